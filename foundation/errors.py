@@ -1,0 +1,42 @@
+"""The errors a person may meet.
+
+    PalimpsestError                 title, message, hint; code; exit status 1
+    ├── Misuse                      the caller's words are off; exit status 2
+    ├── NotYet                      try again later; exit status 75
+    └── one small tree a room (memory.errors, models.errors, …)
+
+`message` says what happened and where, `hint` what to do about it.
+"""
+
+from typing import ClassVar
+
+
+class PalimpsestError(Exception):
+    """An error with a sentence for a person. `code` is stable, for programs."""
+
+    code: ClassVar[str] = "failed"
+    exit_status: ClassVar[int] = 1
+
+    def __init__(self, title: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.title = title
+        self.message = message
+        self.hint = hint
+
+    def as_json(self) -> dict[str, str]:
+        """The `error` object of every command's `--json`."""
+        return {"code": self.code, "title": self.title, "message": self.message, "hint": self.hint}
+
+
+class Misuse(PalimpsestError):
+    """What was asked does not fit the command: exit status 2."""
+
+    code = "misuse"
+    exit_status = 2
+
+
+class NotYet(PalimpsestError):
+    """It could not be finished now and may be later: exit status 75."""
+
+    code = "not_yet"
+    exit_status = 75

@@ -1,0 +1,95 @@
+"""Where things lie. The only file that knows a path of ours."""
+
+from pathlib import Path
+
+from msgspec import Struct
+from platformdirs import user_config_path
+
+APP = "palimpsest"
+
+
+class Workspace(Struct, frozen=True):
+    """The folder a person owns, and the state beside it."""
+
+    root: Path
+
+    @property
+    def system_yaml(self) -> Path:
+        return self.root / "system.yaml"
+
+    @property
+    def agents_md(self) -> Path:
+        return self.root / "AGENTS.md"
+
+    @property
+    def soul_md(self) -> Path:
+        return self.root / "SOUL.md"
+
+    @property
+    def skills(self) -> Path:
+        return self.root / "skills"
+
+    @property
+    def memory_md(self) -> Path:
+        return self.root / "MEMORY.md"
+
+    @property
+    def memory_dir(self) -> Path:
+        return self.root / "memory"
+
+    @property
+    def kept_texts(self) -> Path:
+        """The text that stands beside an explicit archive: `memory/archive/<label>.md`."""
+        return self.memory_dir / "archive"
+
+    @property
+    def conversations(self) -> Path:
+        """The readable mirrors."""
+        return self.root / "conversations"
+
+    @property
+    def state(self) -> Path:
+        return self.root / ".palimpsest"
+
+    @property
+    def database(self) -> Path:
+        return self.state / "cold.db"
+
+    @property
+    def packs(self) -> Path:
+        return self.state / "packs"
+
+    @property
+    def page_cache(self) -> Path:
+        return self.state / "pages"
+
+    @property
+    def postings(self) -> Path:
+        return self.state / "postings"
+
+    @property
+    def versions(self) -> Path:
+        """Copies of what a person's file was before we wrote to it."""
+        return self.state / "versions"
+
+    @property
+    def drafts(self) -> Path:
+        return self.state / "drafts"
+
+    @property
+    def config(self) -> Path:
+        return self.state / "config.yaml"
+
+    @property
+    def log(self) -> Path:
+        return self.state / "log.txt"
+
+    @property
+    def is_workspace(self) -> bool:
+        """Whether `palimpsest init` has been here."""
+        return self.system_yaml.exists() or self.state.exists()
+
+
+def user_config_dir() -> Path:
+    """The user's own configuration folder; `PALIMPSEST_CONFIG_DIR` is read by agent.config, not here."""
+    return user_config_path(APP, appauthor=False)

@@ -1,0 +1,85 @@
+"""What the cold store holds: conversations, and the entries that make their trees."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct, field
+
+from foundation.privacy import Cleared
+from models.messages import Part, Role
+
+
+class EntryKind(StrEnum):
+    MESSAGE = "message"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    SUMMARY = "summary"
+    PAGE = "page"  # the text of one page of an archived file
+
+
+class Conversation(Struct, frozen=True, kw_only=True):
+    """A tree of entries. `leaf` is the seq of the entry that the current branch ends with."""
+
+    id: str
+    seq: int
+    source: str = ""  # "" was held here; else what an import named
+    title: str = ""
+    created: datetime
+    updated: datetime
+    leaf: int | None = None
+    kind: str = "chat"  # chat | archive
+    labels: tuple[str, ...] = ()
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """One node of a conversation's tree, as it is stored."""
+
+    seq: int
+    id: str
+    conversation: str
+    conversation_seq: int
+    parent: int | None  # seq
+    kind: EntryKind
+    role: Role
+    speaker: str = ""
+    time: datetime
+    text: str | None  # None: its home is the archive now (Vault.entry_text)
+    chars: int
+    sent: tuple[Part, ...] = ()  # the tail's injected parts as they were sent, before the text
+    meta: dict[str, Any] = field(default_factory=dict)
+    complete: bool = True
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    """An entry on its way to disk. Text is Cleared: the choke point of privacy is `foundation.privacy`.
+
+    `id` is made where it is empty, `time` taken from the clock where it is None.
+    A summary's meta: {"covers": [first seq, last seq], "first_kept": seq or None, "prior": [seqs of earlier summaries in view]}.
+    """
+
+    conversation: int  # Conversation.seq
+    parent: int | None
+    kind: EntryKind
+    role: Role
+    text: Cleared
+    id: str = ""
+    speaker: str = ""
+    time: datetime | None = None
+    sent: tuple[Part, ...] = ()
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+class Branch(Struct, frozen=True):
+    """A path to a leaf, read back to its compaction anchor: the summaries in view, then the entries, oldest first."""
+
+    summaries: tuple[Entry, ...]
+    entries: tuple[Entry, ...]
+
+
+class Change(Struct, frozen=True):
+    """A row of `changes`: op is add, change, archive or remove."""
+
+    seq: int
+    op: str
+    entry: int

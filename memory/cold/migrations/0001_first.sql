@@ -1,0 +1,132 @@
+-- Times are milliseconds since 1970, UTC. Text is a BLOB in UTF-8 with surrogatepass.
+
+CREATE TABLE conversations (
+    seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+    source     TEXT NOT NULL DEFAULT '',   -- '' was held here; else what an import named
+    id         TEXT NOT NULL,              -- 'c_…', or the id it came with
+    title      BLOB NOT NULL DEFAULT x'',
+    created_ms INTEGER NOT NULL,
+    updated_ms INTEGER NOT NULL,
+    leaf       INTEGER REFERENCES entries (seq),
+    kind       TEXT NOT NULL DEFAULT 'chat',  -- chat | archive (the pages of a file)
+    UNIQUE (source, id)
+) STRICT;
+CREATE INDEX conversations_by_update ON conversations (updated_ms);
+
+CREATE TABLE labels (
+    conversation INTEGER NOT NULL REFERENCES conversations (seq) ON DELETE CASCADE,
+    label        TEXT NOT NULL,
+    PRIMARY KEY (conversation, label)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE entries (
+    seq          INTEGER PRIMARY KEY AUTOINCREMENT,
+    conversation INTEGER NOT NULL REFERENCES conversations (seq),
+    id           TEXT NOT NULL,            -- 'e_…', or the id it came with
+    parent       INTEGER REFERENCES entries (seq),
+    kind         TEXT NOT NULL,            -- message | tool_call | tool_result | summary | page
+    role         TEXT NOT NULL,
+    speaker      TEXT NOT NULL DEFAULT '',
+    time_ms      INTEGER NOT NULL,
+    body         BLOB,                     -- NULL once its home is the archive
+    packed       INTEGER NOT NULL DEFAULT 0,  -- 1: body is a zstd frame
+    chars        INTEGER NOT NULL,
+    sha256       BLOB NOT NULL,            -- of the text's bytes
+    sent         BLOB,                     -- the tail's injected parts, as they were sent (JSON); never searched
+    meta         BLOB,                     -- JSON: usage, model, stop reason, tool, the rest of an imported line
+    complete     INTEGER NOT NULL DEFAULT 1,  -- 0: an answer still in flight, or cut off; its words are in chunks
+    UNIQUE (conversation, id)
+) STRICT;
+CREATE INDEX entries_by_parent ON entries (parent);
+CREATE INDEX entries_by_time ON entries (time_ms);
+
+CREATE TABLE chunks (                      -- an answer in flight, as it came
+    entry INTEGER NOT NULL REFERENCES entries (seq) ON DELETE CASCADE,
+    n     INTEGER NOT NULL,
+    body  BLOB NOT NULL,
+    PRIMARY KEY (entry, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE terms (                       -- written with its entry; stays when the text goes to the archive
+    entry  INTEGER PRIMARY KEY REFERENCES entries (seq) ON DELETE CASCADE,
+    terms  BLOB NOT NULL,                  -- memory.search.analyse packs and unpacks it
+    length INTEGER NOT NULL                -- terms in all, repeats counted
+) STRICT;
+
+CREATE TABLE changes (                     -- what a second process must catch up with
+    seq   INTEGER PRIMARY KEY AUTOINCREMENT,
+    op    TEXT NOT NULL,                   -- add | change | archive | remove
+    entry INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE packs (
+    name       TEXT PRIMARY KEY,           -- the file in packs/, never reused
+    bytes      INTEGER NOT NULL,
+    sha256     BLOB NOT NULL,
+    created_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE archives (
+    seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+    label      TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    origin     TEXT NOT NULL               -- file | conversation
+) STRICT;
+
+CREATE TABLE pages (
+    id            TEXT PRIMARY KEY,        -- 'pg_…'
+    archive       INTEGER NOT NULL REFERENCES archives (seq),
+    number        INTEGER NOT NULL,        -- from 1 within its archive
+    mode          TEXT NOT NULL,
+    width         INTEGER NOT NULL,
+    height        INTEGER NOT NULL,
+    chars         INTEGER NOT NULL,
+    sha256        BLOB NOT NULL,           -- of the page's text
+    pack          TEXT NOT NULL REFERENCES packs (name),
+    position      INTEGER NOT NULL,        -- of the page within its pack, from 0
+    text_tokens   INTEGER NOT NULL,
+    vision_tokens INTEGER NOT NULL
+) STRICT;
+CREATE INDEX pages_by_archive ON pages (archive, number);
+
+CREATE TABLE spans (                       -- which part of which entry stands where on which page
+    entry      INTEGER NOT NULL REFERENCES entries (seq) ON DELETE CASCADE,
+    start      INTEGER NOT NULL,           -- characters within the entry
+    length     INTEGER NOT NULL,
+    page       TEXT NOT NULL REFERENCES pages (id),
+    page_start INTEGER NOT NULL,           -- characters within the page's text
+    PRIMARY KEY (entry, start)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spans_by_page ON spans (page);
+
+CREATE TABLE epochs (                      -- the head of the requests now being sent, one a conversation
+    conversation INTEGER PRIMARY KEY REFERENCES conversations (seq) ON DELETE CASCADE,
+    number       INTEGER NOT NULL,
+    started_ms   INTEGER NOT NULL,
+    reason       TEXT NOT NULL,
+    state        BLOB NOT NULL             -- JSON, context's own
+) STRICT;
+
+CREATE TABLE requests (                    -- the digest of the last request that was sent, one a conversation
+    conversation INTEGER PRIMARY KEY REFERENCES conversations (seq) ON DELETE CASCADE,
+    entry        INTEGER NOT NULL,
+    sent_ms      INTEGER NOT NULL,
+    state        BLOB NOT NULL             -- JSON, context's own
+) STRICT;
+
+CREATE TABLE token_counts (
+    entry     INTEGER NOT NULL REFERENCES entries (seq) ON DELETE CASCADE,
+    tokenizer TEXT NOT NULL,
+    tokens    INTEGER NOT NULL,
+    PRIMARY KEY (entry, tokenizer)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE usage (                       -- what each answer cost
+    entry             INTEGER PRIMARY KEY REFERENCES entries (seq) ON DELETE CASCADE,
+    model             TEXT NOT NULL,
+    prompt_tokens     INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL,
+    cached_tokens     INTEGER,
+    estimated         INTEGER NOT NULL,
+    ms                INTEGER NOT NULL
+) STRICT;

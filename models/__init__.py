@@ -1,0 +1,1 @@
+"""What answers, reads and embeds. Knows nothing of the rooms above."""

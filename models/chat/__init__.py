@@ -1,0 +1,1 @@
+"""What answers: one port, and a file a provider."""

@@ -1,0 +1,162 @@
+"""The words every room speaks: a request is messages, a message is parts.
+
+`render` is the one place where a part becomes the text that a model reads, so what is counted is what is sent.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct, field
+
+from foundation.clock import iso
+from foundation.trust import Citation, Trust
+
+
+class Role(StrEnum):
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class Text(Struct, frozen=True, tag="text"):
+    """Words. `injected` marks what the program put in: never stored or recalled as if it had been said."""
+
+    text: str
+    injected: str = ""  # "", or what it is: instructions | changes | skill | attachment | …
+
+
+class Image(Struct, frozen=True, tag="image"):
+    """A picture as it goes to a vision model: encoded bytes, pixels wide and high."""
+
+    data: bytes
+    media_type: str
+    width: int
+    height: int
+    name: str = ""
+
+
+class ToolCall(Struct, frozen=True, tag="tool_call"):
+    """The model asks for a tool. `arguments` is JSON, as it came."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class ToolResult(Struct, frozen=True, tag="tool_result"):
+    """What the tool answered, bounded for the model; the whole is in the cold store."""
+
+    call_id: str
+    name: str
+    text: str
+    failed: bool = False
+
+
+class Recalled(Struct, frozen=True, tag="recalled"):
+    """A span that memory brought back, with its address."""
+
+    text: str
+    citation: Citation
+    trust: Trust
+    score: float = 0.0
+    time: datetime | None = None
+
+
+Part = Text | Image | ToolCall | ToolResult | Recalled
+
+
+class Message(Struct, frozen=True):
+    role: Role
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """All of the message's words, as a model reads them (images left out)."""
+        return "\n\n".join(words for part in self.parts if (words := render(part)))
+
+
+class Tool(Struct, frozen=True):
+    """A tool offered to the model. `parameters` is a JSON Schema."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class Fact(Struct, frozen=True):
+    """Something true of the program itself, handed to `offline` so that it can answer questions about it."""
+
+    topic: str
+    text: str
+    keywords: tuple[str, ...] = ()
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """All that a model is sent.
+
+    `zones` holds, for zones A to D, how many leading messages lie in or before it (the last is len(messages)).
+    `max_tokens` is the reserve kept for the answer.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+    zones: tuple[int, int, int, int] = (0, 0, 0, 0)
+    max_tokens: int = 1024
+    temperature: float | None = None
+    facts: tuple[Fact, ...] = ()  # for offline alone; sent nowhere
+
+    @property
+    def recalled(self) -> tuple[Recalled, ...]:
+        """What was recalled for the current message."""
+        tail = self.messages[-1].parts if self.messages else ()
+        return tuple(part for part in tail if isinstance(part, Recalled))
+
+
+class Usage(Struct, frozen=True, tag="usage"):
+    """Tokens, as the server counted them, or estimated where it did not say."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int | None = None  # of the prompt, where a server reports it
+    estimated: bool = False
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def render(part: Part) -> str:
+    """The text a model reads for this part; "" for an image or a tool call."""
+    match part:
+        case Text(text=text, injected=""):
+            return text
+        case Text(text=text, injected=what):
+            return f"<palimpsest-{what}>\n{text}\n</palimpsest-{what}>"
+        case Recalled(text=text, citation=citation, trust=trust, time=time):
+            when = f' time="{iso(time)}"' if time else ""
+            return (
+                f'<palimpsest-recalled ref="{citation.ref}"{when} trust="{trust.value}" source="{citation.title}">\n'
+                f"{text}\n</palimpsest-recalled>"
+            )
+        case ToolResult(text=text):
+            return text
+        case _:
+            return ""
+
+
+def user(*parts: Part | str) -> Message:
+    """A user's message of these parts."""
+    return Message(Role.USER, _parts(parts))
+
+
+def system(*parts: Part | str) -> Message:
+    return Message(Role.SYSTEM, _parts(parts))
+
+
+def assistant(*parts: Part | str) -> Message:
+    return Message(Role.ASSISTANT, _parts(parts))
+
+
+def _parts(parts: Iterable[Part | str]) -> tuple[Part, ...]:
+    return tuple(Text(part) if isinstance(part, str) else part for part in parts)

@@ -1,0 +1,31 @@
+"""Every test runs in a workspace of its own, and never sees the developer's own settings or keys."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from foundation.paths import Workspace
+from tests.fakes import FakeClock
+
+
+@pytest.fixture(autouse=True)
+def no_settings_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in list(os.environ):
+        if name.startswith("PALIMPSEST_") or name.endswith("_API_KEY"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PALIMPSEST_CONFIG_DIR", str(tmp_path / "user-config"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("MLX_DISABLE_COMPILE", "1")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    root = tmp_path / "workspace"
+    root.mkdir()
+    return Workspace(root)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
