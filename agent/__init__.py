@@ -1,0 +1,1 @@
+"""The turn, without a face: everything that a front end may call."""

@@ -1,0 +1,153 @@
+"""What a session says while it works. Every face subscribes to these, and none does anything else.
+
+A turn's events come in this order: Notice*, Compacted?, EpochChanged?, Recall, UserStored, ContextReady, then the
+answer's (Prefill, TextDelta, ReasoningDelta, ToolStarted, PermissionAsked, ToolFinished, UsageKnown, and a new
+ContextReady for each further request), and last exactly one of AnswerStored, Stopped or TurnFailed. Whatever a
+TextDelta holds is already on its way to disk.
+"""
+
+import asyncio
+from typing import Any
+
+from msgspec import Struct
+
+from context.compaction import Receipt
+from context.report import Report
+from models.messages import Recalled, ToolCall, Usage
+
+
+class Notice(Struct, frozen=True):
+    """A quiet line: a file was reloaded, a rule is broken. `level` is info, warning or error."""
+
+    level: str
+    text: str
+
+
+class UserStored(Struct, frozen=True):
+    """The user's message is on disk: committed and synced."""
+
+    conversation: str
+    entry: str
+
+
+class Recall(Struct, frozen=True):
+    """What memory brought back for this message; empty where nothing is relevant."""
+
+    recalled: tuple[Recalled, ...]
+
+
+class EpochChanged(Struct, frozen=True):
+    """The head of the requests moved, and with it the model's cache."""
+
+    reason: str
+
+
+class Compacted(Struct, frozen=True):
+    """Older turns left for the archive."""
+
+    receipt: Receipt
+
+
+class ContextReady(Struct, frozen=True):
+    """A request stands; the model is called next."""
+
+    report: Report
+
+
+class Prefill(Struct, frozen=True):
+    """The prompt being read, in tokens."""
+
+    done: int
+    total: int
+
+
+class TextDelta(Struct, frozen=True):
+    text: str
+
+
+class ReasoningDelta(Struct, frozen=True):
+    text: str
+
+
+class PermissionAsked(Struct):
+    """A tool wants to run. The face answers: `answer.set_result(True | False)`."""
+
+    call: ToolCall
+    summary: str
+    answer: asyncio.Future[bool]
+
+
+class ToolStarted(Struct, frozen=True):
+    call: ToolCall
+    summary: str
+
+
+class ToolFinished(Struct, frozen=True):
+    """`shown` is what the model sees; the whole output is entry `entry`."""
+
+    call: ToolCall
+    shown: str
+    chars: int
+    failed: bool
+    entry: str
+
+
+class UsageKnown(Struct, frozen=True):
+    """What the request cost, and how fast the answer came (tokens a second, 0 where unknown)."""
+
+    usage: Usage
+    seconds: float
+    tokens_per_second: float
+
+
+class AnswerStored(Struct, frozen=True):
+    """The turn is over and its answer on disk. `reason` is stop or length."""
+
+    conversation: str
+    entry: str
+    text: str
+    usage: Usage
+    model: str
+    reason: str = "stop"
+
+
+class Stopped(Struct, frozen=True):
+    """The user stopped the answer; what came is on disk."""
+
+    conversation: str
+    entry: str
+    text: str
+
+
+class TurnFailed(Struct, frozen=True):
+    """The answer broke off. What had come is on disk as `entry` ("" where nothing came)."""
+
+    code: str
+    title: str
+    message: str
+    hint: str
+    entry: str = ""
+    text: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {"code": self.code, "title": self.title, "message": self.message, "hint": self.hint}
+
+
+SessionEvent = (
+    Notice
+    | UserStored
+    | Recall
+    | EpochChanged
+    | Compacted
+    | ContextReady
+    | Prefill
+    | TextDelta
+    | ReasoningDelta
+    | PermissionAsked
+    | ToolStarted
+    | ToolFinished
+    | UsageKnown
+    | AnswerStored
+    | Stopped
+    | TurnFailed
+)
