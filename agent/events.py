@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from context.compaction import Receipt
+from context.receipt import Receipt
 from context.report import Report
 from models.messages import Recalled, ToolCall, Usage
 
