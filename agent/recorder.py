@@ -1,0 +1,101 @@
+"""Writes an answer down while it streams. It is the first to see each event; the screen comes after.
+
+Text passes through a ClearingStream on its way, so that nothing private or secret that a model repeats reaches disk,
+however it is split over deltas.
+"""
+
+import time
+from typing import Any
+
+from foundation.privacy import Cleared, ClearingStream, clear
+from memory.cold import Answer, Entry
+from models.chat.port import ReasoningDelta, TextDelta
+from models.messages import ToolCall, Usage
+
+
+class Recorder:
+    """One answer in flight: `take` each event first, then exactly one of `finish` and `abandon`."""
+
+    def __init__(self, answer: Answer, model: str) -> None:
+        self._answer = answer
+        self._model = model
+        self._clearing = ClearingStream()
+        self._said: list[str] = []
+        self._thought: list[str] = []
+        self._calls: list[ToolCall] = []
+        self._began = time.monotonic()
+        self._first: float | None = None
+        self._settled = False
+        self.usage = Usage(estimated=True)
+
+    @property
+    def entry(self) -> Entry:
+        return self._answer.entry
+
+    @property
+    def text(self) -> str:
+        """What was said so far, as the screen shows it."""
+        return "".join(self._said)
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return tuple(self._calls)
+
+    @property
+    def seconds(self) -> float:
+        """Since the model was called."""
+        return time.monotonic() - self._began
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Of the answer, from its first token on; 0 where that cannot be told."""
+        if self._first is None or not self.usage.completion_tokens:
+            return 0.0
+        return self.usage.completion_tokens / max(time.monotonic() - self._first, 1e-3)
+
+    def take(self, event: object) -> None:
+        """Put the event on its way to disk."""
+        match event:
+            case TextDelta(text=text):
+                self._first = self._first or time.monotonic()
+                self._said.append(text)
+                if safe := self._clearing.feed(text):
+                    self._answer.write(safe)
+            case ReasoningDelta(text=text):
+                self._first = self._first or time.monotonic()
+                self._thought.append(text)
+            case ToolCall():
+                self._calls.append(event)
+            case Usage():
+                self.usage = event
+            case _:
+                pass
+
+    def finish(self, **meta: Any) -> Entry:
+        """The whole answer, committed."""
+        self._settled = True
+        return self._answer.finish(clear(self.text), meta=self._meta(meta), usage=self.usage, model=self._model,
+                                   ms=round(self.seconds * 1000))  # fmt: skip
+
+    def abandon(self, **meta: Any) -> Entry | None:
+        """Keeps what came, marked as incomplete. Does nothing after `finish`."""
+        if self._settled:
+            return None
+        self._settled = True
+        if rest := self._clearing.close():
+            self._answer.write(rest)
+        return self._answer.abandon(meta=self._meta(meta))
+
+    def _meta(self, meta: dict[str, Any]) -> dict[str, Any]:
+        kept: dict[str, Any] = {"model": self._model, **meta}
+        if self._thought:
+            kept["reasoning"] = clear("".join(self._thought))
+        if self._calls:
+            kept["tool_calls"] = [
+                {"id": call.id, "name": call.name, "arguments": _cleared_json(call.arguments)} for call in self._calls
+            ]
+        return kept
+
+
+def _cleared_json(arguments: str) -> Cleared:
+    return clear(arguments)

@@ -1,0 +1,66 @@
+"""The port of a tool."""
+
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Meta, Struct
+
+from foundation.errors import PalimpsestError
+from models.messages import Tool, ToolCall
+
+
+class ToolSettings(Struct, frozen=True):
+    """What the model may call."""
+
+    enabled: bool = True
+    """Offer tools to models that are known to take them."""
+    result_chars: int = msgspec.field(default=6000)
+    """How much of a tool's output the model sees at once; the whole is kept and can be recalled."""
+    most_calls: int = msgspec.field(default=25)
+    """How many tool calls one turn may make."""
+
+
+class ToolFailure(PalimpsestError):
+    """A tool could not do what it was asked; the model is told why."""
+
+    code = "tool"
+
+
+class AgentTool(Protocol):
+    """Something a model may ask for."""
+
+    @property
+    def definition(self) -> Tool: ...
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person must agree before each run."""
+        ...
+
+    def summary(self, arguments: dict[str, Any]) -> str:
+        """One line for the person: what will be done, to what."""
+        ...
+
+    def run(self, arguments: dict[str, Any]) -> str:
+        """The whole output. Raises PalimpsestError; runs off the event loop."""
+        ...
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any]:
+    """The call's arguments as an object. Raises ToolFailure where they are none."""
+    try:
+        found = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise ToolFailure("Unreadable arguments", f"{call.name}: the arguments are no JSON object: {error}.") from error
+    return found
+
+
+def wanted(arguments: dict[str, Any], name: str) -> str:
+    """The string argument `name`. Raises ToolFailure where it is missing."""
+    value = arguments.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise ToolFailure("Missing argument", f"“{name}” must be a string that is not empty.")
+    return value
+
+
+__all__ = ["AgentTool", "Meta", "ToolFailure", "ToolSettings", "arguments_of", "wanted"]

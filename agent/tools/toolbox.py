@@ -1,0 +1,73 @@
+"""Runs what a model calls: finds the tool, asks where it must, bounds what the model sees."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from agent.tools.port import AgentTool, ToolFailure, ToolSettings, arguments_of
+from foundation.errors import PalimpsestError
+from models.messages import Tool, ToolCall
+
+
+class Output(Struct, frozen=True):
+    """`whole` goes to the cold store, `shown` to the model."""
+
+    whole: str
+    shown: str
+    failed: bool = False
+
+
+class Toolbox:
+    """The tools of a session."""
+
+    def __init__(self, tools: Sequence[AgentTool], settings: ToolSettings) -> None:
+        self._tools = {tool.definition.name: tool for tool in tools}
+        self.settings = settings
+
+    @property
+    def definitions(self) -> tuple[Tool, ...]:
+        """Sorted by name, so that a request's head stands still."""
+        return tuple(self._tools[name].definition for name in sorted(self._tools))
+
+    def asks(self, call: ToolCall) -> bool:
+        tool = self._tools.get(call.name)
+        return tool is not None and tool.asks
+
+    def summary(self, call: ToolCall) -> str:
+        """One line that says what the call would do."""
+        tool = self._tools.get(call.name)
+        try:
+            return tool.summary(arguments_of(call)) if tool else f"{call.name} (no such tool)"
+        except ToolFailure:
+            return f"{call.name} with unreadable arguments"
+
+    def run(self, call: ToolCall, entry: str) -> Output:
+        """The call's output; a failure is told to the model, never raised. `entry` is the id of the call's result."""
+        tool = self._tools.get(call.name)
+        if tool is None:
+            known = ", ".join(sorted(self._tools))
+            return _failed(f"There is no tool “{call.name}”. The tools are: {known}.")
+        try:
+            whole = tool.run(arguments_of(call))
+        except PalimpsestError as error:
+            return _failed(f"{error.title}: {error.message} {error.hint}".strip())
+        return Output(whole, self._bounded(whole, entry))
+
+    def declined(self, call: ToolCall) -> Output:
+        return _failed(f"The user declined: {self.summary(call)}.")
+
+    def _bounded(self, whole: str, entry: str) -> str:
+        most = self.settings.result_chars
+        if len(whole) <= most:
+            return whole
+        return f"{whole[:most]}\n… {len(whole) - most:,} more characters: recall {entry} brings the whole."
+
+
+def _failed(sentence: str) -> Output:
+    return Output(sentence, sentence, failed=True)
+
+
+def described(call: ToolCall) -> dict[str, Any]:
+    """The call, as JSON shows it."""
+    return {"id": call.id, "name": call.name, "arguments": call.arguments}

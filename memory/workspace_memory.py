@@ -1,0 +1,92 @@
+"""All that a workspace remembers, opened together: hot Markdown, the cold store, the archive, and the search."""
+
+from functools import cached_property
+from typing import Self
+
+from msgspec import Struct
+
+from foundation.clock import Clock, SystemClock
+from foundation.files import make_private_folder
+from foundation.paths import Workspace
+from foundation.trust import Citation, Trust
+from memory.archive.passage import Passage
+from memory.archive.vault import Vault
+from memory.cold import ColdStore, Entry
+from memory.cold.mirrors import Mirrors
+from memory.hot import HotMemory
+from memory.search import Search, analyse
+
+
+class Found(Struct, frozen=True):
+    """A whole passage, with its address and how far to trust it."""
+
+    text: str
+    trust: Trust
+    citation: Citation
+
+
+class Memory:
+    """One workspace's memory. Methods are safe to call from any thread; `close` when done."""
+
+    def __init__(self, workspace: Workspace, cold: ColdStore, clock: Clock) -> None:
+        self.workspace = workspace
+        self.cold = cold
+        self._clock = clock
+
+    @classmethod
+    def open(cls, workspace: Workspace, clock: Clock | None = None) -> Self:
+        """Opens the store, or makes it. Raises MemoryRoomError where it cannot be opened or is newer than we are."""
+        clock = clock or SystemClock()
+        make_private_folder(workspace.state)
+        return cls(workspace, ColdStore.open(workspace.database, analyse=analyse, clock=clock), clock)
+
+    @cached_property
+    def hot(self) -> HotMemory:
+        return HotMemory(self.workspace, self._clock)
+
+    @cached_property
+    def vault(self) -> Vault:
+        return Vault(self.workspace.packs, self.workspace.page_cache, self.cold, self._clock)
+
+    @cached_property
+    def search(self) -> Search:
+        return Search(self.cold, self.hot, self.passage, self.workspace.postings, self._clock)
+
+    @cached_property
+    def mirrors(self) -> Mirrors:
+        return Mirrors(self.workspace, self.cold, lambda entry: self.passage(entry).text)
+
+    def passage(self, entry: Entry) -> Passage:
+        """The entry's whole text, from the store or read back from its pages."""
+        return self.vault.entry_text(entry)
+
+    def recall(self, ref: str) -> Found:
+        """The whole passage behind a reference: an entry (`e_…` or an imported id), a note (`m_…`), a page (`pg_…`).
+
+        Raises NotFound.
+        """
+        if ref.startswith("pg_"):
+            page = self.vault.read_page(ref)
+            citation = Citation(kind="page", ref=ref, title=page.label, page=ref)
+            return Found(page.text, page.trust, citation)
+        if ref.startswith("m_"):
+            note = self.hot.note(ref)
+            lines = (note.line_first, note.line_last)
+            citation = Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines)
+            return Found(note.text, Trust.EXACT, citation)
+        entry = self.cold.find(ref)
+        passage = self.passage(entry)
+        conversation = self.cold.conversation_at(entry.conversation_seq)
+        citation = Citation(
+            kind="entry",
+            ref=entry.id,
+            title=conversation.title,
+            conversation=conversation.id,
+            speaker=entry.speaker or entry.role.value,
+            time=entry.time,
+            page=passage.pages[0] if passage.pages else "",
+        )
+        return Found(passage.text, passage.trust, citation)
+
+    def close(self) -> None:
+        self.cold.close()
