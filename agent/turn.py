@@ -1,0 +1,290 @@
+"""One turn: a message in, events out, everything on disk before it is on screen (DESIGN 3).
+
+The order is the promise: the message is committed, then the request assembled, then the model called; each event of
+the answer goes to the recorder before it is yielded.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Protocol
+
+from agent import events
+from agent.events import SessionEvent
+from agent.recorder import Recorder
+from agent.tools.toolbox import Output, Toolbox
+from context import Assembled, Attachment, Context, Turn
+from foundation.clock import Clock
+from foundation.errors import PalimpsestError
+from foundation.privacy import Cleared, clear
+from memory.cold import Conversation, Draft, Entry, EntryKind, new_id
+from memory.workspace_memory import Memory
+from models.chat.port import ChatModel, Done, Event, Failed, PrefillProgress, ReasoningDelta, StopReason, TextDelta
+from models.messages import Fact, Role, ToolCall, Usage
+
+TITLE_CHARS = 60
+
+
+class Desk(Protocol):
+    """What a turn works with; the session is one."""
+
+    memory: Memory
+    context: Context
+    model: ChatModel
+    toolbox: Toolbox
+    clock: Clock
+    conversation: Conversation | None
+    report: object
+
+    def facts(self) -> tuple[Fact, ...]: ...
+
+    async def prepare_model(self) -> events.Notice | None: ...
+
+
+class TurnRun:
+    """A turn under way. Iterate `events()` once; `stop()` from anywhere on the loop ends the answer and keeps it."""
+
+    def __init__(self, desk: Desk, text: str, attachments: Sequence[Attachment], skill: str) -> None:
+        self._desk = desk
+        self._text = text
+        self._attachments = tuple(attachments)
+        self._skill = skill
+        self._stopped = False
+        self._pump: asyncio.Task[None] | None = None
+        self._assembled: Assembled | None = None
+        self._outcome: Done | Failed | None = None
+        self._last: Entry | None = None  # the newest entry of this turn
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._pump is not None:
+            self._pump.cancel()
+
+    async def events(self) -> AsyncIterator[SessionEvent]:
+        try:
+            async for event in self._whole_turn():
+                yield event
+        except PalimpsestError as error:
+            yield events.TurnFailed(error.code, error.title, error.message, error.hint)
+        except OSError as error:
+            yield events.TurnFailed(
+                "disk", "The disk refused", f"{error.strerror or error}: {error.filename or 'the store'}.",
+                "What was stored before is safe. Free some space or check the folder's rights, then send it again.",
+            )  # fmt: skip
+
+    async def _whole_turn(self) -> AsyncIterator[SessionEvent]:
+        desk = self._desk
+        for notice in await asyncio.to_thread(desk.context.reload):
+            yield events.Notice(notice.level, str(notice))
+        if notice := await desk.prepare_model():
+            yield notice
+        entry = await asyncio.to_thread(self._store_message)
+        conversation = self._conversation
+        yield events.UserStored(conversation.id, entry.id)
+        turn = Turn(
+            conversation=conversation, leaf=entry.parent, entry=entry.seq, text=self._text,
+            attachments=self._attachments, skill=self._skill,
+        )  # fmt: skip
+        for _ in range(desk.toolbox.settings.most_calls + 1):
+            async for event in self._assemble(turn, entry):
+                yield event
+            if self._stopped:
+                yield events.Stopped(conversation.id, "", "")
+                return
+            calls: tuple[ToolCall, ...] = ()
+            async for event in self._answer():
+                if isinstance(event, events.AnswerStored) and self._outcome == Done(StopReason.TOOL_CALLS):
+                    calls = self._calls
+                    continue
+                yield event
+            if not calls:
+                return
+            async for event in self._run_tools(calls):
+                yield event
+            turn = Turn(conversation=conversation, leaf=self._newest.seq, continuing=True)
+            entry = None
+        yield events.TurnFailed(
+            "too_many_calls", "Too many tool calls",
+            f"The model asked for tools {desk.toolbox.settings.most_calls} times in one turn, and was stopped.",
+            "Say what you want done next, or raise tools.most_calls in the configuration.",
+        )  # fmt: skip
+
+    def _store_message(self) -> Entry:
+        desk = self._desk
+        said = clear(self._text)
+        if desk.conversation is None:
+            desk.conversation = desk.memory.cold.new_conversation(_title(said))
+        meta = {"attachments": [clear(a.name) for a in self._attachments]} if self._attachments else {}
+        # The leaf is read anew: another process may have gone on with this conversation.
+        desk.conversation = desk.memory.cold.conversation_at(desk.conversation.seq)
+        entry = desk.memory.cold.append(
+            Draft(
+                conversation=desk.conversation.seq, parent=desk.conversation.leaf, kind=EntryKind.MESSAGE,
+                role=Role.USER, text=said, meta=meta,
+            )
+        )  # fmt: skip
+        self._last = entry
+        return entry
+
+    async def _assemble(self, turn: Turn, entry: Entry | None) -> AsyncIterator[SessionEvent]:
+        desk = self._desk
+        assembled = await asyncio.to_thread(self._assembled_now, turn)
+        if assembled.compaction_needed:
+            receipt = await asyncio.to_thread(
+                desk.context.compact, self._conversation, turn.leaf, desk.model.profile, desk.model.counter
+            )
+            yield events.Compacted(receipt)
+            if entry is None or turn.continuing:
+                turn = Turn(conversation=self._conversation, leaf=self._newest.seq, continuing=True)
+            assembled = await asyncio.to_thread(self._assembled_now, turn)
+        self._assembled = assembled
+        if entry is not None:
+            await asyncio.to_thread(desk.context.record, self._conversation, entry, assembled)
+        if assembled.epoch_changed:
+            yield events.EpochChanged(assembled.epoch_changed)
+        if not turn.continuing:
+            yield events.Recall(assembled.recalled)
+        desk.report = assembled.report
+        yield events.ContextReady(assembled.report)
+
+    def _assembled_now(self, turn: Turn) -> Assembled:
+        desk = self._desk
+        profile = desk.model.profile
+        tools = desk.toolbox.definitions if profile.tools and desk.toolbox.settings.enabled else ()
+        facts = desk.facts() if profile.spec == "offline" else ()
+        return desk.context.assemble(turn, profile, desk.model.counter, tools=tools, facts=facts)
+
+    async def _answer(self) -> AsyncIterator[SessionEvent]:
+        recorder = await asyncio.to_thread(self._begin)
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._outcome = None
+        self._pump = asyncio.create_task(self._record(recorder, queue.put_nowait))
+        try:
+            while (event := await queue.get()) is not None:
+                if shown := _shown(event):
+                    yield shown
+            await _ended(self._pump)
+            async for event in self._settle(recorder):
+                yield event
+        finally:
+            self._pump.cancel()
+            recorder.abandon(stopped=True)  # nothing where it was settled above
+
+    async def _record(self, recorder: Recorder, show: Callable[[Event | None], None]) -> None:
+        assert self._assembled is not None
+        stream = self._desk.model.stream(self._assembled.request)
+        try:
+            if self._stopped:
+                return
+            async for event in stream:
+                recorder.take(event)
+                if isinstance(event, Done | Failed):
+                    self._outcome = event
+                show(event)
+        finally:
+            show(None)
+            await stream.aclose()  # type: ignore[attr-defined]  # every stream is an async generator
+
+    async def _settle(self, recorder: Recorder) -> AsyncIterator[SessionEvent]:
+        usage = recorder.usage = self._usage(recorder)
+        name, conversation = self._desk.model.profile.name, self._conversation
+        match self._outcome:
+            case Done(reason=StopReason.CANCELLED) | None:
+                kept = await asyncio.to_thread(recorder.abandon, stopped=True)
+                self._last = kept or self._last
+                yield events.Stopped(conversation.id, kept.id if kept else "", recorder.text)
+            case Done(reason=reason):
+                self._last = stored = await asyncio.to_thread(recorder.finish, reason=reason.value)
+                self._calls = recorder.calls
+                yield events.UsageKnown(usage, recorder.seconds, recorder.tokens_per_second)
+                yield events.AnswerStored(conversation.id, stored.id, recorder.text, usage, name, reason.value)
+            case Failed(code=code, title=title, message=message, hint=hint):
+                kept = await asyncio.to_thread(recorder.abandon, failed=code)
+                yield events.TurnFailed(code, title, message, hint, kept.id if kept else "", recorder.text)
+
+    def _usage(self, recorder: Recorder) -> Usage:
+        """As the server counted; where it did not say, as we estimate, and said so."""
+        assert self._assembled is not None
+        counter, counted = self._desk.model.counter, self._assembled.report.total_tokens
+        if recorder.usage.prompt_tokens and not recorder.usage.estimated:
+            learn = getattr(counter, "learn", None)
+            if learn is not None and not any(m for m in self._assembled.request.messages if _has_image(m.parts)):
+                learn(counted, recorder.usage.prompt_tokens)
+            return recorder.usage
+        return Usage(prompt_tokens=counted, completion_tokens=counter.count(recorder.text), estimated=True)
+
+    def _begin(self) -> Recorder:
+        profile = self._desk.model.profile
+        draft = Draft(
+            conversation=self._conversation.seq, parent=self._newest.seq, kind=EntryKind.MESSAGE,
+            role=Role.ASSISTANT, speaker=profile.name, text=Cleared(""),
+        )  # fmt: skip
+        return Recorder(self._desk.memory.cold.begin_answer(draft), profile.name)
+
+    async def _run_tools(self, calls: Sequence[ToolCall]) -> AsyncIterator[SessionEvent]:
+        box = self._desk.toolbox
+        for call in calls:
+            summary, result_id = box.summary(call), new_id("e")
+            allowed = True
+            if box.asks(call) and not self._stopped:
+                asked = events.PermissionAsked(call, summary, asyncio.get_running_loop().create_future())
+                yield asked
+                allowed = await asked.answer
+            yield events.ToolStarted(call, summary)
+            if allowed and not self._stopped:
+                output = await asyncio.to_thread(box.run, call, result_id)
+            else:
+                output = box.declined(call)
+            self._last = entry = await asyncio.to_thread(self._store_result, call, output, result_id)
+            yield events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id)
+
+    def _store_result(self, call: ToolCall, output: Output, result_id: str) -> Entry:
+        meta: dict[str, object] = {"call_id": call.id, "name": call.name, "failed": output.failed}
+        if output.shown != output.whole:
+            meta["shown"] = clear(output.shown)
+        return self._desk.memory.cold.append(
+            Draft(
+                conversation=self._conversation.seq, parent=self._newest.seq, kind=EntryKind.TOOL_RESULT,
+                role=Role.TOOL, speaker=call.name, text=clear(output.whole), id=result_id, meta=meta,
+            )
+        )  # fmt: skip
+
+    @property
+    def _conversation(self) -> Conversation:
+        assert self._desk.conversation is not None
+        return self._desk.conversation
+
+    @property
+    def _newest(self) -> Entry:
+        assert self._last is not None
+        return self._last
+
+
+def _shown(event: Event) -> SessionEvent | None:
+    match event:
+        case TextDelta(text=text):
+            return events.TextDelta(text)
+        case ReasoningDelta(text=text):
+            return events.ReasoningDelta(text)
+        case PrefillProgress(done=done, total=total):
+            return events.Prefill(done, total)
+        case _:
+            return None
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    """Waits for the task; a cancelled one has ended too."""
+    await asyncio.wait([task])
+    if not task.cancelled() and (error := task.exception()):
+        raise error
+
+
+def _has_image(parts: Sequence[object]) -> bool:
+    return any(type(part).__name__ == "Image" for part in parts)
+
+
+def _title(said: Cleared) -> Cleared:
+    """The message's first line, cut at a word."""
+    line = " ".join(said.split("\n", 1)[0].split())
+    if len(line) <= TITLE_CHARS:
+        return Cleared(line)
+    return Cleared(line[:TITLE_CHARS].rsplit(" ", 1)[0] + "…")
