@@ -1,0 +1,28 @@
+"""What a slash command is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from agent.commands.outcome import Outcome
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.session import Session
+
+
+class Command(Struct, frozen=True, kw_only=True):
+    """One slash command. `usage` is what stands after the name: `[ID]`, `TEXT`."""
+
+    name: str  # without the slash
+    summary: str
+    usage: str = ""
+    aliases: tuple[str, ...] = ()
+    run: Callable[[Session, str], Awaitable[Outcome]]
+
+    @property
+    def shown(self) -> str:
+        """`/resume [ID]`."""
+        return f"/{self.name} {self.usage}".rstrip()

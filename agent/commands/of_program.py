@@ -1,0 +1,87 @@
+"""Slash commands about the program itself: help, the model, the request, skills, leaving."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.commands.command import Command
+from agent.commands.outcome import Choice, Choices, Copy, Outcome, Quit, Said, Send, Switched
+from foundation.errors import Misuse
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.session import Session
+
+
+async def _help(_session: Session, about: str) -> Outcome:
+    from agent.commands import registry  # noqa: PLC0415 - the registry is made of this file's list
+
+    if about:
+        found = registry.find(about)
+        if found is None:
+            raise Misuse("Unknown command", f"There is no command {about}.", "/help lists the commands.")
+        return Said(f"`{found.shown}` — {found.summary}")
+    lines = [f"| `{command.shown}` | {command.summary} |" for command in registry.all()]
+    return Said("\n".join(["| command | what it does |", "|---|---|", *lines]))
+
+
+async def _model(session: Session, spec: str) -> Outcome:
+    if spec:
+        profile = await session.use_model(spec)
+        where = "sends text to another machine" if profile.remote else "stays on this machine"
+        return Switched(f"The model is {profile.spec} now; it {where}.")
+    found = await session.models()
+    current = session.profile.spec
+    items = tuple(
+        Choice(model.spec, model.spec, _window(model.profile.window) + (" · in use" if model.spec == current else ""))
+        for model in found
+    )
+    return Choices("Models at hand", items, "/model")
+
+
+async def _context(session: Session, text: str) -> Outcome:
+    return Said(await session.context_report(text))
+
+
+async def _skill(session: Session, rest: str) -> Outcome:
+    name, _, text = rest.partition(" ")
+    skills = session.skills()
+    if not name:
+        items = tuple(Choice(skill.name, skill.name, skill.description) for skill in skills)
+        return Choices("Skills", items, "/skill") if items else Said("There are no skills in `skills/` yet.")
+    if name not in {skill.name for skill in skills}:
+        known = ", ".join(skill.name for skill in skills) or "none"
+        raise Misuse("Unknown skill", f"There is no skill “{name}”.", f"The skills are: {known}.")
+    return Send(text.strip() or f"Use the skill “{name}”.", skill=name)
+
+
+async def _copy(session: Session, number: str) -> Outcome:
+    nth = int(number) if number.isdigit() and int(number) > 0 else 1
+    answers = session.answers(nth)
+    if len(answers) < nth:
+        return Said("There is no answer to copy yet.")
+    return Copy(answers[nth - 1], "the answer" if nth == 1 else f"the answer {nth} back")
+
+
+async def _status(session: Session, _rest: str) -> Outcome:
+    return Said(session.status())
+
+
+async def _exit(_session: Session, _rest: str) -> Outcome:
+    return Quit()
+
+
+def _window(tokens: int) -> str:
+    return f"window {tokens:,}" if tokens else ""
+
+
+COMMANDS = (
+    Command(
+        name="help", summary="List the commands, or say what one does.", usage="[COMMAND]", aliases=("?",), run=_help
+    ),
+    Command(name="model", summary="List the models at hand, or speak to another.", usage="[SPEC]", run=_model),
+    Command(name="context", summary="Show what the next request holds, layer by layer.", usage="[TEXT]", run=_context),
+    Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),
+    Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", run=_copy),
+    Command(name="status", summary="Show the workspace, the conversation and the model.", run=_status),
+    Command(name="exit", summary="Leave. Everything is saved already.", aliases=("quit", "q"), run=_exit),
+)

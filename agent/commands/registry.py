@@ -1,0 +1,76 @@
+"""The one list of slash commands: what `/help` shows, the prompt completes, headless runs and the documents print."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from agent.commands import of_conversations, of_memory, of_program
+from agent.commands.command import Command
+from agent.commands.outcome import Failed, Outcome
+from foundation.errors import Misuse, PalimpsestError
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.session import Session
+
+_COMMANDS: tuple[Command, ...] = (
+    *of_program.COMMANDS[:1],  # /help stands first
+    *of_conversations.COMMANDS,
+    *of_memory.COMMANDS,
+    *of_program.COMMANDS[1:],
+)
+_BY_NAME = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}
+
+
+def all() -> tuple[Command, ...]:  # noqa: A001 - `registry.all()` is the face that screens read
+    """Every command, in the order in which help shows them."""
+    return _COMMANDS
+
+
+def find(name: str) -> Command | None:
+    """The command of this name or alias, with or without its slash."""
+    return _BY_NAME.get(name.removeprefix("/").lower())
+
+
+def complete(prefix: str) -> tuple[Command, ...]:
+    """Commands that `prefix` may become, best first: the name's beginning, an alias's, then letters in order."""
+    typed = prefix.removeprefix("/").lower()
+    ranked = ((_rank(command, typed), place, command) for place, command in enumerate(_COMMANDS))
+    return tuple(command for rank, _, command in sorted((r for r in ranked if r[0] is not None), key=_by_rank))
+
+
+async def run(session: Session, line: str) -> Outcome:
+    """Runs `line` (`/recall e_12…`). An unknown command or a known failure comes back as Failed, never raised."""
+    name, _, rest = line.strip().partition(" ")
+    command = find(name)
+    if command is None:
+        return Failed(_unknown(name))
+    try:
+        return await command.run(session, rest.strip())
+    except PalimpsestError as error:
+        return Failed(error)
+
+
+def _unknown(name: str) -> Misuse:
+    typed = name.removeprefix("/").lower()
+    near = difflib.get_close_matches(typed, list(_BY_NAME), n=1, cutoff=0.5)
+    hint = f"Did you mean /{_BY_NAME[near[0]].name}?" if near else "/help lists the commands."
+    return Misuse("Unknown command", f"There is no command {name or '/'}.", hint)
+
+
+def _rank(command: Command, typed: str) -> int | None:
+    names = (command.name, *command.aliases)
+    if command.name.startswith(typed):
+        return 0
+    if any(name.startswith(typed) for name in names):
+        return 1
+    return 2 if any(_in_order(typed, name) for name in names) else None
+
+
+def _in_order(typed: str, name: str) -> bool:
+    letters = iter(name)
+    return not [letter for letter in typed if letter not in letters]
+
+
+def _by_rank(ranked: tuple[int | None, int, Command]) -> tuple[int, int]:
+    return ranked[0] or 0, ranked[1]
