@@ -55,6 +55,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     """An entry on its way to disk. Text is Cleared: the choke point of privacy is `foundation.privacy`.
 
     `id` is made where it is empty, `time` taken from the clock where it is None.
+    `parent_id` names the parent by its id within the conversation, for entries that have no seq yet (an import).
     A summary's meta: {"covers": [first seq, last seq], "first_kept": seq or None, "prior": [seqs of earlier summaries in view]}.
     """
 
@@ -64,6 +65,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     role: Role
     text: Cleared
     id: str = ""
+    parent_id: str = ""
     speaker: str = ""
     time: datetime | None = None
     sent: tuple[Part, ...] = ()
