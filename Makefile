@@ -1,0 +1,20 @@
+# Each of these is one habit; `make check` is the whole loop.
+PYTHON ?= .venv/bin/python
+
+.PHONY: check test lint types soak serve bench shots lock
+
+check: ; python3 run.py test
+test: ; $(PYTHON) checks.py --only test
+lint: ; $(PYTHON) checks.py --only format && $(PYTHON) checks.py --only lint && $(PYTHON) checks.py --only imports
+types: ; $(PYTHON) checks.py --only types
+soak: ; $(PYTHON) -m pytest -q -m soak --timeout 1800
+serve: ; python3 run.py --workspace demo
+bench: ; $(PYTHON) -m benchmarks
+shots: ; $(PYTHON) -m scripts.shots shots
+
+# Versions and hashes, no addresses (needs `pip install uv`).
+lock:
+	uv pip compile pyproject.toml requirements/build.in --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-annotate --no-header -q -o requirements/core.txt
+	uv pip compile pyproject.toml requirements/build.in --extra dev --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-annotate --no-header -q -o requirements/dev.txt

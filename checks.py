@@ -1,0 +1,39 @@
+"""The whole loop of checks, as `python3 run.py test` and CI run it: format, lint, types, imports, tests.
+
+`--only NAME` runs one of them; what follows `--` goes to pytest.
+"""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PYTHON = [sys.executable, "-m"]
+CHECKS = {
+    "format": [*PYTHON, "ruff", "format", "--check", "."],
+    "lint": [*PYTHON, "ruff", "check", "."],
+    "imports": [str(Path(sys.executable).parent / "lint-imports")],
+    "types": [*PYTHON, "basedpyright"],
+    "test": [*PYTHON, "pytest", "-q", "-n", "auto", "-m", "not soak"],
+}
+
+
+def main(arguments: list[str]) -> int:
+    extra = arguments[arguments.index("--") + 1 :] if "--" in arguments else []
+    chosen = [arguments[arguments.index("--only") + 1]] if "--only" in arguments else list(CHECKS)
+    failed: list[str] = []
+    for name in chosen:
+        print(f"── {name}", flush=True)
+        began = time.monotonic()
+        command = CHECKS[name] + (extra if name == "test" else [])
+        if subprocess.call(command, cwd=HERE):
+            failed.append(name)
+        print(f"── {name}: {'FAILED' if name in failed else 'ok'} in {time.monotonic() - began:.0f} s", flush=True)
+    if failed:
+        print("failed:", ", ".join(failed))
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
