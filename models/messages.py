@@ -132,17 +132,25 @@ def render(part: Part) -> str:
         case Text(text=text, injected=""):
             return text
         case Text(text=text, injected=what):
-            return f"<palimpsest-{what}>\n{text}\n</palimpsest-{what}>"
+            return f"<palimpsest-{what}>\n{_kept_inside(text)}\n</palimpsest-{what}>"
         case Recalled(text=text, citation=citation, trust=trust, time=time):
             when = f' time="{iso(time)}"' if time else ""
-            return (
-                f'<palimpsest-recalled ref="{citation.ref}"{when} trust="{trust.value}" source="{citation.title}">\n'
-                f"{text}\n</palimpsest-recalled>"
-            )
+            opening = f'<palimpsest-recalled ref="{_quoted(citation.ref)}"{when} trust="{trust.value}"'
+            return f'{opening} source="{_quoted(citation.title)}">\n{_kept_inside(text)}\n</palimpsest-recalled>'
         case ToolResult(text=text):
             return text
         case _:
             return ""
+
+
+def _quoted(value: str) -> str:
+    """What stands between an attribute's quotes and cannot leave them."""
+    return " ".join(value.replace('"', "'").replace("<", "(").replace(">", ")").split())
+
+
+def _kept_inside(text: str) -> str:
+    """Foreign words cannot close our frame and go on as if they were the user's own."""
+    return text.replace("</palimpsest-", "<\\/palimpsest-")
 
 
 def user(*parts: Part | str) -> Message:

@@ -104,6 +104,13 @@ class ChatModel(Protocol):
     @property
     def counter(self) -> TokenCounter: ...
 
+    async def prepare(self) -> Profile:
+        """Ask the server, or the checkpoint, for the true window, vision and tools; `profile` says them from then on.
+
+        Never raises: what cannot be asked stays as it was, and the stream will say why.
+        """
+        ...
+
     def stream(self, request: Request) -> AsyncIterator[Event]: ...
 
     async def close(self) -> None: ...

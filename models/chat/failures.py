@@ -1,0 +1,198 @@
+"""What went wrong, in three sentences: what, where, what to do. Pure: statuses and bodies in, `Failed` out."""
+
+import json
+import re
+from typing import Any, cast
+
+from msgspec import Struct
+
+from models.chat.port import Failed
+
+_OVERFLOW = re.compile(
+    r"exceed\w*[ _](the )?(available |model'?s? |maximum )?context|context[ _](size|length|window)[ _]?\w*[ _]?exceed"
+    r"|context_length_exceeded|maximum context length|prompt is too long|context overflow"
+    r"|(greater|larger|longer) than the (\w+ )?context|too many tokens|exceeds? the maximum (number of )?tokens"
+    r"|input length .{0,40}exceed",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"model.{0,80}(not found|does not exist|not loaded)|no models? loaded|no such model|invalid model", re.I
+)
+_LOADING = re.compile(r"loading model|model is loading", re.IGNORECASE)
+RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+
+
+class Place(Struct, frozen=True):
+    """Whom we asked, in the words of the sentences."""
+
+    provider: str
+    model: str
+    address: str
+    key_variable: str = ""
+
+    def __str__(self) -> str:
+        return f"`{self.model}` at {self.address}"
+
+
+class Broken(Exception):  # noqa: N818 (it is caught within the room and never shown)
+    """An attempt that ended badly. `after` is what the server asked us to wait, in seconds."""
+
+    def __init__(
+        self, failed: Failed, *, retry: bool = False, after: float | None = None, loading: bool = False
+    ) -> None:
+        super().__init__(failed.message)
+        self.failed = failed
+        self.retry = retry
+        self.after = after
+        self.loading = loading
+
+
+_START = {
+    "ollama": "Start it with `ollama serve`, or choose another model with /model.",
+    "lmstudio": "Start LM Studio's server (Developer, Start server), or choose another model with /model.",
+    "llamacpp": "Start it with `llama-server -m MODEL.gguf --port 8080`, or choose another model with /model.",
+    "anthropic": "Look at the network, then send again.",
+}
+
+
+def refused(place: Place, detail: str) -> Failed:
+    hint = _START.get(place.provider, "Start the server, or name another address: openai:NAME@http://HOST:PORT/v1.")
+    return Failed("refused", "No one answers", f"There is no server at {place.address} ({short(detail)}).", hint)
+
+
+def timed_out(place: Place, what: str, seconds: float) -> Failed:
+    sentences = {
+        "connect": ("The server cannot be reached", f"{place.address} took no connection within {seconds:g} s."),
+        "first": ("No word came", f"{place} said nothing for {seconds:g} s."),
+        "stall": ("The answer stood still", f"{place} stopped in the middle and was silent for {seconds:g} s."),
+    }
+    hints = {
+        "connect": "Look whether the server runs and the address is right.",
+        "first": "A long prompt on a slow machine takes its time: raise models.first_byte_timeout, or /compact.",
+        "stall": "What came is kept. Send again, or raise models.stall_timeout.",
+    }
+    title, message = sentences[what]
+    return Failed("timed_out", title, message, hints[what])
+
+
+def cut_off(place: Place, detail: str = "") -> Failed:
+    why = f" ({short(detail)})" if detail else ""
+    return Failed(
+        "cut_off",
+        "The answer broke off",
+        f"The connection to {place} ended before the answer did{why}.",
+        "What came is kept. Send again; if it happens again, look at the server's log: it may have run out of memory.",
+    )
+
+
+def not_json(place: Place, excerpt: str) -> Failed:
+    return Failed(
+        "not_json",
+        "That is no model's answer",
+        f"{place} answered with something that is not JSON: {short(excerpt) or 'nothing at all'}",
+        "Look at the address: an OpenAI-compatible API is usually under /v1, and a proxy may stand in between.",
+    )
+
+
+def from_status(place: Place, status: int, body: bytes, after: float | None = None) -> Broken:
+    """The failure that an HTTP status and its body tell."""
+    code, said = error_of(body)
+    loading = status == 503 and _LOADING.search(said) is not None
+    failed = from_error(place, said, code=code, status=status)
+    if failed.code == "rate_limited" and after is not None:
+        failed = Failed(failed.code, failed.title, f"{failed.message} It asks to wait {after:g} s.", failed.hint)
+    settled = failed.code in {"too_large", "no_model", "unauthorised"} or "insufficient_quota" in code
+    return Broken(failed, retry=status in RETRIED and not settled, after=after, loading=loading)
+
+
+def from_error(place: Place, said: str, *, code: str = "", status: int = 0) -> Failed:
+    """The failure that an error's words, code and HTTP status (0 within a stream) tell."""
+    words = f"{code} {said}"
+    told = f": {short(said)}" if said else "."
+    if status == 413 or _OVERFLOW.search(words) or (status in {0, 400} and "exceed_context" in code):
+        return Failed(
+            "too_large",
+            "Too long for the model",
+            f"The request does not fit {place}{told}",
+            "/compact moves older turns to the archive; a server may also be started with a larger context.",
+        )
+    if status in {401, 403} or "authentication" in code or "permission" in code or code == "invalid_api_key":
+        return _unauthorised(place, status)
+    if status == 404 or "model_not_found" in code or (status in {0, 400} and _NO_MODEL.search(words)):
+        return Failed(
+            "no_model",
+            "No such model there",
+            f"{place.address} does not have `{place.model}`{told}",
+            _pull(place) + "`palimpsest models list` shows what is there.",
+        )
+    if status == 429 or "rate_limit" in code or "insufficient_quota" in code:
+        return Failed(
+            "rate_limited",
+            "Asked too often",
+            f"{place} takes no more requests for now{told}",
+            "Wait a little, then send again.",
+        )
+    if status >= 500 or code in {"server_error", "api_error", "overloaded_error", "unavailable_error"} or status == 0:
+        title = "The server is overloaded" if status == 529 or code == "overloaded_error" else "The server failed"
+        number = f" with status {status}" if status else ""
+        return Failed(
+            "server_error",
+            title,
+            f"{place} failed{number}{told}",
+            "Send again; if it stays so, look at the server's log.",
+        )
+    return Failed(
+        "bad_request",
+        "The server refused the request",
+        f"{place} answered with status {status}{told}",
+        "This may be something the model does not support: tools, images or its own chat template.",
+    )
+
+
+def _unauthorised(place: Place, status: int) -> Failed:
+    answer = f" (status {status})" if status else ""
+    variable = place.key_variable or "PALIMPSEST_OPENAI_KEY"
+    return Failed(
+        "unauthorised",
+        "The key was not accepted",
+        f"{place} refused the key, or there was none{answer}.",
+        f"Set {variable} in the environment, and start again.",
+    )
+
+
+def _pull(place: Place) -> str:
+    return f"`ollama pull {place.model}` fetches it. " if place.provider == "ollama" else ""
+
+
+def error_of(body: bytes) -> tuple[str, str]:
+    """(code or type, words) of an error body: OpenAI's, llama.cpp's, LM Studio's, Anthropic's, Ollama's, or plain text."""
+    text = body.decode("utf-8", "replace")
+    try:
+        found: object = json.loads(text)
+    except ValueError:
+        return "", re.sub(r"<[^>]*>", " ", text)
+    return error_in(found) or ("", text)
+
+
+def error_in(found: object) -> tuple[str, str] | None:
+    """(code, words) where this JSON is an error object, else None."""
+    if not isinstance(found, dict):
+        return None
+    given = cast("dict[str, Any]", found)
+    error: object = given.get("error")
+    if isinstance(error, dict):
+        inner = cast("dict[str, Any]", error)
+        codes = [str(inner[key]) for key in ("type", "code") if isinstance(inner.get(key), str)]
+        return " ".join(codes), str(inner.get("message") or inner)
+    if isinstance(error, str) and error:
+        return "", error
+    for key in ("detail", "message"):
+        if isinstance(given.get(key), str):
+            return str(given.get("code") or ""), str(given[key])
+    return None
+
+
+def short(text: str, most: int = 240) -> str:
+    """One line of at most `most` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"

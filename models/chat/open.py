@@ -1,0 +1,75 @@
+"""From a spec to a model. Light: what a provider needs is imported when it is chosen, and HTTP when it is asked."""
+
+import re
+from collections.abc import Mapping
+
+from models.chat.port import ChatModel, ImageRule, Profile
+from models.chat.probe import image_rule
+from models.chat.spec import Spec, address_of, is_loopback, key_of, parse_spec
+from models.settings import ModelSettings
+
+UNKNOWN_WINDOW = 8192  # what most local servers can hold where none says
+OLLAMA_WINDOW = 4096  # what Ollama gives a model where nothing else is set; longer prompts it cuts without a word
+_WINDOWS = (  # what the makers document; the two services do not say it over their API
+    (r"^gpt-4\.1", 1_000_000),
+    (r"^gpt-5", 400_000),
+    (r"^o[134]", 200_000),
+    (r"^(gpt-4o|gpt-4-turbo|chatgpt-4o)", 128_000),
+    (r"^claude", 200_000),
+)
+
+
+def open_model(spec: str, *, settings: ModelSettings, env: Mapping[str, str]) -> ChatModel:
+    """The model of this spec, nothing asked yet: `prepare` asks. Raises Misuse for a spec that is none."""
+    parsed = parse_spec(spec)
+    match parsed.provider:
+        case "offline":
+            from models.chat.offline import Offline  # noqa: PLC0415 (each provider loads alone)
+
+            return Offline(settings)
+        case "anthropic":
+            from models.chat.anthropic import Anthropic  # noqa: PLC0415
+
+            address = address_of(parsed, env)
+            profile = _profile(parsed, address, settings)
+            return Anthropic(parsed, address=address, profile=profile, settings=settings, key=key_of(parsed, env))
+        case "mlx":
+            from models.chat.mlx_text import MlxText  # noqa: PLC0415
+
+            return MlxText(parsed, profile=_profile(parsed, "", settings), settings=settings)
+        case _:
+            from models.chat.openai_compatible import OpenAICompatible  # noqa: PLC0415
+
+            address = address_of(parsed, env)
+            return OpenAICompatible(
+                parsed,
+                address=address,
+                profile=_profile(parsed, address, settings),
+                settings=settings,
+                key=key_of(parsed, env),
+                key_variable=_key_variable(parsed, address),
+            )
+
+
+def _profile(spec: Spec, address: str, settings: ModelSettings) -> Profile:
+    """What is known from the name alone."""
+    documented = next(
+        (n for pattern, n in _WINDOWS if address.startswith("https:") and re.search(pattern, spec.name)), 0
+    )
+    window = settings.window or documented or (OLLAMA_WINDOW if spec.provider == "ollama" else UNKNOWN_WINDOW)
+    sees = settings.vision if settings.vision is not None else bool(documented)
+    return Profile(
+        spec=str(spec),
+        name=spec.name,
+        window=window,
+        window_known=bool(settings.window or documented),
+        images=image_rule(spec.name) if sees else ImageRule.NONE,
+        tools=settings.tools if settings.tools is not None else bool(documented),
+        remote=bool(address) and not is_loopback(address),
+    )
+
+
+def _key_variable(spec: Spec, address: str) -> str:
+    if spec.provider == "openai" and "api.openai.com" in address:
+        return "OPENAI_API_KEY"
+    return f"PALIMPSEST_{spec.provider.upper()}_KEY"

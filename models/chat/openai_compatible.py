@@ -1,0 +1,159 @@
+"""Any server that speaks OpenAI's chat completions: llama.cpp, LM Studio, Ollama, mlx_lm.server, OpenAI and its like."""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from typing import Any, cast
+
+from models.chat import failures, openai_request, probe
+from models.chat.failures import Broken, Place
+from models.chat.openai_reply import ReplyReader
+from models.chat.patience import patiently
+from models.chat.port import Done, Event, Profile, StopReason
+from models.chat.spec import Spec
+from models.chat.sse import EventParser, ServerEvent
+from models.chat.transport import Reply, Transport
+from models.messages import Request, Usage
+from models.settings import ModelSettings
+from models.tokens import Estimate, request_tokens
+
+
+class OpenAICompatible:
+    """A ChatModel over HTTP. Nothing is loaded or asked before `prepare` or the first request."""
+
+    def __init__(
+        self, spec: Spec, *, address: str, profile: Profile, settings: ModelSettings, key: str, key_variable: str
+    ) -> None:
+        self._spec = spec
+        self._settings = settings
+        self._profile = profile
+        self._counter = Estimate()
+        self._flavour = spec.provider if spec.provider != "openai" else ""
+        self.place = Place(spec.provider, spec.name, address, key_variable)
+        headers: Mapping[str, str] = {"authorization": f"Bearer {key}"} if key else {}
+        self._transport = Transport(self.place, settings, headers)
+
+    @property
+    def profile(self) -> Profile:
+        return self._profile
+
+    @property
+    def counter(self) -> Estimate:
+        return self._counter
+
+    async def prepare(self) -> Profile:
+        """Ask the server for its true window, and whether the model sees and calls tools."""
+        if self._profile.remote and "api.openai.com" in self.place.address:
+            return self._profile  # it tells none of these
+        found = await probe.probe_server(self.place.address, self.place.model, self._transport.ask)
+        self._flavour = found.server or self._flavour
+        self._profile = probe.refined(self._profile, found, self._settings)
+        return self._profile
+
+    async def calibrate(self, texts: Iterable[str]) -> None:
+        """Set the estimate right by the server's own `/tokenize` (llama.cpp's), where it has one. Not while assembling."""
+        counted = actual = 0
+        for text in texts:
+            answer = await self._transport.ask(self.place.address.removesuffix("/v1") + "/tokenize", {"content": text})
+            tokens = (answer or {}).get("tokens")
+            if not isinstance(tokens, list):
+                return
+            counted += self._counter.count(text)
+            actual += len(cast("list[Any]", tokens))
+        self._counter.learn(counted, actual)
+
+    def stream(self, request: Request) -> AsyncIterator[Event]:
+        return patiently(lambda: self._attempt(request), self._settings)
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    def body(self, request: Request) -> bytes:
+        """The very bytes that are sent: the same for the same request."""
+        openai_itself = "api.openai.com" in self.place.address
+        return openai_request.body(
+            request,
+            model=self.place.model,
+            vision=self._profile.vision,
+            extra={"return_progress": True, "cache_prompt": True} if self._flavour == "llamacpp" else {},
+            limit_name="max_completion_tokens" if openai_itself else "max_tokens",
+        )
+
+    async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
+        async with AsyncExitStack() as stack:
+            reply = await self._transport.post(stack, "/chat/completions", self.body(request))
+            reader = ReplyReader()
+            pieces = self._streamed(reply, reader) if reply.is_stream else self._at_once(reply, reader)
+            async for event in pieces:
+                yield event
+            for event in reader.finish():
+                yield event
+            yield reader.counted() or self._reckoned(request, reader.words)
+            yield Done(reader.reason or StopReason.STOP)
+
+    async def _streamed(self, reply: Reply, reader: ReplyReader) -> AsyncGenerator[Event, None]:
+        """Raises Broken where the stream holds no JSON, an error, or no end."""
+        parser = EventParser()
+        async for chunk in reply.chunks():
+            for sent in parser.feed(chunk):
+                if sent.data.strip() == "[DONE]":
+                    if reader.reason is None and not reader.words and reader.usage is None:
+                        raise Broken(failures.cut_off(self.place, "an empty answer"), retry=True)
+                    return
+                for event in self._read(sent, reader):
+                    yield event
+        for sent in parser.close():
+            if _is_json(sent.data):
+                for event in self._read(sent, reader):
+                    yield event
+        if reader.reason is None:
+            raise Broken(failures.cut_off(self.place), retry=True)
+
+    def _read(self, sent: ServerEvent, reader: ReplyReader) -> Iterator[Event]:
+        try:
+            chunk: object = json.loads(sent.data)
+        except ValueError:
+            raise Broken(failures.not_json(self.place, sent.data)) from None
+        if not isinstance(chunk, dict):
+            raise Broken(failures.not_json(self.place, sent.data))
+        self._look_for_error(cast("dict[str, Any]", chunk), named=sent.event == "error")
+        return reader.feed(cast("dict[str, Any]", chunk))
+
+    def _look_for_error(self, chunk: dict[str, Any], *, named: bool = False) -> None:
+        if not named and ("choices" in chunk or not chunk.get("error")):
+            return
+        code, said = failures.error_in(chunk) or ("", str(chunk))
+        error: object = chunk.get("error")
+        inner = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
+        status = inner["code"] if isinstance(inner.get("code"), int) else 0
+        failed = failures.from_error(self.place, said, code=code, status=status)
+        raise Broken(failed, retry=failed.code in {"server_error", "rate_limited"})
+
+    async def _at_once(self, reply: Reply, reader: ReplyReader) -> AsyncGenerator[Event, None]:
+        """A server that does not stream answers in one JSON object."""
+        whole = await reply.whole()
+        try:
+            found: object = json.loads(whole)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise Broken(failures.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
+        answer = cast("dict[str, Any]", found)
+        self._look_for_error(answer)
+        if "choices" not in answer:
+            raise Broken(failures.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
+        for event in reader.feed(answer):
+            yield event
+
+    def _reckoned(self, request: Request, words: int) -> Usage:
+        """An estimate, for a server that counts nothing."""
+        prompt = request_tokens(request, self._counter, self._profile.images)
+        return Usage(prompt, words // 4, estimated=True)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,158 @@
+"""The chunks of an OpenAI-compatible stream, put together into events. Pure: JSON objects in, events out."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, cast
+from uuid import uuid4
+
+from models.chat.port import Event, PrefillProgress, ReasoningDelta, StopReason, TextDelta
+from models.chat.thinking import ThinkSplitter, WholeCharacters
+from models.messages import ToolCall, Usage
+
+Json = dict[str, Any]
+
+
+class _Call:
+    """A tool call in the making."""
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.name = ""
+        self.arguments: list[str] = []
+
+
+class ReplyReader:
+    """Feed it the stream's objects; `finish` gives what is held back until the end.
+
+    `reason` is None until the server said why it stopped.
+    """
+
+    def __init__(self) -> None:
+        self.reason: StopReason | None = None
+        self.usage: Usage | None = None
+        self.words = 0  # characters of text and reasoning so far
+        self._calls: list[_Call] = []
+        self._by_index: dict[int, _Call] = {}
+        self._think = ThinkSplitter()
+        self._text, self._reasoning = WholeCharacters(), WholeCharacters()
+        self._timings: Json = {}
+
+    def feed(self, chunk: Json) -> Iterator[Event]:
+        if isinstance(progress := chunk.get("prompt_progress"), dict):
+            yield _progress(cast("Json", progress))
+        self._take_usage(chunk)
+        choices: object = chunk.get("choices")
+        if not isinstance(choices, list) or not choices:
+            return
+        choice = _object(cast("list[Any]", choices)[0])
+        yield from self._take_delta(_object(choice.get("delta") or choice.get("message")))
+        if reason := choice.get("finish_reason"):
+            self.reason = _REASONS.get(str(reason), StopReason.STOP)
+
+    def _take_delta(self, delta: Json) -> Iterator[Event]:
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if isinstance(thought, str) and (whole := self._reasoning.feed(thought)):
+            yield from self._count(ReasoningDelta(whole))
+        content: object = delta.get("content")
+        if isinstance(content, list):  # Mistral's own API sends parts
+            content = "".join(str(_object(part).get("text") or "") for part in cast("list[Any]", content))
+        if isinstance(content, str) and (whole := self._text.feed(content)):
+            for event in self._think.feed(whole):
+                yield from self._count(event)
+        calls: object = delta.get("tool_calls")
+        for position, call in enumerate(cast("list[Any]", calls) if isinstance(calls, list) else ()):
+            self._take_call(_object(call), position)
+
+    def _count(self, event: TextDelta | ReasoningDelta) -> Iterator[Event]:
+        self.words += len(event.text)
+        yield event
+
+    def _take_call(self, delta: Json, position: int) -> None:
+        """Put a piece where it belongs: by its index; a new id under an old index begins another call."""
+        index = delta.get("index")
+        index = index if isinstance(index, int) else position
+        call_id = str(delta.get("id") or "")
+        function = _object(delta.get("function"))
+        call = self._by_index.get(index)
+        if call is None or (call_id and call.id and call_id != call.id):
+            call = _Call()
+            self._by_index[index] = call
+            self._calls.append(call)
+        call.id = call.id or call_id
+        call.name = call.name or str(function.get("name") or "")
+        arguments = function.get("arguments")
+        if isinstance(arguments, str):
+            call.arguments.append(arguments)
+        elif arguments is not None:  # an object where a string of JSON belongs
+            call.arguments.append(json.dumps(arguments, ensure_ascii=False))
+
+    def _take_usage(self, chunk: Json) -> None:
+        if isinstance(timings := chunk.get("timings"), dict):
+            self._timings = cast("Json", timings)
+        if isinstance(given := chunk.get("usage"), dict):
+            self.usage = _usage(cast("Json", given))
+
+    @property
+    def broken_calls(self) -> bool:
+        """Whether a call's arguments ended before their JSON did."""
+        return any(not _is_json("".join(call.arguments) or "{}") for call in self._calls)
+
+    def finish(self) -> Iterator[Event]:
+        """What was held back: the last characters, and the tool calls in their order."""
+        if rest := self._reasoning.close():
+            yield from self._count(ReasoningDelta(rest))
+        for event in [*self._think.feed(self._text.close()), *self._think.close()]:
+            yield from self._count(event)
+        if self.reason is StopReason.LENGTH and self.broken_calls:
+            return  # half a call is none
+        for call in self._calls:
+            arguments = "".join(call.arguments).strip() or "{}"
+            yield ToolCall(call.id or f"call_{uuid4().hex[:12]}", call.name, arguments)
+        if self._calls:
+            self.reason = StopReason.TOOL_CALLS
+
+    def counted(self) -> Usage | None:
+        """The server's own count, with what llama.cpp says of its cache and its speed."""
+        timings = self._timings
+        usage = self.usage
+        if usage is None and "prompt_n" in timings:
+            cached = int(timings.get("cache_n") or 0)
+            usage = Usage(int(timings["prompt_n"]) + cached, int(timings.get("predicted_n") or 0), cached)
+        if usage is None or not timings:
+            return usage
+        cached = usage.cached_tokens if usage.cached_tokens is not None else timings.get("cache_n")
+        return Usage(usage.prompt_tokens, usage.completion_tokens, cached, extra={"timings": timings})
+
+
+_REASONS = {
+    "stop": StopReason.STOP,
+    "length": StopReason.LENGTH,
+    "max_tokens": StopReason.LENGTH,
+    "tool_calls": StopReason.TOOL_CALLS,
+    "function_call": StopReason.TOOL_CALLS,
+}
+
+
+def _usage(given: Json) -> Usage:
+    cached = _object(given.get("prompt_tokens_details")).get("cached_tokens")
+    return Usage(
+        int(given.get("prompt_tokens") or 0),
+        int(given.get("completion_tokens") or 0),
+        int(cached) if isinstance(cached, int) else None,
+    )
+
+
+def _progress(given: Json) -> PrefillProgress:
+    return PrefillProgress(int(given.get("processed") or 0), int(given.get("total") or 0))
+
+
+def _object(value: object) -> Json:
+    return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,110 @@
+"""A Request as the bytes of an OpenAI-compatible server. Pure, and the same bytes for the same Request.
+
+`messages` stands last in the body, so that request n+1 begins with request n on the wire as well.
+Messages of the system that come after the first words, and neighbours of one role, are written so that strict chat
+templates (Gemma, Mistral) take them.
+"""
+
+import base64
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from models.messages import Image, Message, Request, Role, Tool, ToolCall, ToolResult, render
+
+Json = dict[str, Any]
+
+
+def body(request: Request, *, model: str, vision: bool, extra: Json, limit_name: str = "max_tokens") -> bytes:
+    """The body of POST /chat/completions. `extra` holds what only some servers understand."""
+    given: Json = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
+    given[limit_name] = request.max_tokens
+    if request.temperature is not None:
+        given["temperature"] = request.temperature
+    given |= extra
+    if request.tools:
+        given["tools"] = [_tool(tool) for tool in sorted(request.tools, key=lambda tool: tool.name)]
+    given["messages"] = messages(request.messages, vision=vision)
+    return msgspec.json.encode(given)
+
+
+def _tool(tool: Tool) -> Json:
+    schema = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": schema}
+
+
+def messages(given: Iterable[Message], *, vision: bool) -> list[Json]:
+    """The messages on the wire: one system message at the head, tool results apart, neighbours joined."""
+    wire: list[Json] = []
+    for message in given:
+        for one in _wire(message, vision=vision, at_head=all(m["role"] == "system" for m in wire)):
+            last = wire[-1] if wire else None
+            if last and last["role"] == one["role"] and one["role"] in {"system", "user"}:
+                last["content"] = _joined(last["content"], one["content"])
+            else:
+                wire.append(one)
+    return wire
+
+
+def _wire(message: Message, *, vision: bool, at_head: bool) -> list[Json]:
+    match message.role:
+        case Role.SYSTEM:
+            return [{"role": "system" if at_head else "user", "content": message.text}]
+        case Role.USER:
+            return [{"role": "user", "content": _content(message, vision=vision)}]
+        case Role.ASSISTANT:
+            return [_assistant(message)]
+        case Role.TOOL:
+            return [
+                {"role": "tool", "tool_call_id": part.call_id, "content": part.text}
+                for part in message.parts
+                if isinstance(part, ToolResult)
+            ]
+
+
+def _assistant(message: Message) -> Json:
+    calls = [
+        {"id": part.id, "type": "function", "function": {"name": part.name, "arguments": part.arguments or "{}"}}
+        for part in message.parts
+        if isinstance(part, ToolCall)
+    ]
+    wire: Json = {"role": "assistant", "content": message.text}
+    return wire | {"tool_calls": calls} if calls else wire
+
+
+def _content(message: Message, *, vision: bool) -> str | list[Json]:
+    """A string where there is no picture to send; else a list of parts in their order."""
+    if not vision or not any(isinstance(part, Image) for part in message.parts):
+        words = (unseen(part) if isinstance(part, Image) else render(part) for part in message.parts)
+        return "\n\n".join(word for word in words if word)
+    content: list[Json] = []
+    for part in message.parts:
+        if isinstance(part, Image):
+            content.append({"type": "image_url", "image_url": {"url": data_uri(part)}})
+        elif words := render(part):
+            if content and content[-1]["type"] == "text":
+                content[-1]["text"] += f"\n\n{words}"
+            else:
+                content.append({"type": "text", "text": words})
+    return content
+
+
+def _joined(first: str | list[Json], second: str | list[Json]) -> str | list[Json]:
+    if isinstance(first, str) and isinstance(second, str):
+        return "\n\n".join(words for words in (first, second) if words)
+    return _as_list(first) + _as_list(second)
+
+
+def _as_list(content: str | list[Json]) -> list[Json]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def unseen(image: Image) -> str:
+    """What stands for a picture before a model that sees none."""
+    name = image.name or "a picture"
+    return f"[{name}, {image.width}×{image.height}: this model sees no images]"
+
+
+def data_uri(image: Image) -> str:
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"

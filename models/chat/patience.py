@@ -1,0 +1,52 @@
+"""Asking a busy server again, before the first word only."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+
+from models.chat.failures import Broken
+from models.chat.port import Event, PrefillProgress
+from models.settings import ModelSettings
+
+LOADING_WAIT = 1.0  # seconds between looks at a server that still loads its model
+
+
+async def patiently(
+    attempt: Callable[[], AsyncGenerator[Event, None]], settings: ModelSettings
+) -> AsyncIterator[Event]:
+    """The events of the first attempt that succeeds; a last Failed where none does.
+
+    Once a word (or thought, or tool call) came through, nothing is asked again: it would be said twice.
+    """
+    tries, loading = 0, 0.0
+    while True:
+        spoke = False
+        try:
+            async with aclosing(attempt()) as events:
+                async for event in events:
+                    spoke = spoke or not isinstance(event, PrefillProgress)
+                    yield event
+            return
+        except Broken as broken:
+            if broken.loading and loading < settings.first_byte_timeout:
+                loading += LOADING_WAIT
+                delay = LOADING_WAIT
+            else:
+                tries += 1
+                delay = None if spoke else pause(broken, tries, settings)
+            failed = broken.failed
+        if delay is None:
+            yield failed
+            return
+        await asyncio.sleep(delay)
+
+
+def pause(broken: Broken, tries: int, settings: ModelSettings) -> float | None:
+    """Seconds to wait before try number `tries` + 1; None to give up."""
+    if not broken.retry or tries > settings.retries:
+        return None
+    if broken.after is not None:
+        return broken.after if broken.after <= settings.longest_wait else None
+    wait = settings.retry_wait * 2 ** (tries - 1) * random.uniform(0.8, 1.2)  # noqa: S311 (spreads those who wait)
+    return min(wait, settings.longest_wait)

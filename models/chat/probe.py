@@ -1,0 +1,173 @@
+"""What a server says of itself: which one it is, what models it has, and the true window of one of them.
+
+Everything here is asked through an `Ask`, which never raises; what a server does not say stays None.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, cast
+
+import msgspec
+from msgspec import Struct
+
+from models.chat.port import ImageRule, Profile
+from models.settings import ModelSettings
+
+Json = dict[str, Any]
+
+
+class Ask(Protocol):
+    """GET, or POST where there is a body; a JSON object, or None."""
+
+    def __call__(self, url: str, body: Json | None = None) -> Awaitable[Json | None]: ...
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """What a server told. None: it did not say."""
+
+    server: str = ""  # llamacpp | ollama | lmstudio | mlx_lm | ""
+    window: int | None = None
+    vision: bool | None = None
+    tools: bool | None = None
+
+
+async def probe_server(address: str, model: str, ask: Ask) -> Told:
+    """Ask whatever server is at `address` (with its /v1) about `model`: the first of the kinds that answers."""
+    root = address.removesuffix("/v1")
+    asked: tuple[Callable[[str, str, Ask], Awaitable[Told | None]], ...] = (_llamacpp, _lmstudio, _ollama)
+    for told in await asyncio.gather(*(kind(root, model, ask) for kind in asked)):
+        if told is not None:
+            return told
+    return await _any_other(address, model, ask)
+
+
+async def _llamacpp(root: str, model: str, ask: Ask) -> Told | None:
+    """llama.cpp: GET /props has n_ctx of a slot, modalities and what the chat template can do."""
+    props = await ask(f"{root}/props")
+    if props is None or "default_generation_settings" not in props:
+        return None
+    caps = _object(props.get("chat_template_caps"))
+    modalities = _object(props.get("modalities"))
+    return Told(
+        server="llamacpp",
+        window=_count(_object(props["default_generation_settings"]).get("n_ctx")) or _count(props.get("n_ctx")),
+        vision=_flag(modalities.get("vision")),
+        tools=_flag(caps.get("supports_tools")),
+    )
+
+
+async def _lmstudio(root: str, model: str, ask: Ask) -> Told | None:
+    """LM Studio: GET /api/v0/models has loaded_context_length where the model is loaded."""
+    found = await ask(f"{root}/api/v0/models")
+    if found is None:
+        return None
+    rows = [_object(row) for row in _list(found.get("data"))]
+    if not any("max_context_length" in row or "state" in row for row in rows):
+        return None
+    row = next((row for row in rows if row.get("id") == model), {})
+    window = _count(row.get("loaded_context_length"))
+    capabilities = _list(row.get("capabilities"))
+    return Told(
+        server="lmstudio",
+        window=window,
+        vision=row.get("type") == "vlm" if row else None,
+        tools="tool_use" in capabilities if row else None,
+    )
+
+
+async def _ollama(root: str, model: str, ask: Ask) -> Told | None:
+    """Ollama: /api/ps has the context a loaded model really has; /api/show what its Modelfile sets.
+
+    The length that a checkpoint was trained for is not the window: Ollama cuts at num_ctx, silently. It bounds it.
+    """
+    show, loaded = await asyncio.gather(ask(f"{root}/api/show", {"model": model}), ask(f"{root}/api/ps"))
+    if show is None or ("model_info" not in show and "details" not in show):
+        return None
+    rows = [_object(row) for row in _list((loaded or {}).get("models"))]
+    names = {model, f"{model}:latest"}
+    running = next((row for row in rows if {row.get("name"), row.get("model")} & names), {})
+    window = _count(running.get("context_length")) or _num_ctx(str(show.get("parameters") or ""))
+    trained = next(
+        (
+            n
+            for key, value in _object(show.get("model_info")).items()
+            if key.endswith(".context_length") and (n := _count(value))
+        ),
+        None,
+    )
+    if window and trained:
+        window = min(window, trained)
+    capabilities = _list(show.get("capabilities"))
+    known = bool(capabilities)
+    return Told(
+        server="ollama",
+        window=window,
+        vision="vision" in capabilities if known else None,
+        tools="tools" in capabilities if known else None,
+    )
+
+
+def _num_ctx(parameters: str) -> int | None:
+    found = re.search(r"^\s*num_ctx\s+(\d+)\s*$", parameters, re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+async def _any_other(address: str, model: str, ask: Ask) -> Told:
+    """A /v1/models row may carry a length under one of the names in use (vLLM, llama.cpp's router, OpenRouter)."""
+    found = await ask(f"{address}/models")
+    rows = [_object(row) for row in _list((found or {}).get("data"))]
+    row = next((row for row in rows if row.get("id") == model), {})
+    meta = _object(row.get("meta"))
+    window = next(
+        (
+            n
+            for value in (row.get("max_model_len"), row.get("context_length"), meta.get("n_ctx"))
+            if (n := _count(value))
+        ),
+        None,
+    )
+    return Told(window=window)
+
+
+def refined(profile: Profile, told: Told, settings: ModelSettings) -> Profile:
+    """The profile with what the server told; a setting that a person made goes before it."""
+    window, known = profile.window, profile.window_known
+    if not settings.window and told.window:
+        window, known = told.window, True
+    images = profile.images
+    vision = settings.vision if settings.vision is not None else told.vision
+    if vision is not None:
+        images = image_rule(profile.name) if vision else ImageRule.NONE
+    tools = next((said for said in (settings.tools, told.tools) if said is not None), profile.tools)
+    return msgspec.structs.replace(profile, window=window, window_known=known, images=images, tools=tools)
+
+
+_RULES = (
+    (r"qwen-?3.*vl|qwen3\.5|qwen3-omni", ImageRule.QWEN3),
+    (r"gpt-(4\.1|5)-(mini|nano)|o4-mini", ImageRule.OPENAI_PATCHES),
+    (r"^(gpt-|o[134]|chatgpt)", ImageRule.OPENAI_TILES),
+    (r"claude", ImageRule.ANTHROPIC),
+    (r"gemini|gemma-?[34]", ImageRule.GEMINI),
+)
+
+
+def image_rule(name: str) -> ImageRule:
+    """How a model of this name, which sees, most likely counts its images; Qwen2-VL's where nothing is known."""
+    return next((rule for pattern, rule in _RULES if re.search(pattern, name, re.IGNORECASE)), ImageRule.QWEN2)
+
+
+def _object(value: object) -> Json:
+    return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None

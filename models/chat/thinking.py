@@ -1,0 +1,105 @@
+"""Telling thoughts from words where a server sends both in one stream, and characters that were cut in half."""
+
+from collections.abc import Iterator
+
+from models.chat.port import ReasoningDelta, TextDelta
+
+OPEN, CLOSE = "<think>", "</think>"
+
+
+class ThinkSplitter:
+    """`<think>…</think>` at the very start of an answer is reasoning; all after it is text, the same tag included.
+
+    Any cut of the same text gives the same reasoning and the same text.
+    """
+
+    def __init__(self, *, thinking: bool = False) -> None:
+        """`thinking`: the prompt itself has opened the thought, as DeepSeek-R1's template does."""
+        self._held = ""
+        self._state = "thinking" if thinking else "start"
+        self._thought_anything = False
+
+    def feed(self, text: str) -> Iterator[TextDelta | ReasoningDelta]:
+        if not text:
+            return
+        if self._state == "text":
+            yield TextDelta(text)
+            return
+        self._held += text
+        if self._state == "start":
+            self._begin()
+        if self._state == "thinking":
+            yield from self._think()
+        elif self._state == "after":
+            yield from self._after()
+        elif self._state == "text" and self._held:
+            yield TextDelta(self._held)
+            self._held = ""
+
+    def _begin(self) -> None:
+        bare = self._held.lstrip()
+        if bare.startswith(OPEN):
+            self._state = "thinking"
+            self._held = bare.removeprefix(OPEN)
+        elif not OPEN.startswith(bare):
+            self._state = "text"
+
+    def _think(self) -> Iterator[TextDelta | ReasoningDelta]:
+        if not self._thought_anything:
+            self._held = self._held.lstrip("\n")
+            self._thought_anything = bool(self._held)
+        thought, closed, rest = self._held.partition(CLOSE)
+        if closed:
+            self._held, self._state = rest, "after"
+            if thought:
+                yield ReasoningDelta(thought)
+            yield from self._after()
+            return
+        keep = _overlap(thought, CLOSE)
+        self._held = thought[len(thought) - keep :]
+        if ready := thought[: len(thought) - keep]:
+            yield ReasoningDelta(ready)
+
+    def _after(self) -> Iterator[TextDelta]:
+        """The blank lines between a thought and the answer belong to neither."""
+        text = self._held.lstrip("\n")
+        self._held = ""
+        if text:
+            self._state = "text"
+            yield TextDelta(text)
+
+    def close(self) -> Iterator[TextDelta | ReasoningDelta]:
+        if self._held:
+            yield ReasoningDelta(self._held) if self._state == "thinking" else TextDelta(self._held)
+        self._held = ""
+
+
+def _overlap(text: str, mark: str) -> int:
+    """How many characters at the end of `text` could be the start of `mark`."""
+    return next((n for n in range(min(len(mark) - 1, len(text)), 0, -1) if text.endswith(mark[:n])), 0)
+
+
+class WholeCharacters:
+    """Joins surrogates that JSON escapes cut apart between two deltas; one that stays alone becomes U+FFFD."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        text = self._held + text
+        self._held = ""
+        if text and "\ud800" <= text[-1] <= "\udbff":
+            self._held, text = text[-1], text[:-1]
+        return _paired(text)
+
+    def close(self) -> str:
+        held, self._held = self._held, ""
+        return _paired(held)
+
+
+def _paired(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

@@ -1,0 +1,159 @@
+"""One HTTP connection to a server of models: a JSON body out, bytes in, and what goes wrong as `Broken`.
+
+httpx2 is imported at the first request, so that nothing of it is loaded before the first paint.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from models.chat import failures
+from models.chat.failures import Broken, Place
+from models.chat.spec import is_loopback
+from models.settings import ModelSettings
+
+if TYPE_CHECKING:
+    import httpx2
+
+ERROR_BODY = 64 * 1024  # bytes of an error's body that are read
+ASK_TIMEOUT = 5.0  # seconds for a small question (/props, /tokenize)
+
+
+class Reply:
+    """A response whose status is 200: its kind, and its body as it comes."""
+
+    def __init__(self, response: "httpx2.Response", place: Place, settings: ModelSettings) -> None:
+        self._response = response
+        self._place = place
+        self._settings = settings
+
+    @property
+    def is_stream(self) -> bool:
+        return "text/event-stream" in self._response.headers.get("content-type", "")
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body's bytes. Raises Broken where the server falls silent or hangs up."""
+        import httpx2  # noqa: PLC0415 (loaded with the first request)
+
+        body = self._response.aiter_bytes()
+        wait = self._settings.first_byte_timeout
+        what = "first"
+        while True:
+            try:
+                async with asyncio.timeout(wait):
+                    chunk = await anext(body, None)
+            except TimeoutError:
+                raise Broken(failures.timed_out(self._place, what, wait)) from None
+            except (httpx2.TransportError, httpx2.DecodingError) as error:
+                raise Broken(failures.cut_off(self._place, str(error)), retry=what == "first") from error
+            if chunk is None:
+                return
+            yield chunk
+            if what == "first":
+                wait, what = self._settings.stall_timeout, "stall"
+
+    async def whole(self) -> bytes:
+        return b"".join([chunk async for chunk in self.chunks()])
+
+
+class Transport:
+    """Asks one server. Closing an exchange half way closes its connection, which is how a server learns to stop."""
+
+    def __init__(self, place: Place, settings: ModelSettings, headers: Mapping[str, str]) -> None:
+        self.place = place
+        self._settings = settings
+        self._headers = dict(headers)
+        self._client: httpx2.AsyncClient | None = None
+
+    def _open(self) -> "httpx2.AsyncClient":
+        if self._client is None:
+            import httpx2  # noqa: PLC0415 (loaded with the first request)
+
+            near = is_loopback(self.place.address)
+            self._client = httpx2.AsyncClient(
+                headers=self._headers | {"user-agent": "palimpsest"},
+                timeout=httpx2.Timeout(self._settings.connect_timeout, read=None, write=None),
+                trust_env=not near,  # a proxy has no business between us and our own machine
+                verify=not self.place.address.startswith("http://"),  # spares plain HTTP the reading of certificates
+            )
+        return self._client
+
+    async def post(self, stack: AsyncExitStack, path: str, body: bytes) -> Reply:
+        """Send `body`; the reply lives as long as `stack`. Raises Broken for whatever is not a 200."""
+        import httpx2  # noqa: PLC0415 (loaded with the first request)
+
+        request = self._open().build_request(
+            "POST", self.place.address + path, content=body, headers={"content-type": "application/json"}
+        )
+        wait = self._settings.first_byte_timeout
+        try:
+            async with asyncio.timeout(wait):
+                response = await self._open().send(request, stream=True)
+        except TimeoutError:
+            raise Broken(failures.timed_out(self.place, "first", wait)) from None
+        except httpx2.ConnectTimeout as error:
+            seconds = self._settings.connect_timeout
+            raise Broken(failures.timed_out(self.place, "connect", seconds)) from error
+        except (httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.ProxyError) as error:
+            raise Broken(failures.refused(self.place, str(error))) from error
+        except httpx2.TransportError as error:
+            raise Broken(failures.cut_off(self.place, str(error)), retry=True) from error
+        stack.push_async_callback(response.aclose)
+        if response.status_code != 200:
+            raise await self._refusal(response)
+        return Reply(response, self.place, self._settings)
+
+    async def _refusal(self, response: "httpx2.Response") -> Broken:
+        import httpx2  # noqa: PLC0415 (loaded with the first request)
+
+        body = b""
+        try:
+            async with asyncio.timeout(self._settings.stall_timeout):
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > ERROR_BODY:
+                        break
+        except (TimeoutError, httpx2.TransportError, httpx2.DecodingError):
+            pass  # the status alone says enough
+        after = retry_after(response.headers.get("retry-after", ""), datetime.now(UTC))
+        return failures.from_status(self.place, response.status_code, body, after)
+
+    async def ask(self, url: str, body: dict[str, Any] | None = None) -> dict[str, Any] | None:
+        """A small question to the server at `url`: its JSON object, or None where it has no answer."""
+        import httpx2  # noqa: PLC0415 (loaded with the first request)
+
+        try:
+            async with asyncio.timeout(ASK_TIMEOUT):
+                response = await self._open().request("GET" if body is None else "POST", url, json=body)
+        except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL):
+            return None
+        if response.status_code != 200:
+            return None
+        try:
+            return msgspec.json.decode(response.content, type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+
+    async def close(self) -> None:
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.aclose()
+
+
+def retry_after(header: str, now: datetime) -> float | None:
+    """Seconds that a Retry-After header asks for: a number, or an HTTP date."""
+    if not header:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(header) - now).total_seconds())
+    except (ValueError, TypeError):
+        return None

@@ -1,0 +1,30 @@
+"""What can go wrong with a model, outside of a stream (inside one it is a `Failed`).
+
+PalimpsestError
+└── ModelError                  a model could not be asked; `failed` says it in the port's words
+    └── MissingLibrary          a library is not installed; the hint is the one command that installs it
+"""
+
+from typing import TYPE_CHECKING
+
+from foundation.errors import PalimpsestError
+
+if TYPE_CHECKING:
+    from models.chat.port import Failed
+
+
+class ModelError(PalimpsestError):
+    """A model could not be asked."""
+
+    code = "model"
+
+    @classmethod
+    def of(cls, failed: "Failed") -> "ModelError":
+        """The same three sentences, as an error."""
+        return cls(failed.title, failed.message, failed.hint)
+
+
+class MissingLibrary(ModelError):
+    """A library is not installed."""
+
+    code = "missing"
