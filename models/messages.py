@@ -143,6 +143,12 @@ def render(part: Part) -> str:
             return ""
 
 
+def unseen(image: Image) -> str:
+    """What stands for a picture before a model that sees none."""
+    name = image.name or "a picture"
+    return f"[{name}, {image.width}×{image.height}: this model sees no images]"
+
+
 def _quoted(value: str) -> str:
     """What stands between an attribute's quotes and cannot leave them."""
     return " ".join(value.replace('"', "'").replace("<", "(").replace(">", ")").split())

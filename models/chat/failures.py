@@ -34,7 +34,7 @@ class Place(Struct, frozen=True):
         return f"`{self.model}` at {self.address}"
 
 
-class Broken(Exception):  # noqa: N818 (it is caught within the room and never shown)
+class Broken(Exception):
     """An attempt that ended badly. `after` is what the server asked us to wait, in seconds."""
 
     def __init__(
@@ -165,7 +165,7 @@ def _pull(place: Place) -> str:
 
 
 def error_of(body: bytes) -> tuple[str, str]:
-    """(code or type, words) of an error body: OpenAI's, llama.cpp's, LM Studio's, Anthropic's, Ollama's, or plain text."""
+    """(code or type, words) of an error body: a JSON of one of the usual shapes, or plain text."""
     text = body.decode("utf-8", "replace")
     try:
         found: object = json.loads(text)

@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's chat completions: llama.cpp, LM Studio, Ollama, mlx_lm.server, OpenAI and its like."""
+"""Any server that speaks OpenAI's chat completions: llama.cpp, LM Studio, Ollama, mlx_lm.server, OpenAI."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
@@ -51,7 +51,7 @@ class OpenAICompatible:
         return self._profile
 
     async def calibrate(self, texts: Iterable[str]) -> None:
-        """Set the estimate right by the server's own `/tokenize` (llama.cpp's), where it has one. Not while assembling."""
+        """Set the estimate right by llama.cpp's own `/tokenize`, where it is one. Not while assembling."""
         counted = actual = 0
         for text in texts:
             answer = await self._transport.ask(self.place.address.removesuffix("/v1") + "/tokenize", {"content": text})

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from models.messages import Image, Message, Request, Role, Tool, ToolCall, ToolResult, render
+from models.messages import Image, Message, Request, Role, Tool, ToolCall, ToolResult, render, unseen
 
 Json = dict[str, Any]
 
@@ -98,12 +98,6 @@ def _joined(first: str | list[Json], second: str | list[Json]) -> str | list[Jso
 
 def _as_list(content: str | list[Json]) -> list[Json]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
-
-
-def unseen(image: Image) -> str:
-    """What stands for a picture before a model that sees none."""
-    name = image.name or "a picture"
-    return f"[{name}, {image.width}×{image.height}: this model sees no images]"
 
 
 def data_uri(image: Image) -> str:

@@ -48,5 +48,5 @@ def pause(broken: Broken, tries: int, settings: ModelSettings) -> float | None:
         return None
     if broken.after is not None:
         return broken.after if broken.after <= settings.longest_wait else None
-    wait = settings.retry_wait * 2 ** (tries - 1) * random.uniform(0.8, 1.2)  # noqa: S311 (spreads those who wait)
+    wait = settings.retry_wait * 2 ** (tries - 1) * random.uniform(0.8, 1.2)  # spreads those who wait
     return min(wait, settings.longest_wait)

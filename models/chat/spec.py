@@ -118,7 +118,7 @@ def address_of(spec: Spec, env: Mapping[str, str]) -> str:
     """
     address = spec.address or env.get(_ADDRESS_VARIABLE.get(spec.provider, ""), "") or _DEFAULT_ADDRESS[spec.provider]
     parts = urlsplit(with_scheme(address))
-    host = "127.0.0.1" if parts.hostname == "0.0.0.0" else (parts.hostname or "")  # noqa: S104 (OLLAMA_HOST may say so)
+    host = "127.0.0.1" if parts.hostname == "0.0.0.0" else (parts.hostname or "")  # OLLAMA_HOST may say so
     default_port = 11434 if spec.provider == "ollama" and not parts.path.strip("/") and parts.scheme == "http" else None
     port = parts.port or default_port
     netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
