@@ -1,0 +1,146 @@
+"""The cell reader: from a page's pixels back to its text, exact or said not to be.
+
+It needs the picture alone: no database, no metadata, no file name.
+"""
+
+import re
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from foundation.trust import Trust
+from memory.archive.glyphs import ESCAPE, FILLER, Glyphs, glyphs, hash_cells, hash_pairs
+from memory.archive.header import HEADER_CELLS, Header, digest, read_header
+from memory.archive.modes import CELL_HEIGHT, MODES
+from memory.archive.pixels import decode
+from memory.errors import NotAPage
+
+ENGINE = "cells"
+UNKNOWN = "\ufffd"
+_LARGEST_SCALE = 4
+_ESCAPE = re.compile("\u241b([0-9A-F]{1,6});")
+
+
+class Reading(Struct, frozen=True):
+    """What the cells say. `doubt` are the lines of the text, from 1, that may be wrong; none where trust is exact."""
+
+    text: str
+    trust: Trust
+    doubt: tuple[int, ...]
+    header: Header | None  # None where it is damaged
+
+
+def read(picture: bytes) -> Reading:
+    """The text of one page. Raises NotAPage where the picture does not hold our cells."""
+    ink = _at_scale(decode(picture))
+    table = glyphs()
+    cells = _cells(ink)
+    codes = _read_cells(cells, table)
+    columns = ink.shape[1]
+    head = -(-HEADER_CELLS // columns) * columns
+    header = read_header(_string(codes[:HEADER_CELLS]))
+    if header is None and not _looks_like_a_page(codes):
+        raise NotAPage(
+            "Not a page of ours",
+            "The picture's cells are not those of a Palimpsest page.",
+            "An OCR engine can read other pictures: see `palimpsest recall --help`, --engine.",
+        )
+    body = codes[head:]
+    if header is None:
+        return _doubtful(_text_of(_trimmed(body)), None)
+    text = _text_of(body[: header.used])
+    rest_is_blank = not cells[HEADER_CELLS:head].any() and not cells[head + header.used :].any()
+    if rest_is_blank and digest(text).hex() == header.sha256:
+        return Reading(text=text, trust=Trust.EXACT, doubt=(), header=header)
+    return _doubtful(text, header)
+
+
+def _at_scale(ink: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The ink of a page at its own size; a whole multiple is brought down by taking the middle of each square."""
+    sides = {mode.side for mode in MODES.values()}
+    height, width = ink.shape[0], ink.shape[1] * 8
+    if height == width and height in sides:
+        return ink
+    for scale in range(2, _LARGEST_SCALE + 1):
+        if height == width and height % scale == 0 and height // scale in sides:
+            pixels = np.unpackbits(ink, axis=1)[scale // 2 :: scale, scale // 2 :: scale]
+            return np.packbits(pixels, axis=1)
+    raise NotAPage(
+        "Not a page of ours",
+        f"The picture is {width}×{height} pixels; a page is square, of {', '.join(map(str, sorted(sides)))}.",
+        "An OCR engine can read other pictures: see `palimpsest recall --help`, --engine.",
+    )
+
+
+def _cells(ink: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """(n, 16): the bitmap of each cell, row by row."""
+    rows, columns = ink.shape[0] // CELL_HEIGHT, ink.shape[1]
+    grid = ink.reshape(rows, CELL_HEIGHT, columns).transpose(0, 2, 1)
+    return np.ascontiguousarray(grid).reshape(rows * columns, CELL_HEIGHT)
+
+
+def _read_cells(cells: NDArray[np.uint8], table: Glyphs) -> NDArray[np.int32]:
+    """The code in each cell; -1 where no glyph is like it, FILLER in the second cell of a wide glyph."""
+    words = cells.view(np.uint64)
+    hashes = hash_cells(words)
+    codes = table.narrow_index.find(hashes, words)
+    starts = _wide_starts(codes < 0)
+    if len(starts):
+        pairs = np.concatenate([words[starts], words[starts + 1]], axis=1)
+        found = table.wide_index.find(hash_pairs(hashes[starts], hashes[starts + 1]), pairs)
+        good = found >= 0
+        codes[starts[good]] = found[good]
+        codes[starts[good] + 1] = FILLER
+    return codes
+
+
+def _wide_starts(unknown: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Where wide glyphs may begin, given which cells are no narrow glyph.
+
+    No left half is like a narrow glyph, and the cell after it is its right half, whatever that looks like:
+    so in a run of such cells it is every other one.
+    """
+    at = np.flatnonzero(unknown[:-1])
+    if not len(at):
+        return at
+    begins = np.concatenate([[True], np.diff(at) != 1])
+    run = np.maximum.accumulate(np.where(begins, at, 0))
+    return at[(at - run) % 2 == 0]
+
+
+def _string(codes: NDArray[np.int32]) -> str:
+    """The codes as characters: ␛ for our escape cell, U+FFFD for what could not be read; fillers are left out."""
+    kept = codes[codes != FILLER]
+    kept = np.where(kept < 0, ord(UNKNOWN), np.where(kept == ESCAPE, 0x241B, kept))
+    return kept.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def _text_of(codes: NDArray[np.int32]) -> str:
+    words = _string(codes)
+    return _ESCAPE.sub(_unescaped, words) if "\u241b" in words else words
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    code = int(escape[1], 16)
+    return chr(code) if code < 0x110000 else escape[0]
+
+
+def _trimmed(codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Without the blank cells at the end: where the header is lost, nothing says how long the text is."""
+    inked = np.flatnonzero(codes != 0x20)
+    return codes[: inked[-1] + 1] if len(inked) else codes[:0]
+
+
+def _looks_like_a_page(codes: NDArray[np.int32]) -> bool:
+    """Whether more than half of the cells that are not blank are glyphs of ours."""
+    inked = int((codes != 0x20).sum())
+    return inked > 0 and int((codes < 0).sum()) * 2 < inked
+
+
+def _doubtful(text: str, header: Header | None) -> Reading:
+    """Lines with cells that are no glyphs are in doubt; where there are none and the hash still differs, every line."""
+    lines = text.split("\n")
+    broken = tuple(n for n, line in enumerate(lines, 1) if UNKNOWN in line)
+    doubt = broken or tuple(range(1, len(lines) + 1))
+    return Reading(text=text, trust=Trust.APPROXIMATE, doubt=doubt, header=header)

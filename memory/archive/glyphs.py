@@ -1,0 +1,99 @@
+"""The glyph table: every drawable character's own bitmap, in cells of 8×16 pixels.
+
+A narrow glyph takes one cell, a wide one two. Every bitmap is unlike every other, and no wide glyph's left half is like
+a narrow glyph, so that a grid of cells can be read in one way only.
+"""
+
+import hashlib
+import struct
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.archive.frames import unpack
+from memory.errors import Damaged
+
+TABLE = Path(__file__).parent / "data" / "cells.zst"
+MAGIC = b"palimpsest-cells\x00\x01"
+
+NEWLINE = 0x0A  # drawn as ↵
+ESCAPE = 0x110000  # our own cell: `␛hex;` stands for a character that has no glyph
+FILLER = 0x110001  # the last cell of a row, where a wide glyph did not fit
+RESERVED = (NEWLINE, 0x21B5, 0x241B)  # ↵ and ␛ themselves go as escapes, so that ours are told apart
+CODES = 0x110002  # one past the last code
+
+_LONGEST_TABLE = 16 * 2**20
+_MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd: any would do, a test finds no collision
+
+
+class Glyphs:
+    """The table, ready to draw with and to read by.
+
+    `cells` (n, 16) uint8 are the bitmaps, a row a byte, a set bit is ink: narrow glyphs, then left and right halves.
+    `first_cell` (CODES,) int32 is where a code's cells begin, -1 where it has none; from `narrow` on a code is wide.
+    """
+
+    def __init__(self, packed: bytes) -> None:
+        if not packed.startswith(MAGIC):
+            raise Damaged("Glyph table", f"{TABLE} is not a glyph table.", "Install Palimpsest again.")
+        narrow, wide = struct.unpack_from("<II", packed, len(MAGIC))
+        at = len(MAGIC) + 8
+        codes_narrow = np.frombuffer(packed, "<u4", narrow, at)
+        bits_narrow = np.frombuffer(packed, np.uint8, narrow * 16, at + 4 * narrow).reshape(narrow, 16)
+        at += 20 * narrow
+        codes_wide = np.frombuffer(packed, "<u4", wide, at)
+        bits_wide = np.frombuffer(packed, np.uint8, wide * 32, at + 4 * wide).reshape(wide, 16, 2)
+        halves = np.ascontiguousarray(bits_wide.transpose(0, 2, 1)).reshape(wide * 2, 16)
+
+        self.id = hashlib.sha256(packed).hexdigest()[:8]
+        self.narrow = narrow
+        self.cells: NDArray[np.uint8] = np.concatenate([bits_narrow, halves])
+        self.first_cell: NDArray[np.int32] = np.full(CODES, -1, np.int32)
+        self.first_cell[codes_narrow] = np.arange(narrow, dtype=np.int32)
+        self.first_cell[codes_wide] = narrow + 2 * np.arange(wide, dtype=np.int32)
+
+        words = self.cells.view(np.uint64)
+        hashes = hash_cells(words)
+        pair = hash_pairs(hashes[narrow::2], hashes[narrow + 1 :: 2])
+        self.narrow_index = Index(hashes[:narrow], codes_narrow, words[:narrow])
+        self.wide_index = Index(pair, codes_wide, words[narrow:].reshape(wide, 4))
+
+
+class Index:
+    """From a bitmap's hash to its code point; the bitmap itself is compared too."""
+
+    def __init__(self, hashes: NDArray[np.uint64], codes: NDArray[np.uint32], words: NDArray[np.uint64]) -> None:
+        order = np.argsort(hashes)
+        self.hashes = hashes[order]
+        self.codes = codes[order].astype(np.int32)
+        self.words = words[order]
+
+    def find(self, hashes: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """(n,) codes for (n,) hashes and their (n, k) words; -1 where no glyph has that bitmap."""
+        at = np.searchsorted(self.hashes, hashes)
+        at[at == len(self.hashes)] = 0
+        same = (self.words[at] == words).all(axis=1)
+        return np.where(same, self.codes[at], np.int32(-1))
+
+
+def hash_cells(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A hash of each cell, from its 16 bytes as two words (n, 2)."""
+    return _stir(_stir(words[:, 0] * np.uint64(_MIX[0])) + words[:, 1] * np.uint64(_MIX[1]))
+
+
+def hash_pairs(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A hash of each wide glyph, from those of its halves."""
+    return _stir(left * np.uint64(_MIX[2]) + right)
+
+
+def _stir(product: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A product's high bits brought down: a bitmap whose ink is all in its last rows differs in those alone."""
+    return product ^ (product >> np.uint64(29))
+
+
+@cache
+def glyphs() -> Glyphs:
+    """The vendored table, loaded once a process."""
+    return Glyphs(unpack(TABLE.read_bytes(), limit=_LONGEST_TABLE))

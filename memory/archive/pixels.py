@@ -1,0 +1,115 @@
+"""Pictures in and out: our own PNG written and read by hand, anyone else's through Pillow, within a bound.
+
+Ink is a (height, width/8) uint8 array, most significant bit first, a set bit is ink.
+"""
+
+import io
+import struct
+import warnings
+import zlib
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from memory.errors import NotAPage
+
+MOST_PIXELS = 40_000_000
+FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_GREY_1_BIT = (1, 0, 0, 0, 0)  # depth, colour type, compression, filter, interlace
+
+
+def encode_png(ink: NDArray[np.uint8]) -> bytes:
+    """A 1-bit grey PNG, stored (compression level 0), black on white, no metadata."""
+    height, stride = ink.shape
+    raw = np.zeros((height, stride + 1), np.uint8)  # a filter byte before each row: none
+    np.invert(ink, out=raw[:, 1:])
+    head = struct.pack(">IIBBBBB", stride * 8, height, *_GREY_1_BIT)
+    return _SIGNATURE + _chunk(b"IHDR", head) + _chunk(b"IDAT", zlib.compress(raw.tobytes(), 0)) + _chunk(b"IEND", b"")
+
+
+def decode(picture: bytes) -> NDArray[np.uint8]:
+    """The picture's ink, dark on light. Raises NotAPage for what is no picture, or more than 40 million pixels."""
+    ink = _our_png(picture)
+    return _any_picture(picture) if ink is None else ink
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))
+
+
+def _our_png(picture: bytes) -> NDArray[np.uint8] | None:
+    """The ink of a 1-bit grey PNG without row filters, whole and sound; None for any other."""
+    if not picture.startswith(_SIGNATURE + b"\x00\x00\x00\rIHDR") or len(picture) < 33:
+        return None
+    width, height, *kind = struct.unpack_from(">IIBBBBB", picture, 16)
+    if tuple(kind) != _GREY_1_BIT or width % 8 or not 0 < width * height <= MOST_PIXELS:
+        return None
+    size = height * (width // 8 + 1)
+    packed = _pixel_data(picture)
+    if packed is None:
+        return None
+    inflate = zlib.decompressobj()
+    try:
+        raw = inflate.decompress(packed, size + 1)
+    except zlib.error:
+        return None
+    if len(raw) != size or not inflate.eof:
+        return None
+    rows = np.frombuffer(raw, np.uint8).reshape(height, width // 8 + 1)
+    return None if rows[:, 0].any() else ~rows[:, 1:]
+
+
+def _pixel_data(picture: bytes) -> bytes | None:
+    """All IDAT chunks, joined; None where a chunk is cut off, its CRC is off, or it changes what pixels mean."""
+    view, at = memoryview(picture), len(_SIGNATURE)
+    found: list[memoryview] = []
+    while at + 12 <= len(view):
+        (length,) = struct.unpack_from(">I", view, at)
+        kind, data = bytes(view[at + 4 : at + 8]), view[at + 8 : at + 8 + length]
+        end = at + 12 + length
+        if end > len(view) or struct.unpack_from(">I", view, end - 4)[0] != zlib.crc32(data, zlib.crc32(kind)):
+            return None
+        match kind:
+            case b"IDAT":
+                found.append(data)
+            case b"tRNS":
+                return None
+            case b"IEND":
+                return bytes(found[0]) if len(found) == 1 else b"".join(found)
+            case _:
+                pass
+        at = end
+    return None
+
+
+def _any_picture(picture: bytes) -> NDArray[np.uint8]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(picture), formats=FORMATS) as image:
+                grey = _grey(image) if image.width * image.height <= MOST_PIXELS else None
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        grey = None
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise NotAPage("Not a picture", f"The file cannot be read as a picture: {error}.") from error
+    if grey is None:
+        raise NotAPage(
+            "Picture too large",
+            f"The picture has more than {MOST_PIXELS:,} pixels; it was not opened.",
+            "A page of ours has 1280×1280 at most: scale it down to that.",
+        )
+    return np.packbits(np.asarray(grey) < 128, axis=1)
+
+
+def _grey(image: Image.Image) -> Image.Image:
+    """Eight bits a pixel, transparency laid on white."""
+    if image.mode in ("LA", "RGBA", "PA") or "transparency" in image.info:
+        ground = Image.new("RGBA", image.size, "white")
+        ground.alpha_composite(image.convert("RGBA"))
+        return ground.convert("L")
+    if image.mode.startswith(("I", "F")):  # 16 bits and more: scaled by hand, `convert` would cut off
+        return image.convert("F").point(lambda value: value / 257).convert("L")
+    return image.convert("L")
