@@ -70,12 +70,14 @@ class OpenAICompatible:
 
     def body(self, request: Request) -> bytes:
         """The very bytes that are sent: the same for the same request."""
+        given, default = request.temperature, self._settings.temperature
         openai_itself = "api.openai.com" in self.place.address
         return openai_request.body(
             request,
             model=self.place.model,
             vision=self._profile.vision,
             extra={"return_progress": True, "cache_prompt": True} if self._flavour == "llamacpp" else {},
+            temperature=default if given is None else given,
             limit_name="max_completion_tokens" if openai_itself else "max_tokens",
         )
 

@@ -16,12 +16,20 @@ from models.messages import Image, Message, Request, Role, Tool, ToolCall, ToolR
 Json = dict[str, Any]
 
 
-def body(request: Request, *, model: str, vision: bool, extra: Json, limit_name: str = "max_tokens") -> bytes:
+def body(
+    request: Request,
+    *,
+    model: str,
+    vision: bool,
+    extra: Json,
+    temperature: float | None = None,
+    limit_name: str = "max_tokens",
+) -> bytes:
     """The body of POST /chat/completions. `extra` holds what only some servers understand."""
     given: Json = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
     given[limit_name] = request.max_tokens
-    if request.temperature is not None:
-        given["temperature"] = request.temperature
+    if temperature is not None:
+        given["temperature"] = temperature
     given |= extra
     if request.tools:
         given["tools"] = [_tool(tool) for tool in sorted(request.tools, key=lambda tool: tool.name)]

@@ -1,0 +1,126 @@
+"""No language model at all: answers by quoting what the request holds, and says so.
+
+It quotes the request's Recalled parts first, then what is in view anyway (earlier turns, hot memory), since memory
+does not recall what is in view. Questions about the program are answered from the request's facts.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+
+from models.chat import offline_facts
+from models.chat.offline_words import Words, asks, greets, words_for
+from models.chat.port import Done, Event, Profile, StopReason, TextDelta
+from models.chat.quoting import Quote, Source, quotes
+from models.messages import Message, Recalled, Request, Role, Text, Usage
+from models.settings import ModelSettings
+from models.tokens import Estimate, request_tokens
+
+_PIECE = re.compile(
+    r"[^\s\u3040-\u9fff\uff00-\uffef]*\s+|[\u3040-\u9fff\uff00-\uffef]{1,6}|[^\s\u3040-\u9fff\uff00-\uffef]+|\s+"
+)
+_IN_VIEW = re.compile(r"memor|remember|summary|summaries|observation|note", re.IGNORECASE)
+
+
+class Offline:
+    """The ChatModel that is always there."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self._profile = Profile(
+            spec="offline", name="offline", window=settings.window or 8192, window_known=True, remote=False
+        )
+        self._counter = Estimate()
+
+    @property
+    def profile(self) -> Profile:
+        return self._profile
+
+    @property
+    def counter(self) -> Estimate:
+        return self._counter
+
+    async def prepare(self) -> Profile:
+        return self._profile
+
+    def stream(self, request: Request) -> AsyncIterator[Event]:
+        return self._stream(request)
+
+    async def _stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        text = answer(request)
+        for piece in _PIECE.findall(text):
+            yield TextDelta(piece)
+            await asyncio.sleep(0)
+        prompt = request_tokens(request, self._counter)
+        yield Usage(prompt, self._counter.count(text), estimated=True)
+        yield Done(StopReason.STOP)
+
+    async def close(self) -> None:
+        return None
+
+
+def answer(request: Request) -> str:
+    """The whole answer, Markdown. Each quoted line (`> …`) is a verbatim piece of the request."""
+    question = _question(request)
+    words = words_for(question)
+    told = offline_facts.matching(question, request.facts)
+    recalled = [_source(part) for part in request.recalled]
+    found = quotes(question, recalled + list(_in_view(request)))
+    if told and (told[0][1] >= 2 or not found):
+        return "\n\n".join([*(fact.text for fact, _ in told), words.fact_note])
+    firm = [quote for quote in found if quote.overlap]
+    if greets(question) and not firm:
+        return f"{words.greeting}\n\n{words.what_to_do}"
+    if not asks(question) and not any(quote.overlap > 1 for quote in firm):
+        return words.kept
+    if firm:
+        return _quoted(words.quoting, firm, recalled, words)
+    nearest = [quote for quote in found if quote.source in recalled][:1]
+    if nearest:
+        return _quoted(words.nearest, nearest, recalled, words)
+    return f"{words.nothing}\n\n{words.what_to_do}"
+
+
+def _quoted(opening: str, found: list[Quote], recalled: list[Source], words: Words) -> str:
+    shown = [opening]
+    for quote in found:
+        shown.append("\n>\n".join(f"> {line}" for line in quote.lines))
+        shown.append(f"— {quote.source.cited}")
+    quoted = {quote.source.cited for quote in found}
+    others = list(dict.fromkeys(source.cited for source in recalled if source.cited not in quoted))
+    if others:
+        shown.append(words.more + " ".join(others[:5]))
+    return "\n\n".join(shown)
+
+
+def _question(request: Request) -> str:
+    """The last user's own words, what the program put in left out."""
+    for message in reversed(request.messages):
+        if message.role is Role.USER:
+            return "\n".join(part.text for part in message.parts if isinstance(part, Text) and not part.injected)
+    return ""
+
+
+def _source(part: Recalled) -> Source:
+    cited = str(part.citation)
+    if part.time and not part.citation.time:
+        cited = f"{cited[:-1]} · {part.time:%Y-%m-%d}]"
+    return Source(part.text, f"{cited} · {part.trust.value}", part.citation.speaker)
+
+
+def _in_view(request: Request) -> Iterator[Source]:
+    """What memory did not recall because it is in the request already, newest first."""
+    for message in reversed(request.messages[:-1]):
+        yield from _held_by(message)
+
+
+def _held_by(message: Message) -> Iterator[Source]:
+    for part in message.parts:
+        match part:
+            case Recalled():
+                yield _source(part)
+            case Text(text=text, injected="") if message.role is Role.USER:
+                yield Source(text, "[this conversation]")
+            case Text(text=text, injected=what) if _IN_VIEW.search(what):
+                yield Source(text, f"[{what}]")
+            case _:
+                pass

@@ -1,0 +1,70 @@
+"""What `offline` says besides its quotes, in English and in Chinese."""
+
+import re
+
+from msgspec import Struct
+
+
+class Words(Struct, frozen=True):
+    """One language's sentences."""
+
+    quoting: str
+    nearest: str
+    nothing: str
+    kept: str
+    greeting: str
+    what_to_do: str
+    more: str
+    fact_note: str
+
+
+ENGLISH = Words(
+    quoting="From memory, word for word (I am not a language model, so I quote):",
+    nearest="Nothing in memory answers that outright. The nearest it holds (I am not a language model, so I quote):",
+    nothing="I found nothing in memory about that, and I am not a language model: "
+    "I can only quote what was said or archived here.",
+    kept="Kept: this message is part of the conversation now, and will be found when you ask for it. "
+    "(I am not a language model; I answer by quoting.)",
+    greeting="Hello. I am Palimpsest without a language model: I keep what you write, and answer by quoting it.",
+    what_to_do="`/search WORDS` looks through everything, `/archive FILE` gives me something to remember, and `/model` "
+    "connects a model (Ollama, LM Studio, llama.cpp, MLX, or a key in the environment).",
+    more="Also in memory: ",
+    fact_note="(From the program's own notes; I am not a language model.)",
+)
+CHINESE = Words(
+    quoting="以下逐字引自记忆（我不是语言模型，只能引用）：",
+    nearest="记忆里没有直接的答案，最接近的内容如下（我不是语言模型，只能引用）：",
+    nothing="记忆里没有找到相关内容。我不是语言模型，只能引用在这里说过或归档过的内容。",
+    kept="已保存：这条消息已成为对话的一部分，以后问起时可以找到。（我不是语言模型，只能引用。）",
+    greeting="你好。这是没有连接语言模型的 Palimpsest：我会保存你写下的内容，并以引用来回答。",
+    what_to_do="可以用 `/search 关键词` 搜索全部内容，用 `/archive 文件` 存入资料，或用 `/model` 连接模型"
+    "（Ollama、LM Studio、llama.cpp、MLX，或环境变量中的密钥）。",
+    more="记忆中还有：",
+    fact_note="（来自程序自带的说明；我不是语言模型。）",
+)
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_ASKS = re.compile(
+    r"[?？]|^\s*(who|what|when|where|which|why|how|do|does|did|is|are|was|were|can|could|will|would|should|have|has|tell"
+    r"|find|show|list|recall|remind|search|give|explain|describe)\b|[吗呢]\s*$|什么|怎么|如何|哪|谁|几|多少|为什么|请问|告诉",
+    re.IGNORECASE,
+)
+_GREETS = re.compile(
+    r"^\s*(hi|hello|hey|good (morning|evening|afternoon)|你好|您好|嗨|早上好|晚上好)[\s,!.，！。]*(there)?[!.]*\s*$",
+    re.I,
+)
+
+
+def words_for(question: str) -> Words:
+    """The language of the question, where that is English or Chinese; English else."""
+    han = len(_HAN.findall(question))
+    return CHINESE if han and not _KANA.search(question) and han * 4 >= len(question.split()) else ENGLISH
+
+
+def asks(question: str) -> bool:
+    """Whether it is a question, and not something said to be kept."""
+    return _ASKS.search(question) is not None
+
+
+def greets(question: str) -> bool:
+    return _GREETS.match(question) is not None

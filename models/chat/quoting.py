@@ -1,0 +1,201 @@
+"""Finding the sentences that answer a question, and quoting them to the letter. Pure; no model.
+
+A sentence is worth the rare words it shares with the question, a little for the kind of thing that is asked for (a
+date for *when*, a number for *how many*, a name for *who*), and something for following the question in a dialogue.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+LONGEST_QUOTE = 320  # characters of one quoted line
+_ENDS = re.compile(
+    r"(?<!\b[A-Z])(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\b(?:Mrs|e\.g|i\.e|etc))[.!?…]+[\"'”’)\]]*(?=\s)|[。！？…]+[”’」』）]*|\n+"
+)
+_WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?")
+_WORD_PAIRS = re.compile(r"[a-z]+:[a-z]+")
+_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+_STOP = frozenset(
+    _WORD.findall(
+        "a an the of to in on at for from with by is are was were be been am do does did done have has had i you he she it "
+        "we they me my your his her its our their them us this that these those and or but if then so as what when where "
+        "who whom whose which why how can could will would shall should may might must not no yes about into out up down "
+        "over there here just also any some tell know please say said remember again ever"
+    )
+)
+_STOP_HAN = frozenset("的了是在我你他她它们吗呢吧什么谁哪几多少怎样有和与都就也那这个时候请问")
+_IRREGULAR = dict(
+    pair.split(":")
+    for pair in _WORD_PAIRS.findall(
+        "bought:buy went:go gone:go came:come took:take taken:take made:make gave:give given:give got:get found:find "
+        "saw:see seen:see met:meet told:tell left:leave kept:keep held:hold paid:pay sent:send spent:spend lost:lose "
+        "won:win wrote:write written:write read:read ate:eat eaten:eat drank:drink drove:drive flew:fly flown:fly "
+        "began:begin begun:begin became:become chose:choose chosen:choose grew:grow grown:grow felt:feel thought:think "
+        "taught:teach built:build sold:sell ran:run sat:sit stood:stand slept:sleep spoke:speak broke:break wore:wear "
+        "children:child people:person wives:wife men:man women:woman feet:foot mice:mouse"
+    )
+)
+_DATE = re.compile(
+    r"\d|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)\w*|yester|today|tomorrow"
+    r"|\b(morning|noon|evening|night|week|month|year|ago)\b|[年月日点号]|昨|今|明天|星期|周[一二三四五六日]",
+    re.IGNORECASE,
+)
+_KINDS = (
+    (re.compile(r"\b(when|what (time|day|date|year)|how long)\b|什么时候|几点|哪天|哪年|多久|何时", re.I), _DATE),
+    (
+        re.compile(r"\bhow (many|much|old|far|tall|big)\b|多少|几[个只本岁次]|多大", re.I),
+        re.compile(r"\d|[一二三四五六七八九十百千两]"),
+    ),
+    (re.compile(r"\b(who|whom|whose)\b|谁", re.I), re.compile(r"\b[A-Z][a-z]+\b")),
+)
+
+
+class Source(Struct, frozen=True):
+    """Something to quote from, best first. `cited` stands under the quote."""
+
+    text: str
+    cited: str
+    speaker: str = ""
+
+
+class Quote(Struct, frozen=True):
+    """Lines of one source, each verbatim. `overlap`: how many different words of the question they hold."""
+
+    lines: tuple[str, ...]
+    source: Source
+    score: float
+    overlap: int
+
+
+def terms(text: str) -> list[str]:
+    """Words, lightly stemmed, without those that say nothing; Han text as pairs of characters."""
+    found: list[str] = []
+    for word in _WORD.findall(text.lower()):
+        if _HAN.search(word):
+            continue
+        if word not in _STOP and (stem := _stem(word)):
+            found.append(stem)
+    for run in _HAN.findall(text):
+        pairs = [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+        found.extend(pair for pair in pairs if not set(pair) <= _STOP_HAN)
+    return found
+
+
+def _stem(word: str) -> str:
+    word = word.partition("'")[0]
+    word = _IRREGULAR.get(word, word)
+    for ending, least in (("ing", 3), ("ies", 3), ("ed", 3), ("es", 3), ("s", 3)):
+        if word.endswith(ending) and len(word) - len(ending) >= least:
+            word = word.removesuffix(ending) + ("y" if ending == "ies" else "")
+            break
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text in their order, each a verbatim piece of it on one line."""
+    pieces: list[str] = []
+    start = 0
+    for end in [*(match.end() for match in _ENDS.finditer(text)), len(text)]:
+        pieces.extend(line for raw in text[start:end].splitlines() if (line := raw.strip()))
+        start = end
+    return pieces
+
+
+def quotes(question: str, sources: Sequence[Source], *, most: int = 3, lines: int = 3) -> list[Quote]:
+    """The best lines of the best sources, best first; none twice, and never the question itself."""
+    asked = Counter(terms(question))
+    split = [sentences(source.text) for source in sources]
+    weights = _rarity([set(terms(one)) for pieces in split for one in pieces])
+    wanted = [shape for kind, shape in _KINDS if kind.search(question)]
+    found: list[Quote] = []
+    for rank, (source, pieces) in enumerate(zip(sources, split, strict=True)):
+        about = set(terms(source.speaker))
+        scores = [_worth(one, asked, weights, wanted, about) for one in pieces]
+        pieces_worth = _with_answers(pieces, scores)
+        usable = [i for i, piece in enumerate(pieces) if not _same(piece, question)]
+        if usable:
+            chosen = _chosen(usable, pieces_worth, lines)
+            found.append(
+                _quote(source, [pieces[i] for i in chosen], max(pieces_worth[i] for i in chosen) - 0.05 * rank, asked)
+            )
+    found.sort(key=lambda quote: -quote.score)
+    return [quote for quote in _different(found)[:most] if quote.score >= 0.4 * found[0].score]
+
+
+def _rarity(documents: list[set[str]]) -> dict[str, float]:
+    counts = Counter(term for document in documents for term in document)
+    return {term: math.log(1 + len(documents) / count) for term, count in counts.items()}
+
+
+def _worth(
+    sentence: str, asked: Counter[str], weights: dict[str, float], wanted: list[re.Pattern[str]], about: set[str]
+) -> float:
+    words = set(terms(sentence))
+    score = sum(weights.get(term, 0.0) for term in words if term in asked)
+    score += 0.5 * sum(1.0 for term in about if term in asked)
+    if not sentence.rstrip("\"'”’)").endswith(("?", "？")):
+        score += 0.01
+    if score > 0.1 and any(shape.search(sentence) for shape in wanted):
+        score += 1.0
+    if sentence.rstrip("\"'”’)").endswith(("?", "？")):
+        score *= 0.5  # a question tells less than its answer
+    return score / (1 + 0.02 * max(0, len(words) - 20))
+
+
+def _with_answers(pieces: list[str], scores: list[float]) -> list[float]:
+    """What follows a question in a dialogue is likely its answer."""
+    worth = list(scores)
+    for i in range(1, len(pieces)):
+        asks = pieces[i - 1].rstrip().endswith(("?", "？"))
+        worth[i] += scores[i - 1] * (1.2 if asks else 0.2)
+    return worth
+
+
+def _chosen(usable: list[int], worth: list[float], lines: int) -> list[int]:
+    """The best line, and those nearly as good, in their own order."""
+    ranked = sorted(usable, key=lambda i: (-worth[i], i))
+    best = worth[ranked[0]]
+    return sorted(ranked[:1] + [i for i in ranked[1:lines] if worth[i] > 0.55 * best > 0])
+
+
+def _quote(source: Source, lines: list[str], score: float, asked: Counter[str]) -> Quote:
+    overlap = len(set(terms(" ".join(lines))) & set(asked))
+    return Quote(tuple(_fitted(line, asked) for line in lines), source, score, overlap)
+
+
+def _fitted(sentence: str, asked: Counter[str]) -> str:
+    """A very long sentence is cut to the stretch around the first word that was asked for."""
+    if len(sentence) <= LONGEST_QUOTE:
+        return sentence
+    at = next((m.start() for m in _WORD.finditer(sentence) if set(terms(m[0])) & set(asked)), 0)
+    start = max(0, min(at - LONGEST_QUOTE // 3, len(sentence) - LONGEST_QUOTE))
+    if start and (space := sentence.find(" ", start, start + 40)) >= 0:
+        start = space + 1
+    return sentence[start : start + LONGEST_QUOTE].strip()
+
+
+def _different(found: list[Quote]) -> list[Quote]:
+    kept: list[Quote] = []
+    said: list[set[str]] = []
+    for quote in found:
+        words = set(terms(" ".join(quote.lines)))
+        if any(_alike(words, other) for other in said):
+            continue
+        kept.append(quote)
+        said.append(words)
+    return kept
+
+
+def _alike(one: set[str], other: set[str]) -> bool:
+    return len(one & other) > 0.8 * min(len(one), len(other)) if one and other else one == other
+
+
+def _same(sentence: str, question: str) -> bool:
+    """Whether the sentence is only the question asked before."""
+    one, other = set(terms(sentence)), set(terms(question))
+    return sentence.strip() == question.strip() or (
+        len(one) > 1 and one == other and sentence.rstrip().endswith(("?", "？"))
+    )
