@@ -65,7 +65,7 @@ async def _lmstudio(root: str, model: str, ask: Ask) -> Told | None:
     rows = [_object(row) for row in _list(found.get("data"))]
     if not any("max_context_length" in row or "state" in row for row in rows):
         return None
-    row = next((row for row in rows if row.get("id") == model), {})
+    row = _first(rows, lambda row: row.get("id") == model)
     window = _count(row.get("loaded_context_length"))
     capabilities = _list(row.get("capabilities"))
     return Told(
@@ -86,7 +86,7 @@ async def _ollama(root: str, model: str, ask: Ask) -> Told | None:
         return None
     rows = [_object(row) for row in _list((loaded or {}).get("models"))]
     names = {model, f"{model}:latest"}
-    running = next((row for row in rows if {row.get("name"), row.get("model")} & names), {})
+    running = _first(rows, lambda row: bool({row.get("name"), row.get("model")} & names))
     window = _count(running.get("context_length")) or _num_ctx(str(show.get("parameters") or ""))
     trained = next(
         (
@@ -117,7 +117,7 @@ async def _any_other(address: str, model: str, ask: Ask) -> Told:
     """A /v1/models row may carry a length under one of the names in use (vLLM, llama.cpp's router, OpenRouter)."""
     found = await ask(f"{address}/models")
     rows = [_object(row) for row in _list((found or {}).get("data"))]
-    row = next((row for row in rows if row.get("id") == model), {})
+    row = _first(rows, lambda row: row.get("id") == model)
     meta = _object(row.get("meta"))
     window = next(
         (
@@ -159,6 +159,10 @@ def image_rule(name: str) -> ImageRule:
 
 def _object(value: object) -> Json:
     return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def _first(rows: list[Json], fits: Callable[[Json], bool]) -> Json:
+    return next((row for row in rows if fits(row)), cast("Json", {}))
 
 
 def _list(value: object) -> list[Any]:

@@ -20,10 +20,11 @@ _WORD_PAIRS = re.compile(r"[a-z]+:[a-z]+")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
 _STOP = frozenset(
     _WORD.findall(
-        "a an the of to in on at for from with by is are was were be been am do does did done have has had i you he she it "
-        "we they me my your his her its our their them us this that these those and or but if then so as what when where "
-        "who whom whose which why how can could will would shall should may might must not no yes about into out up down "
-        "over there here just also any some tell know please say said remember again ever"
+        "a an the of to in on at for from with by is are was were be been am do does did done have has had i "
+        "you he she it we they me my your his her its our their them us this that these those and or but if "
+        "then so as what when where who whom whose which why how can could will would shall should may might "
+        "must not no yes about into out up down over there here just also any some tell know please say said "
+        "remember again ever"
     )
 )
 _STOP_HAN = frozenset("的了是在我你他她它们吗呢吧什么谁哪几多少怎样有和与都就也那这个时候请问")

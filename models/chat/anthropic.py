@@ -1,0 +1,89 @@
+"""Anthropic's Messages API, as it is documented (version 2023-06-01)."""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from typing import Any, cast
+
+from models.chat import anthropic_request, failures
+from models.chat.anthropic_reply import ReplyReader
+from models.chat.failures import Broken, Place
+from models.chat.patience import patiently
+from models.chat.port import Done, Event, Profile, StopReason
+from models.chat.spec import Spec
+from models.chat.sse import EventParser, ServerEvent
+from models.chat.transport import Transport
+from models.messages import Request
+from models.settings import ModelSettings
+from models.tokens import Estimate
+
+VERSION = "2023-06-01"
+
+
+class Anthropic:
+    """A ChatModel over the Messages API."""
+
+    def __init__(self, spec: Spec, *, address: str, profile: Profile, settings: ModelSettings, key: str) -> None:
+        self._settings = settings
+        self._profile = profile
+        self._counter = Estimate()
+        self.place = Place("anthropic", spec.name, address, "ANTHROPIC_API_KEY")
+        headers = {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
+        self._transport = Transport(self.place, settings, headers)
+
+    @property
+    def profile(self) -> Profile:
+        return self._profile
+
+    @property
+    def counter(self) -> Estimate:
+        return self._counter
+
+    async def prepare(self) -> Profile:
+        """The documented window stands; the service does not tell another."""
+        return self._profile
+
+    def stream(self, request: Request) -> AsyncIterator[Event]:
+        return patiently(lambda: self._attempt(request), self._settings)
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    def body(self, request: Request) -> bytes:
+        """The very bytes that are sent: the same for the same request."""
+        given, default = request.temperature, self._settings.temperature
+        temperature = default if given is None else given
+        vision = self._profile.vision
+        return anthropic_request.body(request, model=self.place.model, vision=vision, temperature=temperature)
+
+    async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
+        async with AsyncExitStack() as stack:
+            reply = await self._transport.post(stack, "/v1/messages", self.body(request))
+            if not reply.is_stream:
+                whole = await reply.whole()
+                raise Broken(failures.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
+            parser, reader = EventParser(), ReplyReader()
+            async for chunk in reply.chunks():
+                for sent in parser.feed(chunk):
+                    for event in self._read(sent, reader):
+                        yield event
+                if reader.ended:
+                    break
+            if not reader.ended:
+                raise Broken(failures.cut_off(self.place), retry=True)
+            yield reader.usage()
+            yield Done(reader.reason or StopReason.STOP)
+
+    def _read(self, sent: ServerEvent, reader: ReplyReader) -> Iterator[Event]:
+        try:
+            found: object = json.loads(sent.data)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise Broken(failures.not_json(self.place, sent.data))
+        event = cast("dict[str, Any]", found)
+        if event.get("type") == "error":
+            code, said = failures.error_in(event) or ("", str(event))
+            failed = failures.from_error(self.place, said, code=code)
+            raise Broken(failed, retry=failed.code in {"server_error", "rate_limited"})
+        return reader.feed(event)

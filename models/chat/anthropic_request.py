@@ -1,0 +1,104 @@
+"""A Request as the bytes of Anthropic's Messages API. Pure, and the same bytes for the same Request.
+
+Cache breakpoints stand where the zones end: the head, the past, and the turns before this one; with the last message
+that makes four, the most that the API takes.
+"""
+
+import base64
+import json
+from typing import Any, cast
+
+import msgspec
+
+from models.messages import Image, Message, Part, Request, Role, Tool, ToolCall, ToolResult, render, unseen
+
+Json = dict[str, Any]
+BREAKPOINTS = 4
+MARK: Json = {"type": "ephemeral"}
+
+
+def body(request: Request, *, model: str, vision: bool, temperature: float | None = None) -> bytes:
+    """The body of POST /v1/messages."""
+    given: Json = {"model": model, "stream": True, "max_tokens": request.max_tokens}
+    if temperature is not None:
+        given["temperature"] = min(temperature, 1.0)
+    if request.tools:
+        given["tools"] = [_tool(tool) for tool in sorted(request.tools, key=lambda tool: tool.name)]
+    head, rest = _split(request.messages)
+    system = [_text(message.text) for message in head if message.text]
+    messages = [_message(message, vision=vision) for message in rest]
+    _mark(request, len(head), system, messages)
+    if system:
+        given["system"] = system
+    given["messages"] = _alternating([message for message in messages if message["content"]])
+    return msgspec.json.encode(given)
+
+
+def _split(messages: tuple[Message, ...]) -> tuple[list[Message], list[Message]]:
+    """The system's messages at the head, and all that follows."""
+    first = next((i for i, message in enumerate(messages) if message.role is not Role.SYSTEM), len(messages))
+    return list(messages[:first]), list(messages[first:])
+
+
+def _mark(request: Request, head: int, system: list[Json], messages: list[Json]) -> None:
+    """Put a breakpoint on the last block of each zone."""
+    marked = 0
+    ends = sorted({end for end in (*request.zones, len(request.messages)) if end > 0})
+    for end in ends[-BREAKPOINTS:]:
+        block = None
+        if end <= head:
+            block = system[-1] if system else None
+        elif messages[end - head - 1]["content"]:
+            block = messages[end - head - 1]["content"][-1]
+        if block is not None and "cache_control" not in block and marked < BREAKPOINTS:
+            block["cache_control"] = MARK
+            marked += 1
+
+
+def _alternating(messages: list[Json]) -> list[Json]:
+    """Neighbours of one role in one message, as the API wants tool results to stand."""
+    joined: list[Json] = []
+    for message in messages:
+        if joined and joined[-1]["role"] == message["role"]:
+            joined[-1]["content"].extend(message["content"])
+        else:
+            joined.append(message)
+    return joined
+
+
+def _tool(tool: Tool) -> Json:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+
+
+def _message(message: Message, *, vision: bool) -> Json:
+    role = "assistant" if message.role is Role.ASSISTANT else "user"
+    return {"role": role, "content": [block for part in message.parts if (block := _block(part, vision=vision))]}
+
+
+def _block(part: Part, *, vision: bool) -> Json | None:
+    match part:
+        case Image() if vision:
+            data = base64.b64encode(part.data).decode()
+            return {"type": "image", "source": {"type": "base64", "media_type": part.media_type, "data": data}}
+        case Image():
+            return _text(unseen(part))
+        case ToolCall(id=id_, name=name, arguments=arguments):
+            return {"type": "tool_use", "id": id_, "name": name, "input": _input(arguments)}
+        case ToolResult(call_id=call_id, text=text, failed=failed):
+            result: Json = {"type": "tool_result", "tool_use_id": call_id, "content": text}
+            return result | {"is_error": True} if failed else result
+        case _:
+            words = render(part)
+            return _text(words) if words.strip() else None  # the API refuses empty text
+
+
+def _text(words: str) -> Json:
+    return {"type": "text", "text": words}
+
+
+def _input(arguments: str) -> Json:
+    try:
+        found: object = json.loads(arguments or "{}")
+    except ValueError:
+        found = None
+    return cast("Json", found) if isinstance(found, dict) else {"arguments": arguments}
