@@ -1,10 +1,16 @@
 """The errors of memory.
 
-    MemoryTrouble           the root of this room's tree
-    ├── NotFound            nothing has that name or id
-    ├── Damaged             what is on disk is not what was written
-    ├── Approximate         it was read, and cannot be vouched for
-    └── NotAPage            the picture is none of our pages
+MemoryTrouble           the root of this room's tree
+├── NotFound            nothing has that name or id
+├── Damaged             what is on disk is not what was written
+├── Approximate         it was read, and cannot be vouched for
+├── NotAPage            the picture is none of our pages
+└── StoreTrouble        the cold store cannot do it
+    ├── CannotOpen      it is no store of ours, or newer than we are, or the folder refuses
+    ├── StoreFull       no space is left
+    ├── StoreBusy       another program holds it
+    ├── AlreadyThere    that id is taken
+    └── Closed          the store was closed
 """
 
 from foundation.errors import PalimpsestError
@@ -38,3 +44,39 @@ class NotAPage(MemoryTrouble):
     """The picture holds none of our cells: an OCR engine may read it, the cell reader cannot."""
 
     code = "not_a_page"
+
+
+class StoreTrouble(MemoryTrouble):
+    """The cold store could not do it."""
+
+    code = "store"
+
+
+class CannotOpen(StoreTrouble):
+    """It is no store of ours, or newer than this program, or SQLite is too old, or the folder refuses."""
+
+    code = "cannot_open"
+
+
+class StoreFull(StoreTrouble):
+    """No space is left; nothing of this write was kept."""
+
+    code = "store_full"
+
+
+class StoreBusy(StoreTrouble):
+    """Another program holds the store, or the conversation."""
+
+    code = "store_busy"
+
+
+class AlreadyThere(StoreTrouble):
+    """An entry or conversation with that id is in the store."""
+
+    code = "already_there"
+
+
+class Closed(StoreTrouble):
+    """The store was closed before this reached it."""
+
+    code = "closed"

@@ -1,8 +1,9 @@
 """What the cold store holds: conversations, and the entries that make their trees."""
 
+from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 
@@ -54,8 +55,10 @@ class Entry(Struct, frozen=True, kw_only=True):
 class Draft(Struct, frozen=True, kw_only=True):
     """An entry on its way to disk. Text is Cleared: the choke point of privacy is `foundation.privacy`.
 
-    `id` is made where it is empty, `time` taken from the clock where it is None.
-    `parent_id` names the parent by its id within the conversation, for entries that have no seq yet (an import).
+    `id` is made where it is empty, `time` taken from the clock where it is None. Where `parent_id` is given, the parent
+    is the entry of the same conversation with that id: of the batch being appended, or else of the store.
+    `parent_id` names the parent by its id within the conversation, for entries that have no seq yet (an import): one
+    that is appended before it in the same batch, or one that is in the store.
     A summary's meta: {"covers": [first seq, last seq], "first_kept": seq or None, "prior": [seqs of earlier summaries in view]}.
     """
 
@@ -70,6 +73,20 @@ class Draft(Struct, frozen=True, kw_only=True):
     time: datetime | None = None
     sent: tuple[Part, ...] = ()
     meta: dict[str, Any] = field(default_factory=dict)
+
+
+class Terms(Protocol):
+    """An entry's analysed words, as `memory.search.analyse` gives them."""
+
+    @property
+    def packed(self) -> bytes: ...
+
+    @property
+    def length(self) -> int: ...
+
+
+Analyse = Callable[[str, str], Terms]
+"""(text, speaker) to terms; passed in, so that the store need not know how words are found."""
 
 
 class Branch(Struct, frozen=True):

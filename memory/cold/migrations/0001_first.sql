@@ -12,6 +12,7 @@ CREATE TABLE conversations (
     UNIQUE (source, id)
 ) STRICT;
 CREATE INDEX conversations_by_update ON conversations (updated_ms);
+CREATE INDEX conversations_by_leaf ON conversations (leaf);  -- or each entry let go would walk all conversations
 
 CREATE TABLE labels (
     conversation INTEGER NOT NULL REFERENCES conversations (seq) ON DELETE CASCADE,
@@ -37,8 +38,14 @@ CREATE TABLE entries (
     complete     INTEGER NOT NULL DEFAULT 1,  -- 0: an answer still in flight, or cut off; its words are in chunks
     UNIQUE (conversation, id)
 ) STRICT;
+CREATE INDEX entries_by_id ON entries (id);
 CREATE INDEX entries_by_parent ON entries (parent);
 CREATE INDEX entries_by_time ON entries (time_ms);
+
+CREATE TABLE answers (                     -- answers in flight, and who is writing them
+    entry INTEGER PRIMARY KEY REFERENCES entries (seq) ON DELETE CASCADE,
+    owner TEXT NOT NULL                    -- the lock file that its process holds while it lives
+) STRICT;
 
 CREATE TABLE chunks (                      -- an answer in flight, as it came
     entry INTEGER NOT NULL REFERENCES entries (seq) ON DELETE CASCADE,

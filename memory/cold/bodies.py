@@ -1,0 +1,59 @@
+"""Text to the bytes of a column, and back: UTF-8 with lone surrogates kept, long text as a zstd frame."""
+
+import hashlib
+
+from memory.errors import Damaged
+
+PACK_FROM = 1024  # bytes; below it a frame saves too little to be worth unpacking
+LEVEL = 3
+WIDEST = 4  # bytes that one character can take in UTF-8
+
+
+def to_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def to_text(body: bytes) -> str:
+    return body.decode("utf-8", "surrogatepass")
+
+
+def plain(text: str) -> str:
+    """A name as a TEXT column takes it: a lone surrogate becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def digest(raw: bytes) -> bytes:
+    return hashlib.sha256(raw).digest()
+
+
+def pack(raw: bytes) -> tuple[bytes, int]:
+    """The bytes to store, and 1 where they are a zstd frame: only where that is smaller."""
+    if len(raw) < PACK_FROM:
+        return raw, 0
+    from zstandard import ZstdCompressor
+
+    frame = ZstdCompressor(level=LEVEL, write_content_size=True).compress(raw)
+    return (frame, 1) if len(frame) < len(raw) else (raw, 0)
+
+
+def unpack(body: bytes, packed: int, chars: int) -> str:
+    """The text of a body. `chars` bounds what a frame may unfold to. Raises Damaged."""
+    try:
+        return to_text(_unfold(body, chars * WIDEST) if packed else body)
+    except UnicodeDecodeError as error:
+        raise Damaged("Damaged text", "A stored text is no UTF-8.", _HINT) from error
+
+
+def _unfold(frame: bytes, most: int) -> bytes:
+    from zstandard import ZstdDecompressor, ZstdError, frame_content_size
+
+    try:
+        declared = frame_content_size(frame)
+        if not 0 <= declared <= most:
+            raise Damaged("Damaged text", f"A stored text says it is {declared} bytes; at most {most} fit.", _HINT)
+        return ZstdDecompressor().decompress(frame, max_output_size=declared)
+    except ZstdError as error:
+        raise Damaged("Damaged text", f"A stored text cannot be unpacked: {error}.", _HINT) from error
+
+
+_HINT = "Run `palimpsest check`, and restore the workspace from a backup."

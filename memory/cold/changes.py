@@ -1,0 +1,51 @@
+"""What others keep up with: the journal of changes, and the terms of entries."""
+
+from collections.abc import Iterable
+
+import apsw
+from msgspec import Struct
+
+from memory.cold.entries import Change
+from memory.cold.lookup import batches, marks
+
+_TERMS = """SELECT e.seq, e.conversation, e.kind, e.role, e.speaker, e.time_ms, t.terms, t.length
+    FROM terms t JOIN entries e ON e.seq = t.entry"""
+
+
+class TermsRow(Struct, frozen=True):
+    """An entry's terms, and what a search filters by. `conversation` is the conversation's seq."""
+
+    entry: int
+    conversation: int
+    kind: str
+    role: str
+    speaker: str
+    time_ms: int
+    packed: bytes
+    length: int
+
+
+def changes(connection: apsw.Connection, after: int, limit: int) -> list[Change]:
+    """Changes with a seq above `after`, oldest first."""
+    rows = connection.execute("SELECT seq, op, entry FROM changes WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
+    return [Change(seq=seq, op=op, entry=entry) for seq, op, entry in rows]
+
+
+def last_change(connection: apsw.Connection) -> int:
+    """The newest change's seq, 0 where there is none."""
+    return int(connection.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchall()[0][0])
+
+
+def terms(connection: apsw.Connection, after: int, limit: int) -> list[TermsRow]:
+    """Terms of entries with a seq above `after`, in order of seq."""
+    rows = connection.execute(f"{_TERMS} WHERE t.entry > ? ORDER BY t.entry LIMIT ?", (after, limit))
+    return [TermsRow(*row) for row in rows]
+
+
+def terms_of(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, TermsRow]:
+    """Terms of these entries, by seq; none for those that have none."""
+    found: dict[int, TermsRow] = {}
+    for some in batches(sorted(set(seqs))):
+        rows = connection.execute(f"{_TERMS} WHERE t.entry IN ({marks(some)})", some)
+        found.update((row[0], TermsRow(*row)) for row in rows)
+    return found

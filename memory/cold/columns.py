@@ -1,0 +1,29 @@
+"""JSON columns. Escaped to ASCII, so that lone surrogates pass."""
+
+import json
+from typing import Any, cast
+
+import msgspec
+
+from models.messages import Part
+
+
+def from_meta(meta: dict[str, Any]) -> bytes | None:
+    return _encode(meta) if meta else None
+
+
+def to_meta(column: bytes | None) -> dict[str, Any]:
+    return cast(dict[str, Any], json.loads(column)) if column else {}
+
+
+def from_parts(parts: tuple[Part, ...]) -> bytes | None:
+    return _encode(parts) if parts else None
+
+
+def to_parts(column: bytes | None) -> tuple[Part, ...]:
+    return msgspec.convert(json.loads(column), tuple[Part, ...]) if column else ()
+
+
+def _encode(value: object) -> bytes:
+    plain = msgspec.to_builtins(value)
+    return json.dumps(plain, ensure_ascii=True, separators=(",", ":")).encode("ascii")

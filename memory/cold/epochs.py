@@ -1,0 +1,80 @@
+"""What context keeps of each conversation: its epoch, the last request, token counts, and the tail as it was sent."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+import apsw
+from msgspec import Struct
+
+from foundation.clock import from_ms
+from memory.cold.columns import from_parts
+from memory.cold.lookup import batches, entry_at, marks
+from models.messages import Part
+
+
+class Epoch(Struct, frozen=True):
+    """`state` is context's own."""
+
+    number: int
+    started: datetime
+    reason: str
+    state: bytes
+
+
+class LastRequest(Struct, frozen=True):
+    """`entry` is the seq of the entry that it answered; `state` is context's own."""
+
+    entry: int
+    sent: datetime
+    state: bytes
+
+
+def epoch(connection: apsw.Connection, conversation: int) -> Epoch | None:
+    sql = "SELECT number, started_ms, reason, state FROM epochs WHERE conversation = ?"
+    rows = connection.execute(sql, (conversation,)).fetchall()
+    return Epoch(rows[0][0], from_ms(rows[0][1]), rows[0][2], rows[0][3]) if rows else None
+
+
+def set_epoch(
+    connection: apsw.Connection, conversation: int, number: int, reason: str, state: bytes, now_ms: int
+) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO epochs (conversation, number, started_ms, reason, state) VALUES (?, ?, ?, ?, ?)",
+        (conversation, number, now_ms, reason, state),
+    )
+
+
+def last_request(connection: apsw.Connection, conversation: int) -> LastRequest | None:
+    sql = "SELECT entry, sent_ms, state FROM requests WHERE conversation = ?"
+    rows = connection.execute(sql, (conversation,)).fetchall()
+    return LastRequest(rows[0][0], from_ms(rows[0][1]), rows[0][2]) if rows else None
+
+
+def set_request(connection: apsw.Connection, conversation: int, entry: int, state: bytes, now_ms: int) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO requests (conversation, entry, sent_ms, state) VALUES (?, ?, ?, ?)",
+        (conversation, entry, now_ms, state),
+    )
+
+
+def set_sent(connection: apsw.Connection, entry: int, parts: tuple[Part, ...]) -> None:
+    """The tail's injected parts, as they were sent with the entry. Raises NotFound."""
+    entry_at(connection, entry)
+    connection.execute("UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(parts), entry))
+
+
+def token_counts(connection: apsw.Connection, seqs: Iterable[int], tokenizer: str) -> dict[int, int]:
+    """Those that are known, by entry."""
+    found: dict[int, int] = {}
+    for some in batches(sorted(set(seqs))):
+        sql = f"SELECT entry, tokens FROM token_counts WHERE tokenizer = ? AND entry IN ({marks(some)})"
+        found.update(connection.execute(sql, (tokenizer, *some)))
+    return found
+
+
+def set_token_counts(connection: apsw.Connection, tokenizer: str, counts: Mapping[int, int]) -> None:
+    """Counts for entries that are there still; the rest are passed over."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO token_counts (entry, tokenizer, tokens) SELECT seq, ?, ? FROM entries WHERE seq = ?",
+        [(tokenizer, tokens, seq) for seq, tokens in counts.items()],
+    )

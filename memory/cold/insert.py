@@ -1,0 +1,133 @@
+"""Adding rows, within a transaction that the caller holds (`ColdStore.write` gives one)."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import apsw
+
+from foundation.clock import Clock, to_ms
+from foundation.privacy import Cleared
+from memory.cold.bodies import digest, pack, plain, to_bytes
+from memory.cold.columns import from_meta, from_parts
+from memory.cold.entries import Analyse, Conversation, Draft, Entry
+from memory.cold.ids import new_id
+from memory.cold.lookup import conversation_at, entry_at
+from memory.errors import AlreadyThere, NotFound
+
+
+def insert_conversation(
+    connection: apsw.Connection,
+    clock: Clock,
+    title: Cleared,
+    *,
+    source: str = "",
+    id: str = "",  # noqa: A002 — the word the whole program uses
+    kind: str = "chat",
+    created: datetime | None = None,
+) -> Conversation:
+    """A new conversation; or, where `source` has one with that `id` already, that one."""
+    id = plain(id) or new_id("c")  # noqa: A001
+    found = connection.execute(
+        "SELECT seq FROM conversations WHERE source = ? AND id = ?", (plain(source), id)
+    ).fetchall()
+    if found:
+        return conversation_at(connection, found[0][0])
+    ms = to_ms(created or clock.now())
+    connection.execute(
+        "INSERT INTO conversations (source, id, title, created_ms, updated_ms, kind) VALUES (?, ?, ?, ?, ?, ?)",
+        (plain(source), id, to_bytes(title), ms, ms, kind),
+    )
+    return conversation_at(connection, connection.last_insert_rowid())
+
+
+def insert_entry(
+    connection: apsw.Connection,
+    draft: Draft,
+    *,
+    clock: Clock,
+    analyse: Analyse,
+    keep_text: bool = True,
+    complete: bool = True,
+) -> Entry:
+    """The entry, its terms and its change; it becomes its conversation's leaf.
+
+    With `keep_text` False the body is NULL from the start: its home is the archive. Raises NotFound for a parent that
+    is not of this conversation, AlreadyThere for an id that is taken.
+    """
+    parent = _parent(connection, draft)
+    id_, ms = plain(draft.id) or new_id("e"), to_ms(draft.time or clock.now())
+    if has(connection, draft.conversation, id_):
+        raise AlreadyThere("Already there", f"The conversation has an entry {id_} already.", "Use another id.")
+    raw = to_bytes(draft.text)
+    body, packed = pack(raw) if keep_text else (None, 0)
+    connection.execute(
+        """INSERT INTO entries (conversation, id, parent, kind, role, speaker, time_ms, body, packed, chars, sha256,
+           sent, meta, complete) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        (draft.conversation, id_, parent, draft.kind.value, draft.role.value, plain(draft.speaker), ms, body, packed,
+         len(draft.text), digest(raw), from_parts(draft.sent), from_meta(draft.meta), int(complete)),
+    )  # fmt: skip
+    seq = connection.last_insert_rowid()
+    if complete:
+        put_terms(connection, seq, draft.text, draft.speaker, analyse)
+    note_change(connection, "add", [seq])
+    connection.execute(
+        "UPDATE conversations SET leaf = ?, updated_ms = max(updated_ms, ?) WHERE seq = ?",
+        (seq, ms, draft.conversation),
+    )
+    return entry_at(connection, seq)
+
+
+def put_terms(connection: apsw.Connection, seq: int, text: str, speaker: str, analyse: Analyse) -> None:
+    """The entry's row of terms, new or anew."""
+    terms = analyse(text, speaker)
+    connection.execute(
+        "INSERT OR REPLACE INTO terms (entry, terms, length) VALUES (?, ?, ?)", (seq, terms.packed, terms.length)
+    )
+
+
+def put_text(connection: apsw.Connection, seq: int, text: Cleared) -> None:
+    """Another text in an entry's place; what was counted of the old one is forgotten."""
+    raw = to_bytes(text)
+    body, packed = pack(raw)
+    connection.execute("DELETE FROM token_counts WHERE entry = ?", (seq,))
+    connection.execute(
+        "UPDATE entries SET body = ?, packed = ?, chars = ?, sha256 = ? WHERE seq = ?",
+        (body, packed, len(text), digest(raw), seq),
+    )
+
+
+def let_go(connection: apsw.Connection, seqs: Iterable[int]) -> None:
+    """Lets the entries' text go: its home is the archive from this commit on. Terms stay."""
+    seqs = list(seqs)
+    connection.executemany("UPDATE entries SET body = NULL, packed = 0 WHERE seq = ?", [(seq,) for seq in seqs])
+    note_change(connection, "archive", seqs)
+
+
+def note_change(connection: apsw.Connection, op: str, seqs: Iterable[int]) -> None:
+    """Rows of `changes`, for whoever keeps up with the store: op is add, change, archive or remove."""
+    connection.executemany("INSERT INTO changes (op, entry) VALUES (?, ?)", [(op, seq) for seq in seqs])
+
+
+def has(connection: apsw.Connection, conversation: int, id_: str) -> bool:
+    """Whether the conversation has an entry of that id."""
+    return _seq_of(connection, conversation, id_) is not None
+
+
+def _parent(connection: apsw.Connection, draft: Draft) -> int | None:
+    if draft.parent_id:
+        seq = _seq_of(connection, draft.conversation, plain(draft.parent_id))
+        if seq is None:
+            raise NotFound("No such entry", f"The conversation has no entry {draft.parent_id} to answer.")
+        return seq
+    if draft.parent is None:
+        return None
+    sql = "SELECT 1 FROM entries WHERE seq = ? AND conversation = ?"
+    if not connection.execute(sql, (draft.parent, draft.conversation)).fetchall():
+        raise NotFound("No such entry", f"Entry {draft.parent} is not of the conversation that it should stand in.")
+    return draft.parent
+
+
+def _seq_of(connection: apsw.Connection, conversation: int, id_: str) -> int | None:
+    sql = "SELECT seq FROM entries WHERE conversation = ? AND id = ?"
+    rows = connection.execute(sql, (conversation, id_)).fetchall()
+    return rows[0][0] if rows else None

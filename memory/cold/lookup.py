@@ -1,0 +1,88 @@
+"""Finding rows by what a person or another room calls them."""
+
+from collections.abc import Iterable, Sequence
+
+import apsw
+
+from memory.cold.bodies import plain, to_bytes
+from memory.cold.entries import Conversation, Entry
+from memory.cold.rows import CONVERSATIONS, ENTRIES, conversation_of, entries_of, entry_of
+from memory.errors import NotFound
+
+AT_ONCE = 500  # bound values in one statement; SQLite takes 32,766
+SHORTEST_PREFIX = 4
+
+
+def entry_at(connection: apsw.Connection, seq: int) -> Entry:
+    """Raises NotFound."""
+    rows = connection.execute(f"{ENTRIES} WHERE e.seq = ?", (seq,)).fetchall()
+    if not rows:
+        raise NotFound("No such entry", f"There is no entry {seq} here.", "It may have been deleted.")
+    return entry_of(rows[0])
+
+
+def entries_at(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, Entry]:
+    """Those of the entries that are there, by seq."""
+    found: dict[int, Entry] = {}
+    for some in batches(sorted(set(seqs))):
+        rows = connection.execute(f"{ENTRIES} WHERE e.seq IN ({marks(some)})", some)
+        found.update((entry.seq, entry) for entry in entries_of(rows))
+    return found
+
+
+def find_entry(connection: apsw.Connection, id_: str, conversation: int | None = None) -> Entry:
+    """By its id, or by a prefix of at least four characters that no other has. Raises NotFound."""
+    id_ = plain(id_)
+    within = "" if conversation is None else f" AND e.conversation = {int(conversation)}"
+    rows = connection.execute(f"{ENTRIES} WHERE e.id = ?{within} LIMIT 9", (id_,)).fetchall()
+    if not rows and len(id_) >= SHORTEST_PREFIX:
+        rows = connection.execute(
+            f"{ENTRIES} WHERE e.id > ? AND e.id < ?{within} LIMIT 9", (id_, id_ + "\U0010ffff")
+        ).fetchall()
+    if not rows:
+        raise NotFound(
+            "No such entry", f"There is no entry {id_}.", "`palimpsest search` shows the ids of what it finds."
+        )
+    if len(rows) > 1:
+        names = ", ".join(f"{row[1]} in {row[2]}" for row in rows)
+        raise NotFound("Which entry?", f"{id_} names more than one entry: {names}.", "Say the conversation as well.")
+    return entry_of(rows[0])
+
+
+def conversation_at(connection: apsw.Connection, seq: int) -> Conversation:
+    """Raises NotFound."""
+    rows = connection.execute(f"{CONVERSATIONS} WHERE c.seq = ?", (seq,)).fetchall()
+    if not rows:
+        raise NotFound("No such conversation", f"There is no conversation {seq} here.", "It may have been deleted.")
+    return conversation_of(rows[0])
+
+
+def find_conversation(connection: apsw.Connection, ref: str, source: str | None = None) -> Conversation:
+    """By its id, its exact title, or a prefix of its id that no other has. Raises NotFound."""
+    within, values = ("", ()) if source is None else (" AND c.source = ?", (plain(source),))
+    id_ = plain(ref)
+    ways: list[tuple[str, tuple[str | bytes, ...]]] = [("c.id = ?", (id_,)), ("c.title = ?", (to_bytes(ref),))]
+    if len(id_) >= SHORTEST_PREFIX:
+        ways.append(("c.id > ? AND c.id < ?", (id_, id_ + "\U0010ffff")))
+    for where, bound in ways:
+        rows = connection.execute(
+            f"{CONVERSATIONS} WHERE {where}{within} ORDER BY c.updated_ms DESC LIMIT 9", (*bound, *values)
+        ).fetchall()
+        if len(rows) == 1:
+            return conversation_of(rows[0])
+        if rows:
+            names = ", ".join(row[1] for row in rows)
+            raise NotFound("Which conversation?", f"{ref} names more than one conversation: {names}.", "Use its id.")
+    raise NotFound(
+        "No such conversation", f"There is no conversation {ref}.", "`palimpsest conversations list` shows them."
+    )
+
+
+def batches(values: Sequence[int]) -> Iterable[Sequence[int]]:
+    """The values, as many at once as one statement takes."""
+    for start in range(0, len(values), AT_ONCE):
+        yield values[start : start + AT_ONCE]
+
+
+def marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))

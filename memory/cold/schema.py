@@ -1,0 +1,75 @@
+"""The numbered SQL files of migrations/, applied forward only, all that are due in one transaction."""
+
+from collections.abc import Sequence
+from importlib.resources import files
+
+import apsw
+from msgspec import Struct
+
+from memory.errors import CannotOpen
+
+APPLICATION_ID = 0x50414C49  # "PALI"
+
+
+class Migration(Struct, frozen=True):
+    number: int
+    sql: str
+
+
+def released() -> tuple[Migration, ...]:
+    """The migrations of this program, in order."""
+    names = sorted(f.name for f in files("memory.cold").joinpath("migrations").iterdir() if f.name.endswith(".sql"))
+    return tuple(
+        Migration(int(name[:4]), files("memory.cold").joinpath("migrations", name).read_text("utf-8")) for name in names
+    )
+
+
+def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None = None) -> int:
+    """Brings the store to the newest schema and gives its number.
+
+    Raises CannotOpen where the store is newer than the program, or another program's.
+    """
+    migrations = released() if migrations is None else migrations
+    newest = migrations[-1].number
+    if _version(connection) == newest and _application(connection) == APPLICATION_ID:
+        return newest
+    connection.execute("BEGIN IMMEDIATE")  # so that two processes do not both begin
+    try:
+        connection.execute("PRAGMA defer_foreign_keys = ON")
+        found = _version(connection)
+        _refuse_foreign(connection, found, newest)
+        for migration in migrations:
+            if migration.number > found:
+                connection.execute(migration.sql)
+        connection.execute(f"PRAGMA user_version = {newest}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+    return newest
+
+
+def _refuse_foreign(connection: apsw.Connection, found: int, newest: int) -> None:
+    if found > newest:
+        raise CannotOpen(
+            "The store is newer than this program",
+            f"It has schema {found}; this program knows schemas up to {newest}.",
+            "Upgrade palimpsest; the store was not touched.",
+        )
+    ours = _application(connection) == APPLICATION_ID
+    empty = not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    if not ours and not empty:
+        raise CannotOpen(
+            "Not a store of ours",
+            "The file is an SQLite database of another program.",
+            "Move it away, or choose another workspace.",
+        )
+
+
+def _version(connection: apsw.Connection) -> int:
+    return int(connection.pragma("user_version"))
+
+
+def _application(connection: apsw.Connection) -> int:
+    return int(connection.pragma("application_id"))

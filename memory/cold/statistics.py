@@ -1,0 +1,65 @@
+"""Figures of the store."""
+
+from pathlib import Path
+
+import apsw
+from msgspec import Struct
+
+
+class ModelUsage(Struct, frozen=True):
+    """What one model's answers cost, in tokens and milliseconds, since the first."""
+
+    model: str
+    answers: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    ms: int
+
+
+class Statistics(Struct, frozen=True, kw_only=True):
+    """Counts of the whole store; `chars` are characters of text, wherever its home is."""
+
+    conversations: int
+    entries: int
+    chars: int
+    archived_entries: int
+    archived_chars: int
+    pages: int
+    packs: int
+    pack_bytes: int
+    database_bytes: int
+    models: tuple[ModelUsage, ...]
+
+
+def statistics(connection: apsw.Connection) -> Statistics:
+    """Reads each entry's head once."""
+    entries, chars, archived, archived_chars = connection.execute(
+        """SELECT count(*), coalesce(sum(chars), 0), count(*) FILTER (WHERE body IS NULL),
+           coalesce(sum(chars) FILTER (WHERE body IS NULL), 0) FROM entries"""
+    ).fetchall()[0]
+    packs, pack_bytes = connection.execute("SELECT count(*), coalesce(sum(bytes), 0) FROM packs").fetchall()[0]
+    return Statistics(
+        conversations=_count(connection, "conversations WHERE kind = 'chat'"),
+        entries=entries,
+        chars=chars,
+        archived_entries=archived,
+        archived_chars=archived_chars,
+        pages=_count(connection, "pages"),
+        packs=packs,
+        pack_bytes=pack_bytes,
+        database_bytes=Path(connection.db_filename("main")).stat().st_size,
+        models=_models(connection),
+    )
+
+
+def _models(connection: apsw.Connection) -> tuple[ModelUsage, ...]:
+    rows = connection.execute(
+        """SELECT model, count(*), sum(prompt_tokens), sum(completion_tokens), coalesce(sum(cached_tokens), 0), sum(ms)
+           FROM usage GROUP BY model ORDER BY count(*) DESC, model"""
+    )
+    return tuple(ModelUsage(*row) for row in rows)
+
+
+def _count(connection: apsw.Connection, what: str) -> int:
+    return int(connection.execute(f"SELECT count(*) FROM {what}").fetchall()[0][0])

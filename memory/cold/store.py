@@ -1,0 +1,287 @@
+"""The face of the cold store: SQLite, written by one thread of the process, read by any."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from datetime import datetime
+from pathlib import Path
+from typing import Self, TypeVar
+
+import apsw
+
+from foundation.clock import Clock, to_ms
+from foundation.privacy import Cleared
+from memory.cold import answers, changes, checks, conversations, epochs, insert, lookup, statistics, tree
+from memory.cold.answers import Answer
+from memory.cold.bodies import plain
+from memory.cold.changes import TermsRow
+from memory.cold.checks import Problem
+from memory.cold.connection import connect, make_private_file, refuse_old_sqlite
+from memory.cold.entries import Analyse, Branch, Change, Conversation, Draft, Entry
+from memory.cold.epochs import Epoch, LastRequest
+from memory.cold.owners import Owner
+from memory.cold.readers import Readers
+from memory.cold.schema import migrate
+from memory.cold.statistics import Statistics
+from memory.cold.trouble import sentences
+from memory.cold.writer import Writer
+from models.messages import Part
+
+T = TypeVar("T")
+
+
+class ColdStore:
+    """All that was ever said. Open with `ColdStore.open`. Methods may be called from any thread.
+
+    What changes the store returns after COMMIT, with the words on the disk. Any method raises a StoreTrouble where the
+    disk or another program is in the way, and Damaged where the file is not whole.
+    """
+
+    def __init__(self, path: Path, writer: Writer, readers: Readers, analyse: Analyse, clock: Clock) -> None:
+        self.path = path
+        self.analyse = analyse
+        self.clock = clock
+        self._writer = writer
+        self._readers = readers
+        self._owner = Owner(path.with_name(path.name + "-writers"))
+
+    @classmethod
+    def open(
+        cls, path: Path, *, analyse: Analyse, clock: Clock, synchronous: str = "full", vfs: str | None = None
+    ) -> Self:
+        """Opens the store at `path`, or makes it.
+
+        `analyse` gives an entry's terms from its text and speaker. `synchronous` other than "full" may lose what was
+        acknowledged when the power goes: it is there for tests. Raises CannotOpen.
+        """
+        refuse_old_sqlite()
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with sentences(path):
+            make_private_file(path)
+
+            def open_writer() -> apsw.Connection:
+                return connect(path, synchronous=synchronous, vfs=vfs)
+
+            first = open_writer()
+            try:
+                migrate(first)
+            finally:
+                first.close()
+            readers = Readers(lambda: connect(path, synchronous=synchronous, writes=False, vfs=vfs))
+            return cls(path, Writer(open_writer), readers, analyse, clock)
+
+    def close(self) -> None:
+        """Writes what is still due, and closes. The store cannot be used after."""
+        self._readers.close()
+        self._writer.close()
+        self._owner.release()
+
+    # ── transactions ──
+
+    def write(self, transaction: Callable[[apsw.Connection], T]) -> T:
+        """Runs it in one BEGIN IMMEDIATE transaction on the writer thread; returns after COMMIT.
+
+        What it raises comes back here, and nothing of it is kept.
+        """
+        with sentences(self.path):
+            return self._writer.run(transaction)
+
+    def write_later(self, transaction: Callable[[apsw.Connection], T], seconds: float) -> "Future[T]":
+        """The same in `seconds`, without waiting for it."""
+        return self._writer.later(transaction, seconds)
+
+    def read(self, reading: Callable[[apsw.Connection], T]) -> T:
+        """Runs it on a reader's connection, in one transaction: all that it reads is of one moment."""
+        with sentences(self.path):
+            return self._readers.run(reading)
+
+    # ── conversations ──
+
+    def new_conversation(
+        self,
+        title: Cleared = Cleared(""),  # noqa: B008 — a str
+        *,
+        source: str = "",
+        id: str = "",  # noqa: A002 — the word the whole program uses
+        kind: str = "chat",
+        created: datetime | None = None,
+    ) -> Conversation:
+        """A new conversation; or, where `source` has one with that `id` already, that one."""
+        return self.write(
+            lambda db: insert.insert_conversation(
+                db, self.clock, title, source=source, id=id, kind=kind, created=created
+            )
+        )
+
+    def conversation(self, ref: str, source: str | None = None) -> Conversation:
+        """By its id, its exact title, or a prefix of its id that no other has. Raises NotFound."""
+        return self.read(lambda db: lookup.find_conversation(db, ref, source))
+
+    def conversation_at(self, seq: int) -> Conversation:
+        """Raises NotFound."""
+        return self.read(lambda db: lookup.conversation_at(db, seq))
+
+    def conversations(
+        self, *, limit: int = 50, offset: int = 0, kind: str | None = "chat", label: str | None = None
+    ) -> list[Conversation]:
+        """Newest first. `kind` None is all kinds."""
+        return self.read(lambda db: conversations.conversations(db, limit=limit, offset=offset, kind=kind, label=label))
+
+    def latest(self) -> Conversation | None:
+        """The chat that was last written to."""
+        return next(iter(self.conversations(limit=1)), None)
+
+    def rename(self, seq: int, title: Cleared) -> Conversation:
+        return self.write(lambda db: conversations.rename(db, seq, title))
+
+    def set_leaf(self, seq: int, entry: int | None) -> Conversation:
+        """The branch that the conversation goes on from. Raises NotFound for an entry of another conversation."""
+        return self.write(lambda db: conversations.set_leaf(db, seq, entry))
+
+    def label(self, seq: int, name: str) -> Conversation:
+        return self.write(lambda db: conversations.label(db, seq, name))
+
+    def unlabel(self, seq: int, name: str) -> Conversation:
+        return self.write(lambda db: conversations.unlabel(db, seq, name))
+
+    def delete_conversation(self, seq: int) -> tuple[str, ...]:
+        """Deletes it with all its entries; gives the ids of pages that carried nothing else, for the vault to let go.
+
+        Raises StoreBusy while an answer is being written in it.
+        """
+        self.recover()
+        return self.write(lambda db: conversations.delete(db, seq))
+
+    # ── entries ──
+
+    def append(self, draft: Draft) -> Entry:
+        """The entry, committed; it becomes its conversation's leaf. Raises NotFound for its parent, AlreadyThere."""
+        return self.write(lambda db: self.insert(db, draft))
+
+    def append_many(self, drafts: Iterable[Draft]) -> list[Entry | None]:
+        """All in one transaction. None stands for those whose id the conversation has already."""
+        drafts = list(drafts)
+
+        def transaction(db: apsw.Connection) -> list[Entry | None]:
+            return [
+                None if draft.id and insert.has(db, draft.conversation, plain(draft.id)) else self.insert(db, draft)
+                for draft in drafts
+            ]
+
+        return self.write(transaction)
+
+    def insert(self, db: apsw.Connection, draft: Draft, *, keep_text: bool = True) -> Entry:
+        """`append` within a transaction of `write`. With `keep_text` False the text's home is the archive."""
+        return insert.insert_entry(db, draft, clock=self.clock, analyse=self.analyse, keep_text=keep_text)
+
+    def begin_answer(self, draft: Draft) -> Answer:
+        """An entry without text, committed as incomplete, that `Answer` writes."""
+        owner = self._owner.hold()
+
+        def transaction(db: apsw.Connection) -> Entry:
+            entry = insert.insert_entry(db, draft, clock=self.clock, analyse=self.analyse, complete=False)
+            db.execute("INSERT INTO answers (entry, owner) VALUES (?, ?)", (entry.seq, owner))
+            return entry
+
+        return Answer(self, self.write(transaction))
+
+    def recover(self) -> list[Entry]:
+        """Answers that a crash cut off: what came of them becomes their text; `meta` says `{"cut_off": true}`.
+
+        An answer that a living process is writing is left alone.
+        """
+        owners = self.read(lambda db: [row[0] for row in db.execute("SELECT DISTINCT owner FROM answers")])
+        gone = {name for name in owners if self._owner.is_gone(name)}
+        if not gone:
+            return []
+        found = self.write(lambda db: answers.recover(db, gone, self.analyse))
+        for name in gone:
+            self._owner.forget(name)
+        return found
+
+    def entry(self, seq: int) -> Entry:
+        """Raises NotFound."""
+        return self.read(lambda db: lookup.entry_at(db, seq))
+
+    def entries(self, seqs: Iterable[int]) -> dict[int, Entry]:
+        """Those that are there, by seq."""
+        return self.read(lambda db: lookup.entries_at(db, seqs))
+
+    def find(self, id: str, conversation: int | None = None) -> Entry:  # noqa: A002 — as above
+        """By its id, or a prefix of it that no other has. Raises NotFound."""
+        return self.read(lambda db: lookup.find_entry(db, id, conversation))
+
+    def branch(self, leaf: int) -> Branch:
+        """The path to `leaf`, back to its compaction anchor. Raises NotFound."""
+        return self.read(lambda db: tree.branch(db, leaf))
+
+    def path(self, leaf: int) -> Iterator[Entry]:
+        """The whole path, newest first, read a page at a time."""
+        return tree.path(self.read, leaf)
+
+    def children(self, seq: int) -> list[Entry]:
+        """What answers the entry, oldest first."""
+        return self.read(lambda db: tree.children(db, seq))
+
+    def neighbours(self, seq: int, before: int, after: int) -> list[Entry]:
+        """The entry with at most so many above and below it, oldest first. Raises NotFound."""
+        return self.read(lambda db: tree.neighbours(db, seq, before, after))
+
+    # ── what others keep up with ──
+
+    def changes(self, after: int, limit: int = 1000) -> list[Change]:
+        """Changes with a seq above `after`, oldest first."""
+        return self.read(lambda db: changes.changes(db, after, limit))
+
+    def last_change(self) -> int:
+        """The newest change's seq, 0 where there is none."""
+        return self.read(changes.last_change)
+
+    def data_version(self) -> int:
+        """A number that differs when anything was committed since, by this process or another."""
+        with sentences(self.path):
+            return self._readers.data_version()
+
+    def terms(self, after_seq: int, limit: int = 1000) -> list[TermsRow]:
+        """Terms of entries with a seq above `after_seq`, in order of seq."""
+        return self.read(lambda db: changes.terms(db, after_seq, limit))
+
+    def terms_of(self, seqs: Sequence[int]) -> dict[int, TermsRow]:
+        """Terms of these entries, by seq."""
+        return self.read(lambda db: changes.terms_of(db, seqs))
+
+    # ── what context keeps ──
+
+    def epoch(self, conversation: int) -> Epoch | None:
+        return self.read(lambda db: epochs.epoch(db, conversation))
+
+    def set_epoch(self, conversation: int, number: int, reason: str, state: bytes) -> None:
+        self.write(lambda db: epochs.set_epoch(db, conversation, number, reason, state, to_ms(self.clock.now())))
+
+    def last_request(self, conversation: int) -> LastRequest | None:
+        return self.read(lambda db: epochs.last_request(db, conversation))
+
+    def set_request(self, conversation: int, entry: int, state: bytes) -> None:
+        self.write(lambda db: epochs.set_request(db, conversation, entry, state, to_ms(self.clock.now())))
+
+    def set_sent(self, entry: int, parts: tuple[Part, ...]) -> None:
+        """The tail's injected parts, as they were sent with the entry. Raises NotFound."""
+        self.write(lambda db: epochs.set_sent(db, entry, parts))
+
+    def token_count(self, entry: int, tokenizer: str) -> int | None:
+        return self.token_counts([entry], tokenizer).get(entry)
+
+    def token_counts(self, seqs: Iterable[int], tokenizer: str) -> dict[int, int]:
+        """Those that are known, by entry."""
+        return self.read(lambda db: epochs.token_counts(db, seqs, tokenizer))
+
+    def set_token_counts(self, tokenizer: str, counts: Mapping[int, int]) -> None:
+        self.write(lambda db: epochs.set_token_counts(db, tokenizer, counts))
+
+    # ── the whole ──
+
+    def statistics(self) -> Statistics:
+        return self.read(lambda db: statistics.statistics(db))
+
+    def check(self) -> list[Problem]:
+        """What is wrong, in sentences; nothing where all is well. Reads the whole store."""
+        return self.read(lambda db: checks.check(db, self._owner.is_gone))

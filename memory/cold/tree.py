@@ -1,0 +1,104 @@
+"""Walking the tree. Nothing is walked from the root: each walk reads pages of a bounded number of rows."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import apsw
+
+from memory.cold.entries import Branch, Entry, EntryKind
+from memory.cold.lookup import entries_at, entry_at
+from memory.cold.rows import ENTRIES, entries_of, entry_of
+
+PAGE = 128  # rows read at once on the way up
+
+_UP = """
+WITH RECURSIVE up (seq, parent, kind) AS (
+    SELECT seq, parent, kind FROM entries WHERE seq = ?
+    UNION ALL
+    SELECT e.seq, e.parent, e.kind FROM up JOIN entries e ON e.seq = up.parent
+    LIMIT ?
+)
+SELECT seq, parent, kind FROM up ORDER BY seq DESC
+"""  # a parent is always older than its child, so the order of seq is that of the path
+
+Step = tuple[int, int | None, str]  # seq, parent, kind
+
+
+def steps_up(connection: apsw.Connection, leaf: int, limit: int = PAGE) -> list[Step]:
+    """At most `limit` steps from `leaf` towards the root, newest first, without any text."""
+    return connection.execute(_UP, (leaf, limit)).fetchall()
+
+
+def branch(connection: apsw.Connection, leaf: int) -> Branch:
+    """The path to `leaf`, back to its compaction anchor; summaries stand apart from the entries.
+
+    The anchor is the nearest summary at or above the leaf: its meta says which entry is the first kept beside it, and
+    which earlier summaries are still in view. Without one the path is read to its root. Raises NotFound.
+    """
+    entry_at(connection, leaf)
+    kept: list[int] = []
+    anchor: Entry | None = None
+    floor = 0
+    for seq, _, kind in _path(connection, leaf):
+        if kind == EntryKind.SUMMARY and anchor is None:
+            anchor = entry_at(connection, seq)
+            first: int | None = anchor.meta.get("first_kept")
+            floor = seq if first is None else first
+        if seq < floor:
+            break
+        if kind != EntryKind.SUMMARY:
+            kept.append(seq)
+        if seq == floor:
+            break
+    found = entries_at(connection, kept)
+    return Branch(_summaries(connection, anchor), tuple(found[seq] for seq in reversed(kept)))
+
+
+def children(connection: apsw.Connection, seq: int) -> list[Entry]:
+    """What answers the entry, oldest first: more than one where the conversation branches."""
+    return entries_of(connection.execute(f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq", (seq,)))
+
+
+def neighbours(connection: apsw.Connection, seq: int, before: int, after: int) -> list[Entry]:
+    """The entry with at most `before` above and `after` below it, oldest first; below, the newest branch is followed."""
+    around = _above(connection, seq, before + 1)
+    below = seq
+    for _ in range(after):
+        rows = connection.execute(f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq DESC LIMIT 1", (below,)).fetchall()
+        if not rows:
+            break
+        around.append(entry_of(rows[0]))
+        below = around[-1].seq
+    return around
+
+
+def path(read: "Callable[[Callable[[apsw.Connection], list[Entry]]], list[Entry]]", leaf: int) -> Iterator[Entry]:
+    """The whole path, newest first, a page of entries at a time; `read` runs a function in a reading transaction."""
+    at: int | None = leaf
+    while at is not None:
+        start = at
+        page = read(lambda connection: _above(connection, start, PAGE))
+        yield from reversed(page)
+        at = page[0].parent if page else None
+
+
+def _above(connection: apsw.Connection, leaf: int, limit: int) -> list[Entry]:
+    """At most `limit` entries up from `leaf`, oldest first."""
+    steps = steps_up(connection, leaf, limit)
+    found = entries_at(connection, [step[0] for step in steps])
+    return [found[step[0]] for step in reversed(steps)]
+
+
+def _path(connection: apsw.Connection, leaf: int) -> Iterable[Step]:
+    at: int | None = leaf
+    while at is not None:
+        steps = steps_up(connection, at)
+        yield from steps
+        at = steps[-1][1] if steps else None
+
+
+def _summaries(connection: apsw.Connection, anchor: Entry | None) -> tuple[Entry, ...]:
+    if anchor is None:
+        return ()
+    prior: list[int] = anchor.meta.get("prior", [])
+    found = entries_at(connection, prior)
+    return (*(found[seq] for seq in prior if seq in found), anchor)

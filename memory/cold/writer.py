@@ -1,0 +1,104 @@
+"""The one thread of a process that writes to the store."""
+
+import heapq
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from itertools import count
+from typing import Any, TypeVar
+
+import apsw
+
+from memory.errors import Closed
+
+T = TypeVar("T")
+Transaction = Callable[[apsw.Connection], Any]
+
+
+class Writer:
+    """Runs each function given to it in a transaction of its own, in order.
+
+    `connect` opens the connection; it is opened anew after an I/O error, as what a failed fsync left is unknown.
+    """
+
+    def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
+        self._connect = connect
+        self._connection: apsw.Connection | None = connect()
+        self._due: list[tuple[float, int, Transaction, Future[Any]]] = []
+        self._order = count()
+        self._wake = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._work, name="palimpsest-writer", daemon=True)
+        self._thread.start()
+
+    def run(self, transaction: Callable[[apsw.Connection], T]) -> T:
+        """What the function returns, after COMMIT; raises what it raises, after ROLLBACK."""
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("a transaction may not start another: pass its connection on")
+        return self.later(transaction, 0).result()
+
+    def later(self, transaction: Callable[[apsw.Connection], T], seconds: float) -> "Future[T]":
+        """The same, not before `seconds` have passed; returns at once."""
+        future: Future[T] = Future()
+        due = (time.monotonic() + seconds if seconds else 0.0, next(self._order), transaction, future)
+        with self._wake:
+            if self._closing:
+                raise Closed("The store is closed", "Something was still to be written when the store was closed.")
+            heapq.heappush(self._due, due)
+            self._wake.notify()
+        return future
+
+    def close(self) -> None:
+        """Writes all that is due, now or later, and ends the thread."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while job := self._next():
+            transaction, future = job
+            try:
+                result = self._transact(transaction)
+            except BaseException as error:  # the caller's, who waits for it
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+            del job, transaction, future
+        if self._connection is not None:
+            self._connection.close()
+
+    def _next(self) -> tuple[Transaction, Future[Any]] | None:
+        with self._wake:
+            while True:
+                if self._due:
+                    wait = self._due[0][0] - time.monotonic()
+                    if wait <= 0 or self._closing:
+                        _, _, transaction, future = heapq.heappop(self._due)
+                        return transaction, future
+                    self._wake.wait(wait)
+                elif self._closing:
+                    return None
+                else:
+                    self._wake.wait()
+
+    def _transact(self, transaction: Transaction) -> Any:
+        if self._connection is None:
+            self._connection = self._connect()
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            result = transaction(connection)
+            connection.execute("COMMIT")
+        except BaseException as error:
+            self._undo(connection, error)
+            raise
+        return result
+
+    def _undo(self, connection: apsw.Connection, error: BaseException) -> None:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        if isinstance(error, apsw.IOError):
+            self._connection = None
+            connection.close()
