@@ -1,0 +1,8 @@
+"""`python -m agent.cli`: the command line without a screen."""
+
+import sys
+
+from agent.cli.edge import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""`palimpsest`, `palimpsest TEXT`, `palimpsest -p TEXT`: the chat, with a screen or without."""
+
+import asyncio
+import sys
+
+import click
+
+from agent.cli.group import Leaf, conversation_options
+from agent.cli.invocation import Invocation, current, piped_input
+from agent.cli.opening import Opening
+from foundation.errors import Misuse, PalimpsestError
+
+
+class NoScreen(PalimpsestError):
+    """The chat cannot be opened here."""
+
+    code = "no_screen"
+
+
+@click.command(cls=Leaf)
+@click.argument("words", nargs=-1, metavar="[TEXT]")
+@click.option("-p", "--print", "prompt", metavar="TEXT", help="Answer TEXT on standard output, without a screen.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "stream-json"]),
+    help="What -p prints: the answer, one object, or a line an event.",
+)
+@conversation_options
+def command(words: tuple[str, ...], prompt: str | None, output_format: str | None) -> None:
+    """Open the chat; TEXT is its first message.
+
+    With -p there is no screen: standard input is appended to TEXT, and the answer goes to standard output.
+    """
+    invocation = current()
+    if len(words) > 1:
+        raise Misuse("More than one argument", "The message is one argument.", f'Put it in quotes: "{" ".join(words)}"')
+    invocation.prompt = prompt if prompt is not None else invocation.prompt
+    invocation.output_format = output_format or invocation.output_format
+    run_chat(invocation, words[0] if words else "")
+
+
+def run_chat(invocation: Invocation, message: str) -> None:
+    """The chat, as the invocation asks for it."""
+    if invocation.prompt is None:
+        if invocation.output_format is not None:
+            raise Misuse(
+                "Nothing to print", "--output-format belongs to -p TEXT.", 'palimpsest -p "…" --output-format json'
+            )
+        _open_screen(invocation, message)
+        return
+    if message:
+        raise Misuse("Two messages", "-p has its own text.", "Give the message once.")
+    from agent.headless import answer  # noqa: PLC0415
+
+    asked = _with_input(invocation.prompt, piped_input())
+    form = invocation.output_format or ("json" if invocation.json else "text")
+    invocation.json = invocation.json or form != "text"
+    invocation.status = asyncio.run(answer(invocation.session, asked, form))
+
+
+def _open_screen(invocation: Invocation, message: str) -> None:
+    if invocation.open_screen is None:
+        raise NoScreen(
+            "No screen", "This way of starting has no screen.", 'Use `palimpsest`, or -p "TEXT" without a screen.'
+        )
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Misuse(
+            "No terminal",
+            "The chat needs a terminal for its input and output.",
+            'Without a screen: palimpsest -p "TEXT"',
+        )
+    new = not invocation.workspace.is_workspace
+    workspace = invocation.prepare(for_writing=True)
+    reading = invocation.reading
+    opening = Opening(
+        workspace=workspace,
+        config=reading.config,
+        message=message,
+        resume=invocation.resume or "",
+        latest=invocation.latest,
+        new_workspace=new,
+        notices=reading.notices,
+    )
+    invocation.status = invocation.open_screen(opening) or 0
+
+
+def _with_input(text: str, piped: str | None) -> str:
+    """The prompt, and below it what came through the pipe."""
+    asked = "\n\n".join(part for part in (text, piped or "") if part.strip())
+    if not asked:
+        raise Misuse("Nothing to answer", "-p was given no text, and standard input is empty.", 'palimpsest -p "TEXT"')
+    return asked

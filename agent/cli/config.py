@@ -1,0 +1,180 @@
+"""`palimpsest config`: what is set, by whom, and what may be."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Branch, nearest
+from agent.cli.invocation import Invocation, current
+from agent.config import Problem, Reading, check_file, config_dir, read_config, user_config
+from agent.config_edit import save_value
+from agent.settings import Setting, all_settings, json_schema, value_of
+from agent.workspace_trust import TrustList
+from foundation.errors import Misuse
+
+
+@click.group(cls=Branch)
+def command() -> None:
+    """Show, set and check the configuration.
+
+    Flags come first, then PALIMPSEST_* variables, then the workspace's .palimpsest/config.yaml, then your own file.
+    """
+
+
+@command.command()
+@click.argument("name", required=False)
+def show(name: str | None) -> None:
+    """Show every setting with its value and who set it, or one setting's value."""
+    invocation = current()
+    reading = _reading(invocation)
+    if name is not None:
+        setting = _setting(name)
+        _print_one(invocation, reading, setting)
+        return
+    if invocation.json:
+        output.json_object(
+            {
+                "workspace": str(invocation.workspace.root),
+                "trusted": reading.trusted,
+                "files": [str(user_config(invocation.environment)), str(invocation.workspace.config)],
+                "settings": [_described(reading, setting) for setting in all_settings().values()],
+                "problems": [{"where": one.where, "message": one.sentence} for one in reading.problems],
+            }
+        )
+        return
+    rows = [
+        (s.name, _plain(value_of(reading.config, s.name)), reading.origins[s.name]) for s in all_settings().values()
+    ]
+    output.table(rows, ("SETTING", "VALUE", "SET BY"))
+    _say_problems(reading)
+
+
+@command.command("set")
+@click.argument("name")
+@click.argument("value")
+@click.option("--user", is_flag=True, help="Set it for all your workspaces.")
+def set_(name: str, value: str, user: bool) -> None:
+    """Set NAME to VALUE in the workspace's file, or with --user in your own.
+
+    Comments and everything else in the file stay; the file as it was is kept as a version.
+    """
+    invocation = current()
+    setting = _setting(name)
+    if user:
+        path, versions = user_config(invocation.environment), config_dir(invocation.environment) / "versions"
+    else:
+        workspace = invocation.prepare(for_writing=True)
+        if setting.guarded and workspace not in TrustList(config_dir(invocation.environment)):
+            raise Misuse(
+                "Not trusted",
+                f"This workspace may not set “{name}”: it can name a path, an address or a command.",
+                "Use --user, or say `palimpsest config trust` first.",
+            )
+        path, versions = workspace.config, workspace.versions
+    taken = save_value(path, versions, setting, value)
+    output.say(f"{setting.name}: {_plain(taken)} ({path})")
+
+
+@command.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+def validate(file: Path | None) -> None:
+    """Check the configuration, or FILE; exit 1 where something is wrong."""
+    invocation = current()
+    problems, notices = _checked(file) if file else _both(_reading(invocation))
+    if invocation.json:
+        told = [{"where": one.where, "message": one.sentence} for one in problems]
+        output.json_object({"valid": not problems, "problems": told, "notices": list(notices)})
+    else:
+        for one in problems:
+            output.line(f"{one.where}: {one.sentence}")
+        for notice in notices:
+            output.say(notice)
+        if not problems:
+            output.say("The configuration is valid.")
+    invocation.status = 1 if problems else 0
+
+
+@command.command()
+def schema() -> None:
+    """Print the JSON Schema of a configuration file."""
+    output.json_object(json_schema())
+
+
+@command.command()
+def trust() -> None:
+    """Let this workspace's own configuration set paths, addresses and commands."""
+    invocation = current()
+    TrustList(config_dir(invocation.environment)).add(invocation.workspace)
+    output.say(f"{invocation.workspace.root} is trusted now. `palimpsest config distrust` takes that back.")
+
+
+@command.command()
+def distrust() -> None:
+    """Take back `config trust`."""
+    invocation = current()
+    TrustList(config_dir(invocation.environment)).remove(invocation.workspace)
+    output.say(f"{invocation.workspace.root} is not trusted any more.")
+
+
+def _reading(invocation: Invocation) -> Reading:
+    flags: dict[str, Any] = {"model": invocation.model} if invocation.model is not None else {}
+    return read_config(invocation.workspace, invocation.environment, flags)
+
+
+def _setting(name: str) -> Setting:
+    found = all_settings().get(name)
+    if found is None:
+        near = nearest(name, list(all_settings()))
+        hint = f"Did you mean “{near}”?" if near else "`palimpsest config show` lists them."
+        raise Misuse("Unknown setting", f"There is no setting “{name}”.", hint)
+    return found
+
+
+def _print_one(invocation: Invocation, reading: Reading, setting: Setting) -> None:
+    if invocation.json:
+        output.json_object(_described(reading, setting))
+        return
+    output.line(_plain(value_of(reading.config, setting.name)))
+    output.say(f"{setting.sentence} ({setting.type_name}; set by {reading.origins[setting.name]})")
+
+
+def _described(reading: Reading, setting: Setting) -> dict[str, Any]:
+    return {
+        "name": setting.name,
+        "value": value_of(reading.config, setting.name),
+        "default": setting.default,
+        "origin": reading.origins[setting.name],
+        "type": setting.type_name,
+        "description": setting.sentence,
+        "environment": setting.environment_name,
+        "guarded": setting.guarded,
+    }
+
+
+def _checked(file: Path) -> tuple[tuple[Problem, ...], tuple[str, ...]]:
+    if not file.exists():
+        raise Misuse("No such file", f"There is no file {file}.")
+    return check_file(file)
+
+
+def _both(reading: Reading) -> tuple[tuple[Problem, ...], tuple[str, ...]]:
+    return reading.problems, reading.notices
+
+
+def _say_problems(reading: Reading) -> None:
+    for one in reading.problems:
+        output.say(f"{one.where}: {one.sentence}")
+    for notice in reading.notices:
+        output.say(notice)
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case None:
+            return "(empty)"
+        case bool():
+            return "true" if value else "false"
+        case _:
+            return str(value)

@@ -1,0 +1,118 @@
+"""The edge of the command line: words in, an exit status out, every error told once.
+
+0 done · 1 failed · 2 misused · 75 not yet · 130 interrupted. A closed pipe is quiet.
+"""
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from agent.cli import output
+from agent.cli.invocation import Invocation, OpenScreen
+from agent.cli.root import palimpsest
+from foundation.errors import Misuse, PalimpsestError
+
+INTERRUPTED = 130
+
+
+class Unforeseen(PalimpsestError):
+    """A defect of ours."""
+
+    code = "internal"
+
+
+class DiskRefused(PalimpsestError):
+    """The operating system would not do what we asked."""
+
+    code = "os"
+
+
+def main(open_screen: OpenScreen | None = None, argv: Sequence[str] | None = None) -> int:
+    """Runs one command line and gives its exit status. `open_screen` opens the chat and returns when it is closed."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    invocation = Invocation(environment=dict(os.environ), here=Path.cwd(), home=Path.home(), open_screen=open_screen)
+    try:
+        status = _run(words, invocation)
+        sys.stdout.flush()
+    except OSError as error:
+        if not _pipe_closed(error):
+            raise
+        _quiet_stdout()
+        return 0
+    return status
+
+
+def _run(words: list[str], invocation: Invocation) -> int:
+    try:
+        with palimpsest.make_context("palimpsest", words, obj=invocation) as context:
+            palimpsest.invoke(context)
+        return invocation.status
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        output.say("Interrupted.")
+        return INTERRUPTED
+    except click.ClickException as error:
+        problem = _misuse(error)
+    except PalimpsestError as error:
+        problem = error
+    except OSError as error:
+        if _pipe_closed(error):
+            raise
+        problem = _refused(error)
+    except Exception as error:  # noqa: BLE001 - the edge: a defect ends as a sentence, and its trace is kept for us
+        if invocation.environment.get("PALIMPSEST_DEBUG"):
+            raise
+        problem = _unforeseen(error)
+    output.error(problem, as_data=invocation.json or _asks_for_json(words))
+    return problem.exit_status
+
+
+def _misuse(error: click.ClickException) -> Misuse:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = context.command_path if context else "palimpsest"
+    sentence = error.format_message()
+    return Misuse("Misused", sentence, f"`{path} --help` says how it is used.")
+
+
+def _refused(error: OSError) -> PalimpsestError:
+    where = f": {error.filename}" if error.filename else ""
+    return DiskRefused("The system refused", f"{error.strerror or error}{where}.", "What was stored before is safe.")
+
+
+def _unforeseen(error: Exception) -> PalimpsestError:
+    import traceback  # noqa: PLC0415 - only a defect needs it
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return Unforeseen(
+        "A defect in Palimpsest",
+        f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno}).",
+        "PALIMPSEST_DEBUG=1 shows the whole trace; please report it.",
+    )
+
+
+def _asks_for_json(words: list[str]) -> bool:
+    """Whether errors go out as JSON although the line could not be parsed to its end."""
+    ours = words[: words.index("--")] if "--" in words else words
+    asked = {"--json", "--output-format=json", "--output-format=stream-json"}
+    pairs = zip(ours, ours[1:], strict=False)
+    return any(word in asked for word in ours) or any(
+        first == "--output-format" and second.endswith("json") for first, second in pairs
+    )
+
+
+def _pipe_closed(error: OSError) -> bool:
+    return isinstance(error, BrokenPipeError) or error.errno in {errno.EPIPE, errno.ESHUTDOWN}
+
+
+def _quiet_stdout() -> None:
+    """Whoever read us has left: what the interpreter still flushes goes nowhere."""
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123 - the null device is no path of ours
+        try:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        except (OSError, ValueError):  # stdout has no file behind it
+            sys.stdout = nowhere

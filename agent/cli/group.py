@@ -1,0 +1,143 @@
+"""Click, taught the house's ways: global options anywhere, subcommands loaded when they are run, near misses told."""
+
+import difflib
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from agent.cli.invocation import Invocation, current
+from foundation.errors import Misuse
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Leaf(click.Command):
+    """A command that takes the global options too; `--json` where it prints data."""
+
+    def __init__(self, *args: Any, prints_data: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.extend(global_options(with_json=prints_data))
+
+
+class Branch(click.Group):
+    """A command with subcommands, which takes the global options too."""
+
+    command_class = Leaf
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.extend(global_options(with_json=True))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word = args[0]
+        if self.get_command(ctx, word) is None and not word.startswith("-"):
+            near = nearest(word, self.list_commands(ctx))
+            known = ", ".join(self.list_commands(ctx))
+            hint = f"Did you mean “{near}”?" if near else f"There are: {known}."
+            raise Misuse("Unknown command", f"“{ctx.command_path}” has no command “{word}”.", hint)
+        return super().resolve_command(ctx, args)
+
+
+class LazyGroup(Branch):
+    """The root. A word that is no command is the chat's first message, unless it is near a command's name."""
+
+    def __init__(self, *args: Any, table: dict[str, tuple[str, str]], default: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._table = table  # name → (module in agent.cli, summary)
+        self._default = default
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._table:
+            return None
+        module, _ = self._table[cmd_name]
+        return importlib.import_module("agent.cli." + module).command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word = args[0]
+        if word in self._table:
+            return word, self.get_command(ctx, word), args[1:]
+        if near := nearest(word, list(self._table)):
+            raise Misuse(
+                "Unknown command", f"There is no command “{word}”. Did you mean “{near}”?",
+                f'To send it as a message: palimpsest chat "{word}"',
+            )  # fmt: skip
+        return self._default, self.get_command(ctx, self._default), args
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in self._table.items()])
+
+
+def nearest(word: str, names: list[str]) -> str | None:
+    """The command that a single word was probably meant to be."""
+    typed = word.lower()
+    if not typed or any(letter.isspace() for letter in word):
+        return None
+    if len(typed) >= 4 and (begun := [name for name in names if name.startswith(typed)]):
+        return begun[0]
+    near = difflib.get_close_matches(typed, names, n=1, cutoff=0.75)
+    return near[0] if near else None
+
+
+def global_options(*, with_json: bool) -> list[click.Option]:
+    """`--workspace`, `--model` and `--json`, as they stand before and after every subcommand."""
+    options = [
+        _shared("--workspace", _workspace, "The workspace's folder.", metavar="DIR", type=click.Path(path_type=Path)),
+        _shared("--model", _model, "The model: provider:name[@address], or offline.", metavar="SPEC"),
+    ]
+    if with_json:
+        options.append(_shared("--json", _json, "Print JSON, errors included.", is_flag=True, default=None))
+    return options
+
+
+def conversation_options(function: F) -> F:
+    """`-c` and `-r ID`."""
+    function = click.option(
+        "-r", "--resume", metavar="ID", expose_value=False, callback=_resume, help="Go on with this conversation."
+    )(function)
+    return click.option(
+        "-c", "--continue", "latest", is_flag=True, default=None, expose_value=False, callback=_latest,
+        help="Go on with the latest conversation.",
+    )(function)  # fmt: skip
+
+
+def _shared(name: str, callback: Callable[[Invocation, Any], None], words: str, **kwargs: Any) -> click.Option:
+    def keep(_ctx: click.Context, _param: click.Parameter, value: Any) -> None:
+        if value is not None:
+            callback(current(), value)
+
+    return click.Option([name], expose_value=False, callback=keep, help=words, **kwargs)
+
+
+def _workspace(invocation: Invocation, value: Path) -> None:
+    invocation.workspace_flag = value
+
+
+def _model(invocation: Invocation, value: str) -> None:
+    invocation.model = value
+
+
+def _json(invocation: Invocation, value: bool) -> None:
+    invocation.json = value
+
+
+def _resume(_ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        current().resume = value
+        current().check_one_conversation()
+
+
+def _latest(_ctx: click.Context, _param: click.Parameter, value: bool | None) -> None:
+    if value:
+        current().latest = True
+        current().check_one_conversation()

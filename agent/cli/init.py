@@ -1,0 +1,36 @@
+"""`palimpsest init`."""
+
+from pathlib import Path
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Leaf
+from agent.cli.invocation import current
+from agent.workspaces import prepare
+
+
+@click.command(cls=Leaf)
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+def command(folder: Path | None) -> None:
+    """Make DIR a workspace, or the chosen one.
+
+    The default files (system.yaml, AGENTS.md, SOUL.md, MEMORY.md, skills) are copied where they are missing, and
+    never over what is there.
+    """
+    invocation = current()
+    if folder is not None:
+        invocation.workspace_flag = folder
+    workspace = invocation.workspace
+    was_one = workspace.is_workspace
+    copied = prepare(workspace, invocation.environment)
+    if invocation.json:
+        output.json_object({"workspace": str(workspace.root), "new": not was_one, "copied": list(copied)})
+        return
+    output.line(str(workspace.root))
+    for name in copied:
+        output.say(f"  {name}")
+    if was_one:
+        output.say("It was a workspace already; what was there is as it was.")
+    else:
+        output.say(f"A new workspace. Open it with: palimpsest --workspace {workspace.root}")

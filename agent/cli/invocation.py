@@ -1,0 +1,133 @@
+"""One run of the command line: what was asked, and what the commands share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli import output
+from agent.cli.opening import Opening
+from foundation.errors import Misuse, PalimpsestError
+
+if TYPE_CHECKING:  # each is loaded by the command that uses it
+    from agent.config import Reading
+    from agent.session import Session
+    from foundation.paths import Workspace
+    from memory.workspace_memory import Memory
+
+OpenScreen = Callable[[Opening], int | None]
+
+
+class NoWorkspace(PalimpsestError):
+    """There is no workspace where one was named."""
+
+    code = "no_workspace"
+
+
+@dataclass(kw_only=True)
+class Invocation:
+    """Global options fill it, wherever on the line they stand; commands read it. Made once, at the edge."""
+
+    environment: Mapping[str, str]
+    here: Path
+    home: Path
+    open_screen: OpenScreen | None = None
+    workspace_flag: Path | None = None
+    model: str | None = None
+    json: bool = False
+    resume: str | None = None
+    latest: bool = False
+    prompt: str | None = None
+    output_format: str | None = None
+    status: int = 0
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The chosen workspace; it may not exist yet."""
+        from agent.workspaces import choose  # noqa: PLC0415
+
+        return choose(self.workspace_flag, self.environment, self.here, self.home)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The configuration in force; what is to be said about it is said here, once."""
+        from agent.config import load_config  # noqa: PLC0415
+
+        flags: dict[str, Any] = {"model": self.model} if self.model is not None else {}
+        reading = load_config(self.workspace, self.environment, flags)
+        for notice in reading.notices:
+            output.say(notice)
+        return reading
+
+    def prepare(self, *, for_writing: bool = False) -> Workspace:
+        """The workspace, made if it is new. A folder that is named but not there is only made to be written to."""
+        from agent.workspaces import prepare  # noqa: PLC0415
+
+        workspace = self.workspace
+        if workspace.is_workspace:
+            return workspace
+        named = self.workspace_flag is not None or "PALIMPSEST_WORKSPACE" in self.environment
+        if named and not for_writing and not workspace.root.exists():
+            raise NoWorkspace(
+                "No workspace",
+                f"There is no folder {workspace.root}.",
+                f"`palimpsest init {workspace.root}` makes one.",
+            )
+        prepare(workspace, self.environment)
+        output.say(f"A new workspace: {workspace.root}")
+        return workspace
+
+    @contextmanager
+    def memory(self, *, for_writing: bool = False) -> Iterator[Memory]:
+        """The workspace's memory, closed afterwards."""
+        from memory.workspace_memory import Memory  # noqa: PLC0415
+
+        memory = Memory.open(self.prepare(for_writing=for_writing))
+        try:
+            yield memory
+        finally:
+            memory.close()
+
+    def session(self) -> Session:
+        """A session in the chosen conversation; the caller closes it."""
+        from agent.facts import facts  # noqa: PLC0415
+        from agent.session import Session  # noqa: PLC0415
+
+        workspace = self.prepare(for_writing=True)
+        session = Session.open(workspace, self.reading.config, facts=facts)
+        if self.resume is not None:
+            session.resume(self.resume)
+        elif self.latest and session.resume_latest() is None:
+            output.say("There is no conversation to go on with; this is a new one.")
+        return session
+
+    def check_one_conversation(self) -> None:
+        if self.latest and self.resume is not None:
+            raise Misuse("Two conversations", "-c goes on with the latest, -r with another.", "Give one of them.")
+
+
+def current() -> Invocation:
+    """The invocation of the command that runs."""
+    return click.get_current_context().find_root().ensure_object(Invocation)
+
+
+def piped_input() -> str | None:
+    """All of standard input where it is a pipe or a file; None where it is a terminal or there is none."""
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison]
+        return None
+    return decoded(click.get_binary_stream("stdin").read(), "standard input")
+
+
+def decoded(raw: bytes, name: str) -> str:
+    """UTF-8 text, a byte order mark dropped. Raises Misuse where it is something else."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Misuse("Not text", f"{name} is not UTF-8 text (byte {error.start}).", "Convert it to UTF-8.") from error

@@ -1,0 +1,23 @@
+"""What the command line hands to a screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:  # a screen paints before these are loaded
+    from agent.config import Config
+    from foundation.paths import Workspace
+
+
+class Opening(Struct, frozen=True, kw_only=True):
+    """Open the chat here. `resume` is a conversation's id, `latest` asks for the newest; "" and False begin anew."""
+
+    workspace: Workspace
+    config: Config
+    message: str = ""  # the first one, to be sent at once
+    resume: str = ""
+    latest: bool = False
+    new_workspace: bool = False  # it was made just now: a welcome is in place
+    notices: tuple[str, ...] = ()  # about the configuration

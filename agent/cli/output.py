@@ -1,0 +1,84 @@
+"""What the command line writes: data to stdout to the byte, narration to stderr, nothing that steers a terminal."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import click
+import msgspec
+
+from foundation.clock import iso
+from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible
+
+SCHEMA = 1
+
+
+def data(text: str) -> None:
+    """Text as data: unaltered where stdout is a file or a pipe, made visible where it is a terminal."""
+    if sys.stdout.isatty():
+        click.echo(visible(text), nl=False)
+    else:
+        click.echo(text.encode("utf-8", "surrogatepass"), nl=False)
+
+
+def line(text: str = "") -> None:
+    """One line of data."""
+    data(text + "\n")
+
+
+def json_object(value: Mapping[str, Any] | msgspec.Struct) -> None:
+    """One JSON object on a line of its own."""
+    line(as_json(value))
+
+
+def as_json(value: Mapping[str, Any] | msgspec.Struct) -> str:
+    """`{"schema": 1, …}` in ASCII: any text survives it, lone surrogates included."""
+    built = msgspec.to_builtins(value, enc_hook=_encoded, builtin_types=(datetime,))
+    return json.dumps({"schema": SCHEMA, **_with_times(built)}, ensure_ascii=True)
+
+
+def say(text: str) -> None:
+    """Narration: for the person, on stderr."""
+    click.echo(visible(text), err=True)
+
+
+def error(problem: PalimpsestError, *, as_data: bool) -> None:
+    """An error: an object on stdout under `--json`, else three sentences on stderr."""
+    if as_data:
+        json_object({"error": problem.as_json()})
+        return
+    click.secho(visible(problem.title), fg="red", bold=True, err=True)
+    for sentence in (problem.message, problem.hint):
+        if sentence:
+            click.echo("  " + visible(sentence).replace("\n", "\n  "), err=True)
+
+
+def table(rows: Iterable[Sequence[str]], heads: Sequence[str]) -> None:
+    """Columns that line up, wide characters included; the last is as long as it likes. A cell is one line."""
+    from rich.cells import cell_len  # noqa: PLC0415 - only tables need it
+
+    cells = [[" ".join(visible(cell).split()) for cell in row] for row in [list(heads), *map(list, rows)]]
+    widths = [max(cell_len(row[n]) for row in cells) for n in range(len(heads) - 1)]
+    for row in cells:
+        padded = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=False)]
+        line("  ".join([*padded, row[-1]]).rstrip())
+
+
+def _with_times(value: Any) -> Any:
+    match value:
+        case datetime():
+            return iso(value)
+        case dict():
+            return {key: _with_times(one) for key, one in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        case list() | tuple():
+            return [_with_times(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
+        case _:
+            return value
+
+
+def _encoded(value: Any) -> Any:
+    """What msgspec does not know goes out as its own words (a path, a citation)."""
+    return str(value)

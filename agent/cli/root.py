@@ -1,0 +1,77 @@
+"""`palimpsest` itself: the list of commands, and the chat where none is named."""
+
+import click
+
+from agent.cli.group import LazyGroup, conversation_options
+from agent.cli.invocation import current
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "chat": ("chat", "Open the chat (what happens without a command, too)."),
+    "init": ("init", "Make a workspace."),
+    "context": ("context", "Show the request that would be sent."),
+    "remember": ("remember", "Add a note to MEMORY.md."),
+    "memory": ("memory", "List, show and edit the notes."),
+    "search": ("search", "Search everything remembered."),
+    "recall": ("recall", "Bring passages back, whole; read a page's PNG."),
+    "archive": ("archive", "Turn a text into page images."),
+    "import": ("importing", "Import conversations from a file."),
+    "export": ("exporting", "Write conversations out."),
+    "conversations": ("conversations", "List, show, rename and delete conversations."),
+    "models": ("models", "List, choose and test models."),
+    "config": ("config", "Show, set and check the configuration."),
+    "stats": ("stats", "Say what is stored."),
+    "check": ("check", "Check what is stored against its hashes."),
+    "doctor": ("doctor", "Look at the installation, and say what is missing."),
+}
+"""Name → (module in agent.cli, summary). The order is help's."""
+
+EPILOG = """\b
+palimpsest                          open the chat
+palimpsest "What did we decide?"    open it with a first message
+palimpsest -p "Summarise" < a.txt   one answer on standard output, no screen
+palimpsest -c                       go on with the latest conversation"""
+
+
+def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from agent.version import version  # noqa: PLC0415
+
+        click.echo(f"palimpsest {version()}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    table=COMMANDS,
+    default="chat",
+    name="palimpsest",
+    invoke_without_command=True,
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EPILOG,
+    options_metavar="[OPTIONS]",
+    subcommand_metavar="[TEXT | COMMAND …]",
+)
+@click.option("-p", "--print", "prompt", metavar="TEXT", help="Answer TEXT on standard output, without a screen.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "stream-json"]),
+    default=None,
+    help="What -p prints: the answer, one object, or a line an event.",
+)
+@conversation_options
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
+)
+@click.pass_context
+def palimpsest(ctx: click.Context, prompt: str | None, output_format: str | None) -> None:
+    """The terminal chat that remembers.
+
+    TEXT is one argument: the chat's first message.
+    """
+    invocation = current()
+    invocation.prompt, invocation.output_format = prompt, output_format
+    if ctx.invoked_subcommand is None:
+        from agent.cli.chat import run_chat  # noqa: PLC0415
+
+        run_chat(invocation, "")

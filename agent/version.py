@@ -1,0 +1,14 @@
+"""The version that is installed."""
+
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+
+DISTRIBUTION = "palimpsest-shell"
+
+
+def version() -> str:
+    """`0.1.0`, or `unknown` where the program runs without being installed."""
+    try:
+        return installed_version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,63 @@
+"""Which folder is the workspace, and how one begins."""
+
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from agent.config import config_dir
+from agent.workspace_trust import TrustList
+from foundation.errors import Misuse
+from foundation.files import make_private_folder, write_atomically
+from foundation.paths import Workspace
+
+DEFAULT_NAME = "palimpsest"
+"""The folder in the user's home that is taken where nothing else is said."""
+
+
+def choose(flag: Path | None, environment: Mapping[str, str], here: Path, home: Path) -> Workspace:
+    """`--workspace`, then `PALIMPSEST_WORKSPACE`, then the nearest folder upwards that is one, then `~/palimpsest`."""
+    if flag is not None:
+        return Workspace(flag.expanduser().absolute())
+    if named := environment.get("PALIMPSEST_WORKSPACE"):
+        return Workspace(Path(named).expanduser().absolute())
+    for folder in (here, *here.parents):
+        if (folder / ".palimpsest").is_dir():
+            return Workspace(folder)
+    return Workspace(home / DEFAULT_NAME)
+
+
+def prepare(workspace: Workspace, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Makes the folder a workspace: copies what is missing, never over what is there, and trusts it if it is new.
+
+    Gives the relative names of what was copied. Raises Misuse where a file stands in the way.
+    """
+    if workspace.root.exists() and not workspace.root.is_dir():
+        raise Misuse("Not a folder", f"{workspace.root} is a file.", "Name a folder for the workspace.")
+    new = not workspace.is_workspace
+    workspace.root.mkdir(parents=True, exist_ok=True)
+    make_private_folder(workspace.state)
+    copied = tuple(_copy_missing(files("agent_workspace"), workspace.root))
+    workspace.memory_dir.mkdir(exist_ok=True)
+    if new:
+        TrustList(config_dir(environment)).add(workspace)
+    return copied
+
+
+def _copy_missing(source: Traversable, target: Path) -> Iterator[str]:
+    for name, file in sorted(_data_files(source, "")):
+        path = target / name
+        if path.exists():
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, file.read_bytes())
+        yield name
+
+
+def _data_files(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
+    for one in folder.iterdir():
+        if one.is_dir():
+            if one.name != "__pycache__":
+                yield from _data_files(one, f"{prefix}{one.name}/")
+        elif not one.name.endswith((".py", ".pyc")):
+            yield prefix + one.name, one
