@@ -16,6 +16,7 @@ from agent.config_files import ConfigError, Found, read
 from agent.settings import Setting, Settings, all_settings
 from agent.workspace_trust import TrustList
 from foundation.paths import Workspace, user_config_dir
+from models.chat.spec import VARIABLES
 
 RESERVED = frozenset({"PALIMPSEST_CONFIG_DIR", "PALIMPSEST_WORKSPACE", "PALIMPSEST_DEBUG"})
 """Variables that are no settings."""
@@ -121,7 +122,7 @@ class _Gathered:
     def take_environment(self, environment: Mapping[str, str]) -> None:
         known = {setting.environment_name: setting for setting in all_settings().values()}
         for variable in sorted(name for name in environment if name.startswith("PALIMPSEST_")):
-            if variable in RESERVED:
+            if variable in RESERVED | VARIABLES:
                 continue
             if variable in known:
                 self.take(known[variable], environment[variable], variable)

@@ -10,6 +10,8 @@ from msgspec import Struct
 from foundation.errors import Misuse
 
 PROVIDERS = ("offline", "openai", "ollama", "lmstudio", "llamacpp", "anthropic", "mlx")
+VARIABLES = frozenset(f"PALIMPSEST_{provider.upper()}_KEY" for provider in PROVIDERS) | {"PALIMPSEST_DETECT"}
+"""Variables of the environment that this room reads itself, and that are no settings."""
 FORMS = (
     "A model is named as provider:name[@address]: `offline`, `openai:qwen3@http://127.0.0.1:8080/v1`, "
     "`ollama:llama3.2`, `lmstudio:qwen3-8b`, `llamacpp:default`, `anthropic:claude-sonnet-4-5`, "

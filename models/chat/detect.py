@@ -1,0 +1,190 @@
+"""What answers on this machine: local servers on their usual ports, and keys in the environment.
+
+Runs in the background after the first paint. All are asked at once, briefly, and silence is an answer: nothing raises.
+mlx_lm.server shares port 8080 with llama.cpp; only llama.cpp has /props.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
+
+from msgspec import Struct, structs
+
+from models.chat import probe
+from models.chat.failures import Place
+from models.chat.open import open_model
+from models.chat.port import Profile
+from models.chat.probe import Ask, Told
+from models.chat.spec import Spec, address_of, key_of, parse_spec
+from models.chat.transport import Transport
+from models.settings import ModelSettings
+
+Json = dict[str, Any]
+LOCAL = ("ollama", "lmstudio", "llamacpp")
+MOST_ASKED = 12  # models of one server that are asked for their window
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """A model that can be chosen. `names` are all that the same server has."""
+
+    spec: str
+    profile: Profile
+    address: str
+    provider: str  # what the server is: ollama | lmstudio | llamacpp | mlx_lm | openai | anthropic
+    names: tuple[str, ...] = ()
+
+
+async def detect(
+    env: Mapping[str, str],
+    *,
+    timeout: float = 1.0,  # noqa: ASYNC109 (it bounds each server, and what came in time is kept)
+    addresses: Mapping[str, str] | None = None,
+    settings: ModelSettings | None = None,
+) -> list[Found]:
+    """Every model at hand: local servers first, then services whose key is set. Seconds at most: about 2 × timeout.
+
+    `addresses` puts other addresses in the place of the usual ones, by provider ("" leaves one out); the variable
+    PALIMPSEST_DETECT does the same: `ollama=http://127.0.0.1:9,lmstudio=,llamacpp=` (`off` asks no one).
+    """
+    chosen = _addresses(env) | dict(addresses or {})
+    given = settings or ModelSettings()
+    asked = [
+        _within(timeout, probe_address(address, env, provider=provider, timeout=timeout, settings=given))
+        for provider, address in chosen.items()
+        if address
+    ]
+    local = [found for several in await asyncio.gather(*asked) for found in several]
+    return local + _services(env, given)
+
+
+def _addresses(env: Mapping[str, str]) -> dict[str, str]:
+    usual = {provider: address_of(Spec(provider, "any"), env) for provider in LOCAL}
+    said = env.get("PALIMPSEST_DETECT", "")
+    if said == "off":
+        return {}
+    for pair in filter(None, (one.strip() for one in said.split(","))):
+        provider, _, address = pair.partition("=")
+        usual[provider] = address
+    return usual
+
+
+async def _within(seconds: float, asked: Awaitable[list[Found]]) -> list[Found]:
+    try:
+        async with asyncio.timeout(2 * seconds):
+            return await asked
+    except TimeoutError:
+        return []
+
+
+async def probe_address(
+    address: str,
+    env: Mapping[str, str],
+    *,
+    provider: str = "openai",
+    timeout: float = 1.0,  # noqa: ASYNC109 (see detect)
+    settings: ModelSettings | None = None,
+) -> list[Found]:
+    """The models of the server at `address`, whichever it is; none where no one answers."""
+    given = structs.replace(settings or ModelSettings(), connect_timeout=timeout)
+    spec = Spec(provider if provider in LOCAL else "openai", "any", address)
+    base = address_of(spec, env)
+    key = key_of(spec, env)
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    transport = Transport(Place(provider, "any", base), given, headers)
+
+    async def ask(url: str, body: Json | None = None) -> Json | None:
+        try:
+            async with asyncio.timeout(timeout):
+                return await transport.ask(url, body)
+        except TimeoutError:
+            return None
+
+    try:
+        for kind in (_ollama, _lmstudio, _openai_like):
+            if found := await kind(base, ask, given, env):
+                return found
+        return []
+    finally:
+        await transport.close()
+
+
+async def probe_window(spec: str, env: Mapping[str, str], settings: ModelSettings | None = None) -> Profile:
+    """The profile of `spec` with what its server tells. Raises Misuse for a spec that is none."""
+    model = open_model(spec, settings=settings or ModelSettings(), env=env)
+    try:
+        return await model.prepare()
+    finally:
+        await model.close()
+
+
+Kind = Callable[[str, Ask, ModelSettings, Mapping[str, str]], Awaitable[list[Found]]]
+
+
+async def _ollama(base: str, ask: Ask, settings: ModelSettings, env: Mapping[str, str]) -> list[Found]:
+    tags = await ask(base.removesuffix("/v1") + "/api/tags")
+    names = _names((tags or {}).get("models"), "name")
+    return await _several("ollama", "ollama", names, base, ask, settings, env)
+
+
+async def _lmstudio(base: str, ask: Ask, settings: ModelSettings, env: Mapping[str, str]) -> list[Found]:
+    listed = await ask(base.removesuffix("/v1") + "/api/v0/models")
+    rows = [row for row in _rows((listed or {}).get("data")) if row.get("type") not in {"embeddings", "embedding"}]
+    if not any("state" in row or "max_context_length" in row for row in rows):
+        return []
+    rows.sort(key=lambda row: row.get("state") != "loaded")  # what is loaded answers at once
+    return await _several("lmstudio", "lmstudio", _names(rows, "id"), base, ask, settings, env)
+
+
+async def _openai_like(base: str, ask: Ask, settings: ModelSettings, env: Mapping[str, str]) -> list[Found]:
+    listed, props = await asyncio.gather(ask(f"{base}/models"), ask(base.removesuffix("/v1") + "/props"))
+    names = _names((listed or {}).get("data"), "id")
+    if props is not None and "default_generation_settings" in props:
+        return await _several("llamacpp", "llamacpp", names or ("default",), base, ask, settings, env)
+    if listed is None or not isinstance(listed.get("data"), list):
+        return []
+    if any("owned_by" in row for row in _rows(listed["data"])):
+        return await _several("openai", "openai", names, base, ask, settings, env)
+    # mlx_lm.server names no owner, and lists nothing where the hub's cache folder is missing
+    return await _several("mlx_lm", "openai", names or ("default_model",), base, ask, settings, env)
+
+
+async def _several(
+    server: str,
+    provider: str,
+    names: tuple[str, ...],
+    base: str,
+    ask: Ask,
+    settings: ModelSettings,
+    env: Mapping[str, str],
+) -> list[Found]:
+    told = await asyncio.gather(*(probe.probe_server(base, name, ask) for name in names[:MOST_ASKED]))
+    told += [Told()] * (len(names) - len(told))
+    found: list[Found] = []
+    for name, one in zip(names, told, strict=True):
+        own = address_of(Spec(provider, name), env) == base
+        spec = str(Spec(provider, name, "" if own else base))
+        profile = probe.refined(open_model(spec, settings=settings, env=env).profile, one, settings)
+        found.append(Found(spec=spec, profile=profile, address=base, provider=server, names=names))
+    return found
+
+
+def _services(env: Mapping[str, str], settings: ModelSettings) -> list[Found]:
+    """Services are not asked: their key is not used before a person chooses them."""
+    known = (("anthropic", "claude-sonnet-4-5"), ("openai", "gpt-4.1"))
+    found: list[Found] = []
+    for provider, name in known:
+        spec = Spec(provider, name)
+        if key_of(spec, env):
+            profile = open_model(str(spec), settings=settings, env=env).profile
+            address = address_of(parse_spec(str(spec)), env)
+            found.append(Found(spec=str(spec), profile=profile, address=address, provider=provider, names=(name,)))
+    return found
+
+
+def _rows(value: object) -> list[Json]:
+    rows = cast("list[Any]", value) if isinstance(value, list) else []
+    return [cast("Json", row) for row in rows if isinstance(row, dict)]
+
+
+def _names(value: object, key: str) -> tuple[str, ...]:
+    return tuple(str(row[key]) for row in _rows(value) if row.get(key))
