@@ -13,6 +13,7 @@ from memory.cold.columns import from_meta
 from memory.cold.entries import Analyse, Entry
 from memory.cold.insert import note_change, put_terms, put_text
 from memory.cold.lookup import entry_at
+from memory.cold.sql import each, fetch, run
 from memory.errors import Closed, NotFound, StoreTrouble
 from models.messages import Usage
 
@@ -111,7 +112,7 @@ class Answer:
             pieces, number = list(self._waiting), self._chunks
         if pieces:
             body = to_bytes("".join(pieces))
-            connection.execute("INSERT INTO chunks (entry, n, body) VALUES (?, ?, ?)", (self.entry.seq, number, body))
+            run(connection, "INSERT INTO chunks (entry, n, body) VALUES (?, ?, ?)", (self.entry.seq, number, body))
         return len(pieces)
 
     def _flushed(self, done: "Future[int]") -> None:
@@ -136,7 +137,7 @@ class Answer:
 
 def said(connection: apsw.Connection, seq: int) -> str:
     """What the chunks of an answer in flight hold."""
-    rows = connection.execute("SELECT body FROM chunks WHERE entry = ? ORDER BY n", (seq,))
+    rows = each(connection, "SELECT body FROM chunks WHERE entry = ? ORDER BY n", (seq,))
     return "".join(to_text(body) for (body,) in rows)
 
 
@@ -153,13 +154,13 @@ def settle(
     ms: int = 0,
 ) -> Entry:
     """The text in the chunks' place; the answer is in flight no more. Raises NotFound where it was not in flight."""
-    connection.execute("DELETE FROM answers WHERE entry = ?", (seq,))
+    run(connection, "DELETE FROM answers WHERE entry = ?", (seq,))
     if not connection.changes():
         raise NotFound("No such answer", "The answer was deleted, or settled elsewhere, while it was being written.")
     entry = entry_at(connection, seq)
-    connection.execute("DELETE FROM chunks WHERE entry = ?", (seq,))
+    run(connection, "DELETE FROM chunks WHERE entry = ?", (seq,))
     put_text(connection, seq, text)
-    connection.execute("UPDATE entries SET complete = ?, meta = ? WHERE seq = ?", (int(complete), from_meta(meta), seq))
+    run(connection, "UPDATE entries SET complete = ?, meta = ? WHERE seq = ?", (int(complete), from_meta(meta), seq))
     put_terms(connection, seq, text, entry.speaker, analyse)
     note_change(connection, "change", [seq])
     if usage is not None:
@@ -169,7 +170,8 @@ def settle(
 
 def put_usage(connection: apsw.Connection, seq: int, usage: Usage, model: str, ms: int) -> None:
     """What the answer cost, in tokens and milliseconds."""
-    connection.execute(
+    run(
+        connection,
         "INSERT OR REPLACE INTO usage (entry, model, prompt_tokens, completion_tokens, cached_tokens, estimated, ms)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         (seq, model, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, int(usage.estimated), ms),
@@ -178,7 +180,7 @@ def put_usage(connection: apsw.Connection, seq: int, usage: Usage, model: str, m
 
 def recover(connection: apsw.Connection, gone: Collection[str], analyse: Analyse) -> list[Entry]:
     """Answers of owners that are gone: their chunks become their text, `meta` says `{"cut_off": true}`."""
-    rows = connection.execute("SELECT entry, owner FROM answers").fetchall()
+    rows = fetch(connection, "SELECT entry, owner FROM answers")
     found: list[Entry] = []
     for seq, owner in rows:
         if owner in gone:

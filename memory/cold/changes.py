@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from memory.cold.entries import Change
 from memory.cold.lookup import batches, marks
+from memory.cold.sql import each, fetch
 
 _TERMS = """SELECT e.seq, e.conversation, e.kind, e.role, e.speaker, e.time_ms, t.terms, t.length
     FROM terms t JOIN entries e ON e.seq = t.entry"""
@@ -27,18 +28,18 @@ class TermsRow(Struct, frozen=True):
 
 def changes(connection: apsw.Connection, after: int, limit: int) -> list[Change]:
     """Changes with a seq above `after`, oldest first."""
-    rows = connection.execute("SELECT seq, op, entry FROM changes WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
+    rows = each(connection, "SELECT seq, op, entry FROM changes WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
     return [Change(seq=seq, op=op, entry=entry) for seq, op, entry in rows]
 
 
 def last_change(connection: apsw.Connection) -> int:
     """The newest change's seq, 0 where there is none."""
-    return int(connection.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchall()[0][0])
+    return int(fetch(connection, "SELECT coalesce(max(seq), 0) FROM changes")[0][0])
 
 
 def terms(connection: apsw.Connection, after: int, limit: int) -> list[TermsRow]:
     """Terms of entries with a seq above `after`, in order of seq."""
-    rows = connection.execute(f"{_TERMS} WHERE t.entry > ? ORDER BY t.entry LIMIT ?", (after, limit))
+    rows = each(connection, f"{_TERMS} WHERE t.entry > ? ORDER BY t.entry LIMIT ?", (after, limit))
     return [TermsRow(*row) for row in rows]
 
 
@@ -46,6 +47,6 @@ def terms_of(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, Term
     """Terms of these entries, by seq; none for those that have none."""
     found: dict[int, TermsRow] = {}
     for some in batches(sorted(set(seqs))):
-        rows = connection.execute(f"{_TERMS} WHERE t.entry IN ({marks(some)})", some)
+        rows = each(connection, f"{_TERMS} WHERE t.entry IN ({marks(some)})", some)
         found.update((row[0], TermsRow(*row)) for row in rows)
     return found

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import apsw
 
+from memory.cold.sql import fetch
 from memory.errors import CannotOpen, StoreTrouble
 
 OLDEST = (3, 51, 3)
@@ -68,8 +69,8 @@ def _pragmas(synchronous: str, *, writes: bool) -> list[tuple[str, int]]:
 
 
 def _set(connection: apsw.Connection, name: str, value: int) -> None:
-    connection.execute(f"PRAGMA {name} = {value}").fetchall()
-    taken = connection.execute(f"PRAGMA {name}").fetchall()
+    fetch(connection, f"PRAGMA {name} = {value}")
+    taken = fetch(connection, f"PRAGMA {name}")
     if taken != [(value,)]:
         raise StoreTrouble(
             "SQLite did not take a setting",
@@ -83,7 +84,7 @@ def _write_ahead(connection: apsw.Connection) -> None:
     until = time.monotonic() + BUSY_MS / 1000
     while True:
         try:
-            mode = connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            mode = fetch(connection, "PRAGMA journal_mode = WAL")
         except apsw.BusyError:
             if time.monotonic() > until:
                 raise

@@ -8,6 +8,7 @@ from memory.cold.entries import Conversation
 from memory.cold.insert import note_change
 from memory.cold.lookup import conversation_at
 from memory.cold.rows import CONVERSATIONS, conversation_of
+from memory.cold.sql import each, fetch, run
 from memory.errors import NotFound, StoreBusy
 
 
@@ -24,15 +25,17 @@ def conversations(
         wheres.append("c.seq IN (SELECT conversation FROM labels WHERE label = ?)")
         values.append(plain(label))
     where = f"WHERE {' AND '.join(wheres)}" if wheres else ""
-    rows = connection.execute(
-        f"{CONVERSATIONS} {where} ORDER BY c.updated_ms DESC, c.seq DESC LIMIT ? OFFSET ?", (*values, limit, offset)
+    rows = each(
+        connection,
+        f"{CONVERSATIONS} {where} ORDER BY c.updated_ms DESC, c.seq DESC LIMIT ? OFFSET ?",
+        (*values, limit, offset),
     )
     return [conversation_of(row) for row in rows]
 
 
 def rename(connection: apsw.Connection, seq: int, title: Cleared) -> Conversation:
     """Raises NotFound."""
-    connection.execute("UPDATE conversations SET title = ? WHERE seq = ?", (to_bytes(title), seq))
+    run(connection, "UPDATE conversations SET title = ? WHERE seq = ?", (to_bytes(title), seq))
     return conversation_at(connection, seq)
 
 
@@ -40,20 +43,20 @@ def set_leaf(connection: apsw.Connection, seq: int, entry: int | None) -> Conver
     """The branch that the conversation goes on from. Raises NotFound for an entry of another conversation."""
     conversation_at(connection, seq)
     sql = "SELECT 1 FROM entries WHERE seq = ? AND conversation = ?"
-    if entry is not None and not connection.execute(sql, (entry, seq)).fetchall():
+    if entry is not None and not fetch(connection, sql, (entry, seq)):
         raise NotFound("No such entry", f"Entry {entry} is not of this conversation.")
-    connection.execute("UPDATE conversations SET leaf = ? WHERE seq = ?", (entry, seq))
+    run(connection, "UPDATE conversations SET leaf = ? WHERE seq = ?", (entry, seq))
     return conversation_at(connection, seq)
 
 
 def label(connection: apsw.Connection, seq: int, name: str) -> Conversation:
     conversation_at(connection, seq)
-    connection.execute("INSERT OR IGNORE INTO labels (conversation, label) VALUES (?, ?)", (seq, plain(name)))
+    run(connection, "INSERT OR IGNORE INTO labels (conversation, label) VALUES (?, ?)", (seq, plain(name)))
     return conversation_at(connection, seq)
 
 
 def unlabel(connection: apsw.Connection, seq: int, name: str) -> Conversation:
-    connection.execute("DELETE FROM labels WHERE conversation = ? AND label = ?", (seq, plain(name)))
+    run(connection, "DELETE FROM labels WHERE conversation = ? AND label = ?", (seq, plain(name)))
     return conversation_at(connection, seq)
 
 
@@ -65,17 +68,17 @@ def delete(connection: apsw.Connection, seq: int) -> tuple[str, ...]:
     """
     conversation_at(connection, seq)
     sql = "SELECT 1 FROM answers JOIN entries e ON e.seq = entry WHERE e.conversation = ?"
-    if connection.execute(sql, (seq,)).fetchall():
+    if fetch(connection, sql, (seq,)):
         raise StoreBusy(
             "The conversation is in use",
             "An answer is being written in it.",
             "Stop the answer, or wait for it, and delete again.",
         )
     mine = "SELECT seq FROM entries WHERE conversation = ?"
-    pages = {row[0] for row in connection.execute(f"SELECT DISTINCT page FROM spans WHERE entry IN ({mine})", (seq,))}
-    note_change(connection, "remove", [row[0] for row in connection.execute(mine, (seq,)).fetchall()])
-    connection.execute("UPDATE conversations SET leaf = NULL WHERE seq = ?", (seq,))
-    connection.execute("DELETE FROM entries WHERE conversation = ?", (seq,))
-    connection.execute("DELETE FROM conversations WHERE seq = ?", (seq,))
+    pages = {row[0] for row in each(connection, f"SELECT DISTINCT page FROM spans WHERE entry IN ({mine})", (seq,))}
+    note_change(connection, "remove", [row[0] for row in fetch(connection, mine, (seq,))])
+    run(connection, "UPDATE conversations SET leaf = NULL WHERE seq = ?", (seq,))
+    run(connection, "DELETE FROM entries WHERE conversation = ?", (seq,))
+    run(connection, "DELETE FROM conversations WHERE seq = ?", (seq,))
     still = "SELECT 1 FROM spans WHERE page = ?"
-    return tuple(sorted(page for page in pages if not connection.execute(still, (page,)).fetchall()))
+    return tuple(sorted(page for page in pages if not fetch(connection, still, (page,))))

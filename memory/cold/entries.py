@@ -59,7 +59,8 @@ class Draft(Struct, frozen=True, kw_only=True):
     is the entry of the same conversation with that id: of the batch being appended, or else of the store.
     `parent_id` names the parent by its id within the conversation, for entries that have no seq yet (an import): one
     that is appended before it in the same batch, or one that is in the store.
-    A summary's meta: {"covers": [first seq, last seq], "first_kept": seq or None, "prior": [seqs of earlier summaries in view]}.
+    A summary's meta: {"covers": [first seq, last seq], "first_kept": seq or None, "prior": [seqs]}, where prior are the
+    earlier summaries that are still in view, and None means that nothing above the summary is kept beside it.
     """
 
     conversation: int  # Conversation.seq

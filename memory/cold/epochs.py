@@ -9,6 +9,7 @@ from msgspec import Struct
 from foundation.clock import from_ms
 from memory.cold.columns import from_parts
 from memory.cold.lookup import batches, entry_at, marks
+from memory.cold.sql import each, fetch, run, run_many
 from models.messages import Part
 
 
@@ -31,14 +32,15 @@ class LastRequest(Struct, frozen=True):
 
 def epoch(connection: apsw.Connection, conversation: int) -> Epoch | None:
     sql = "SELECT number, started_ms, reason, state FROM epochs WHERE conversation = ?"
-    rows = connection.execute(sql, (conversation,)).fetchall()
+    rows = fetch(connection, sql, (conversation,))
     return Epoch(rows[0][0], from_ms(rows[0][1]), rows[0][2], rows[0][3]) if rows else None
 
 
 def set_epoch(
-    connection: apsw.Connection, conversation: int, number: int, reason: str, state: bytes, now_ms: int
+    connection: apsw.Connection, conversation: int, number: int, reason: str, state: bytes, *, now_ms: int
 ) -> None:
-    connection.execute(
+    run(
+        connection,
         "INSERT OR REPLACE INTO epochs (conversation, number, started_ms, reason, state) VALUES (?, ?, ?, ?, ?)",
         (conversation, number, now_ms, reason, state),
     )
@@ -46,12 +48,13 @@ def set_epoch(
 
 def last_request(connection: apsw.Connection, conversation: int) -> LastRequest | None:
     sql = "SELECT entry, sent_ms, state FROM requests WHERE conversation = ?"
-    rows = connection.execute(sql, (conversation,)).fetchall()
+    rows = fetch(connection, sql, (conversation,))
     return LastRequest(rows[0][0], from_ms(rows[0][1]), rows[0][2]) if rows else None
 
 
 def set_request(connection: apsw.Connection, conversation: int, entry: int, state: bytes, now_ms: int) -> None:
-    connection.execute(
+    run(
+        connection,
         "INSERT OR REPLACE INTO requests (conversation, entry, sent_ms, state) VALUES (?, ?, ?, ?)",
         (conversation, entry, now_ms, state),
     )
@@ -60,7 +63,7 @@ def set_request(connection: apsw.Connection, conversation: int, entry: int, stat
 def set_sent(connection: apsw.Connection, entry: int, parts: tuple[Part, ...]) -> None:
     """The tail's injected parts, as they were sent with the entry. Raises NotFound."""
     entry_at(connection, entry)
-    connection.execute("UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(parts), entry))
+    run(connection, "UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(parts), entry))
 
 
 def token_counts(connection: apsw.Connection, seqs: Iterable[int], tokenizer: str) -> dict[int, int]:
@@ -68,13 +71,14 @@ def token_counts(connection: apsw.Connection, seqs: Iterable[int], tokenizer: st
     found: dict[int, int] = {}
     for some in batches(sorted(set(seqs))):
         sql = f"SELECT entry, tokens FROM token_counts WHERE tokenizer = ? AND entry IN ({marks(some)})"
-        found.update(connection.execute(sql, (tokenizer, *some)))
+        found.update(each(connection, sql, (tokenizer, *some)))
     return found
 
 
 def set_token_counts(connection: apsw.Connection, tokenizer: str, counts: Mapping[int, int]) -> None:
     """Counts for entries that are there still; the rest are passed over."""
-    connection.executemany(
+    run_many(
+        connection,
         "INSERT OR REPLACE INTO token_counts (entry, tokenizer, tokens) SELECT seq, ?, ? FROM entries WHERE seq = ?",
         [(tokenizer, tokens, seq) for seq, tokens in counts.items()],
     )

@@ -12,6 +12,7 @@ from memory.cold.columns import from_meta, from_parts
 from memory.cold.entries import Analyse, Conversation, Draft, Entry
 from memory.cold.ids import new_id
 from memory.cold.lookup import conversation_at, entry_at
+from memory.cold.sql import fetch, run, run_many
 from memory.errors import AlreadyThere, NotFound
 
 
@@ -27,13 +28,12 @@ def insert_conversation(
 ) -> Conversation:
     """A new conversation; or, where `source` has one with that `id` already, that one."""
     id = plain(id) or new_id("c")  # noqa: A001
-    found = connection.execute(
-        "SELECT seq FROM conversations WHERE source = ? AND id = ?", (plain(source), id)
-    ).fetchall()
+    found = fetch(connection, "SELECT seq FROM conversations WHERE source = ? AND id = ?", (plain(source), id))
     if found:
         return conversation_at(connection, found[0][0])
     ms = to_ms(created or clock.now())
-    connection.execute(
+    run(
+        connection,
         "INSERT INTO conversations (source, id, title, created_ms, updated_ms, kind) VALUES (?, ?, ?, ?, ?, ?)",
         (plain(source), id, to_bytes(title), ms, ms, kind),
     )
@@ -60,7 +60,7 @@ def insert_entry(
         raise AlreadyThere("Already there", f"The conversation has an entry {id_} already.", "Use another id.")
     raw = to_bytes(draft.text)
     body, packed = pack(raw) if keep_text else (None, 0)
-    connection.execute(
+    run(connection,
         """INSERT INTO entries (conversation, id, parent, kind, role, speaker, time_ms, body, packed, chars, sha256,
            sent, meta, complete) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         (draft.conversation, id_, parent, draft.kind.value, draft.role.value, plain(draft.speaker), ms, body, packed,
@@ -70,7 +70,8 @@ def insert_entry(
     if complete:
         put_terms(connection, seq, draft.text, draft.speaker, analyse)
     note_change(connection, "add", [seq])
-    connection.execute(
+    run(
+        connection,
         "UPDATE conversations SET leaf = ?, updated_ms = max(updated_ms, ?) WHERE seq = ?",
         (seq, ms, draft.conversation),
     )
@@ -80,8 +81,10 @@ def insert_entry(
 def put_terms(connection: apsw.Connection, seq: int, text: str, speaker: str, analyse: Analyse) -> None:
     """The entry's row of terms, new or anew."""
     terms = analyse(text, speaker)
-    connection.execute(
-        "INSERT OR REPLACE INTO terms (entry, terms, length) VALUES (?, ?, ?)", (seq, terms.packed, terms.length)
+    run(
+        connection,
+        "INSERT OR REPLACE INTO terms (entry, terms, length) VALUES (?, ?, ?)",
+        (seq, terms.packed, terms.length),
     )
 
 
@@ -89,8 +92,9 @@ def put_text(connection: apsw.Connection, seq: int, text: Cleared) -> None:
     """Another text in an entry's place; what was counted of the old one is forgotten."""
     raw = to_bytes(text)
     body, packed = pack(raw)
-    connection.execute("DELETE FROM token_counts WHERE entry = ?", (seq,))
-    connection.execute(
+    run(connection, "DELETE FROM token_counts WHERE entry = ?", (seq,))
+    run(
+        connection,
         "UPDATE entries SET body = ?, packed = ?, chars = ?, sha256 = ? WHERE seq = ?",
         (body, packed, len(text), digest(raw), seq),
     )
@@ -99,13 +103,13 @@ def put_text(connection: apsw.Connection, seq: int, text: Cleared) -> None:
 def let_go(connection: apsw.Connection, seqs: Iterable[int]) -> None:
     """Lets the entries' text go: its home is the archive from this commit on. Terms stay."""
     seqs = list(seqs)
-    connection.executemany("UPDATE entries SET body = NULL, packed = 0 WHERE seq = ?", [(seq,) for seq in seqs])
+    run_many(connection, "UPDATE entries SET body = NULL, packed = 0 WHERE seq = ?", [(seq,) for seq in seqs])
     note_change(connection, "archive", seqs)
 
 
 def note_change(connection: apsw.Connection, op: str, seqs: Iterable[int]) -> None:
     """Rows of `changes`, for whoever keeps up with the store: op is add, change, archive or remove."""
-    connection.executemany("INSERT INTO changes (op, entry) VALUES (?, ?)", [(op, seq) for seq in seqs])
+    run_many(connection, "INSERT INTO changes (op, entry) VALUES (?, ?)", [(op, seq) for seq in seqs])
 
 
 def has(connection: apsw.Connection, conversation: int, id_: str) -> bool:
@@ -122,12 +126,12 @@ def _parent(connection: apsw.Connection, draft: Draft) -> int | None:
     if draft.parent is None:
         return None
     sql = "SELECT 1 FROM entries WHERE seq = ? AND conversation = ?"
-    if not connection.execute(sql, (draft.parent, draft.conversation)).fetchall():
+    if not fetch(connection, sql, (draft.parent, draft.conversation)):
         raise NotFound("No such entry", f"Entry {draft.parent} is not of the conversation that it should stand in.")
     return draft.parent
 
 
 def _seq_of(connection: apsw.Connection, conversation: int, id_: str) -> int | None:
     sql = "SELECT seq FROM entries WHERE conversation = ? AND id = ?"
-    rows = connection.execute(sql, (conversation, id_)).fetchall()
+    rows = fetch(connection, sql, (conversation, id_))
     return rows[0][0] if rows else None

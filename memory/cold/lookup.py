@@ -7,6 +7,7 @@ import apsw
 from memory.cold.bodies import plain, to_bytes
 from memory.cold.entries import Conversation, Entry
 from memory.cold.rows import CONVERSATIONS, ENTRIES, conversation_of, entries_of, entry_of
+from memory.cold.sql import each, fetch
 from memory.errors import NotFound
 
 AT_ONCE = 500  # bound values in one statement; SQLite takes 32,766
@@ -15,7 +16,7 @@ SHORTEST_PREFIX = 4
 
 def entry_at(connection: apsw.Connection, seq: int) -> Entry:
     """Raises NotFound."""
-    rows = connection.execute(f"{ENTRIES} WHERE e.seq = ?", (seq,)).fetchall()
+    rows = fetch(connection, f"{ENTRIES} WHERE e.seq = ?", (seq,))
     if not rows:
         raise NotFound("No such entry", f"There is no entry {seq} here.", "It may have been deleted.")
     return entry_of(rows[0])
@@ -25,7 +26,7 @@ def entries_at(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, En
     """Those of the entries that are there, by seq."""
     found: dict[int, Entry] = {}
     for some in batches(sorted(set(seqs))):
-        rows = connection.execute(f"{ENTRIES} WHERE e.seq IN ({marks(some)})", some)
+        rows = each(connection, f"{ENTRIES} WHERE e.seq IN ({marks(some)})", some)
         found.update((entry.seq, entry) for entry in entries_of(rows))
     return found
 
@@ -34,11 +35,9 @@ def find_entry(connection: apsw.Connection, id_: str, conversation: int | None =
     """By its id, or by a prefix of at least four characters that no other has. Raises NotFound."""
     id_ = plain(id_)
     within = "" if conversation is None else f" AND e.conversation = {int(conversation)}"
-    rows = connection.execute(f"{ENTRIES} WHERE e.id = ?{within} LIMIT 9", (id_,)).fetchall()
+    rows = fetch(connection, f"{ENTRIES} WHERE e.id = ?{within} LIMIT 9", (id_,))
     if not rows and len(id_) >= SHORTEST_PREFIX:
-        rows = connection.execute(
-            f"{ENTRIES} WHERE e.id > ? AND e.id < ?{within} LIMIT 9", (id_, id_ + "\U0010ffff")
-        ).fetchall()
+        rows = fetch(connection, f"{ENTRIES} WHERE e.id > ? AND e.id < ?{within} LIMIT 9", (id_, id_ + "\U0010ffff"))
     if not rows:
         raise NotFound(
             "No such entry", f"There is no entry {id_}.", "`palimpsest search` shows the ids of what it finds."
@@ -51,7 +50,7 @@ def find_entry(connection: apsw.Connection, id_: str, conversation: int | None =
 
 def conversation_at(connection: apsw.Connection, seq: int) -> Conversation:
     """Raises NotFound."""
-    rows = connection.execute(f"{CONVERSATIONS} WHERE c.seq = ?", (seq,)).fetchall()
+    rows = fetch(connection, f"{CONVERSATIONS} WHERE c.seq = ?", (seq,))
     if not rows:
         raise NotFound("No such conversation", f"There is no conversation {seq} here.", "It may have been deleted.")
     return conversation_of(rows[0])
@@ -65,9 +64,9 @@ def find_conversation(connection: apsw.Connection, ref: str, source: str | None 
     if len(id_) >= SHORTEST_PREFIX:
         ways.append(("c.id > ? AND c.id < ?", (id_, id_ + "\U0010ffff")))
     for where, bound in ways:
-        rows = connection.execute(
-            f"{CONVERSATIONS} WHERE {where}{within} ORDER BY c.updated_ms DESC LIMIT 9", (*bound, *values)
-        ).fetchall()
+        rows = fetch(
+            connection, f"{CONVERSATIONS} WHERE {where}{within} ORDER BY c.updated_ms DESC LIMIT 9", (*bound, *values)
+        )
         if len(rows) == 1:
             return conversation_of(rows[0])
         if rows:

@@ -34,7 +34,7 @@ class Owner:
 
     def is_gone(self, name: str) -> bool:
         """Whether the process that held `name` has ended."""
-        from filelock import Timeout
+        from filelock import Timeout  # noqa: PLC0415 — loaded when the first answer begins
 
         if name == self.name:
             return False
@@ -65,6 +65,6 @@ class Owner:
 
 
 def _lock(path: Path) -> "FileLock":
-    from filelock import FileLock
+    from filelock import FileLock  # noqa: PLC0415 — as above
 
     return FileLock(path, timeout=0, thread_local=False, mode=0o600)

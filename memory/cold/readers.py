@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import apsw
 
+from memory.cold.sql import pragma, run
 from memory.errors import Closed
 
 T = TypeVar("T")
@@ -26,12 +27,12 @@ class Readers:
         """What the function returns; all that it reads is of one moment. It must not return a cursor."""
         connection = self._lend()
         try:
-            connection.execute("BEGIN")
+            run(connection, "BEGIN")
             try:
                 return read(connection)
             finally:
                 if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                    run(connection, "ROLLBACK")
         finally:
             self._take_back(connection)
 
@@ -42,7 +43,7 @@ class Readers:
                 raise _closed()
             if self._watcher is None:
                 self._watcher = self._connect()
-            return int(self._watcher.pragma("data_version"))
+            return pragma(self._watcher, "data_version")
 
     def close(self) -> None:
         """Closes what is idle now, and what is lent when it comes back."""

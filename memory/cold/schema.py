@@ -6,6 +6,7 @@ from importlib.resources import files
 import apsw
 from msgspec import Struct
 
+from memory.cold.sql import fetch, pragma, run
 from memory.errors import CannotOpen
 
 APPLICATION_ID = 0x50414C49  # "PALI"
@@ -33,20 +34,20 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
     newest = migrations[-1].number
     if _version(connection) == newest and _application(connection) == APPLICATION_ID:
         return newest
-    connection.execute("BEGIN IMMEDIATE")  # so that two processes do not both begin
+    run(connection, "BEGIN IMMEDIATE")  # so that two processes do not both begin
     try:
-        connection.execute("PRAGMA defer_foreign_keys = ON")
+        run(connection, "PRAGMA defer_foreign_keys = ON")
         found = _version(connection)
         _refuse_foreign(connection, found, newest)
         for migration in migrations:
             if migration.number > found:
-                connection.execute(migration.sql)
-        connection.execute(f"PRAGMA user_version = {newest}")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute("COMMIT")
+                run(connection, migration.sql)
+        run(connection, f"PRAGMA user_version = {newest}")
+        run(connection, f"PRAGMA application_id = {APPLICATION_ID}")
+        run(connection, "COMMIT")
     finally:
         if connection.in_transaction:
-            connection.execute("ROLLBACK")
+            run(connection, "ROLLBACK")
     return newest
 
 
@@ -58,7 +59,7 @@ def _refuse_foreign(connection: apsw.Connection, found: int, newest: int) -> Non
             "Upgrade palimpsest; the store was not touched.",
         )
     ours = _application(connection) == APPLICATION_ID
-    empty = not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    empty = not fetch(connection, "SELECT 1 FROM sqlite_schema LIMIT 1")
     if not ours and not empty:
         raise CannotOpen(
             "Not a store of ours",
@@ -68,8 +69,8 @@ def _refuse_foreign(connection: apsw.Connection, found: int, newest: int) -> Non
 
 
 def _version(connection: apsw.Connection) -> int:
-    return int(connection.pragma("user_version"))
+    return pragma(connection, "user_version")
 
 
 def _application(connection: apsw.Connection) -> int:
-    return int(connection.pragma("application_id"))
+    return pragma(connection, "application_id")

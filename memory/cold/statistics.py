@@ -5,6 +5,8 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
+from memory.cold.sql import each, fetch
+
 
 class ModelUsage(Struct, frozen=True):
     """What one model's answers cost, in tokens and milliseconds, since the first."""
@@ -34,11 +36,12 @@ class Statistics(Struct, frozen=True, kw_only=True):
 
 def statistics(connection: apsw.Connection) -> Statistics:
     """Reads each entry's head once."""
-    entries, chars, archived, archived_chars = connection.execute(
+    entries, chars, archived, archived_chars = fetch(
+        connection,
         """SELECT count(*), coalesce(sum(chars), 0), count(*) FILTER (WHERE body IS NULL),
-           coalesce(sum(chars) FILTER (WHERE body IS NULL), 0) FROM entries"""
-    ).fetchall()[0]
-    packs, pack_bytes = connection.execute("SELECT count(*), coalesce(sum(bytes), 0) FROM packs").fetchall()[0]
+           coalesce(sum(chars) FILTER (WHERE body IS NULL), 0) FROM entries""",
+    )[0]
+    packs, pack_bytes = fetch(connection, "SELECT count(*), coalesce(sum(bytes), 0) FROM packs")[0]
     return Statistics(
         conversations=_count(connection, "conversations WHERE kind = 'chat'"),
         entries=entries,
@@ -54,12 +57,13 @@ def statistics(connection: apsw.Connection) -> Statistics:
 
 
 def _models(connection: apsw.Connection) -> tuple[ModelUsage, ...]:
-    rows = connection.execute(
+    rows = each(
+        connection,
         """SELECT model, count(*), sum(prompt_tokens), sum(completion_tokens), coalesce(sum(cached_tokens), 0), sum(ms)
-           FROM usage GROUP BY model ORDER BY count(*) DESC, model"""
+           FROM usage GROUP BY model ORDER BY count(*) DESC, model""",
     )
     return tuple(ModelUsage(*row) for row in rows)
 
 
 def _count(connection: apsw.Connection, what: str) -> int:
-    return int(connection.execute(f"SELECT count(*) FROM {what}").fetchall()[0][0])
+    return int(fetch(connection, f"SELECT count(*) FROM {what}")[0][0])

@@ -21,6 +21,7 @@ from memory.cold.epochs import Epoch, LastRequest
 from memory.cold.owners import Owner
 from memory.cold.readers import Readers
 from memory.cold.schema import migrate
+from memory.cold.sql import each, run
 from memory.cold.statistics import Statistics
 from memory.cold.trouble import sentences
 from memory.cold.writer import Writer
@@ -37,7 +38,7 @@ class ColdStore:
     """
 
     def __init__(self, path: Path, writer: Writer, readers: Readers, analyse: Analyse, clock: Clock) -> None:
-        self.path = path
+        self.database = path
         self.analyse = analyse
         self.clock = clock
         self._writer = writer
@@ -82,7 +83,7 @@ class ColdStore:
 
         What it raises comes back here, and nothing of it is kept.
         """
-        with sentences(self.path):
+        with sentences(self.database):
             return self._writer.run(transaction)
 
     def write_later(self, transaction: Callable[[apsw.Connection], T], seconds: float) -> "Future[T]":
@@ -91,7 +92,7 @@ class ColdStore:
 
     def read(self, reading: Callable[[apsw.Connection], T]) -> T:
         """Runs it on a reader's connection, in one transaction: all that it reads is of one moment."""
-        with sentences(self.path):
+        with sentences(self.database):
             return self._readers.run(reading)
 
     # ── conversations ──
@@ -179,7 +180,7 @@ class ColdStore:
 
         def transaction(db: apsw.Connection) -> Entry:
             entry = insert.insert_entry(db, draft, clock=self.clock, analyse=self.analyse, complete=False)
-            db.execute("INSERT INTO answers (entry, owner) VALUES (?, ?)", (entry.seq, owner))
+            run(db, "INSERT INTO answers (entry, owner) VALUES (?, ?)", (entry.seq, owner))
             return entry
 
         return Answer(self, self.write(transaction))
@@ -189,7 +190,7 @@ class ColdStore:
 
         An answer that a living process is writing is left alone.
         """
-        owners = self.read(lambda db: [row[0] for row in db.execute("SELECT DISTINCT owner FROM answers")])
+        owners = self.read(lambda db: [row[0] for row in each(db, "SELECT DISTINCT owner FROM answers")])
         gone = {name for name in owners if self._owner.is_gone(name)}
         if not gone:
             return []
@@ -238,7 +239,7 @@ class ColdStore:
 
     def data_version(self) -> int:
         """A number that differs when anything was committed since, by this process or another."""
-        with sentences(self.path):
+        with sentences(self.database):
             return self._readers.data_version()
 
     def terms(self, after_seq: int, limit: int = 1000) -> list[TermsRow]:
@@ -255,7 +256,7 @@ class ColdStore:
         return self.read(lambda db: epochs.epoch(db, conversation))
 
     def set_epoch(self, conversation: int, number: int, reason: str, state: bytes) -> None:
-        self.write(lambda db: epochs.set_epoch(db, conversation, number, reason, state, to_ms(self.clock.now())))
+        self.write(lambda db: epochs.set_epoch(db, conversation, number, reason, state, now_ms=to_ms(self.clock.now())))
 
     def last_request(self, conversation: int) -> LastRequest | None:
         return self.read(lambda db: epochs.last_request(db, conversation))
@@ -280,7 +281,7 @@ class ColdStore:
     # ── the whole ──
 
     def statistics(self) -> Statistics:
-        return self.read(lambda db: statistics.statistics(db))
+        return self.read(statistics.statistics)
 
     def check(self) -> list[Problem]:
         """What is wrong, in sentences; nothing where all is well. Reads the whole store."""

@@ -1,12 +1,14 @@
 """Walking the tree. Nothing is walked from the root: each walk reads pages of a bounded number of rows."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import apsw
 
 from memory.cold.entries import Branch, Entry, EntryKind
 from memory.cold.lookup import entries_at, entry_at
 from memory.cold.rows import ENTRIES, entries_of, entry_of
+from memory.cold.sql import each, fetch
 
 PAGE = 128  # rows read at once on the way up
 
@@ -25,7 +27,7 @@ Step = tuple[int, int | None, str]  # seq, parent, kind
 
 def steps_up(connection: apsw.Connection, leaf: int, limit: int = PAGE) -> list[Step]:
     """At most `limit` steps from `leaf` towards the root, newest first, without any text."""
-    return connection.execute(_UP, (leaf, limit)).fetchall()
+    return fetch(connection, _UP, (leaf, limit))
 
 
 def branch(connection: apsw.Connection, leaf: int) -> Branch:
@@ -55,15 +57,15 @@ def branch(connection: apsw.Connection, leaf: int) -> Branch:
 
 def children(connection: apsw.Connection, seq: int) -> list[Entry]:
     """What answers the entry, oldest first: more than one where the conversation branches."""
-    return entries_of(connection.execute(f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq", (seq,)))
+    return entries_of(each(connection, f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq", (seq,)))
 
 
 def neighbours(connection: apsw.Connection, seq: int, before: int, after: int) -> list[Entry]:
-    """The entry with at most `before` above and `after` below it, oldest first; below, the newest branch is followed."""
+    """The entry with at most `before` above and `after` below it, oldest first; below, along the newest branch."""
     around = _above(connection, seq, before + 1)
     below = seq
     for _ in range(after):
-        rows = connection.execute(f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq DESC LIMIT 1", (below,)).fetchall()
+        rows = fetch(connection, f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq DESC LIMIT 1", (below,))
         if not rows:
             break
         around.append(entry_of(rows[0]))
@@ -71,12 +73,11 @@ def neighbours(connection: apsw.Connection, seq: int, before: int, after: int) -
     return around
 
 
-def path(read: "Callable[[Callable[[apsw.Connection], list[Entry]]], list[Entry]]", leaf: int) -> Iterator[Entry]:
+def path(read: Callable[[Callable[[apsw.Connection], list[Entry]]], list[Entry]], leaf: int) -> Iterator[Entry]:
     """The whole path, newest first, a page of entries at a time; `read` runs a function in a reading transaction."""
     at: int | None = leaf
     while at is not None:
-        start = at
-        page = read(lambda connection: _above(connection, start, PAGE))
+        page = read(partial(_above, leaf=at, limit=PAGE))
         yield from reversed(page)
         at = page[0].parent if page else None
 

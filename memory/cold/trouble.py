@@ -1,7 +1,7 @@
 """What SQLite says, as sentences."""
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from memory.errors import AlreadyThere, CannotOpen, Damaged, MemoryTrouble, Stor
 
 
 @contextmanager
-def sentences(path: Path) -> Iterator[None]:
+def sentences(path: Path) -> Generator[None]:
     """Turns what SQLite raises about the store at `path` into this room's errors."""
     try:
         yield
@@ -21,36 +21,19 @@ def sentences(path: Path) -> Iterator[None]:
 
 def explained(error: apsw.Error, path: Path) -> MemoryTrouble:
     """This room's error for SQLite's."""
-    match error:
-        case apsw.FullError():
-            return _full(path)
-        case apsw.BusyError() | apsw.LockedError():
-            return StoreBusy(
-                "The store is busy",
-                f"Another program kept {path} locked for too long.",
-                "Close the other palimpsest, or try again when it has finished.",
-            )
-        case apsw.CorruptError() | apsw.NotADBError():
-            return Damaged(
-                "Damaged store",
-                f"{path} is not a whole SQLite database: {error}.",
-                "Run `palimpsest check`, and restore the workspace from a backup.",
-            )
-        case apsw.ConstraintError() if "UNIQUE" in str(error):
-            return AlreadyThere("Already there", f"The store holds that already: {error}.", "Use another id.")
-        case apsw.CantOpenError() | apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.AuthError():
-            return CannotOpen(
-                "Cannot open the store",
-                f"{path} cannot be opened for writing: {error}.",
-                "Look at the rights of the file and its folder, and whether the disk is mounted.",
-            )
-        case apsw.IOError() if _no_space(error):
-            return _full(path)
-        case _:
-            return StoreTrouble("The store failed", f"SQLite could not work on {path}: {error}.", "See the log.")
+    if isinstance(error, apsw.IOError) and _no_space(error):
+        return _full(error, path)
+    for kinds, sentence in _SENTENCES:
+        if isinstance(error, kinds):
+            return sentence(error, path)
+    return StoreTrouble(
+        "The store failed",
+        f"SQLite could not work on {path}: {error}.",
+        "Try again; where it stays, run `palimpsest check`.",
+    )
 
 
-def _full(path: Path) -> StoreFull:
+def _full(_: apsw.Error, path: Path) -> StoreFull:
     return StoreFull(
         "No space is left",
         f"{path} could not grow: the disk is full. Nothing of this was written, and all that came before is safe.",
@@ -58,7 +41,46 @@ def _full(path: Path) -> StoreFull:
     )
 
 
+def _busy(_: apsw.Error, path: Path) -> StoreBusy:
+    return StoreBusy(
+        "The store is busy",
+        f"Another program kept {path} locked for too long.",
+        "Close the other palimpsest, or try again when it has finished.",
+    )
+
+
+def _damaged(error: apsw.Error, path: Path) -> Damaged:
+    return Damaged(
+        "Damaged store",
+        f"{path} is not a whole SQLite database: {error}.",
+        "Run `palimpsest check`, and restore the workspace from a backup.",
+    )
+
+
+def _cannot_open(error: apsw.Error, path: Path) -> CannotOpen:
+    return CannotOpen(
+        "Cannot open the store",
+        f"{path} cannot be opened for writing: {error}.",
+        "Look at the rights of the file and its folder, and whether the disk is mounted.",
+    )
+
+
+def _constraint(error: apsw.Error, path: Path) -> StoreTrouble:
+    if "UNIQUE" in str(error):
+        return AlreadyThere("Already there", f"The store holds that already: {error}.", "Use another id.")
+    return StoreTrouble("The store refused it", f"{path} does not hold what this refers to: {error}.")
+
+
+_SENTENCES: tuple[tuple[tuple[type[apsw.Error], ...], Callable[[apsw.Error, Path], MemoryTrouble]], ...] = (
+    ((apsw.FullError,), _full),
+    ((apsw.BusyError, apsw.LockedError), _busy),
+    ((apsw.CorruptError, apsw.NotADBError), _damaged),
+    ((apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError), _cannot_open),
+    ((apsw.ConstraintError,), _constraint),
+)
+
+
 def _no_space(error: BaseException) -> bool:
     """Whether the system's own error, where a file of ours raised it, is about space."""
     cause = error.__cause__ or error.__context__
-    return isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
+    return isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import apsw
 
+from memory.cold.sql import run
 from memory.errors import Closed
 
 T = TypeVar("T")
@@ -88,9 +89,9 @@ class Writer:
             self._connection = self._connect()
         connection = self._connection
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            run(connection, "BEGIN IMMEDIATE")
             result = transaction(connection)
-            connection.execute("COMMIT")
+            run(connection, "COMMIT")
         except BaseException as error:
             self._undo(connection, error)
             raise
@@ -98,7 +99,7 @@ class Writer:
 
     def _undo(self, connection: apsw.Connection, error: BaseException) -> None:
         if connection.in_transaction:
-            connection.execute("ROLLBACK")
+            run(connection, "ROLLBACK")
         if isinstance(error, apsw.IOError):
             self._connection = None
             connection.close()

@@ -1,0 +1,40 @@
+"""SQL with typed results: the one place where apsw's own types, which pyright cannot follow, are cast."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, cast
+
+import apsw
+
+Row = tuple[Any, ...]
+
+
+def fetch(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> list[Row]:
+    """All rows of one statement."""
+    return cast("list[Row]", cast(Any, db).execute(sql, values).fetchall())
+
+
+def each(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
+    """The rows one by one, for results that may be large."""
+    return cast("Iterator[Row]", cast(Any, db).execute(sql, values))
+
+
+def first(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> Row | None:
+    """The first row, None where there is none."""
+    found = fetch(db, sql, values)
+    return found[0] if found else None
+
+
+def run(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> int:
+    """Runs the statement; gives how many rows it changed, where it changes rows."""
+    cast(Any, db).execute(sql, values).fetchall()
+    return db.changes()
+
+
+def run_many(db: apsw.Connection, sql: str, many: Iterable[Sequence[object]]) -> None:
+    """Runs the statement once for each."""
+    cast(Any, db).executemany(sql, many)
+
+
+def pragma(db: apsw.Connection, name: str) -> int:
+    """The value of a pragma that is a number."""
+    return int(cast(Any, db).pragma(name))
