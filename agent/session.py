@@ -4,26 +4,32 @@ A face calls `send` and iterates; what it shows is already on its way to disk. N
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Self
+import itertools
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Self
 
 from agent.config import Config
-from agent.events import Notice, SessionEvent
+from agent.events import SessionEvent
 from agent.tools.files import ReadFile
 from agent.tools.memory_tools import RecallPassage, Remember, SearchMemory
 from agent.tools.toolbox import Toolbox
 from agent.turn import TurnRun
-from context import Attachment, Context
+from context import Assembled, Attachment, Context, Turn
+from context.receipt import Receipt
 from context.report import Report
+from context.skills import Skill
 from foundation.clock import Clock, SystemClock
 from foundation.errors import NotYet, PalimpsestError
 from foundation.paths import Workspace
-from foundation.privacy import clear
+from foundation.privacy import Cleared
 from memory.cold import Conversation, Entry
 from memory.workspace_memory import Memory
 from models.chat.open import open_model
-from models.chat.port import ChatModel
-from models.messages import Fact
+from models.chat.port import ChatModel, Profile
+from models.messages import Fact, Role
+
+if TYPE_CHECKING:
+    from models.chat.detect import Found
 
 Facts = Callable[[], tuple[Fact, ...]]
 
@@ -42,6 +48,7 @@ class Session:
         self.context = Context(workspace, memory, config.context, clock)
         self.conversation: Conversation | None = None
         self.report: Report | None = None
+        self.next_title = ""
         self.working = ""  # what goes on in the background, for the status bar
         self._facts = facts
         self._turn: TurnRun | None = None
@@ -77,9 +84,6 @@ class Session:
     def busy(self) -> bool:
         return self._turn is not None
 
-    def facts(self) -> tuple[Fact, ...]:
-        return self._facts()
-
     async def send(
         self, text: str, attachments: Sequence[Attachment] = (), skill: str = ""
     ) -> AsyncIterator[SessionEvent]:
@@ -104,28 +108,75 @@ class Session:
         if self._turn is not None:
             self._turn.stop()
 
-    async def prepare_model(self) -> Notice | None:
-        """Asks the model's server once for its true window and abilities; a notice where it does not say."""
-        if self._prepared is self.model:
-            return None
-        try:
+    @property
+    def profile(self) -> Profile:
+        """What is known of the model in use."""
+        return self.model.profile
+
+    async def prepare_model(self) -> None:
+        """Asks the model's server once for its true window and abilities."""
+        if self._prepared is not self.model:
+            self._prepared = self.model
             await self.model.prepare()
-        except PalimpsestError as error:
-            return Notice("warning", f"{error.title}: {error.message} {error.hint}".strip())
-        self._prepared = self.model
-        return None
 
-    async def use_model(self, spec: str) -> None:
-        """Answers come from `spec` from now on. Raises PalimpsestError and keeps the old one where it cannot."""
+    async def use_model(self, spec: str) -> Profile:
+        """Answers come from `spec` from now on. Raises Misuse, and keeps the old one, where there is no such thing."""
         model = open_model(spec, settings=self.config.models, env=self.config.environment)
-        await model.prepare()
-        old, self.model, self._prepared = self.model, model, model
+        old, self.model = self.model, model
         await old.close()
+        await self.prepare_model()
+        return model.profile
 
-    def new(self) -> None:
-        """The next message begins a conversation."""
+    async def models(self) -> "list[Found]":
+        """The models at hand: what answers on this machine, and what a key in the environment opens."""
+        from models.chat.detect import detect  # noqa: PLC0415 - it brings the HTTP client with it
+
+        return await detect(self.config.environment, settings=self.config.models)
+
+    def skills(self) -> tuple[Skill, ...]:
+        """The workspace's skills, by name."""
+        return self.context.skills()
+
+    async def context_report(self, text: str = "") -> Report:
+        """The request that `text` would make now, accounted for. No model is called, nothing is stored."""
+        await self.prepare_model()
+        return (await asyncio.to_thread(self.preview, text)).report
+
+    def preview(self, text: str, attachments: Sequence[Attachment] = (), skill: str = "") -> Assembled:
+        """The request that this message would make now. Blocks; stores nothing."""
+        leaf = None
+        if self.conversation is not None:
+            self.conversation = self.memory.cold.conversation_at(self.conversation.seq)
+            leaf = self.conversation.leaf
+        turn = Turn(
+            conversation=self.conversation, leaf=leaf, text=text, attachments=tuple(attachments), skill=skill
+        )  # fmt: skip
+        return self.assemble(turn)
+
+    def assemble(self, turn: Turn) -> Assembled:
+        """The request for this turn, with the tools that the model takes and the facts that offline needs."""
+        profile = self.model.profile
+        tools = self.toolbox.definitions if profile.tools and self.config.tools.enabled else ()
+        facts = self._facts() if profile.spec == "offline" else ()
+        return self.context.assemble(turn, profile, self.model.counter, tools=tools, facts=facts)
+
+    async def compact(self) -> Receipt | None:
+        """Moves older turns to the archive now; None where there is nothing to move."""
+        conversation = self._begun()
+        if conversation.leaf is None or self.busy:
+            return None
+        await self.prepare_model()
+        receipt = await asyncio.to_thread(
+            self.context.compact, conversation, conversation.leaf, self.model.profile, self.model.counter
+        )
+        self.conversation = self.memory.cold.conversation_at(conversation.seq)
+        return receipt if receipt.entries else None
+
+    def new(self, title: str = "") -> None:
+        """The next message begins a conversation, with this title or one made of its first line."""
         self.conversation = None
         self.report = None
+        self.next_title = title
 
     def resume(self, ref: str) -> Conversation:
         """Goes on with a conversation, by id, unique beginning of an id, or exact title. Raises NotFound."""
@@ -137,10 +188,10 @@ class Session:
         self.conversation = self.memory.cold.latest()
         return self.conversation
 
-    def rename(self, title: str) -> Conversation:
+    def rename(self, title: Cleared) -> Conversation:
         """Gives the conversation another title. Raises NotYet before its first message."""
         conversation = self._begun()
-        self.memory.cold.rename(conversation.seq, clear(title))
+        self.memory.cold.rename(conversation.seq, title)
         self.conversation = self.memory.cold.conversation_at(conversation.seq)
         return self.conversation
 
@@ -152,20 +203,14 @@ class Session:
         self.conversation = self.memory.cold.conversation_at(conversation.seq)
         return entry
 
+    def answers(self, most: int) -> list[str]:
+        """The latest answers, newest first, at most so many."""
+        texts = (self.memory.passage(entry).text for entry in self._backwards() if entry.role is Role.ASSISTANT)
+        return list(itertools.islice((text for text in texts if text), most))
+
     def history(self, limit: int = 20, before: int | None = None) -> list[Entry]:
         """The conversation's newest entries up to `before` (a seq, not included), oldest first, texts included."""
-        if self.conversation is None:
-            return []
-        conversation = self.memory.cold.conversation_at(self.conversation.seq)
-        start = conversation.leaf if before is None else self.memory.cold.entry(before).parent
-        if start is None:
-            return []
-        found: list[Entry] = []
-        for entry in self.memory.cold.path(start):
-            found.append(entry)
-            if len(found) == limit:
-                break
-        return found[::-1]
+        return list(itertools.islice(self._backwards(before), limit))[::-1]
 
     async def close(self) -> None:
         """Ends the turn, lets the background finish, and closes the store."""
@@ -179,6 +224,13 @@ class Session:
         if self.conversation is None:
             raise NotYet("No conversation yet", "It begins with your first message.", "Say something first.")
         return self.conversation
+
+    def _backwards(self, before: int | None = None) -> Iterator[Entry]:
+        if self.conversation is None:
+            return iter(())
+        leaf = self.memory.cold.conversation_at(self.conversation.seq).leaf
+        start = leaf if before is None else self.memory.cold.entry(before).parent
+        return iter(()) if start is None else self.memory.cold.path(start)
 
     def _in_view(self) -> frozenset[int]:
         if self.conversation is None or self.conversation.leaf is None:

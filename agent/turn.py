@@ -8,18 +8,21 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
+import msgspec
+
 from agent import events
 from agent.events import SessionEvent
 from agent.recorder import Recorder
 from agent.tools.toolbox import Output, Toolbox
 from context import Assembled, Attachment, Context, Turn
+from context.report import Report
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
 from foundation.privacy import Cleared, clear
 from memory.cold import Conversation, Draft, Entry, EntryKind, new_id
 from memory.workspace_memory import Memory
 from models.chat.port import ChatModel, Done, Event, Failed, PrefillProgress, ReasoningDelta, StopReason, TextDelta
-from models.messages import Fact, Role, ToolCall, Usage
+from models.messages import Image, Request, Role, ToolCall, Usage
 
 TITLE_CHARS = 60
 
@@ -33,11 +36,12 @@ class Desk(Protocol):
     toolbox: Toolbox
     clock: Clock
     conversation: Conversation | None
-    report: object
+    report: Report | None
+    next_title: str
 
-    def facts(self) -> tuple[Fact, ...]: ...
+    def assemble(self, turn: Turn) -> Assembled: ...
 
-    async def prepare_model(self) -> events.Notice | None: ...
+    async def prepare_model(self) -> None: ...
 
 
 class TurnRun:
@@ -53,6 +57,7 @@ class TurnRun:
         self._assembled: Assembled | None = None
         self._outcome: Done | Failed | None = None
         self._last: Entry | None = None  # the newest entry of this turn
+        self._calls: tuple[ToolCall, ...] = ()
 
     def stop(self) -> None:
         self._stopped = True
@@ -75,8 +80,7 @@ class TurnRun:
         desk = self._desk
         for notice in await asyncio.to_thread(desk.context.reload):
             yield events.Notice(notice.level, str(notice))
-        if notice := await desk.prepare_model():
-            yield notice
+        await desk.prepare_model()
         entry = await asyncio.to_thread(self._store_message)
         conversation = self._conversation
         yield events.UserStored(conversation.id, entry.id)
@@ -112,7 +116,8 @@ class TurnRun:
         desk = self._desk
         said = clear(self._text)
         if desk.conversation is None:
-            desk.conversation = desk.memory.cold.new_conversation(_title(said))
+            desk.conversation = desk.memory.cold.new_conversation(clear(desk.next_title) or _title(said))
+            desk.next_title = ""
         meta = {"attachments": [clear(a.name) for a in self._attachments]} if self._attachments else {}
         # The leaf is read anew: another process may have gone on with this conversation.
         desk.conversation = desk.memory.cold.conversation_at(desk.conversation.seq)
@@ -126,32 +131,26 @@ class TurnRun:
         return entry
 
     async def _assemble(self, turn: Turn, entry: Entry | None) -> AsyncIterator[SessionEvent]:
+        """The request, after compaction where it would not fit. `entry` is the message's, None when continuing."""
         desk = self._desk
-        assembled = await asyncio.to_thread(self._assembled_now, turn)
+        assembled = await asyncio.to_thread(desk.assemble, turn)
         if assembled.compaction_needed:
             receipt = await asyncio.to_thread(
-                desk.context.compact, self._conversation, turn.leaf, desk.model.profile, desk.model.counter
+                desk.context.compact, self._conversation, self._newest.seq, desk.model.profile, desk.model.counter
             )
-            yield events.Compacted(receipt)
-            if entry is None or turn.continuing:
-                turn = Turn(conversation=self._conversation, leaf=self._newest.seq, continuing=True)
-            assembled = await asyncio.to_thread(self._assembled_now, turn)
+            if receipt.summary_seq is not None:
+                yield events.Compacted(receipt)
+                self._last = await asyncio.to_thread(desk.memory.cold.entry, receipt.summary_seq)
+                turn = msgspec.structs.replace(turn, leaf=receipt.summary_seq)
+                assembled = await asyncio.to_thread(desk.assemble, turn)
         self._assembled = assembled
-        if entry is not None:
-            await asyncio.to_thread(desk.context.record, self._conversation, entry, assembled)
+        await asyncio.to_thread(desk.context.record, self._conversation, entry, assembled)
         if assembled.epoch_changed:
             yield events.EpochChanged(assembled.epoch_changed)
         if not turn.continuing:
             yield events.Recall(assembled.recalled)
         desk.report = assembled.report
         yield events.ContextReady(assembled.report)
-
-    def _assembled_now(self, turn: Turn) -> Assembled:
-        desk = self._desk
-        profile = desk.model.profile
-        tools = desk.toolbox.definitions if profile.tools and desk.toolbox.settings.enabled else ()
-        facts = desk.facts() if profile.spec == "offline" else ()
-        return desk.context.assemble(turn, profile, desk.model.counter, tools=tools, facts=facts)
 
     async def _answer(self) -> AsyncIterator[SessionEvent]:
         recorder = await asyncio.to_thread(self._begin)
@@ -207,7 +206,7 @@ class TurnRun:
         counter, counted = self._desk.model.counter, self._assembled.report.total_tokens
         if recorder.usage.prompt_tokens and not recorder.usage.estimated:
             learn = getattr(counter, "learn", None)
-            if learn is not None and not any(m for m in self._assembled.request.messages if _has_image(m.parts)):
+            if learn is not None and not _has_image(self._assembled.request):
                 learn(counted, recorder.usage.prompt_tokens)
             return recorder.usage
         return Usage(prompt_tokens=counted, completion_tokens=counter.count(recorder.text), estimated=True)
@@ -278,8 +277,8 @@ async def _ended(task: asyncio.Task[None]) -> None:
         raise error
 
 
-def _has_image(parts: Sequence[object]) -> bool:
-    return any(type(part).__name__ == "Image" for part in parts)
+def _has_image(request: Request) -> bool:
+    return any(isinstance(part, Image) for message in request.messages for part in message.parts)
 
 
 def _title(said: Cleared) -> Cleared:
