@@ -1,9 +1,174 @@
 """The one choke point for privacy before any write.
 
-(The rules are to come; the type and the names are settled.)
+What stands in `<private>…</private>`, what our own program injected (`<palimpsest-…>…</palimpsest-…>`) and what is
+a secret is taken out, in that order, and leaves a mark: `[private]`, `[injected]`, `[secret: github-pat]`.
+Taking out twice changes nothing more. Writers to disk take `Cleared`, which is made here and nowhere else.
 """
 
-from typing import NewType
+import re
+from typing import Final, NewType
+
+from msgspec import Struct
+
+from foundation.private_tags import PRIVATE, TAG, TagScanner, mentions_tags
+from foundation.secrets_scan import find_named, find_tokens
+from foundation.taken import Taken, place_before, without
 
 Cleared = NewType("Cleared", str)
 """Text that may be written to disk: nothing private, no secret. Made here and nowhere else."""
+
+
+class Secret(Struct, frozen=True):
+    """A secret in the text that was examined: its rule, and its span in characters."""
+
+    rule: str
+    start: int
+    end: int
+
+
+class Findings(Struct, frozen=True):
+    """What `clear` takes out of a text. `private` counts spans, nested ones with the outermost."""
+
+    private: int
+    secrets: tuple[Secret, ...]
+    cleared: Cleared
+
+
+def clear(text: str) -> Cleared:
+    """The text as it may be stored."""
+    return examine(text).cleared
+
+
+def examine(text: str) -> Findings:
+    """The text as it may be stored, and what was taken out of it."""
+    tags = _tags(text)
+    no_tags = without(text, tags)
+    tokens = find_tokens(no_tags)
+    no_tokens = without(no_tags, tokens)
+    named, _ = find_named(no_tokens)
+    secrets = [
+        *(Secret(span.rule, span.start, span.end) for span in tags if span.rule),
+        *(Secret(span.rule, place_before(tags, span.start), place_before(tags, span.end)) for span in tokens),
+        *(_before_both(span, tokens, tags) for span in named),
+    ]
+    return Findings(
+        sum(span.mark == PRIVATE for span in tags),
+        tuple(sorted(secrets, key=lambda secret: secret.start)),
+        Cleared(without(no_tokens, named)),
+    )
+
+
+def as_given(text: str) -> Cleared:
+    """A file that a person named themselves: theirs, kept to the byte. Count its secrets with `examine`."""
+    return Cleared(text)
+
+
+def without_tags(text: str) -> str:
+    """What the model may see: the words inside `<private>` too, the tags dropped. Talk about the tag stays."""
+    parts: list[str] = []
+    at = 0
+    for span in _tags(text):
+        if span.mark == PRIVATE:
+            parts += (text[at : span.start], TAG.sub("", text[span.start : span.end]))
+            at = span.end
+    parts.append(text[at:])
+    return "".join(parts)
+
+
+class ClearingStream:
+    """`clear` for text that comes in pieces: what is fed and closed, joined, is what `clear` gives for the whole.
+
+    Held back is what could still turn out private or secret: the word being written and the two before it, the rest
+    of a line after a tag in a code span that is not closed yet, and a block of keys until it ends.
+    """
+
+    def __init__(self) -> None:
+        self._tags = TagScanner()
+        self._words = _Words()
+        self._named = _Named()
+
+    def feed(self, chunk: str) -> Cleared:
+        """What is now safe to write, perhaps nothing."""
+        return Cleared(self._named.feed(self._words.feed(self._tags.feed(chunk))))
+
+    def close(self) -> Cleared:
+        """The rest. Feed nothing after it."""
+        words = self._words.feed(self._tags.close()) + self._words.close()
+        return Cleared(self._named.feed(words) + self._named.close())
+
+
+def _tags(text: str) -> list[Taken]:
+    if not mentions_tags(text):
+        return []
+    scanner = TagScanner()
+    scanner.feed(text)
+    scanner.close()
+    return scanner.taken
+
+
+def _before_both(span: Taken, tokens: list[Taken], tags: list[Taken]) -> Secret:
+    start, end = (place_before(tags, place_before(tokens, place)) for place in (span.start, span.end))
+    return Secret(span.rule, start, end)
+
+
+_WORD_ENDS: Final = re.compile(r"[^\x21-\x7e]")  # no token goes on past white space, or anything beyond ASCII
+_NAMED_ENDS: Final = re.compile(r"[^\x20-\x7e\t]")  # nor a named value past a line's end
+_SPACE: Final = re.compile(r"[ \t]+")
+_WORDS_HELD: Final = 3  # a sign, `Bearer`, and the value
+
+
+def _last(pattern: re.Pattern[str], text: str) -> int:
+    """Where the pattern's last single character stands in the text, or -1."""
+    match = pattern.search(text[::-1])
+    return len(text) - match.end() if match else -1
+
+
+class _Words:
+    """Takes tokens out of whole words; the word that is being written waits."""
+
+    def __init__(self) -> None:
+        self._waiting: list[str] = []
+
+    def feed(self, chunk: str) -> str:
+        end = _last(_WORD_ENDS, chunk) + 1
+        if not end:
+            self._waiting.append(chunk)
+            return ""
+        words = "".join(self._waiting) + chunk[:end]
+        self._waiting = [chunk[end:]]
+        return without(words, find_tokens(words))
+
+    def close(self) -> str:
+        rest = "".join(self._waiting)
+        self._waiting = []
+        return without(rest, find_tokens(rest))
+
+
+class _Named:
+    """Takes named values out; the last three words of the line wait, and the name before them is remembered."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._at = 0  # what is before it was given out, and is kept for the name it may hold
+
+    def feed(self, chunk: str) -> str:
+        self._text += chunk
+        return self._give(self._decidable()) if chunk else ""
+
+    def close(self) -> str:
+        return self._give(len(self._text))
+
+    def _decidable(self) -> int:
+        line = max(self._at, _last(_NAMED_ENDS, self._text) + 1)
+        words = [match.end() for match in _SPACE.finditer(self._text, line)]
+        return words[-_WORDS_HELD] if len(words) >= _WORDS_HELD else line
+
+    def _give(self, until: int) -> str:
+        if until <= self._at:
+            return ""
+        found, free = find_named(self._text, self._at, until)
+        out = without(self._text, found, self._at, free)
+        keep = max(0, free - 64)
+        self._text = self._text[keep:]
+        self._at = free - keep
+        return out

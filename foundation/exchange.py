@@ -1,0 +1,117 @@
+"""Two files change places in one step, so that what stood at a path is never overwritten unseen.
+
+Check-then-replace loses an edit that lands between the check and the replacing. Exchanging cannot: whatever stood
+there, however new, comes out on the other side and can be read.
+"""
+
+import ctypes
+import errno
+import os
+import secrets
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2  # linux/fs.h
+_RENAME_SWAP = 2  # sys/stdio.h on macOS
+_REFUSED = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
+ASIDE = ".aside"  # the ending of a file that a fallback has moved away, should it be cut off there
+
+Rename = Callable[[bytes, bytes], int]  # 0 when done, else errno
+
+
+def exchange(a: Path, b: Path) -> None:
+    """`a` and `b`, in one folder, change places. Both must exist (FileNotFoundError).
+
+    One system call on Linux and macOS, ReplaceFileW on Windows; where the filesystem refuses (some network and FUSE
+    volumes, FAT), a dance of renames that loses nothing either.
+    """
+    if sys.platform == "win32":
+        _exchange_on_windows(a, b)
+        return
+    if (swap := system_swap()) is None:
+        exchange_by_renames(a, b)
+        return
+    code = swap(os.fsencode(a), os.fsencode(b))
+    if code in _REFUSED:
+        exchange_by_renames(a, b)
+    elif code:
+        raise OSError(code, os.strerror(code), str(a), None, str(b))
+
+
+@cache
+def system_swap() -> Rename | None:
+    """The platform's own exchanging rename, or None where its C library has none."""
+    library = ctypes.CDLL(None, use_errno=True)
+    if sys.platform == "darwin" and hasattr(library, "renamex_np"):
+        call = library.renamex_np
+        call.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint]
+        return lambda a, b: ctypes.get_errno() if call(a, b, _RENAME_SWAP) else 0
+    if hasattr(library, "renameat2"):
+        call = library.renameat2
+        call.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+        return lambda a, b: ctypes.get_errno() if call(_AT_FDCWD, a, _AT_FDCWD, b, _RENAME_EXCHANGE) else 0
+    return None
+
+
+def exchange_by_renames(a: Path, b: Path) -> None:
+    """The exchange without the system call: nothing is lost, but for an instant nothing stands at `a`.
+
+    `a` is moved aside, whatever it is by now; `b` takes its place only if the place is still free; what was moved
+    aside becomes `b`. Where somebody wrote a new `a` in that instant, theirs is taken as what stood there, and the
+    one before it is kept beside, named `.<name>.<hex>.aside`.
+    """
+    if not b.exists():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(b))
+    aside = _name_aside(a)
+    a.rename(aside)
+    try:
+        while not _take_free_place(b, a):
+            aside = _name_aside(a)
+            a.rename(aside)
+    except BaseException:
+        _take_free_place(aside, a)
+        raise
+    aside.replace(b)
+
+
+def _name_aside(a: Path) -> Path:
+    return a.with_name(f".{a.name}.{secrets.token_hex(6)}{ASIDE}")
+
+
+def _take_free_place(source: Path, target: Path) -> bool:
+    """`source` now also stands at `target`, which was free; False where it was not."""
+    try:
+        target.hardlink_to(source)
+    except FileExistsError:
+        return False
+    except OSError:  # no hard links here (FAT): a file of its own, made only where none is
+        return _copy_to_free_place(source, target)
+    return True
+
+
+def _copy_to_free_place(source: Path, target: Path) -> bool:
+    try:
+        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, source.stat().st_mode & 0o777)
+    except FileExistsError:
+        return False
+    with os.fdopen(handle, "wb") as file:
+        file.write(source.read_bytes())
+        file.flush()
+        os.fsync(file.fileno())
+    return True
+
+
+def _exchange_on_windows(a: Path, b: Path) -> None:
+    if sys.platform != "win32":
+        raise OSError(errno.ENOSYS, "ReplaceFileW is Windows' own")
+    kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+    call = kernel.ReplaceFileW
+    call.argtypes = [ctypes.c_wchar_p] * 3 + [ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p]
+    call.restype = ctypes.c_int
+    aside = _name_aside(a)
+    if not call(str(a), str(b), str(aside), 0, None, None):
+        raise ctypes.WinError(ctypes.get_last_error())
+    aside.replace(b)

@@ -1,0 +1,38 @@
+"""What was taken out of a text, and the text without it."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+
+class Taken(Struct, frozen=True):
+    """A span that was taken out: characters from the beginning of the text; `mark` stands in its place.
+
+    `rule` names the kind of secret; "" for what is private.
+    """
+
+    start: int
+    end: int
+    mark: str
+    rule: str = ""
+
+
+def without(text: str, taken: Sequence[Taken], start: int = 0, end: int | None = None) -> str:
+    """`text[start:end]` with each span's mark in its place. The spans lie within, in order."""
+    if not taken:
+        return text[start:end]
+    parts: list[str] = []
+    for span in taken:
+        parts += (text[start : span.start], span.mark)
+        start = span.end
+    parts.append(text[start:end])
+    return "".join(parts)
+
+
+def place_before(taken: Sequence[Taken], place: int) -> int:
+    """Where a place in the text without the spans lay in the text with them (never within a span)."""
+    for span in taken:
+        if span.start + len(span.mark) > place:
+            break
+        place += span.end - span.start - len(span.mark)
+    return place

@@ -1,0 +1,117 @@
+"""Laws of the choke point: where chunks end changes nothing, and a second pass changes nothing."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foundation.privacy import ClearingStream, clear, examine
+
+PIECES = [
+    "<private>",
+    "</private>",
+    "<PRIVATE >",
+    "< / private>",
+    "<private",
+    ">",
+    "<private/foo.h>",
+    "<privateer>",
+    "＜private＞",
+    "`",
+    "``",
+    "```",
+    "\n```\n",
+    "\n```py\n",
+    "\n~~~\n",
+    "~~~",
+    "~~",
+    "\n",
+    "\n\n",
+    " ",
+    "  ",
+    "\t",
+    "a",
+    "word",
+    "don`t",
+    "<palimpsest-recalled>",
+    "</palimpsest-recalled>",
+    '<palimpsest-recalled ref="e_1">',
+    "<palimpsest-",
+    "<",
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "-----END RSA PRIVATE KEY-----",
+    "-----BEGIN",
+    "-----",
+    "--",
+    "MIIEpAIBAAKCAQEA7bq1Vd9zQ2kX0nT8sLwY",
+    "Proc-Type: 4,ENCRYPTED\n",
+    "AKIA" + "Q3EGRLIH4XUZ5TPN",
+    "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5",
+    "sk-" + "proj-",
+    "x://u:",
+    "pa55w0rd@",
+    "api_key",
+    "token",
+    "secret",
+    "=",
+    ": ",
+    '"',
+    "Bearer ",
+    "q8Zr2LkV9xTn4WbY7mPd",
+    "0.4-",
+    "/",
+    "_",
+    "[",
+    "]",
+    "[private]",
+    "[secret: jwt]",
+    "密码",
+    "你好",
+    "é",
+    "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0" + ".",
+    "123456789:AA" + "F" * 33,
+    "\r\n",
+    "\ud800",
+]
+
+texts = st.one_of(
+    st.lists(st.sampled_from(PIECES), max_size=14).map("".join),
+    st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=6)), max_size=10).map("".join),
+)
+
+
+@st.composite
+def split_texts(draw: st.DrawFn) -> tuple[str, list[str]]:
+    text = draw(texts)
+    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=12)))
+    return text, [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+@settings(max_examples=600, deadline=None)
+@given(split_texts())
+def test_a_stream_gives_what_the_whole_gives_wherever_it_is_split(case: tuple[str, list[str]]) -> None:
+    text, chunks = case
+    stream = ClearingStream()
+    assert "".join([*map(stream.feed, chunks), stream.close()]) == clear(text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts)
+def test_a_stream_of_single_characters_gives_what_the_whole_gives(text: str) -> None:
+    stream = ClearingStream()
+    assert "".join([*map(stream.feed, text), stream.close()]) == clear(text)
+
+
+@settings(max_examples=600, deadline=None)
+@given(texts)
+def test_clearing_twice_is_clearing_once(text: str) -> None:
+    once = clear(text)
+    assert clear(once) == once
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts)
+def test_what_was_found_is_gone_and_its_place_is_told_truly(text: str) -> None:
+    findings = examine(text)
+    for secret in findings.secrets:
+        assert 0 <= secret.start < secret.end <= len(text)
+    ends = [secret.end for secret in findings.secrets]
+    assert all(a <= b.start for a, b in zip(ends, findings.secrets[1:], strict=False))
