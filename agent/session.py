@@ -38,7 +38,7 @@ class Session:
     """Send messages, stop, resume, branch, rename. One turn at a time; `close` when done."""
 
     def __init__(
-        self, workspace: Workspace, memory: Memory, config: Config, model: ChatModel, clock: Clock, facts: Facts
+        self, workspace: Workspace, memory: Memory, config: Config, model: ChatModel, *, clock: Clock, facts: Facts
     ) -> None:
         self.workspace = workspace
         self.memory = memory
@@ -78,7 +78,7 @@ class Session:
         except BaseException:
             memory.close()
             raise
-        return cls(workspace, memory, config, model, clock, facts)
+        return cls(workspace, memory, config, model, clock=clock, facts=facts)
 
     @property
     def busy(self) -> bool:
