@@ -14,7 +14,7 @@ CHECKS = {
     "format": [*PYTHON, "ruff", "format", "--check", "."],
     "lint": [*PYTHON, "ruff", "check", "."],
     "imports": [str(Path(sys.executable).parent / "lint-imports")],
-    "types": [*PYTHON, "basedpyright"],
+    "types": [*PYTHON, "basedpyright", "--pythonpath", sys.executable],
     "test": [*PYTHON, "pytest", "-q", "-n", "auto", "-m", "not soak"],
 }
 
