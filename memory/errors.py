@@ -5,6 +5,7 @@ MemoryTrouble           the root of this room's tree
 ├── Damaged             what is on disk is not what was written
 ├── Approximate         it was read, and cannot be vouched for
 ├── NotAPage            the picture is none of our pages
+├── OutOfDate           what was to be archived changed meanwhile
 └── StoreTrouble        the cold store cannot do it
     ├── CannotOpen      it is no store of ours, or newer than we are, or the folder refuses
     ├── StoreFull       no space is left
@@ -44,6 +45,12 @@ class NotAPage(MemoryTrouble):
     """The picture holds none of our cells: an OCR engine may read it, the cell reader cannot."""
 
     code = "not_a_page"
+
+
+class OutOfDate(MemoryTrouble):
+    """What was to be archived changed while its pages were made; nothing was let go."""
+
+    code = "out_of_date"
 
 
 class StoreTrouble(MemoryTrouble):

@@ -14,7 +14,7 @@ MAGIC = "PALIMPSEST-1"  # and the version of the format
 LAST_NUMBER = 9_999_999
 
 _SHAPE = re.compile(
-    rf"{MAGIC} (?P<table>[0-9a-f]{{8}}) (?P<page>pg_[a-z2-7]{{12}}) (?P<number>\d{{7}}) "
+    rf"{MAGIC} (?P<table>[0-9a-f]{{8}}) (?P<page>pg_[0-9a-z]{{12}}) (?P<number>\d{{7}}) "
     r"(?P<used>\d{5}) (?P<sha>[0-9a-f]{64}) "
 )
 

@@ -1,0 +1,78 @@
+"""What the archive gives out: passages, pages' texts, and the rows of what it holds."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from foundation.trust import Trust
+
+
+class Passage(Struct, frozen=True):
+    """An entry's whole text. `pages` are the ids of the pages that it was read from; none where text was stored."""
+
+    text: str
+    trust: Trust
+    pages: tuple[str, ...] = ()
+
+
+class PageText(Struct, frozen=True, kw_only=True):
+    """What one page says. `doubt` are the lines of the text, from 1, that may be wrong."""
+
+    text: str
+    trust: Trust
+    engine: str
+    read_ms: float
+    doubt: tuple[int, ...] = ()
+    page_id: str = ""  # "" where the page's header is damaged
+    number: int = 0  # from 1 within its archive
+    label: str = ""  # "" where the page was read from a picture alone
+
+
+class PageRow(Struct, frozen=True, kw_only=True):
+    """A page in the archive. `text_tokens` by the tokenizer that `Archived` names, `vision_tokens` nominal by mode."""
+
+    id: str
+    archive: int  # ArchiveRow.seq
+    number: int
+    mode: str
+    width: int  # pixels
+    height: int
+    chars: int
+    sha256: str  # of the page's text, hex
+    pack: str
+    position: int  # within the pack, from 0
+    text_tokens: int
+    vision_tokens: int
+    verified: bool = True  # no page gets a row before it was read back and compared
+
+    @property
+    def ratio(self) -> float:
+        """Text tokens that one vision token stands for."""
+        return round(self.text_tokens / self.vision_tokens, 2)
+
+
+class ArchiveRow(Struct, frozen=True, kw_only=True):
+    """What was archived in one go."""
+
+    seq: int
+    label: str
+    created: datetime
+    origin: str  # file | conversation
+    pages: int
+
+
+class Archived(Struct, frozen=True, kw_only=True):
+    """What archiving gave. Tokens are of the context that pages save, never of disk space."""
+
+    seq: int  # ArchiveRow.seq
+    label: str
+    pages: tuple[PageRow, ...]
+    text_tokens: int
+    vision_tokens: int
+    tokenizer: str
+    profile: str
+
+    @property
+    def ratio(self) -> float:
+        """Text tokens that one vision token stands for."""
+        return round(self.text_tokens / self.vision_tokens, 2) if self.vision_tokens else 0.0
