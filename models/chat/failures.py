@@ -10,7 +10,7 @@ from models.chat.port import Failed
 
 _OVERFLOW = re.compile(
     r"exceed\w*[ _](the )?(available |model'?s? |maximum )?context|context[ _](size|length|window)[ _]?\w*[ _]?exceed"
-    r"|context_length_exceeded|maximum context length|prompt is too long|context overflow"
+    r"|context_length_exceeded|maximum context length|prompt is too long|context (the )?overflow|context length of only"
     r"|(greater|larger|longer) than the (\w+ )?context|too many tokens|exceeds? the maximum (number of )?tokens"
     r"|input length .{0,40}exceed",
     re.IGNORECASE,

@@ -1,0 +1,157 @@
+"""Tiny models that say exactly what a test wants, through the real llama.cpp and the real mlx-lm.
+
+The embeddings are one-hot, attention and MLP put out zeros, and the output matrix is a table from each word to the
+next. So the greedy answer to anything is the reply, whatever was asked; its words (with the blanks before them) must
+be different from one another. No merges: outside of those words a token is a byte.
+"""
+
+import importlib
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+SPECIALS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+def byte_alphabet() -> list[str]:
+    """GPT-2's printable stand-ins for the 256 bytes, by byte."""
+    plain = {*range(33, 127), *range(161, 173), *range(174, 256)}
+    spare = iter(range(256, 512))
+    return [chr(byte) if byte in plain else chr(next(spare)) for byte in range(256)]
+
+
+def _words(reply: str) -> list[str]:
+    alphabet = byte_alphabet()
+    words = ["".join(alphabet[byte] for byte in word.encode()) for word in re.findall(r"\s*\S+", reply)]
+    if len(set(words)) != len(words):
+        raise ValueError("the words of a scripted reply must be different from one another")
+    return words
+
+
+def scripted_gguf(path: Path, reply: str, *, context: int = 4096, template: str = CHATML) -> Path:
+    """A llama.cpp model of a few MB whose greedy answer to anything is `reply`."""
+    import gguf
+    import numpy as np
+
+    alphabet, words = byte_alphabet(), _words(reply)
+    tokens = [*alphabet, *(word for word in words if word not in alphabet), *SPECIALS]
+    index, size = {token: i for i, token in enumerate(tokens)}, len(tokens)
+    heads, forward = 8, 64
+    width = max(512, -(-size // 64) * 64)
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_context_length(context)
+    writer.add_embedding_length(width)
+    writer.add_block_count(1)
+    writer.add_feed_forward_length(forward)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(1)
+    writer.add_layer_norm_rms_eps(1e-6)
+    writer.add_rope_dimension_count(width // heads)
+    writer.add_vocab_size(size)
+    writer.add_file_type(0)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list(tokens)
+    writer.add_token_types([1] * (size - 3) + [3] * 3)
+    writer.add_token_merges(["Ā Ā"])
+    writer.add_bos_token_id(size - 3)
+    writer.add_eos_token_id(size - 1)
+    writer.add_pad_token_id(size - 3)
+    writer.add_add_bos_token(False)
+    writer.add_chat_template(template)
+    embedding, output = np.eye(size, width, dtype=np.float32), np.zeros((size, width), np.float32)
+    for here, after in pairwise([index["Ċ"], *(index[word] for word in words), size - 1]):
+        output[after] += 10 * embedding[here]
+    head = width // heads
+    shapes = {
+        "attn_q": (width, width),
+        "attn_k": (head, width),
+        "attn_v": (head, width),
+        "attn_output": (width, width),
+        "ffn_gate": (forward, width),
+        "ffn_up": (forward, width),
+        "ffn_down": (width, forward),
+    }
+    writer.add_tensor("token_embd.weight", embedding)
+    writer.add_tensor("output.weight", output)
+    writer.add_tensor("output_norm.weight", np.ones(width, np.float32))
+    for name, shape in shapes.items():
+        writer.add_tensor(f"blk.0.{name}.weight", np.zeros(shape, np.float32))
+    for name in ("attn_norm", "ffn_norm"):
+        writer.add_tensor(f"blk.0.{name}.weight", np.ones(width, np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def byte_tokenizer(folder: Path, words: list[str], template: str) -> Any:
+    """A byte-level tokenizer without merges: the bytes, the words, the specials. No training, no download."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    folder.mkdir(parents=True, exist_ok=True)
+    vocabulary = {letter: i for i, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    for word in words:
+        vocabulary.setdefault(word, len(vocabulary))
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens(list(SPECIALS))
+    tokenizer.save(str(folder / "tokenizer.json"))
+    config = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "eos_token": "<|im_end|>",
+        "pad_token": "<|endoftext|>",
+        "model_max_length": 1_000_000,
+        "clean_up_tokenization_spaces": False,
+        "chat_template": template,
+    }
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    return tokenizer
+
+
+def scripted_mlx_chat(folder: Path, reply: str, *, context: int = 4096, template: str = CHATML) -> Path:
+    """An mlx-lm folder (Qwen3) whose greedy answer to anything is `reply`."""
+    import mlx.core as mx
+    from mlx.utils import tree_flatten
+
+    words = _words(reply)
+    tokenizer = byte_tokenizer(folder, words, template)
+    size, end = tokenizer.get_vocab_size(), tokenizer.token_to_id("<|im_end|>")
+    width = max(512, -(-size // 64) * 64)
+    config = {
+        "model_type": "qwen3",
+        "hidden_size": width,
+        "num_hidden_layers": 2,
+        "intermediate_size": 64,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+        "head_dim": 32,
+        "rms_norm_eps": 1e-6,
+        "vocab_size": size,
+        "max_position_embeddings": context,
+        "rope_theta": 1e4,
+        "tie_word_embeddings": False,
+        "eos_token_id": end,
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    qwen3 = importlib.import_module("mlx_lm.models.qwen3")
+    model = qwen3.Model(qwen3.ModelArgs.from_dict(config))
+    weights: dict[str, Any] = dict(tree_flatten(model.parameters()))
+    for name, value in list(weights.items()):  # the next token depends on the last one alone
+        if "o_proj" in name or "down_proj" in name:
+            weights[name] = mx.zeros_like(value)
+    embedding, head = mx.eye(size, width), mx.zeros((size, width))
+    chain = [tokenizer.token_to_id("Ċ"), *(tokenizer.token_to_id(word) for word in words), end]
+    for here, after in pairwise(chain):
+        head[after] = head[after] + 10 * embedding[here]
+    weights["model.embed_tokens.weight"], weights["lm_head.weight"] = embedding, head
+    mx.save_safetensors(str(folder / "model.safetensors"), weights, metadata={"format": "mlx"})
+    return folder
