@@ -1,0 +1,74 @@
+"""The whole program, as a person starts it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.recording_proxy import RecordingProxy
+from tests.servers import LlamaServer, llama_server, scripted_llama
+
+__all__ = ["llama_server", "scripted_llama"]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one run of the program did."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        """One JSON value a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+Palimpsest = Callable[..., Ran]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Ours less the developer's own settings; no server is looked for."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PALIMPSEST_", "COV_"))}
+    return kept | {
+        "PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"),
+        "PALIMPSEST_DETECT": "off",
+        "PYTHONPATH": str(ROOT),
+        "PYTHONUTF8": "1",
+        "HOME": str(tmp_path / "home"),
+    }
+
+
+@pytest.fixture
+def palimpsest(tmp_path: Path, environment: dict[str, str]) -> Palimpsest:
+    """Runs the program in `tmp_path/ws`: `palimpsest("search", "x", "--json", stdin="…")`."""
+
+    def run(*arguments: str, stdin: str = "", workspace: Path | None = None, **variables: str) -> Ran:
+        command = [sys.executable, "-m", "tui.main", "--workspace", str(workspace or tmp_path / "ws"), *arguments]
+        done = subprocess.run(
+            command, input=stdin.encode(), capture_output=True, env=environment | variables, timeout=60, check=False
+        )
+        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def watched_llama(llama_server: LlamaServer) -> Iterator[RecordingProxy]:
+    """A real llama.cpp server behind a proxy that keeps what it received."""
+    with RecordingProxy(llama_server.address) as proxy:
+        yield proxy
