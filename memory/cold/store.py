@@ -9,6 +9,7 @@ from typing import Self, TypeVar
 import apsw
 
 from foundation.clock import Clock, to_ms
+from foundation.files import make_private_folder
 from foundation.privacy import Cleared
 from memory.cold import answers, changes, checks, conversations, epochs, insert, lookup, statistics, tree
 from memory.cold.answers import Answer
@@ -55,7 +56,7 @@ class ColdStore:
         acknowledged when the power goes: it is there for tests. Raises CannotOpen.
         """
         refuse_old_sqlite()
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         with sentences(path):
             make_private_file(path)
 

@@ -137,3 +137,11 @@ CREATE TABLE usage (                       -- what each answer cost
     estimated         INTEGER NOT NULL,
     ms                INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE mirrors (                     -- what conversations/<id>.md held when it was last written
+    conversation INTEGER PRIMARY KEY REFERENCES conversations (seq) ON DELETE CASCADE,
+    leaf         INTEGER NOT NULL,         -- the last entry in it
+    head         BLOB NOT NULL,            -- its lines above the first turn
+    bytes        INTEGER NOT NULL,
+    sha256       BLOB NOT NULL             -- of the whole file
+) STRICT;

@@ -1,0 +1,73 @@
+"""A conversation as Markdown that a person reads."""
+
+import hashlib
+import json
+import re
+
+from foundation.clock import iso
+from foundation.files import encode
+from memory.cold.entries import Conversation, Entry, EntryKind
+from models.messages import Role
+
+LONGEST_OUTPUT = 2_000  # characters of a tool's output; the whole is in the store
+_SAFE = re.compile(r"[a-z0-9_][a-z0-9_-]{0,79}")
+_UNSAFE = re.compile(r"[^a-z0-9_-]+")
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # names that Windows keeps for itself
+
+
+def mirror_name(conversation: Conversation) -> str:
+    """The mirror's file name: `<id>.md`; an imported id that no file can be called by becomes a slug and a hash."""
+    whole = f"{conversation.source}-{conversation.id}" if conversation.source else conversation.id
+    if _SAFE.fullmatch(whole) and not _RESERVED.fullmatch(whole):
+        return f"{whole}.md"
+    slug = _UNSAFE.sub("-", whole.lower()).strip("-")[:60]
+    mark = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{slug}-{mark}.md" if slug else f"{mark}.md"
+
+
+def head(conversation: Conversation) -> bytes:
+    """The lines above the first turn."""
+    title = conversation.title or conversation.id
+    lines = ["---", f"id: {json.dumps(conversation.id)}"]
+    if conversation.source:
+        lines.append(f"source: {json.dumps(conversation.source)}")
+    lines += [f"title: {json.dumps(title, ensure_ascii=False)}", f"created: {iso(conversation.created)}", "---", ""]
+    lines += ["# " + " ".join(title.split()), ""]
+    return encode("\n".join(lines))
+
+
+def turn(entry: Entry, text: str) -> bytes:
+    """One entry: its time and speaker as a heading, its id in a comment, its words."""
+    lines = ["", f"## {iso(entry.time)[:16].replace('T', ' ')} · {_speaker(entry)} <!-- {_comment(entry.id)} -->", ""]
+    lines.append(_words(entry, text))
+    if not entry.complete:
+        lines += ["", "*(cut off here)*"]
+    return encode("\n".join(lines) + "\n")
+
+
+def _words(entry: Entry, text: str) -> str:
+    match entry.kind:
+        case EntryKind.TOOL_RESULT | EntryKind.TOOL_CALL:
+            shown = text[:LONGEST_OUTPUT]
+            fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+            rest = len(text) - len(shown)
+            more = f"\n\n*({rest:,} more characters: `palimpsest recall {entry.id}`)*" if rest else ""
+            return f"{fence}\n{shown}\n{fence}{more}"
+        case EntryKind.SUMMARY:
+            return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+        case _:
+            return text
+
+
+def _speaker(entry: Entry) -> str:
+    match entry.kind, entry.role:
+        case EntryKind.SUMMARY, _:
+            return "summary of what came before"
+        case _, Role.TOOL:
+            return f"tool {entry.speaker}".rstrip()
+        case _:
+            return " ".join((entry.speaker or entry.role.value).split())
+
+
+def _comment(id_: str) -> str:
+    return id_.replace("--", "- -").replace(">", "")

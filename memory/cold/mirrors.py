@@ -1,0 +1,187 @@
+"""conversations/<id>.md: each conversation as a file that a person reads, kept up after each turn.
+
+The store is the truth; a mirror is made from it. A turn is appended, so that a long conversation costs no more than its
+new turns. What a person wrote into a mirror is kept in the versions folder before the mirror is made anew.
+"""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+from msgspec import Struct
+
+from foundation.files import exchange, make_private_folder, write_atomically, write_beside
+from foundation.paths import Workspace
+from memory.cold.entries import Conversation, Entry
+from memory.cold.mirror_text import head, mirror_name, turn
+from memory.cold.sql import fetch, first, run
+from memory.cold.store import ColdStore
+
+if TYPE_CHECKING:
+    from hashlib import _Hash  # pyright: ignore[reportPrivateUsage]  # it has no other name
+
+    from filelock import BaseFileLock
+
+LOCK_SECONDS = 30
+
+
+class _Row(Struct, frozen=True):
+    """What the mirror held when it was last written."""
+
+    leaf: int
+    head: bytes
+    size: int
+    sha256: bytes
+
+
+class _Known(Struct, frozen=True):
+    """The file as this process wrote it: how the system saw it then, and its hash so far."""
+
+    stamp: tuple[int, int, int]
+    hash: "_Hash"
+
+
+class Mirrors:
+    """Writes mirrors. Safe to call from any thread, and beside another process.
+
+    `text_of` gives an entry's text, from the store or from its pages.
+    """
+
+    def __init__(self, workspace: Workspace, cold: ColdStore, text_of: Callable[[Entry], str]) -> None:
+        self._workspace = workspace
+        self._cold = cold
+        self._text_of = text_of
+        self._known: dict[int, _Known] = {}
+
+    def update(self, conversation_seq: int) -> Path | None:
+        """Brings the mirror up to the conversation's leaf; gives its path.
+
+        None for a conversation that has no turn yet, or is none but an archive. An answer in flight is left for later.
+        """
+        conversation = self._cold.conversation_at(conversation_seq)
+        if conversation.kind != "chat" or conversation.leaf is None:
+            return None
+        path = self._workspace.conversations / mirror_name(conversation)
+        with self._lock():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._bring_up(conversation, conversation.leaf, path)
+        return path
+
+    def remove(self, conversation_seq: int) -> None:
+        """Removes the mirror, before its conversation is deleted; a person's hand edit is kept as a version."""
+        conversation = self._cold.conversation_at(conversation_seq)
+        path = self._workspace.conversations / mirror_name(conversation)
+        with self._lock():
+            row = self._cold.read(lambda db: _row(db, conversation.seq))
+            self._known.pop(conversation.seq, None)
+            if path.exists():
+                self._keep_edit(path, path.read_bytes(), row)
+                path.unlink()
+
+    def _bring_up(self, conversation: Conversation, leaf: int, path: Path) -> None:
+        row = self._cold.read(lambda db: _row(db, conversation.seq))
+        ours = row is not None and self._is_ours(conversation.seq, path, row)
+        new = self._since(leaf, row.leaf) if row is not None and ours else None
+        if row is None or new is None:
+            whole = self._since(leaf, 0) or []
+            self._rewrite(conversation, path, row, self._turns(whole), whole[-1].seq if whole else 0)
+        elif row.head != head(conversation):
+            turns = path.read_bytes()[len(row.head) :] + self._turns(new)
+            self._rewrite(conversation, path, row, turns, new[-1].seq if new else row.leaf)
+        elif new:
+            self._append(conversation, path, row, new)
+
+    # ── what stands there ──
+
+    def _is_ours(self, seq: int, path: Path, row: _Row) -> bool:
+        """Whether the file is what was written last, byte for byte."""
+        try:
+            stamp = _stamp(path)
+        except FileNotFoundError:
+            return False
+        known = self._known.get(seq)
+        if known is not None and known.stamp == stamp and known.hash.digest() == row.sha256:
+            return True
+        hashed = hashlib.sha256(path.read_bytes())
+        if hashed.digest() != row.sha256:
+            return False
+        self._known[seq] = _Known(stamp, hashed)
+        return True
+
+    def _since(self, leaf: int, last: int) -> list[Entry] | None:
+        """Settled entries after `last` (0: from the root) down to `leaf`; None where `last` is not on that way."""
+        in_flight = self._cold.read(_in_flight)
+        new: list[Entry] = []
+        for entry in self._cold.path(leaf):
+            if entry.seq <= last:
+                return new[::-1] if entry.seq == last else None
+            if entry.seq in in_flight:
+                new.clear()  # what follows it waits with it
+            else:
+                new.append(entry)
+        return new[::-1] if last == 0 else None
+
+    def _turns(self, entries: list[Entry]) -> bytes:
+        return b"".join(turn(entry, self._text_of(entry)) for entry in entries)
+
+    # ── writing ──
+
+    def _append(self, conversation: Conversation, path: Path, row: _Row, new: list[Entry]) -> None:
+        """Adds to the file as it stands: nothing that a person wrote at this moment can be lost by it."""
+        added = self._turns(new)
+        with path.open("ab") as file:
+            file.write(added)
+        hashed = self._known[conversation.seq].hash.copy()
+        hashed.update(added)
+        stamp = _stamp(path)
+        if stamp[0] == row.size + len(added):
+            self._known[conversation.seq] = _Known(stamp, hashed)
+        self._note(conversation, _Row(new[-1].seq, row.head, row.size + len(added), hashed.digest()))
+
+    def _rewrite(self, conversation: Conversation, path: Path, row: _Row | None, turns: bytes, leaf: int) -> None:
+        """Exchanges the file for a new one, and looks at what came out: an edit of this very moment is seen there."""
+        above = head(conversation)
+        whole = above + turns
+        path.touch(mode=0o600)  # what was said is its owner's alone; where the file exists its mode stays
+        beside = write_beside(path, whole)
+        exchange(path, beside)
+        hashed = hashlib.sha256(whole)
+        self._keep_edit(path, beside.read_bytes(), row)
+        beside.unlink()
+        self._known[conversation.seq] = _Known(_stamp(path), hashed)
+        self._note(conversation, _Row(leaf, above, len(whole), hashed.digest()))
+
+    def _keep_edit(self, path: Path, found: bytes, row: _Row | None) -> None:
+        """Keeps what stood there as a version, unless it is what we wrote."""
+        digest = hashlib.sha256(found)
+        if not found or (row is not None and digest.digest() == row.sha256):
+            return
+        folder = self._workspace.versions
+        make_private_folder(folder)
+        when = self._cold.clock.now().strftime("%Y%m%dT%H%M%SZ")
+        write_atomically(folder / f"conversations-{path.stem}-{when}-{digest.hexdigest()[:12]}.md", found)
+
+    def _note(self, conversation: Conversation, row: _Row) -> None:
+        sql = "INSERT OR REPLACE INTO mirrors (conversation, leaf, head, bytes, sha256) VALUES (?, ?, ?, ?, ?)"
+        self._cold.write(lambda db: run(db, sql, (conversation.seq, row.leaf, row.head, row.size, row.sha256)))
+
+    def _lock(self) -> "BaseFileLock":
+        from filelock import FileLock  # noqa: PLC0415 — loaded after the first turn
+
+        return FileLock(self._workspace.state / "mirrors.lock", timeout=LOCK_SECONDS, mode=0o600, thread_local=False)
+
+
+def _row(db: apsw.Connection, conversation: int) -> _Row | None:
+    found = first(db, "SELECT leaf, head, bytes, sha256 FROM mirrors WHERE conversation = ?", (conversation,))
+    return _Row(*found) if found else None
+
+
+def _in_flight(db: apsw.Connection) -> set[int]:
+    return {entry for (entry,) in fetch(db, "SELECT entry FROM answers")}
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns, status.st_ino
