@@ -17,13 +17,15 @@ from agent.session import Session
 from foundation.paths import Workspace
 
 
-async def talk(root: Path) -> None:
+async def talk(root: Path, *, too_early: bool) -> None:
     session = Session.open(Workspace(root), Config(model="offline"))
     session.resume_latest()
     while True:
         text = f"remember this: {uuid.uuid4()} " + "and much more besides, at length. " * 20
+        if too_early:  # the control: a program that says “stored” before it is
+            say({"entry": "", "text": text})
         async for event in session.send(text):
-            if isinstance(event, UserStored):
+            if isinstance(event, UserStored) and not too_early:
                 say({"entry": event.entry, "text": text})
 
 
@@ -38,9 +40,9 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             say({"pid": os.getpid()})
-            asyncio.run(talk(root))
-        os.waitpid(child, 0)
-        say({"gone": child})
+            asyncio.run(talk(root, too_early=sys.argv[2:] == ["too-early"]))
+        _, status = os.waitpid(child, 0)
+        say({"gone": child, "status": os.waitstatus_to_exitcode(status)})
 
 
 if __name__ == "__main__":
