@@ -12,7 +12,10 @@ from msgspec import Struct
 
 
 class TokenRule(Struct, frozen=True):
-    """`keyword` is the literal with which the token begins, or that stands `back` characters at most into it."""
+    """`keyword` is the literal with which the token begins, or that stands `back` characters at most into it.
+
+    Where the pattern has a group `secret`, that is what is taken out; else all of it.
+    """
 
     name: str
     keyword: str
@@ -78,7 +81,7 @@ TOKEN_RULES = (
     _rule(
         "url-password",
         "://",
-        r"[A-Za-z][A-Za-z0-9+.]{1,14}://[A-Za-z0-9._%+-]{1,64}:[A-Za-z0-9._%+!$&*=-]{6,128}@",
+        r"[A-Za-z][A-Za-z0-9+.]{1,14}://[A-Za-z0-9._%+-]{0,64}:(?P<secret>[A-Za-z0-9._%+!$&*=-]{6,128})(?=@)",
         back=15,
         end="",
     ),

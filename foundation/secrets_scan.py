@@ -66,7 +66,9 @@ def _match(text: str, free: int, place: int, number: int) -> _Candidate | None:
     for rule in rules:
         for start in range(max(free, place - rule.back), place + 1):
             if match := rule.pattern.match(text, start):
-                return start, -match.end(), place, number, rule.name
+                first, last = match.span("secret" if "secret" in rule.pattern.groupindex else 0)
+                if first >= free:
+                    return first, -last, place, number, rule.name
     return None
 
 
