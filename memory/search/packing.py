@@ -1,0 +1,38 @@
+"""How an entry's terms are stored: the sorted terms a line each, a zero byte, and each term's count in a byte.
+
+No term holds a line break or a zero byte. Above 255 a count stays at 255: BM25 is flat long before.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+MOST = 255
+
+
+class Terms(Struct, frozen=True):
+    """An entry's terms as they are stored. `length` counts repeats."""
+
+    packed: bytes
+    length: int
+
+
+def pack(terms: Iterable[str]) -> Terms:
+    """The terms of one entry, with repeats, in any order."""
+    counts = sorted(Counter(terms).items())
+    names = "\n".join(term for term, _ in counts).encode("utf-8", "surrogatepass")
+    numbers = bytes(min(count, MOST) for _, count in counts)
+    return Terms(names + b"\0" + numbers if counts else b"", sum(count for _, count in counts))
+
+
+def split(packed: bytes) -> tuple[list[bytes], bytes]:
+    """The terms in UTF-8, and a byte each for how often they occur."""
+    names, _, counts = packed.partition(b"\0")
+    return (names.split(b"\n") if names else []), counts
+
+
+def unpack(packed: bytes) -> dict[str, int]:
+    """Terms and how often they occur."""
+    names, counts = split(packed)
+    return {name.decode("utf-8", "surrogatepass"): count for name, count in zip(names, counts, strict=True)}

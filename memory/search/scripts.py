@@ -1,0 +1,14 @@
+"""Which characters make words, script by script, as ranges for a regular expression's brackets."""
+
+HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"
+SOUTH_EAST_ASIA = "\u0e00-\u0e4e\u0e80-\u0ecd\u1000-\u1049\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer: no spaces either
+UNSPACED = HAN + KANA + HANGUL + SOUTH_EAST_ASIA
+"""Scripts whose words no space parts (and Hangul, whose endings stick to the word): searched by pairs of characters."""
+
+MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0980-\u09e3\u0a00-\u0a75"
+    "\u0a80-\u0ae3\u0b00-\u0b63\u0b80-\u0bcd\u0c00-\u0c63\u0c80-\u0ce3\u0d00-\u0d63\u0d80-\u0df3\u200c\u200d"
+)
+"""Marks within words, which `\\w` leaves out: accents, Arabic and Hebrew points, the vowels of Indian scripts."""
