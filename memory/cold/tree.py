@@ -61,7 +61,11 @@ def children(connection: apsw.Connection, seq: int) -> list[Entry]:
 
 
 def neighbours(connection: apsw.Connection, seq: int, before: int, after: int) -> list[Entry]:
-    """The entry with at most `before` above and `after` below it, oldest first; below, along the newest branch."""
+    """The entry with at most `before` above and `after` below it, oldest first; below, along the newest branch.
+
+    Raises NotFound.
+    """
+    entry_at(connection, seq)
     around = _above(connection, seq, before + 1)
     below = seq
     for _ in range(after):

@@ -1,0 +1,42 @@
+"""What the tests of the cold store write, in few words."""
+
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from foundation.clock import Clock, SystemClock
+from foundation.privacy import Cleared
+from memory.cold import ColdStore, Draft, EntryKind
+from models.messages import Role
+
+
+class FakeTerms(Struct, frozen=True):
+    packed: bytes
+    length: int
+
+
+def fake_analyse(text: str, speaker: str = "") -> FakeTerms:
+    """The words as they stand: enough to see that they were stored."""
+    words = f"{speaker} {text}".split()
+    return FakeTerms(" ".join(words)[:200].encode("utf-8", "surrogatepass"), len(words))
+
+
+def open_store(path: Path, clock: Clock | None = None, **options: Any) -> ColdStore:
+    return ColdStore.open(path, analyse=fake_analyse, clock=clock or SystemClock(), **options)
+
+
+def said(conversation: int, text: str, parent: int | None = None, **rest: Any) -> Draft:
+    """What a user said."""
+    rest.setdefault("kind", EntryKind.MESSAGE)
+    rest.setdefault("role", Role.USER)
+    return Draft(conversation=conversation, parent=parent, text=Cleared(text), **rest)
+
+
+def answered(conversation: int, text: str, parent: int | None = None, **rest: Any) -> Draft:
+    return said(conversation, text, parent, role=Role.ASSISTANT, **rest)
+
+
+def summed_up(conversation: int, parent: int, first_kept: int | None, prior: tuple[int, ...] = ()) -> Draft:
+    meta = {"covers": [1, 1], "first_kept": first_kept, "prior": list(prior)}
+    return said(conversation, "In short.", parent, kind=EntryKind.SUMMARY, meta=meta)
