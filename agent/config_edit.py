@@ -14,12 +14,11 @@ from foundation.files import make_private_folder, write_atomically
 from foundation.privacy import as_given
 
 
-def save_value(path: Path, versions: Path, setting: Setting, words: str) -> Any:
-    """Sets `setting` in the file and gives the value taken; the file as it was is kept in `versions`.
+def save_value(path: Path, versions: Path, setting: Setting, value: Any) -> None:
+    """Sets `setting` to `value` (as `value_from` gives it) in the file, which as it was is kept in `versions`.
 
-    Raises Misuse where the words are no such value, ConfigError where the file cannot be changed without loss.
+    Raises ConfigError where the file cannot be changed without loss.
     """
-    value = _converted(setting, words)
     raw = path.read_bytes() if path.exists() else b""
     try:
         text = raw.decode("utf-8-sig")
@@ -31,15 +30,15 @@ def save_value(path: Path, versions: Path, setting: Setting, words: str) -> Any:
         make_private_folder(versions)
         write_atomically(versions / f"config-{hashlib.sha256(raw).hexdigest()[:12]}.yaml", raw)
     write_atomically(path, as_given(changed))
-    return value
 
 
-def _converted(setting: Setting, words: str) -> Any:
-    """The words as the setting's type: numbers and truth by their YAML, text as it stands."""
+def value_from(setting: Setting, words: str) -> Any:
+    """The words as the setting's type. Raises Misuse where they are no such value."""
     try:
         return msgspec.to_builtins(msgspec.convert(words, setting.kind, strict=False))
     except msgspec.ValidationError as error:
-        raise Misuse("Not a value", f"`{setting.name}` is {setting.type_name}, not “{words}”.", str(error)) from error
+        said = f"`{setting.name}` is {setting.type_name}, not “{words}”."
+        raise Misuse("Not a value", said, f"`palimpsest config show {setting.name}` says more.") from error
 
 
 def with_value(text: str, name: str, value: Any, path: Path, sections: frozenset[str]) -> str:

@@ -6,6 +6,7 @@ A setting has a type, a default and a sentence. The sentence is its `Meta(descri
 import ast
 import enum
 import inspect
+import itertools
 import textwrap
 import types
 from collections.abc import Iterator
@@ -142,7 +143,16 @@ def _is_struct(kind: Any) -> bool:
 
 
 def _in_words(kind: Any) -> str:
-    kind, _ = _bare(kind)
+    kind, meta = _bare(kind)
+    return _type_in_words(kind) + (_bounds(meta) if meta else "")
+
+
+def _bounds(meta: Meta) -> str:
+    told = (("above", meta.gt), ("at least", meta.ge), ("below", meta.lt), ("at most", meta.le))
+    return "".join(f", {words} {bound:g}" for words, bound in told if bound is not None)
+
+
+def _type_in_words(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(str(one) for one in get_args(kind))
     if get_origin(kind) in {Union, types.UnionType}:
@@ -162,7 +172,7 @@ def _sentences(struct: type[Struct]) -> dict[str, str]:
     tree = ast.parse(textwrap.dedent(inspect.getsource(struct)))
     body = cast(ast.ClassDef, tree.body[0]).body
     found: dict[str, str] = {}
-    for statement, following in zip(body, body[1:], strict=False):
+    for statement, following in itertools.pairwise(body):
         match statement, following:
             case (
                 ast.AnnAssign(target=ast.Name(id=name)),

@@ -9,7 +9,7 @@ from agent.cli import output
 from agent.cli.group import Branch, nearest
 from agent.cli.invocation import Invocation, current
 from agent.config import Problem, Reading, check_file, config_dir, read_config, user_config
-from agent.config_edit import save_value
+from agent.config_edit import save_value, value_from
 from agent.settings import Setting, all_settings, json_schema, value_of
 from agent.workspace_trust import TrustList
 from foundation.errors import Misuse
@@ -62,6 +62,7 @@ def set_(name: str, value: str, user: bool) -> None:
     """
     invocation = current()
     setting = _setting(name)
+    taken = value_from(setting, value)
     if user:
         path, versions = user_config(invocation.environment), config_dir(invocation.environment) / "versions"
     else:
@@ -73,7 +74,7 @@ def set_(name: str, value: str, user: bool) -> None:
                 "Use --user, or say `palimpsest config trust` first.",
             )
         path, versions = workspace.config, workspace.versions
-    taken = save_value(path, versions, setting, value)
+    save_value(path, versions, setting, taken)
     output.say(f"{setting.name}: {_plain(taken)} ({path})")
 
 

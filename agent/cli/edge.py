@@ -4,6 +4,7 @@
 """
 
 import errno
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -64,7 +65,7 @@ def _run(words: list[str], invocation: Invocation) -> int:
         if _pipe_closed(error):
             raise
         problem = _refused(error)
-    except Exception as error:  # noqa: BLE001 - the edge: a defect ends as a sentence, and its trace is kept for us
+    except Exception as error:  # the edge: a defect ends as a sentence
         if invocation.environment.get("PALIMPSEST_DEBUG"):
             raise
         problem = _unforeseen(error)
@@ -99,7 +100,7 @@ def _asks_for_json(words: list[str]) -> bool:
     """Whether errors go out as JSON although the line could not be parsed to its end."""
     ours = words[: words.index("--")] if "--" in words else words
     asked = {"--json", "--output-format=json", "--output-format=stream-json"}
-    pairs = zip(ours, ours[1:], strict=False)
+    pairs = itertools.pairwise(ours)
     return any(word in asked for word in ours) or any(
         first == "--output-format" and second.endswith("json") for first, second in pairs
     )

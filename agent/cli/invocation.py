@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
@@ -85,7 +85,7 @@ class Invocation:
         return workspace
 
     @contextmanager
-    def memory(self, *, for_writing: bool = False) -> Iterator[Memory]:
+    def memory(self, *, for_writing: bool = False) -> Generator[Memory]:
         """The workspace's memory, closed afterwards."""
         from memory.workspace_memory import Memory  # noqa: PLC0415
 
@@ -122,7 +122,12 @@ def piped_input() -> str | None:
     """All of standard input where it is a pipe or a file; None where it is a terminal or there is none."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison]
         return None
-    return decoded(click.get_binary_stream("stdin").read(), "standard input")
+    return decoded(raw_input(), "standard input")
+
+
+def raw_input() -> bytes:
+    """Standard input to its end, as bytes."""
+    return cast(BinaryIO, click.get_binary_stream("stdin")).read()
 
 
 def decoded(raw: bytes, name: str) -> str:

@@ -36,8 +36,12 @@ def json_object(value: Mapping[str, Any] | msgspec.Struct) -> None:
 
 def as_json(value: Mapping[str, Any] | msgspec.Struct) -> str:
     """`{"schema": 1, …}` in ASCII: any text survives it, lone surrogates included."""
-    built = msgspec.to_builtins(value, enc_hook=_encoded, builtin_types=(datetime,))
-    return json.dumps({"schema": SCHEMA, **_with_times(built)}, ensure_ascii=True)
+    return json.dumps({"schema": SCHEMA, **built(value)}, ensure_ascii=True)
+
+
+def built(value: Mapping[str, Any] | msgspec.Struct) -> dict[str, Any]:
+    """A struct or a mapping of structs as plain values; moments as `2026-03-14T09:26:53Z`."""
+    return _with_times(msgspec.to_builtins(value, enc_hook=_encoded, builtin_types=(datetime,)))
 
 
 def say(text: str) -> None:

@@ -34,7 +34,8 @@ async def _archive(session: Session, rest: str) -> Outcome:
     from agent.archiving import archive_markdown  # noqa: PLC0415 - loaded when it is used
 
     if not rest:
-        return Said(await session.compact_now())
+        receipt = await session.compact()
+        return Said(receipt.text if receipt else "There is nothing to archive yet: the conversation fits.")
     return Said(await asyncio.to_thread(archive_markdown, session.memory, rest))
 
 

@@ -39,7 +39,9 @@ async def _model(session: Session, spec: str) -> Outcome:
 
 
 async def _context(session: Session, text: str) -> Outcome:
-    return Said(await session.context_report(text))
+    from agent.commands.context_table import as_markdown  # noqa: PLC0415 - loaded when it is used
+
+    return Said(as_markdown(await session.context_report(text)))
 
 
 async def _skill(session: Session, rest: str) -> Outcome:
@@ -63,7 +65,15 @@ async def _copy(session: Session, number: str) -> Outcome:
 
 
 async def _status(session: Session, _rest: str) -> Outcome:
-    return Said(session.status())
+    conversation, report = session.conversation, session.report
+    rows = [
+        ("workspace", f"`{session.workspace.root}`"),
+        ("conversation", f"{conversation.title or 'untitled'} (`{conversation.id}`)" if conversation else "a new one"),
+        ("model", f"`{session.profile.spec}`, {_window(session.profile.window)}"),
+        ("context", f"{report.total_tokens:,} of {report.budget:,} tokens" if report else "nothing sent yet"),
+        ("background", session.working or "nothing"),
+    ]
+    return Said("\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]))
 
 
 async def _exit(_session: Session, _rest: str) -> Outcome:

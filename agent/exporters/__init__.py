@@ -1,0 +1,1 @@
+"""Conversations written out: Markdown to read, JSONL to take elsewhere and back."""

@@ -1,0 +1,1 @@
+"""Conversations that were held elsewhere: read from a file, cleared, stored once."""

@@ -1,0 +1,140 @@
+"""A text that a person names, turned into pages: theirs, kept to the byte, its secrets counted."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from foundation.errors import Misuse
+from foundation.privacy import as_given, examine
+from memory.archive.kept_text import file_stem, keep_text
+from memory.archive.passage import Archived
+from memory.workspace_memory import Memory
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """What `archive FILE` did. `text_path` is the text that stands beside the pages, where it does."""
+
+    archived: Archived
+    pictures: tuple[Path, ...]  # one a page, in the page cache
+    text_path: Path | None
+    secrets: int  # found in the text
+    redacted: bool
+
+
+def archive_text(
+    memory: Memory,
+    text: str,
+    label: str,
+    *,
+    mode: str = "base",
+    keep: bool = True,
+    redact: bool = False,
+    on_page: Callable[[int], None] | None = None,
+) -> Kept:
+    """Archives `text` under `label`; with `keep` the text stands as `memory/archive/<label>.md` too.
+
+    Secrets are counted, and taken out where `redact` says so. Raises Misuse for an empty text or label.
+    """
+    if not label.strip():
+        raise Misuse("No label", "An archive needs a label.", "--label NAME")
+    if not text.strip():
+        raise Misuse("Nothing to archive", "The text is empty.")
+    findings = examine(text)
+    kept = findings.cleared if redact else as_given(text)
+    archived = memory.vault.archive_text(kept, label=label, mode=mode, on_page=on_page)
+    path = keep_text(memory.workspace.kept_texts, label, kept) if keep else None
+    pictures = tuple(memory.vault.png(page.id) for page in archived.pages)
+    return Kept(
+        archived=archived, pictures=pictures, text_path=path, secrets=len(findings.secrets), redacted=redact
+    )  # fmt: skip
+
+
+def copy_pictures(kept: Kept, folder: Path) -> tuple[Path, ...]:
+    """Copies of the pages in `folder`, named by label and number."""
+    folder.mkdir(parents=True, exist_ok=True)
+    copies: list[Path] = []
+    for page, picture in zip(kept.archived.pages, kept.pictures, strict=True):
+        copies.append(folder / f"{file_stem(kept.archived.label)}-{page.number:04}-{page.id}.png")
+        shutil.copyfile(picture, copies[-1])
+    return tuple(copies)
+
+
+def described(kept: Kept) -> dict[str, Any]:
+    """The object of `palimpsest archive --json`, less its schema."""
+    archived = kept.archived
+    pages = [
+        {
+            "id": page.id,
+            "path": str(picture),
+            "mode": page.mode,
+            "width": page.width,
+            "height": page.height,
+            "chars": page.chars,
+            "text_tokens": page.text_tokens,
+            "vision_tokens": page.vision_tokens,
+            "ratio": page.ratio,
+            "sha256": page.sha256,
+            "verified": page.verified,
+        }
+        for page, picture in zip(archived.pages, kept.pictures, strict=True)
+    ]
+    return {
+        "label": archived.label,
+        "pages": pages,
+        "text_tokens": archived.text_tokens,
+        "vision_tokens": archived.vision_tokens,
+        "ratio": archived.ratio,
+        "tokenizer": archived.tokenizer,
+        "profile": archived.profile,
+        "text_path": str(kept.text_path) if kept.text_path else None,
+        "secrets": kept.secrets,
+        "redacted": kept.redacted,
+    }
+
+
+def sentence(kept: Kept) -> str:
+    """What was done, for a person."""
+    archived, count = kept.archived, len(kept.archived.pages)
+    return (
+        f"“{archived.label}”: {count:,} page{'s' if count != 1 else ''}, each read back and compared. "
+        f"{archived.text_tokens:,} text tokens ({archived.tokenizer}) stand on {archived.vision_tokens:,} vision "
+        f"tokens ({archived.profile}), {archived.ratio:g} to 1."
+    )
+
+
+def secrets_sentence(kept: Kept) -> str:
+    """What was found of secrets; "" where there are none."""
+    if not kept.secrets:
+        return ""
+    found = f"{kept.secrets:,} secret{'s' if kept.secrets != 1 else ''}"
+    if kept.redacted:
+        return f"{found} taken out."
+    return f"{found} found and kept, for the text is yours. --redact takes them out."
+
+
+def read_text_file(path: Path) -> str:
+    """The file's text, to the byte. Raises Misuse where it is none."""
+    if not path.is_file():
+        raise Misuse("No such file", f"There is no file {path}.")
+    return text_of(path.read_bytes(), str(path))
+
+
+def text_of(raw: bytes, name: str) -> str:
+    """UTF-8, a byte order mark and line ends kept. Raises Misuse where it is something else."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Misuse("Not text", f"{name} is not UTF-8 text (byte {error.start}).", "Convert it to UTF-8.") from error
+
+
+def archive_markdown(memory: Memory, name: str) -> str:
+    """`/archive FILE`, answered."""
+    path = Path(name).expanduser()
+    if not path.is_absolute():
+        path = memory.workspace.root / path
+    kept = archive_text(memory, read_text_file(path), path.stem)
+    pages = "\n".join(f"- `{page.id}` ({page.mode}, {page.chars:,} characters)" for page in kept.archived.pages)
+    return "\n\n".join(part for part in (sentence(kept), pages, secrets_sentence(kept)) if part)

@@ -1,0 +1,110 @@
+"""`palimpsest archive`."""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from agent.archiving import (
+    Kept,
+    archive_text,
+    copy_pictures,
+    described,
+    read_text_file,
+    secrets_sentence,
+    sentence,
+    text_of,
+)
+from agent.cli import output
+from agent.cli.group import Leaf
+from agent.cli.invocation import Invocation, current, raw_input
+from foundation.clock import iso
+from foundation.errors import Misuse
+from memory.archive.modes import MODES
+
+
+@click.command(cls=Leaf)
+@click.argument("file", metavar="[FILE|-]", required=False)
+@click.option("--label", help="What to call it; without it the file's name.")
+@click.option("--mode", type=click.Choice(list(MODES)), default="base", show_default=True, help="How large a page is.")
+@click.option("--no-text", is_flag=True, help="Do not keep the text as memory/archive/LABEL.md beside the pages.")
+@click.option(
+    "--png", "folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Copy the pages there."
+)
+@click.option("--redact", is_flag=True, help="Take secrets and private spans out.")
+@click.option("--list", "listing", is_flag=True, help="List what was archived.")
+def command(
+    *, file: str | None, label: str | None, mode: str, no_text: bool, folder: Path | None, redact: bool, listing: bool
+) -> None:
+    """Turn FILE (or - for standard input) into page images that can be read back to the letter.
+
+    Every page is written, read back and compared before anything refers to it. The text is yours and kept to the
+    byte; secrets found in it are counted.
+    """
+    invocation = current()
+    if listing:
+        if file is not None:
+            raise Misuse("Two things at once", "--list takes no file.")
+        _list(invocation)
+        return
+    if file is None:
+        raise Misuse("Nothing to archive", "Name a file, or - for standard input.", "palimpsest archive notes.txt")
+    text, name = _text(file)
+    with invocation.memory(for_writing=True) as memory:
+        chosen = label if label is not None else name
+        kept = archive_text(memory, text, chosen, mode=mode, keep=not no_text, redact=redact, on_page=_progress())
+    copies = copy_pictures(kept, folder) if folder else ()
+    _print(invocation, kept, copies)
+
+
+def _text(file: str) -> tuple[str, str]:
+    if file == "-":
+        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+        return text_of(raw_input(), "standard input"), f"input-{stamp}"
+    return read_text_file(Path(file)), Path(file).stem
+
+
+def _print(invocation: Invocation, kept: Kept, copies: tuple[Path, ...]) -> None:
+    if found := secrets_sentence(kept):
+        output.say(found)
+    if invocation.json:
+        output.json_object({**described(kept), "copies": [str(path) for path in copies]})
+        return
+    rows = [
+        (page.id, page.mode, f"{page.chars:,}", f"{page.text_tokens:,}", f"{page.vision_tokens:,}", str(picture))
+        for page, picture in zip(kept.archived.pages, kept.pictures, strict=True)
+    ]
+    output.table(rows, ("PAGE", "MODE", "CHARS", "TEXT TOKENS", "VISION TOKENS", "PNG"))
+    output.say(sentence(kept))
+    if kept.text_path:
+        output.say(f"The text stands in {kept.text_path}.")
+    for path in copies:
+        output.say(str(path))
+
+
+def _list(invocation: Invocation) -> None:
+    with invocation.memory() as memory:
+        archives = memory.vault.archives()
+    if invocation.json:
+        output.json_object(
+            {
+                "archives": [
+                    {"label": a.label, "created": a.created, "origin": a.origin, "pages": a.pages} for a in archives
+                ]
+            }
+        )
+        return
+    output.table([(iso(a.created)[:16].replace("T", " "), a.origin, str(a.pages), a.label) for a in archives],
+                 ("WHEN", "FROM", "PAGES", "LABEL"))  # fmt: skip
+
+
+def _progress() -> "_Progress | None":
+    return _Progress() if sys.stderr.isatty() else None
+
+
+class _Progress:
+    """A line on stderr that counts."""
+
+    def __call__(self, number: int) -> None:
+        click.echo(f"\rpage {number:,}", nl=False, err=True)

@@ -1,0 +1,30 @@
+"""`palimpsest check`."""
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Leaf
+from agent.cli.invocation import current
+
+
+@click.command(cls=Leaf)
+def command() -> None:
+    """Check what is stored: the database whole, every page read back and compared with its hash.
+
+    Exit 1 where something is wrong. Nothing is changed.
+    """
+    invocation = current()
+    with invocation.memory() as memory:
+        problems = [*memory.cold.check(), *memory.vault.check()]
+        pages = len(memory.vault.pages())
+    if invocation.json:
+        told = [{"what": one.what, "where": one.where, "hint": one.hint} for one in problems]
+        output.json_object({"sound": not problems, "pages": pages, "problems": told})
+    else:
+        for one in problems:
+            output.line(f"{one.where}: {one.what}" if one.where else one.what)
+            if one.hint:
+                output.say(f"  {one.hint}")
+        if not problems:
+            output.say(f"All is well; {pages:,} pages were read and compared.")
+    invocation.status = 1 if problems else 0

@@ -1,0 +1,57 @@
+"""`palimpsest context`."""
+
+import asyncio
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Leaf, conversation_options
+from agent.cli.invocation import Invocation, current
+from context.report import Report
+
+
+@click.command(cls=Leaf)
+@click.argument("text", required=False, default="")
+@conversation_options
+def command(text: str) -> None:
+    """Show the request that TEXT would make now, layer by layer.
+
+    No model is called and nothing is stored. With -c or -r it is the request within that conversation.
+    """
+    invocation = current()
+    report = asyncio.run(_report(invocation, text))
+    if invocation.json:
+        output.json_object(report.as_json())
+        return
+    _print(report)
+
+
+async def _report(invocation: Invocation, text: str) -> Report:
+    session = invocation.session()
+    try:
+        return await session.context_report(text)
+    finally:
+        await session.close()
+
+
+def _print(report: Report) -> None:
+    output.line(f"{report.model}: {report.total_tokens:,} of {report.budget:,} tokens ({report.filled:.1%})")
+    output.line(f"window {report.window:,}, of which {report.reserve:,} are kept for the answer")
+    output.line()
+    rows = [
+        (
+            layer.name,
+            f"{layer.tokens:,}",
+            f"{layer.budget:,}",
+            ", ".join(f"{s.name} {s.tokens:,}" for s in layer.sources),
+        )
+        for layer in report.layers
+    ]
+    output.table(rows, ("LAYER", "TOKENS", "BUDGET", "SOURCES"))
+    for layer in report.layers:
+        for dropped in layer.dropped:
+            output.say(f"Left out of {layer.name}: {dropped.name}, {dropped.tokens:,} tokens ({dropped.why})")
+    output.line()
+    for message in report.messages:
+        output.line(f"── {message.role}")
+        output.line(message.text)

@@ -1,0 +1,108 @@
+"""`palimpsest conversations`."""
+
+import sys
+from typing import Any
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Branch
+from agent.cli.invocation import current
+from foundation.clock import iso
+from foundation.errors import Misuse
+from foundation.privacy import clear
+from memory.cold import Conversation
+
+
+@click.group(cls=Branch)
+def command() -> None:
+    """List, show, rename and delete conversations.
+
+    ID is a conversation's id, the beginning of one, or its exact title.
+    """
+
+
+@command.command("list")
+@click.option("-n", "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many.")
+@click.option("--page", type=click.IntRange(min=1), default=1, show_default=True, help="Which page of the list.")
+@click.option("--label", help="Those with this label.")
+def list_(limit: int, page: int, label: str | None) -> None:
+    """List conversations, newest first."""
+    invocation = current()
+    with invocation.memory() as memory:
+        found = memory.cold.conversations(limit=limit, offset=(page - 1) * limit, label=label)
+    if invocation.json:
+        output.json_object({"conversations": [described(one) for one in found]})
+        return
+    rows = [(one.id, iso(one.updated)[:16].replace("T", " "), one.source, one.title) for one in found]
+    output.table(rows, ("ID", "UPDATED", "SOURCE", "TITLE"))
+
+
+@command.command()
+@click.argument("ref", metavar="ID")
+def show(ref: str) -> None:
+    """Show a conversation: its branch as Markdown, or with --json every entry."""
+    from agent.exporters.jsonl import lines  # noqa: PLC0415
+    from agent.exporters.markdown import markdown  # noqa: PLC0415
+
+    invocation = current()
+    with invocation.memory() as memory:
+        conversation = memory.cold.conversation(ref)
+        if invocation.json:
+            entries = list(lines(memory, conversation))
+            output.json_object({**described(conversation), "entries": entries})
+            return
+        for piece in markdown(memory, conversation):
+            output.data(piece)
+
+
+@command.command()
+@click.argument("ref", metavar="ID")
+@click.argument("title")
+def rename(ref: str, title: str) -> None:
+    """Give a conversation another title."""
+    invocation = current()
+    with invocation.memory() as memory:
+        conversation = memory.cold.rename(memory.cold.conversation(ref).seq, clear(title))
+        memory.mirrors.update(conversation.seq)
+    if invocation.json:
+        output.json_object(described(conversation))
+        return
+    output.line(f"{conversation.id}  {conversation.title}")
+
+
+@command.command()
+@click.argument("ref", metavar="ID")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete(ref: str, yes: bool) -> None:
+    """Delete a conversation with all its entries. It asks first."""
+    invocation = current()
+    with invocation.memory() as memory:
+        conversation = memory.cold.conversation(ref)
+        name = f"“{conversation.title or 'untitled'}” ({conversation.id})"
+        if not yes:
+            if not sys.stdin.isatty():
+                raise Misuse("Not confirmed", f"Deleting {name} must be confirmed.", "Say it with --yes.")
+            click.confirm(f"Delete {name} for good?", abort=True, err=True)
+        memory.mirrors.remove(conversation.seq)
+        pages = memory.cold.delete_conversation(conversation.seq)
+        memory.vault.release(pages)
+    if pages:
+        output.say(f"{len(pages):,} archived pages carried nothing else and went with it.")
+    if invocation.json:
+        output.json_object({"deleted": conversation.id, "pages": list(pages)})
+        return
+    output.line(f"Deleted {name}.")
+
+
+def described(one: Conversation) -> dict[str, Any]:
+    """A conversation, as JSON shows it."""
+    return {
+        "id": one.id,
+        "title": one.title,
+        "source": one.source,
+        "created": one.created,
+        "updated": one.updated,
+        "kind": one.kind,
+        "labels": list(one.labels),
+    }

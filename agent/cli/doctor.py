@@ -1,0 +1,29 @@
+"""`palimpsest doctor`."""
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Leaf
+from agent.cli.invocation import current
+from agent.doctor import examine
+
+SIGNS = {"ok": "✓", "missing": "·", "wrong": "✗"}
+
+
+@click.command(cls=Leaf)
+def command() -> None:
+    """Look at the installation, the workspace and the models at hand, and say what is missing.
+
+    Exit 1 where something is wrong; what is merely not installed is not.
+    """
+    invocation = current()
+    findings = list(examine(invocation.workspace, invocation.environment))
+    wrong = any(finding.state == "wrong" for finding in findings)
+    if invocation.json:
+        output.json_object({"sound": not wrong, "findings": [output.built(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            output.line(f"{SIGNS[finding.state]} {finding.topic}: {finding.sentence}")
+            if finding.hint:
+                output.line(f"    {finding.hint}")
+    invocation.status = 1 if wrong else 0

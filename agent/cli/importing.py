@@ -1,0 +1,90 @@
+"""`palimpsest import`."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Leaf
+from agent.cli.invocation import current
+from agent.importers.formats import FORMATS, detect, read_file
+from agent.importers.storing import Imported, store_all
+from foundation.errors import Misuse, PalimpsestError
+from foundation.privacy import clear
+
+
+@click.command(cls=Leaf)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--from", "form", type=click.Choice(FORMATS), help="The format; without it the file's beginning shows it."
+)
+@click.option("--source", help="A name for where it comes from; entries are kept once a source, conversation and id.")
+def command(file: Path, form: str | None, source: str | None) -> None:
+    """Import conversations from FILE.
+
+    jsonl: a line an entry, {"id", "conversation", "time", "role", "speaker", "text"}; only text is required, the rest
+    of a line is kept. chatgpt, claude: their data export, as a zip or its conversations.json.
+
+    A bad line is told with its number, and the rest is imported. Importing a file again adds only what is new.
+    """
+    invocation = current()
+    if not file.is_file():
+        raise Misuse("No such file", f"There is no file {file}.")
+    form = form or detect(file)
+    named = clear(source or (file.stem if form == "jsonl" else form))
+    with invocation.memory(for_writing=True) as memory:
+        imported = store_all(
+            memory.cold, read_file(file, form), source=named, fixed_source=source is not None, on_progress=_progress()
+        )
+        _mirror(memory.mirrors.update, imported.conversations)
+    for bad in imported.bad:
+        output.say(f"{file}, {bad.place}: {bad.sentence}.")
+    if hidden := imported.bad_count - len(imported.bad):
+        output.say(f"… and {hidden:,} more.")
+    if imported.taken_out:
+        output.say(f"{imported.taken_out:,} private spans and secrets were taken out.")
+    _print(imported, as_json=invocation.json)
+    stored = imported.entries + imported.already
+    invocation.status = 1 if imported.bad_count and not stored else 0
+
+
+def _print(imported: Imported, *, as_json: bool) -> None:
+    if as_json:
+        output.json_object(
+            {
+                "source": imported.source,
+                "conversations": len(imported.conversations),
+                "entries": imported.entries,
+                "already": imported.already,
+                "bad_count": imported.bad_count,
+                "bad": [{"place": one.place, "message": one.sentence, "kept": one.kept} for one in imported.bad],
+                "taken_out": imported.taken_out,
+            }
+        )
+        return
+    output.line(
+        f"{imported.entries:,} entries in {len(imported.conversations):,} conversations imported from "
+        f"“{imported.source}”; {imported.already:,} were there already; {imported.bad_count:,} lines were bad."
+    )
+
+
+def _progress() -> "_Progress | None":
+    return _Progress() if sys.stderr.isatty() else None
+
+
+class _Progress:
+    """A line on stderr that counts."""
+
+    def __call__(self, done: int) -> None:
+        click.echo(f"\r{done:,} entries", nl=False, err=True)
+
+
+def _mirror(update: Callable[[int], object], conversations: tuple[int, ...]) -> None:
+    """The readable mirrors; one that cannot be written is told, and the import stands."""
+    for seq in conversations:
+        try:
+            update(seq)
+        except PalimpsestError as error:
+            output.say(f"{error.title}: {error.message}")

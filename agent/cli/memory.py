@@ -1,0 +1,99 @@
+"""`palimpsest memory`: the notes in MEMORY.md and memory/*.md."""
+
+from typing import Any
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Branch
+from agent.cli.invocation import current, piped_input
+from foundation.clock import iso
+from foundation.errors import Misuse
+from foundation.privacy import clear
+from memory.hot import Note
+
+
+@click.group(cls=Branch)
+def command() -> None:
+    """List, show and edit the notes in MEMORY.md and memory/*.md.
+
+    They are plain Markdown and yours: any editor will do as well.
+    """
+
+
+@command.command("list")
+def list_() -> None:
+    """List the notes, oldest first."""
+    invocation = current()
+    with invocation.memory() as memory:
+        memory.hot.refresh()
+        notes = memory.hot.notes()
+    if invocation.json:
+        output.json_object({"notes": [_described(note) for note in notes]})
+        return
+    rows = [
+        (note.id, iso(note.time)[:10] if note.time else "", _place(note), note.heading or note.text) for note in notes
+    ]
+    output.table(rows, ("ID", "DATE", "PLACE", "NOTE"))
+
+
+@command.command()
+@click.argument("note_id", metavar="ID")
+def show(note_id: str) -> None:
+    """Show a note, whole."""
+    invocation = current()
+    with invocation.memory() as memory:
+        memory.hot.refresh()
+        note = memory.hot.note(note_id)
+    if invocation.json:
+        output.json_object(_described(note))
+        return
+    output.say(f"{_place(note)}" + (f", {iso(note.time)}" if note.time else ""))
+    output.line(note.text)
+
+
+@command.command()
+@click.argument("note_id", metavar="[ID]", required=False)
+@click.argument("text", required=False)
+def edit(note_id: str | None, text: str | None) -> None:
+    """Put TEXT (or standard input, or what you write in $EDITOR) in the place of note ID.
+
+    Without ID, $EDITOR opens MEMORY.md itself. What the file was is kept as a version.
+    """
+    invocation = current()
+    if note_id is None:
+        workspace = invocation.prepare(for_writing=True)
+        click.edit(filename=str(workspace.memory_md))
+        return
+    with invocation.memory(for_writing=True) as memory:
+        memory.hot.refresh()
+        note = memory.hot.note(note_id)
+        words = text if text is not None else piped_input()
+        if words is None:
+            words = click.edit(note.text, extension=".md")
+        if words is None:
+            output.say("Nothing was changed.")
+            return
+        if not words.strip():
+            raise Misuse("Nothing left", "The new text is empty.", "Delete the note in an editor if that is meant.")
+        note = memory.hot.rewrite(note_id, clear(words))
+    if invocation.json:
+        output.json_object(_described(note))
+        return
+    output.line(f"{_place(note)}  {note.id}")
+
+
+def _place(note: Note) -> str:
+    return f"{note.path}#L{note.line_first}"
+
+
+def _described(note: Note) -> dict[str, Any]:
+    return {
+        "id": note.id,
+        "path": note.path,
+        "lines": [note.line_first, note.line_last],
+        "time": note.time,
+        "heading": note.heading,
+        "text": note.text,
+        "conversation": note.conversation,
+    }

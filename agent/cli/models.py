@@ -1,0 +1,149 @@
+"""`palimpsest models`."""
+
+import asyncio
+import time
+from typing import Any
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Branch
+from agent.cli.invocation import Invocation, current
+from foundation.errors import PalimpsestError
+from models.chat.port import Done, Failed, Profile, TextDelta
+from models.messages import Request, Usage, user
+
+
+class ModelFailed(PalimpsestError):
+    """The model did not answer."""
+
+    code = "model"
+
+
+@click.group(cls=Branch)
+def command() -> None:
+    """List, choose and test models.
+
+    SPEC is provider:name[@address]: offline, openai:qwen3@http://127.0.0.1:8080/v1, ollama:…, lmstudio:…,
+    anthropic:…, mlx:folder-or-hub-name. Keys come from the environment, never from the command line.
+    """
+
+
+@command.command("list")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0.1), default=1.0, show_default=True, help="Seconds to wait for a server."
+)
+def list_(timeout: float) -> None:
+    """List the models at hand: local servers that answer, and services that you have a key for."""
+    from models.chat.detect import detect  # noqa: PLC0415 - it brings the HTTP client with it
+
+    invocation = current()
+    config = invocation.reading.config
+    found = asyncio.run(detect(invocation.environment, timeout=timeout, settings=config.models))
+    profiles = [(one.profile, one.provider) for one in found]
+    if all(profile.spec != config.model for profile, _ in profiles):
+        from models.chat.open import open_model  # noqa: PLC0415
+
+        chosen = open_model(config.model, settings=config.models, env=config.environment).profile
+        profiles.insert(0, (chosen, config.model.partition(":")[0]))
+    if invocation.json:
+        output.json_object({"models": [_described(p, provider, config.model) for p, provider in profiles]})
+        return
+    rows = [
+        (
+            "*" if p.spec == config.model else "",
+            p.spec,
+            f"{p.window:,}",
+            _abilities(p),
+            "elsewhere" if p.remote else "here",
+        )
+        for p, _ in profiles
+    ]
+    output.table(rows, ("", "MODEL", "WINDOW", "TAKES", "RUNS"))
+
+
+@command.command()
+@click.argument("spec")
+@click.option("--workspace-only", is_flag=True, help="For this workspace, not for all of yours.")
+def use(spec: str, workspace_only: bool) -> None:
+    """Speak to SPEC from now on."""
+    from agent.config import config_dir, user_config  # noqa: PLC0415
+    from agent.config_edit import save_value, value_from  # noqa: PLC0415
+    from agent.settings import all_settings  # noqa: PLC0415
+    from models.chat.spec import parse_spec  # noqa: PLC0415
+
+    invocation = current()
+    named = str(parse_spec(spec))
+    if workspace_only:
+        workspace = invocation.prepare(for_writing=True)
+        path, versions = workspace.config, workspace.versions
+    else:
+        path, versions = user_config(invocation.environment), config_dir(invocation.environment) / "versions"
+    setting = all_settings()["model"]
+    save_value(path, versions, setting, value_from(setting, named))
+    if invocation.json:
+        output.json_object({"model": named, "path": str(path)})
+        return
+    output.line(named)
+    output.say(f"Set in {path}.")
+
+
+@command.command()
+@click.argument("spec", required=False)
+def test(spec: str | None) -> None:
+    """Ask a model for a word, and say what it is, how fast it answers, or what is wrong."""
+    invocation = current()
+    result = asyncio.run(_test(invocation, spec or invocation.reading.config.model))
+    if invocation.json:
+        output.json_object(result)
+        return
+    profile = result["model"]
+    output.line(f"{profile['spec']} answers in {result['first_word_ms']:,} ms; window {profile['window']:,} tokens.")
+    output.line(result["text"])
+
+
+async def _test(invocation: Invocation, spec: str) -> dict[str, Any]:
+    from models.chat.open import open_model  # noqa: PLC0415
+
+    config = invocation.reading.config
+    model = open_model(spec, settings=config.models, env=config.environment)
+    began, first, said, usage = time.monotonic(), 0.0, "", Usage(estimated=True)
+    try:
+        profile = await model.prepare()
+        request = Request(model=profile.name, messages=(user("Answer with the single word: ready"),), max_tokens=64)
+        async for event in model.stream(request):
+            match event:
+                case TextDelta(text=text):
+                    first = first or time.monotonic()
+                    said += text
+                case Usage():
+                    usage = event
+                case Failed(title=title, message=message, hint=hint):
+                    raise ModelFailed(title, message, hint)
+                case Done():
+                    break
+                case _:
+                    pass
+    finally:
+        await model.close()
+    took = round(((first or time.monotonic()) - began) * 1000)
+    figures = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+    return {"model": _described(profile, "", spec), "first_word_ms": took, "text": said.strip(), "usage": figures}
+
+
+def _abilities(profile: Profile) -> str:
+    return ", ".join(["text", *(["images"] if profile.vision else []), *(["tools"] if profile.tools else [])])
+
+
+def _described(profile: Profile, provider: str, chosen: str) -> dict[str, Any]:
+    return {
+        "spec": profile.spec,
+        "name": profile.name,
+        "provider": provider or profile.spec.partition(":")[0],
+        "window": profile.window,
+        "window_known": profile.window_known,
+        "vision": profile.vision,
+        "tools": profile.tools,
+        "remote": profile.remote,
+        "in_use": profile.spec == chosen,
+    }

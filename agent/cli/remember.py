@@ -1,0 +1,36 @@
+"""`palimpsest remember`."""
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Leaf
+from agent.cli.invocation import current, piped_input
+from foundation.errors import Misuse
+from foundation.privacy import examine
+
+
+@click.command(cls=Leaf)
+@click.argument("text", required=False)
+def command(text: str | None) -> None:
+    """Add TEXT to MEMORY.md as a note; without TEXT, standard input."""
+    invocation = current()
+    words = text if text is not None else piped_input()
+    if words is None or not words.strip():
+        raise Misuse("Nothing to remember", "There is no text.", 'palimpsest remember "The boiler is serviced in May."')
+    findings = examine(words)
+    with invocation.memory(for_writing=True) as memory:
+        note = memory.hot.remember(findings.cleared, heading=None, conversation=None)
+    if taken := findings.private + len(findings.secrets):
+        output.say(f"{taken} private or secret {'part was' if taken == 1 else 'parts were'} left out.")
+    if invocation.json:
+        output.json_object(
+            {
+                "id": note.id,
+                "path": note.path,
+                "lines": [note.line_first, note.line_last],
+                "time": note.time,
+                "text": note.text,
+            }
+        )
+        return
+    output.line(f"{note.path}#L{note.line_first}  {note.id}")

@@ -1,0 +1,40 @@
+"""`palimpsest stats`."""
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Leaf
+from agent.cli.invocation import current
+
+
+@click.command(cls=Leaf)
+def command() -> None:
+    """Say what is stored: conversations, entries, pages, notes, and what answers cost."""
+    invocation = current()
+    with invocation.memory() as memory:
+        figures = memory.cold.statistics()
+        memory.hot.refresh()
+        notes = len(memory.hot.notes())
+    if invocation.json:
+        output.json_object({"workspace": str(invocation.workspace.root), "notes": notes, **output.built(figures)})
+        return
+    rows = [
+        ("conversations", f"{figures.conversations:,}"),
+        ("entries", f"{figures.entries:,}  ({figures.chars:,} characters)"),
+        ("archived", f"{figures.archived_entries:,} entries  ({figures.archived_chars:,} characters)"),
+        ("pages", f"{figures.pages:,}  in {figures.packs:,} packs, {_size(figures.pack_bytes)}"),
+        ("notes", f"{notes:,}"),
+        ("database", _size(figures.database_bytes)),
+    ]
+    output.table(rows, ("WHAT", "HOW MUCH"))
+    if figures.models:
+        output.line()
+        costs = [
+            (m.model, f"{m.answers:,}", f"{m.prompt_tokens:,}", f"{m.completion_tokens:,}", f"{m.ms / 1000:,.1f} s")
+            for m in figures.models
+        ]
+        output.table(costs, ("MODEL", "ANSWERS", "PROMPT TOKENS", "ANSWER TOKENS", "TIME"))
+
+
+def _size(count: int) -> str:
+    return f"{count / 1_000_000:,.1f} MB" if count >= 100_000 else f"{count / 1000:,.1f} kB"

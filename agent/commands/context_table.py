@@ -1,0 +1,29 @@
+"""A request's report, as a person reads it."""
+
+from context.report import Report
+
+
+def as_markdown(report: Report) -> str:
+    """The four layers with their shares, and how much of the last request stands."""
+    head = (
+        f"**Context {report.filled:.1%}** — {report.total_tokens:,} of {report.budget:,} tokens "
+        f"(window {report.window:,}, {report.reserve:,} kept for the answer) · `{report.model}`"
+    )
+    rows = ["| layer | tokens | budget | sources |", "|---|---:|---:|---|"]
+    for layer in report.layers:
+        sources = ", ".join(f"{source.name} {source.tokens:,}" for source in layer.sources)
+        rows.append(f"| {layer.name} | {layer.tokens:,} | {layer.budget:,} | {sources} |")
+    dropped = [
+        f"- {layer.name}: {one.name}, {one.tokens:,} tokens: {one.why}"
+        for layer in report.layers
+        for one in layer.dropped
+    ]
+    parts = [head, "\n".join(rows)]
+    if dropped:
+        parts.append("Left out:\n\n" + "\n".join(dropped))
+    if (stable := report.prefix_stability) is not None:
+        parts.append(
+            f"Unchanged since the last request: {report.unchanged_prefix_tokens:,} of {report.previous_tokens:,} "
+            f"tokens ({stable:.1%})."
+        )
+    return "\n\n".join(parts)

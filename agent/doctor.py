@@ -1,0 +1,136 @@
+"""A look at the installation: what is there, what is missing, and the one command that would bring it."""
+
+import asyncio
+import importlib.util
+import platform
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from agent.config import read_config
+from agent.version import DISTRIBUTION, version
+from foundation.errors import PalimpsestError
+from foundation.paths import Workspace
+
+SPARE_BYTES = 500_000_000
+
+
+class Finding(Struct, frozen=True):
+    """One thing looked at. `state` is ok, missing (fine to be without), or wrong."""
+
+    topic: str
+    state: str
+    sentence: str
+    hint: str = ""
+
+
+OPTIONAL = (
+    ("mlx_lm", "mlx", "MLX models on this machine"),
+    ("mlx_vlm", "deepseek", "DeepSeek-OCR, for pictures that are not our own pages"),
+    ("rapidocr", "rapidocr", "PP-OCR, for pictures that are not our own pages"),
+    ("tesserocr", "tesseract", "Tesseract, for pictures that are not our own pages"),
+)
+
+
+def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Every finding, quick ones first. Reads; changes nothing; servers are asked for a second at most."""
+    yield Finding("program", "ok", f"palimpsest {version()}, Python {platform.python_version()}, {platform.platform()}")
+    yield _sqlite()
+    yield from _workspace(workspace, environment)
+    yield from _libraries()
+    yield _terminal(environment)
+    yield from _models(environment)
+
+
+def _sqlite() -> Finding:
+    try:
+        import apsw  # noqa: PLC0415
+
+        from memory.cold.connection import refuse_old_sqlite  # noqa: PLC0415
+
+        refuse_old_sqlite()
+    except PalimpsestError as error:
+        return Finding("sqlite", "wrong", error.message, error.hint)
+    except ImportError as error:
+        return Finding("sqlite", "wrong", f"apsw cannot be loaded: {error}.", f"Install {DISTRIBUTION} again.")
+    return Finding("sqlite", "ok", f"SQLite {apsw.sqlite_lib_version()} through apsw {apsw.apsw_version()}")
+
+
+def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Finding]:
+    if not workspace.is_workspace:
+        yield Finding("workspace", "missing", f"{workspace.root} is none yet.", "`palimpsest init` makes it.")
+        return
+    yield Finding("workspace", "ok", str(workspace.root))
+    reading = read_config(workspace, environment, {})
+    trusted = "trusted" if reading.trusted else "not trusted: it may set no paths, addresses or commands"
+    yield Finding("trust", "ok", f"The workspace is {trusted}.", "" if reading.trusted else "`palimpsest config trust`")
+    for problem in reading.problems:
+        yield Finding("configuration", "wrong", f"{problem.where}: {problem.sentence}", "Correct that line.")
+    for notice in reading.notices:
+        yield Finding("configuration", "wrong", notice)
+    yield _disk(workspace.root)
+    if workspace.database.exists():
+        yield _store(workspace)
+
+
+def _disk(root: Path) -> Finding:
+    free = shutil.disk_usage(root).free
+    sentence = f"{free / 1e9:,.1f} GB free at {root}"
+    return (
+        Finding("disk", "ok", sentence)
+        if free > SPARE_BYTES
+        else Finding("disk", "wrong", sentence, "Free some space.")
+    )
+
+
+def _store(workspace: Workspace) -> Finding:
+    from memory.workspace_memory import Memory  # noqa: PLC0415
+
+    try:
+        memory = Memory.open(workspace)
+    except PalimpsestError as error:
+        return Finding("store", "wrong", error.message, error.hint)
+    try:
+        figures = memory.cold.statistics()
+    finally:
+        memory.close()
+    return Finding(
+        "store",
+        "ok",
+        f"{figures.entries:,} entries in {figures.conversations:,} conversations, {figures.pages:,} pages",
+    )
+
+
+def _libraries() -> Iterator[Finding]:
+    for module, extra, purpose in OPTIONAL:
+        if importlib.util.find_spec(module) is not None:
+            yield Finding(module, "ok", f"{purpose}.")
+        else:
+            hint = f"pip install '{DISTRIBUTION}[{extra}]'"
+            yield Finding(module, "missing", f"Without it there is no {purpose}.", hint)
+
+
+def _terminal(environment: Mapping[str, str]) -> Finding:
+    encoding = (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "")
+    name = environment.get("TERM", "unknown")
+    if encoding not in {"utf8", "cp65001"}:
+        return Finding(
+            "terminal", "wrong", f"{name}; output is {encoding or 'unknown'}, not UTF-8.", "Set PYTHONUTF8=1."
+        )
+    return Finding("terminal", "ok", f"{name}, UTF-8")
+
+
+def _models(environment: Mapping[str, str]) -> Iterator[Finding]:
+    from models.chat.detect import detect  # noqa: PLC0415 - it brings the HTTP client with it
+
+    found = asyncio.run(detect(environment, timeout=1.0))
+    for one in found:
+        yield Finding("model", "ok", f"{one.spec}, window {one.profile.window:,}", f"palimpsest models use {one.spec}")
+    if not found:
+        yield Finding(
+            "model", "missing", "No model server answers and no key is set; offline quotes from memory.",
+            "Start Ollama, LM Studio or llama.cpp, or set a key.",
+        )  # fmt: skip

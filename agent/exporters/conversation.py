@@ -1,0 +1,38 @@
+"""One conversation into a file that a person names."""
+
+import json
+from pathlib import Path
+
+from agent.exporters.jsonl import lines
+from agent.exporters.markdown import markdown
+from foundation.errors import Misuse
+from foundation.files import write_atomically
+from foundation.privacy import as_given
+from memory.cold import Conversation
+from memory.workspace_memory import Memory
+
+
+def export_to_file(memory: Memory, conversation: Conversation, asked: str) -> Path:
+    """Writes the conversation as the name's ending says (.jsonl, else Markdown); never over a file that is there.
+
+    Without a name it is `<conversation id>.md` in the workspace's root.
+    """
+    path = Path(asked).expanduser() if asked else Path(f"{safe_name(conversation.id)}.md")
+    if not path.is_absolute():
+        path = memory.workspace.root / path
+    if path.exists():
+        raise Misuse("There already", f"{path} is there already.", "Give another name.")
+    if not path.parent.is_dir():
+        raise Misuse("No such folder", f"There is no folder {path.parent}.", "Make it first.")
+    if path.suffix == ".jsonl":
+        text = "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in lines(memory, conversation))
+    else:
+        text = "".join(markdown(memory, conversation))
+    write_atomically(path, as_given(text))  # what comes from the store was cleared on its way in
+    return path
+
+
+def safe_name(name: str) -> str:
+    """`name` as a file's name on any system."""
+    kept = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip(".-")
+    return kept[:80] or "conversation"

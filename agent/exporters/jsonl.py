@@ -1,0 +1,54 @@
+"""JSONL, a line an entry, as `import` takes it. Importing an export gives the same entries.
+
+What other programs need stands in the line itself; what only we know (kind, parent, title, meta) under `palimpsest`.
+The parts that were put beside a message when it was sent (what was recalled, attachments) are not conversation and
+are left out.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from agent.exporters.walk import Exported, entries_of
+from agent.importers.jsonl import KEYS
+from memory.cold import Conversation, EntryKind
+from memory.workspace_memory import Memory
+
+
+def lines(memory: Memory, conversation: Conversation) -> Iterator[dict[str, Any]]:
+    """One object an entry, all branches, parents first."""
+    leaf = memory.cold.entry(conversation.leaf).id if conversation.leaf is not None else ""
+    for exported in entries_of(memory, conversation):
+        yield _line(conversation, exported, leaf)
+
+
+def _line(conversation: Conversation, exported: Exported, leaf: str) -> dict[str, Any]:
+    entry = exported.entry
+    meta = dict(entry.meta)
+    rest = meta.pop("imported", {})
+    if hidden := {key: value for key, value in rest.items() if key in KEYS}:
+        meta["imported"] = hidden
+    ours: dict[str, Any] = {"source": conversation.source, "parent": exported.parent}
+    if conversation.title:
+        ours |= {"title": conversation.title, "created": _exactly(conversation.created)}
+    if entry.kind is not EntryKind.MESSAGE:
+        ours["kind"] = entry.kind.value
+    if meta:
+        ours["meta"] = meta
+    if entry.id == leaf:
+        ours["leaf"] = True
+    return {
+        "id": entry.id,
+        "conversation": conversation.id,
+        "time": _exactly(entry.time),
+        "role": entry.role.value,
+        "speaker": entry.speaker,
+        "text": exported.text,
+        **{key: value for key, value in rest.items() if key not in KEYS},
+        "palimpsest": ours,
+    }
+
+
+def _exactly(moment: datetime) -> str:
+    """To the millisecond, as the store keeps it."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

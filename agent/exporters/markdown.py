@@ -1,0 +1,43 @@
+"""Markdown to read: the branch that a conversation stands on, a heading a message."""
+
+from collections.abc import Iterator
+
+from agent.exporters.walk import Exported, entries_of
+from foundation.clock import iso
+from memory.cold import Conversation, Entry, EntryKind
+from memory.workspace_memory import Memory
+
+NAMES = {"user": "You", "assistant": "Assistant", "system": "System", "tool": "Tool"}
+
+
+def markdown(memory: Memory, conversation: Conversation) -> Iterator[str]:
+    """The conversation in pieces. The words of a message stand as they were said."""
+    yield f"# {' '.join(conversation.title.split()) or 'Untitled'}\n\n"
+    yield f"<!-- {conversation.id} · begun {iso(conversation.created)} -->\n"
+    if conversation.leaf is None:
+        return
+    wanted = {entry.seq for entry in memory.cold.path(conversation.leaf)}
+    for exported in entries_of(memory, conversation):
+        if exported.entry.seq in wanted:
+            yield _message(exported)
+
+
+def _message(exported: Exported) -> str:
+    entry = exported.entry
+    heading = f"\n## {_who(entry)} · {iso(entry.time)[:16].replace('T', ' ')}\n\n"
+    if entry.kind is EntryKind.TOOL_RESULT:
+        return heading + _fenced(exported.text)
+    attached = "".join(f"\n*Attached: {name}*\n" for name in entry.meta.get("attachments", []))
+    return heading + exported.text.rstrip("\n") + "\n" + attached
+
+
+def _who(entry: Entry) -> str:
+    return " ".join((entry.speaker or NAMES[entry.role.value]).split())
+
+
+def _fenced(text: str) -> str:
+    """Text as a code block, in a fence longer than any within it."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}text\n{text.rstrip()}\n{fence}\n"

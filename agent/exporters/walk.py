@@ -1,0 +1,41 @@
+"""The entries of a conversation in the order in which they can be written and read again: parents first."""
+
+from collections.abc import Iterator
+
+import apsw
+from msgspec import Struct
+
+from memory.cold import Conversation, Entry, EntryKind
+from memory.workspace_memory import Memory
+
+PAGE = 500
+
+
+class Exported(Struct, frozen=True):
+    """An entry with its whole text, and the id of what it answers (summaries are left out: they are made anew)."""
+
+    entry: Entry
+    text: str
+    parent: str
+
+
+def entries_of(memory: Memory, conversation: Conversation) -> Iterator[Exported]:
+    """All branches, oldest first, a bounded number in memory at a time. Archived text is read back from its pages."""
+    above: dict[int, str] = {}  # seq → the id of the nearest entry at or above it that is written
+    after = 0
+    while seqs := memory.cold.read(lambda db: _page(db, conversation.seq, after)):  # noqa: B023 - called at once
+        found = memory.cold.entries(seqs)
+        for seq in seqs:
+            entry = found[seq]
+            parent = above.get(entry.parent, "") if entry.parent is not None else ""
+            if entry.kind is EntryKind.SUMMARY:
+                above[seq] = parent
+                continue
+            above[seq] = entry.id
+            yield Exported(entry, memory.passage(entry).text, parent)
+        after = seqs[-1]
+
+
+def _page(connection: apsw.Connection, conversation: int, after: int) -> list[int]:
+    sql = "SELECT seq FROM entries WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"
+    return [row[0] for row in connection.execute(sql, (conversation, after, PAGE))]

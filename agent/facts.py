@@ -1,0 +1,65 @@
+"""What is true of the program itself, for offline to answer from: taken from its own commands, so that it stays true."""
+
+from functools import cache
+
+from agent.cli.root import COMMANDS
+from agent.commands import registry
+from models.messages import Fact
+
+_OURS = (
+    Fact(
+        "what this is",
+        "Palimpsest is a terminal chat that remembers. Every message and answer is kept in this workspace; what no "
+        "longer fits a request is archived as page images that are read back to the letter, and what is relevant is "
+        "recalled into later requests with its citation.",
+        ("palimpsest", "program", "about", "who are you", "是什么", "你是谁"),
+    ),
+    Fact(
+        "offline and models",
+        "Without a language model, offline answers by quoting what is remembered. /model lists the models at hand "
+        "(Ollama, LM Studio and llama.cpp servers on this machine, services whose key is set); `/model SPEC` speaks "
+        "to one, `palimpsest models use SPEC` keeps it.",
+        ("offline", "model", "ollama", "server", "llm", "模型"),
+    ),
+    Fact(
+        "privacy and private text",
+        "Nothing leaves this machine unless you choose a model elsewhere. What stands between <private> and "
+        "</private> is sent with that message and never stored; API keys, tokens and private keys are taken out "
+        "before anything is written.",
+        ("private", "privacy", "secret", "key", "stored", "隐私"),
+    ),
+    Fact(
+        "where memory lives",
+        "MEMORY.md and memory/*.md are Markdown that you may edit with any editor; a change counts from the next "
+        "message on. Conversations are in .palimpsest/ with readable copies in conversations/.",
+        ("memory", "MEMORY.md", "file", "folder", "edit", "记忆"),
+    ),
+    Fact(
+        "context and budget",
+        "A request has four layers: system, project, conversation and message, each with a share of the model's "
+        "window. /context shows them. When a conversation outgrows its share, older turns go to the archive and a "
+        "summary stands in their place.",
+        ("context", "budget", "window", "tokens", "layer", "上下文"),
+    ),
+    Fact(
+        "stopping and keys",
+        "Esc stops an answer and keeps what came. Ctrl+C clears the prompt into the history; twice, it quits. "
+        "Ctrl+J makes a new line.",
+        ("keys", "stop", "esc", "quit", "newline", "keyboard", "按键"),
+    ),
+)
+
+
+@cache
+def facts() -> tuple[Fact, ...]:
+    """All facts: what the program is, its slash commands, and its command line."""
+    slash = (Fact(f"/{one.name}", f"{one.shown}: {one.summary}", (one.name, *one.aliases)) for one in registry.all())
+    line = (
+        Fact(f"palimpsest {name}", f"palimpsest {name}: {summary} `palimpsest {name} --help` says more.", (name,))
+        for name, (_, summary) in COMMANDS.items()
+    )
+    listing = ", ".join(f"/{one.name}" for one in registry.all())
+    commands = Fact(
+        "the commands", f"The commands are {listing}. /help says what each does.", ("commands", "help", "命令")
+    )
+    return (*_OURS, commands, *slash, *line)

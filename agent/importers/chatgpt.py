@@ -1,0 +1,129 @@
+"""ChatGPT's data export: `conversations.json`, each conversation a tree of nodes under `mapping`. Branches are kept."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from agent.importers.moments import moment
+from agent.importers.record import Bad, Leaf, Read, Record
+from models.messages import Role
+
+ROLES = {role.value: role for role in Role}
+UNSAID = frozenset({"thoughts", "reasoning_recap", "model_editable_context", "user_editable_context"})
+"""Kinds of content that are the service's own notes, shown to nobody as a message."""
+
+
+def read_chatgpt(conversations: Iterable[Any]) -> Iterator[Read]:
+    """The messages of each conversation, parents first, and where it goes on from."""
+    for number, found in enumerate(conversations, start=1):
+        place = f"conversation {number}"
+        mapping = found.get("mapping") if isinstance(found, dict) else None
+        if not isinstance(mapping, dict):
+            yield Bad(place, "it has no “mapping” of messages")
+            continue
+        yield from _Tree(found, mapping, place).read()
+
+
+class _Tree:
+    """One conversation of the export."""
+
+    def __init__(self, found: dict[str, Any], mapping: dict[str, Any], place: str) -> None:
+        self._found = found
+        self._nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
+        self._place = place
+        self._id = _string(found.get("conversation_id")) or _string(found.get("id")) or _first_key(self._nodes)
+        self._title = _string(found.get("title"))
+
+    def read(self) -> Iterator[Read]:
+        kept: dict[str, str] = {}  # node → the nearest node at or above it that holds words
+        for key, parent in self._in_order():
+            above = kept.get(parent, "")
+            record = self._record(key, above)
+            kept[key] = key if record is not None else above
+            if record is not None:
+                yield record
+        leaf = kept.get(_string(self._found.get("current_node")), "")
+        if leaf:
+            yield Leaf(self._id, leaf)
+
+    def _in_order(self) -> Iterator[tuple[str, str]]:
+        """Every node once, each after its parent; what hangs on nothing, or in a ring, counts as a root."""
+        seen: set[str] = set()
+        roots = [key for key, node in self._nodes.items() if _string(node.get("parent")) not in self._nodes]
+        for root in (*roots, *self._nodes):
+            waiting = [(root, "")]
+            while waiting:
+                key, parent = waiting.pop()
+                if key in seen or key not in self._nodes:
+                    continue
+                seen.add(key)
+                yield key, parent
+                waiting.extend((child, key) for child in reversed(self._children(key)))
+
+    def _children(self, key: str) -> list[str]:
+        children = self._nodes[key].get("children")
+        return [child for child in children if isinstance(child, str)] if isinstance(children, list) else []
+
+    def _record(self, key: str, above: str) -> Record | None:
+        message = self._nodes[key].get("message")
+        if not isinstance(message, dict):
+            return None
+        notes = _object(message.get("metadata"))
+        content = _object(message.get("content"))
+        text = words(content)
+        if notes.get("is_visually_hidden_from_conversation") or not text.strip():
+            return None
+        author = _object(message.get("author"))
+        role = ROLES.get(_string(author.get("role")), Role.USER)
+        model = _string(notes.get("model_slug"))
+        return Record(
+            place=f"{self._place}, message {key}",
+            conversation=self._id,
+            id=key,
+            text=text,
+            role=role,
+            speaker=_string(author.get("name")) or (model if role is Role.ASSISTANT else ""),
+            time=moment(message.get("create_time")) or moment(self._found.get("create_time")),
+            title=self._title,
+            created=moment(self._found.get("create_time")),
+            parent=above,
+            meta={"model": model} if model else {},
+        )
+
+
+def words(content: dict[str, Any]) -> str:
+    """What a message says: its text parts; pictures and files by name."""
+    if content.get("content_type") in UNSAID:
+        return ""
+    parts = content.get("parts")
+    if not isinstance(parts, list):
+        parts = [content.get("text"), content.get("result")]
+    return "\n".join(said for part in parts if (said := _part(part)))
+
+
+def _part(part: Any) -> str:
+    match part:
+        case str():
+            return part
+        case {"content_type": "audio_transcription", "text": str(text)}:
+            return text
+        case {"content_type": "image_asset_pointer"}:
+            return "[image]"
+        case {"content_type": "audio_asset_pointer" | "real_time_user_audio_video_asset_pointer"}:
+            return "[audio]"
+        case {"text": str(text)}:
+            return text
+        case _:
+            return ""
+
+
+def _first_key(nodes: dict[str, Any]) -> str:
+    """A conversation that names itself nowhere is known by its first node."""
+    return next(iter(nodes), "conversation")
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""

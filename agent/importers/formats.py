@@ -1,0 +1,75 @@
+"""Which format a file has, and its entries, streamed."""
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from agent.importers.chatgpt import read_chatgpt
+from agent.importers.claude import read_claude
+from agent.importers.json_array import NotAnArray, objects
+from agent.importers.jsonl import read_jsonl
+from agent.importers.record import Read
+
+FORMATS = ("jsonl", "chatgpt", "claude")
+
+
+def read_file(path: Path, form: str | None) -> Iterator[Read]:
+    """The entries of a file in this format, or in the one that it shows. Raises NotAnArray, OSError."""
+    form = form or detect(path)
+    if form == "jsonl":
+        with path.open("rb") as lines:
+            yield from read_jsonl(lines, path.stem)
+        return
+    read = read_chatgpt if form == "chatgpt" else read_claude
+    with _conversations(path) as found:
+        yield from read(found)
+
+
+def detect(path: Path) -> str:
+    """jsonl, chatgpt or claude, by the file's beginning."""
+    if not zipfile.is_zipfile(path):
+        with path.open("rb") as lines:
+            first = lines.readline(1 << 20).removeprefix(b"\xef\xbb\xbf").lstrip()
+        if first and not first.startswith(b"[") and path.suffix != ".json":
+            return "jsonl"
+    with _conversations(path) as found:
+        match next(iter(found), None):
+            case {"mapping": _}:
+                return "chatgpt"
+            case {"chat_messages": _}:
+                return "claude"
+            case {"text": _}:
+                return "jsonl"
+            case _:
+                raise NotAnArray(
+                    "Unknown format",
+                    f"{path} is neither JSONL, nor an export of ChatGPT or Claude.",
+                    "Name it with --from.",
+                )
+
+
+@contextmanager
+def _conversations(path: Path) -> Iterator[Iterator[Any]]:
+    """The conversations of an export: the JSON itself, or a zip that holds it in one or several files."""
+    if not zipfile.is_zipfile(path):
+        with path.open("rb") as stream:
+            yield objects(stream, path.name)
+        return
+    with zipfile.ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if _holds_conversations(name)]
+        if not names:
+            raise NotAnArray("No conversations", f"{path} holds no conversations.json.", "Is it the whole export?")
+        yield _from_zip(archive, sorted(names))
+
+
+def _from_zip(archive: zipfile.ZipFile, names: list[str]) -> Iterator[Any]:
+    for name in names:
+        with archive.open(name) as stream:
+            yield from objects(cast(BinaryIO, stream), name)
+
+
+def _holds_conversations(name: str) -> bool:
+    last = name.rsplit("/", 1)[-1]
+    return last.startswith("conversations") and last.endswith(".json") and not name.startswith("__MACOSX")

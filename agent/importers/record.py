@@ -1,0 +1,45 @@
+"""What every reader of a foreign file gives: entries, and places that could not be read."""
+
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct, field
+
+from memory.cold.entries import EntryKind
+from models.messages import Role
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """One entry as a file has it: not yet cleared. `place` says where it stands (`line 12`)."""
+
+    place: str
+    conversation: str  # its id in the file
+    text: str
+    id: str = ""  # "": one is made from what the entry says, the same each time
+    role: Role = Role.USER
+    speaker: str = ""
+    time: datetime | None = None
+    title: str = ""  # of the conversation
+    created: datetime | None = None  # of the conversation
+    source: str | None = None  # as the line names it; `--source` comes first
+    kind: EntryKind = EntryKind.MESSAGE
+    parent: str | None = None  # its id; "" begins a branch anew; None follows what stands before it in the file
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+class Leaf(Struct, frozen=True):
+    """Where a conversation of the file goes on from, once all its records are read."""
+
+    conversation: str
+    id: str
+
+
+class Bad(Struct, frozen=True):
+    """A place that could not be read as it stands; `kept` says that the rest of it was imported."""
+
+    place: str
+    sentence: str
+    kept: bool = False
+
+
+Read = Record | Leaf | Bad
