@@ -5,7 +5,8 @@ mlx_lm.server shares port 8080 with llama.cpp; only llama.cpp has /props.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Mapping
 from typing import Any, cast
 
 from msgspec import Struct, structs
@@ -100,10 +101,7 @@ async def probe_address(
             return None
 
     try:
-        for kind in (_ollama, _lmstudio, _openai_like):
-            if found := await kind(base, ask, given, env):
-                return found
-        return []
+        return await _Server(base, ask, given, env).models()
     finally:
         await transport.close()
 
@@ -117,55 +115,57 @@ async def probe_window(spec: str, env: Mapping[str, str], settings: ModelSetting
         await model.close()
 
 
-Kind = Callable[[str, Ask, ModelSettings, Mapping[str, str]], Awaitable[list[Found]]]
+class _Server:
+    """One address being looked at."""
 
+    def __init__(self, base: str, ask: Ask, settings: ModelSettings, env: Mapping[str, str]) -> None:
+        self._base = base
+        self._root = base.removesuffix("/v1")
+        self._ask = ask
+        self._settings = settings
+        self._env = env
 
-async def _ollama(base: str, ask: Ask, settings: ModelSettings, env: Mapping[str, str]) -> list[Found]:
-    tags = await ask(base.removesuffix("/v1") + "/api/tags")
-    names = _names((tags or {}).get("models"), "name")
-    return await _several("ollama", "ollama", names, base, ask, settings, env)
+    async def models(self) -> list[Found]:
+        """Its models, by the first protocol that it answers."""
+        return await self._ollama() or await self._lmstudio() or await self._openai_like()
 
+    async def _ollama(self) -> list[Found]:
+        tags = await self._ask(f"{self._root}/api/tags")
+        return await self._several("ollama", "ollama", _names((tags or {}).get("models"), "name"))
 
-async def _lmstudio(base: str, ask: Ask, settings: ModelSettings, env: Mapping[str, str]) -> list[Found]:
-    listed = await ask(base.removesuffix("/v1") + "/api/v0/models")
-    rows = [row for row in _rows((listed or {}).get("data")) if row.get("type") not in {"embeddings", "embedding"}]
-    if not any("state" in row or "max_context_length" in row for row in rows):
-        return []
-    rows.sort(key=lambda row: row.get("state") != "loaded")  # what is loaded answers at once
-    return await _several("lmstudio", "lmstudio", _names(rows, "id"), base, ask, settings, env)
+    async def _lmstudio(self) -> list[Found]:
+        listed = await self._ask(f"{self._root}/api/v0/models")
+        rows = [row for row in _rows((listed or {}).get("data")) if row.get("type") not in {"embeddings", "embedding"}]
+        if not any("state" in row or "max_context_length" in row for row in rows):
+            return []
+        rows.sort(key=lambda row: row.get("state") != "loaded")  # what is loaded answers at once
+        return await self._several("lmstudio", "lmstudio", _names(rows, "id"))
 
+    async def _openai_like(self) -> list[Found]:
+        listed, props = await asyncio.gather(self._ask(f"{self._base}/models"), self._ask(f"{self._root}/props"))
+        names = _names((listed or {}).get("data"), "id")
+        if props is not None and "default_generation_settings" in props:
+            # it answers to any name, and calls itself by the path of its file unless it was given another
+            short = tuple(re.sub(r"^.*[/\\\\]|\.gguf$", "", name) for name in names)
+            return await self._several("llamacpp", "llamacpp", short or ("default",))
+        if listed is None or not isinstance(listed.get("data"), list):
+            return []
+        if any("owned_by" in row for row in _rows(listed["data"])):
+            return await self._several("openai", "openai", names)
+        # mlx_lm.server names no owner, and lists nothing where the hub's cache folder is missing
+        return await self._several("mlx_lm", "openai", names or ("default_model",))
 
-async def _openai_like(base: str, ask: Ask, settings: ModelSettings, env: Mapping[str, str]) -> list[Found]:
-    listed, props = await asyncio.gather(ask(f"{base}/models"), ask(base.removesuffix("/v1") + "/props"))
-    names = _names((listed or {}).get("data"), "id")
-    if props is not None and "default_generation_settings" in props:
-        return await _several("llamacpp", "llamacpp", names or ("default",), base, ask, settings, env)
-    if listed is None or not isinstance(listed.get("data"), list):
-        return []
-    if any("owned_by" in row for row in _rows(listed["data"])):
-        return await _several("openai", "openai", names, base, ask, settings, env)
-    # mlx_lm.server names no owner, and lists nothing where the hub's cache folder is missing
-    return await _several("mlx_lm", "openai", names or ("default_model",), base, ask, settings, env)
+    async def _several(self, server: str, provider: str, names: tuple[str, ...]) -> list[Found]:
+        told = await asyncio.gather(*(probe.probe_server(self._base, name, self._ask) for name in names[:MOST_ASKED]))
+        told += [Told()] * (len(names) - len(told))
+        return [self._found(server, Spec(provider, name), names, one) for name, one in zip(names, told, strict=True)]
 
-
-async def _several(
-    server: str,
-    provider: str,
-    names: tuple[str, ...],
-    base: str,
-    ask: Ask,
-    settings: ModelSettings,
-    env: Mapping[str, str],
-) -> list[Found]:
-    told = await asyncio.gather(*(probe.probe_server(base, name, ask) for name in names[:MOST_ASKED]))
-    told += [Told()] * (len(names) - len(told))
-    found: list[Found] = []
-    for name, one in zip(names, told, strict=True):
-        own = address_of(Spec(provider, name), env) == base
-        spec = str(Spec(provider, name, "" if own else base))
-        profile = probe.refined(open_model(spec, settings=settings, env=env).profile, one, settings)
-        found.append(Found(spec=spec, profile=profile, address=base, provider=server, names=names))
-    return found
+    def _found(self, server: str, spec: Spec, names: tuple[str, ...], told: Told) -> Found:
+        own = address_of(spec, self._env) == self._base
+        written = str(spec) if own else str(structs.replace(spec, address=self._base))
+        known = open_model(written, settings=self._settings, env=self._env).profile
+        profile = probe.refined(known, told, self._settings)
+        return Found(spec=written, profile=profile, address=self._base, provider=server, names=names)
 
 
 def _services(env: Mapping[str, str], settings: ModelSettings) -> list[Found]:

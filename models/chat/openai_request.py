@@ -32,9 +32,14 @@ def body(
         given["temperature"] = temperature
     given |= extra
     if request.tools:
-        given["tools"] = [_tool(tool) for tool in sorted(request.tools, key=lambda tool: tool.name)]
+        given["tools"] = tools(request.tools)
     given["messages"] = messages(request.messages, vision=vision)
     return msgspec.json.encode(given)
+
+
+def tools(given: Iterable[Tool]) -> list[Json]:
+    """The tools on the wire, by name: the head of a prompt must not depend on their order."""
+    return [_tool(tool) for tool in sorted(given, key=lambda tool: tool.name)]
 
 
 def _tool(tool: Tool) -> Json:

@@ -13,8 +13,9 @@ class ThinkSplitter:
     Any cut of the same text gives the same reasoning and the same text.
     """
 
-    def __init__(self, *, thinking: bool = False) -> None:
+    def __init__(self, *, thinking: bool = False, opening: str = OPEN, closing: str = CLOSE) -> None:
         """`thinking`: the prompt itself has opened the thought, as DeepSeek-R1's template does."""
+        self._opening, self._closing = opening, closing
         self._held = ""
         self._state = "thinking" if thinking else "start"
         self._thought_anything = False
@@ -38,24 +39,24 @@ class ThinkSplitter:
 
     def _begin(self) -> None:
         bare = self._held.lstrip()
-        if bare.startswith(OPEN):
+        if bare.startswith(self._opening):
             self._state = "thinking"
-            self._held = bare.removeprefix(OPEN)
-        elif not OPEN.startswith(bare):
+            self._held = bare.removeprefix(self._opening)
+        elif not self._opening.startswith(bare):
             self._state = "text"
 
     def _think(self) -> Iterator[TextDelta | ReasoningDelta]:
         if not self._thought_anything:
             self._held = self._held.lstrip("\n")
             self._thought_anything = bool(self._held)
-        thought, closed, rest = self._held.partition(CLOSE)
+        thought, closed, rest = self._held.partition(self._closing)
         if closed:
             self._held, self._state = rest, "after"
             if thought:
                 yield ReasoningDelta(thought)
             yield from self._after()
             return
-        keep = _overlap(thought, CLOSE)
+        keep = overlap(thought, self._closing)
         self._held = thought[len(thought) - keep :]
         if ready := thought[: len(thought) - keep]:
             yield ReasoningDelta(ready)
@@ -74,7 +75,7 @@ class ThinkSplitter:
         self._held = ""
 
 
-def _overlap(text: str, mark: str) -> int:
+def overlap(text: str, mark: str) -> int:
     """How many characters at the end of `text` could be the start of `mark`."""
     return next((n for n in range(min(len(mark) - 1, len(text)), 0, -1) if text.endswith(mark[:n])), 0)
 

@@ -1,0 +1,115 @@
+"""mlx-lm itself: all that touches the library, which has no types. Everything here runs on the mlx thread."""
+
+import importlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+PREFILL_STEP = 512  # tokens between two looks at whether someone still listens; mlx-lm's own is 2,048
+
+
+class Piece(Struct, frozen=True):
+    """A stretch of the answer. `reason` is "", "stop" or "length"."""
+
+    text: str
+    tokens: int
+    per_second: float
+    reason: str
+
+
+class Engine:
+    """A loaded model with its tokenizer and the KV cache of the last request.
+
+    The cache holds `_cached` tokens. A request that begins with them all, or with some of them, is read from
+    where they part.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Load; slow. Raises what mlx-lm raises, ImportError where it is not installed."""
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+        os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+        self._lm: Any = importlib.import_module("mlx_lm")
+        self._caches: Any = importlib.import_module("mlx_lm.models.cache")
+        self._samplers: Any = importlib.import_module("mlx_lm.sample_utils")
+        # Code that comes with a checkpoint is never run: it was not asked for.
+        self._model, self._tokenizer = self._lm.load(str(folder), tokenizer_config={"trust_remote_code": False})[:2]
+        self._cache: list[Any] = []
+        self._cached: list[int] = []
+
+    @property
+    def tool_marks(self) -> tuple[str, str] | None:
+        """What opens and closes a tool call in the model's words."""
+        tokenizer = self._tokenizer
+        return (tokenizer.tool_call_start, tokenizer.tool_call_end or "") if tokenizer.has_tool_calling else None
+
+    @property
+    def think_marks(self) -> tuple[str, str]:
+        tokenizer = self._tokenizer
+        return (tokenizer.think_start, tokenizer.think_end) if tokenizer.has_thinking else ("<think>", "</think>")
+
+    def parse_call(self, text: str, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The calls in the words between the marks. Raises ValueError where they are none."""
+        found: Any = self._tokenizer.tool_parser(text, tools)
+        return found if isinstance(found, list) else [found]  # pyright: ignore[reportUnknownVariableType]
+
+    def encode(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> list[int]:
+        """The prompt's tokens by the model's own chat template."""
+        if not self._tokenizer.has_chat_template:
+            plain = "\n\n".join(f"{message['role']}: {message['content']}" for message in messages)
+            return list(self._tokenizer.encode(plain + "\n\nassistant:"))
+        given: dict[str, Any] = {"tools": tools} if tools else {}
+        return list(self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, **given))
+
+    def opens_with_thought(self, prompt: list[int]) -> bool:
+        """Whether the template itself has opened a thought at the end of the prompt."""
+        return str(self._tokenizer.decode(prompt[-8:])).rstrip().endswith(self.think_marks[0])
+
+    def reuse(self, prompt: list[int]) -> int:
+        """How many tokens of the prompt the cache holds after it was trimmed to them."""
+        common = next((i for i, (a, b) in enumerate(zip(prompt, self._cached, strict=False)) if a != b), None)
+        common = min(len(prompt), len(self._cached)) if common is None else common
+        common = min(common, len(prompt) - 1)  # at least one token must be read to answer
+        surplus = len(self._cached) - common
+        if not self._cache or (surplus and not self._caches.can_trim_prompt_cache(self._cache)):
+            self._cache, self._cached = self._caches.make_prompt_cache(self._model), []
+            return 0
+        if surplus:
+            self._caches.trim_prompt_cache(self._cache, surplus)
+            self._cached = self._cached[:common]
+        return common
+
+    def generate(
+        self, prompt: list[int], *, most: int, sampling: dict[str, float], progress: Callable[[int, int], None]
+    ) -> Iterator[Piece]:
+        """The answer to a prompt whose first tokens `reuse` has kept. Whatever way it ends, the cache stays true."""
+        held = len(self._cached)
+        said: list[int] = []
+        pieces: Any = self._lm.stream_generate(
+            self._model,
+            self._tokenizer,
+            prompt[held:],
+            max_tokens=most,
+            sampler=self._samplers.make_sampler(**sampling),
+            prompt_cache=self._cache,
+            prefill_step_size=PREFILL_STEP,
+            prompt_progress_callback=progress,
+        )
+        try:
+            for piece in pieces:
+                said.append(int(piece.token))
+                yield Piece(piece.text, len(said), float(piece.generation_tps), piece.finish_reason or "")
+        finally:
+            pieces.close()
+            self._note(prompt + said)
+
+    def _note(self, tokens: list[int]) -> None:
+        """What the cache holds now, by its own word; nothing where it does not say or was left half way."""
+        offset = getattr(self._cache[0], "offset", None) if self._cache else None
+        if isinstance(offset, int) and offset <= len(tokens):
+            self._cached = tokens[:offset]
+        else:
+            self._cache, self._cached = [], []

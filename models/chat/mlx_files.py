@@ -1,0 +1,77 @@
+"""What a checkpoint's folder tells without loading it: where it is, its window, its tokenizer. No mlx here."""
+
+import hashlib
+import importlib
+import json
+from pathlib import Path
+from typing import Any, cast
+
+from models.tokens import Tokenizer
+
+Json = dict[str, Any]
+
+
+def find_folder(name: str) -> Path | None:
+    """The folder of this name, or of this hub name in the local cache. Nothing is downloaded."""
+    folder = Path(name).expanduser()
+    if (folder / "config.json").is_file():
+        return folder
+    if folder.is_absolute() or name.startswith((".", "~")):
+        return None
+    try:
+        hub: Any = importlib.import_module("huggingface_hub")
+        found = Path(hub.snapshot_download(name, local_files_only=True))
+    except (ImportError, OSError, ValueError):  # hub's own errors are of the last two
+        return None
+    return found if (found / "config.json").is_file() else None
+
+
+def window_of(folder: Path) -> int | None:
+    """`max_position_embeddings`: mlx-lm itself does not keep to it."""
+    config = _json(folder / "config.json")
+    for part in (config, _object(config.get("text_config"))):
+        for key in ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length"):
+            if isinstance(value := part.get(key), int) and value > 0:
+                return value
+    return None
+
+
+def sampling_of(folder: Path) -> dict[str, float]:
+    """How the checkpoint's maker wants it sampled; greedy where they do not say."""
+    given = _json(folder / "generation_config.json")
+    if not given.get("do_sample", "temperature" in given):
+        return {"temp": 0.0}
+    names = {"temperature": "temp", "top_p": "top_p", "top_k": "top_k", "min_p": "min_p"}
+    return {"temp": 0.7} | {names[key]: value for key, value in given.items() if key in names and value is not None}
+
+
+def calls_tools(folder: Path) -> bool:
+    """Whether the chat template speaks of tools."""
+    template = _json(folder / "tokenizer_config.json").get("chat_template")
+    named = folder / "chat_template.jinja"
+    return "tools" in json.dumps(template) or (named.is_file() and "tools" in named.read_text(encoding="utf-8"))
+
+
+def tokenizer_of(folder: Path) -> Tokenizer | None:
+    """The checkpoint's own tokenizer, where it has a tokenizer.json and the library is here."""
+    path = folder / "tokenizer.json"
+    if not path.is_file():
+        return None
+    try:
+        library: Any = importlib.import_module("tokenizers")
+        tokenizer: Any = library.Tokenizer.from_file(str(path))
+    except Exception:  # the library raises a bare Exception for a file it cannot read
+        return None
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    return Tokenizer(f"tokenizer-{digest}", lambda text: tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def _json(path: Path) -> Json:
+    try:
+        return _object(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def _object(value: object) -> Json:
+    return cast("Json", value) if isinstance(value, dict) else {}

@@ -1,0 +1,200 @@
+"""A model in this process, through mlx-lm, on the mlx thread.
+
+The KV cache is kept from turn to turn: a request that begins with the one before is read from where it goes on.
+mlx is imported on that thread with the first request; before that only the checkpoint's small files are read.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from models.chat import mlx_files, openai_request
+from models.chat.mlx_engine import Engine, Piece
+from models.chat.mlx_words import AnswerReader
+from models.chat.port import Done, Event, Failed, PrefillProgress, Profile, StopReason, TokenCounter
+from models.chat.spec import Spec
+from models.messages import Request, Usage
+from models.mlx_thread import Emit, MlxThread, Work, mlx_thread
+from models.settings import ModelSettings
+from models.tokens import Estimate
+
+Json = dict[str, Any]
+
+
+class MlxText:
+    """A ChatModel of a folder, or of a hub name that is in the local cache."""
+
+    def __init__(
+        self, spec: Spec, *, profile: Profile, settings: ModelSettings, thread: MlxThread | None = None
+    ) -> None:
+        self._name = spec.name
+        self._settings = settings
+        self._profile = profile
+        self._counter: TokenCounter = Estimate()
+        self._thread = thread or mlx_thread()
+        self._folder: Path | None = None
+        self._engine: Engine | None = None  # touched on the mlx thread alone
+
+    @property
+    def profile(self) -> Profile:
+        return self._profile
+
+    @property
+    def counter(self) -> TokenCounter:
+        return self._counter
+
+    async def prepare(self) -> Profile:
+        """Read the window, the tools and the tokenizer from the checkpoint's small files."""
+        await asyncio.to_thread(self._read_files)
+        return self._profile
+
+    def _read_files(self) -> None:
+        if self._folder is not None:
+            return
+        folder = mlx_files.find_folder(self._name)
+        if folder is None:
+            return
+        window, tools, settings = mlx_files.window_of(folder), mlx_files.calls_tools(folder), self._settings
+        self._profile = structs.replace(
+            self._profile,
+            window=settings.window or window or self._profile.window,
+            window_known=bool(settings.window or window),
+            tools=tools if settings.tools is None else settings.tools,
+        )
+        self._counter = mlx_files.tokenizer_of(folder) or self._counter
+        self._folder = folder
+
+    def stream(self, request: Request) -> AsyncIterator[Event]:
+        return self._stream(request)
+
+    async def _stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        await self.prepare()
+        if self._folder is None:
+            yield self._no_folder()
+            return
+        work: AsyncGenerator[Event, None] = self._thread.stream(Work.CHAT, lambda emit: self._answer(request, emit))
+        async with aclosing(work) as events:
+            async for event in events:
+                yield event
+
+    async def close(self) -> None:
+        """Let go of the model and its cache, on the thread they live on."""
+        if self._engine is not None:
+            await asyncio.wrap_future(self._thread.run(Work.CHAT, self._let_go))
+
+    def _let_go(self) -> None:
+        self._engine = None
+
+    # From here on: the mlx thread.
+
+    def _answer(self, request: Request, emit: "Emit[Event]") -> None:
+        """Load where it is not loaded yet, read, answer. Emits Done or Failed last; only Stopped is raised."""
+        engine = self._loaded(emit)
+        if engine is None:
+            return
+        wire = openai_request.messages(request.messages, vision=False)
+        tools = openai_request.tools(request.tools) if self._profile.tools else []
+        try:
+            prompt = engine.encode([_as_templates_want(message) for message in wire], tools)
+        except Exception as error:  # a chat template may raise anything
+            emit(Failed("bad_request", "The chat template refused", f"`{self._name}`: {error}", "Try another model."))
+            return
+        if len(prompt) >= self._profile.window:
+            emit(self._too_long(len(prompt)))
+            return
+        reader = AnswerReader(engine, tools, thinking=engine.opens_with_thought(prompt))
+        self._say(engine, request, prompt, reader, emit)
+
+    def _say(
+        self, engine: Engine, request: Request, prompt: list[int], reader: AnswerReader, emit: "Emit[Event]"
+    ) -> None:
+        held = engine.reuse(prompt)
+        most = min(request.max_tokens, self._profile.window - len(prompt))
+        last = Piece("", 0, 0.0, "stop")
+
+        def progress(done: int, total: int) -> None:
+            emit(PrefillProgress(held + done, held + total))
+
+        pieces = engine.generate(prompt, most=most, sampling=self._sampling(request), progress=progress)
+        try:
+            for piece in pieces:
+                last = piece
+                for event in reader.feed(piece.text):
+                    emit(event)
+        except (RuntimeError, ValueError, MemoryError) as error:
+            emit(Failed("server_error", "The model failed", f"`{self._name}`: {error}", "Send again, or /compact."))
+            return
+        finally:
+            pieces.close()  # type: ignore[attr-defined]  # a generator
+        for event in reader.finish():
+            emit(event)
+        speed = {"timings": {"predicted_per_second": last.per_second}}
+        emit(Usage(len(prompt), last.tokens, held, extra=speed))
+        reason = StopReason.LENGTH if last.reason == "length" else StopReason.STOP
+        emit(Done(StopReason.TOOL_CALLS if reader.called else reason))
+
+    def _loaded(self, emit: "Emit[Event]") -> Engine | None:
+        if self._engine is None and self._folder is not None:
+            try:
+                self._engine = Engine(self._folder)
+            except ImportError as error:
+                emit(_missing(error))
+            except Exception as error:  # a checkpoint may be broken in any way
+                what = f"`{self._name}` could not be loaded: {type(error).__name__}: {error}"
+                emit(Failed("no_model", "The model cannot be loaded", what, "Look whether the folder is whole."))
+        return self._engine
+
+    def _sampling(self, request: Request) -> dict[str, float]:
+        chosen = self._settings.temperature if request.temperature is None else request.temperature
+        if chosen is not None:
+            return {"temp": chosen}
+        return mlx_files.sampling_of(self._folder) if self._folder else {"temp": 0.0}
+
+    def _too_long(self, tokens: int) -> Failed:
+        window = self._profile.window
+        return Failed(
+            "too_large",
+            "Too long for the model",
+            f"The request has {tokens} tokens, and `{self._name}` takes {window}.",
+            "/compact moves older turns to the archive.",
+        )
+
+    def _no_folder(self) -> Failed:
+        return Failed(
+            "no_model",
+            "No such model here",
+            f"`{self._name}` is no folder with a config.json, and not in the local cache of Hugging Face's hub.",
+            f"Nothing is downloaded without your word: `hf download {self._name}` fetches it.",
+        )
+
+
+def _missing(error: ImportError) -> Failed:
+    if sys.platform == "win32":
+        hint = "mlx-lm has no build for Windows: use Ollama, LM Studio or llama.cpp."
+    else:
+        hint = "Install it with: pip install 'palimpsest-shell[mlx]'"
+    return Failed("missing", "mlx-lm is not installed", f"A model of mlx needs the library mlx-lm ({error}).", hint)
+
+
+def _as_templates_want(message: Json) -> Json:
+    """Chat templates take a call's arguments as an object, where the wire has a string."""
+    if "tool_calls" not in message:
+        return message
+    calls = [
+        {**call, "function": {**call["function"], "arguments": _object(call["function"]["arguments"])}}
+        for call in message["tool_calls"]
+    ]
+    return {**message, "tool_calls": calls}
+
+
+def _object(arguments: str) -> object:
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return arguments

@@ -1,0 +1,90 @@
+"""The words of a model in this process: thoughts, text, and the tool calls that stand between marks in it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Protocol
+from uuid import uuid4
+
+from models.chat.port import Event, ReasoningDelta, TextDelta
+from models.chat.thinking import ThinkSplitter, overlap
+from models.messages import ToolCall
+
+Json = dict[str, Any]
+
+
+class Marks(Protocol):
+    """What a model's tokenizer says of its marks."""
+
+    @property
+    def tool_marks(self) -> tuple[str, str] | None: ...
+
+    @property
+    def think_marks(self) -> tuple[str, str]: ...
+
+    def parse_call(self, text: str, tools: list[Json]) -> list[Json]: ...
+
+
+class AnswerReader:
+    """Feed it the answer's text as it comes."""
+
+    def __init__(self, marks: Marks, tools: list[Json], *, thinking: bool = False) -> None:
+        self._marks = marks
+        self._tools = tools
+        opening, closing = marks.think_marks
+        self._think = ThinkSplitter(thinking=thinking, opening=opening, closing=closing)
+        self._held = ""
+        self._inside = False
+        self._calls: list[ToolCall] = []
+
+    @property
+    def called(self) -> bool:
+        return bool(self._calls)
+
+    def feed(self, text: str) -> Iterator[Event]:
+        for event in self._think.feed(text):
+            yield from self._sort(event)
+
+    def finish(self) -> Iterator[Event]:
+        for event in self._think.close():
+            yield from self._sort(event)
+        if self._inside:
+            yield from self._take_call(self._held)
+        elif self._held:
+            yield TextDelta(self._held)
+        self._held = ""
+        yield from self._calls
+
+    def _sort(self, event: TextDelta | ReasoningDelta) -> Iterator[Event]:
+        marks = self._marks.tool_marks
+        if isinstance(event, ReasoningDelta) or marks is None or not self._tools:
+            yield event
+            return
+        self._held += event.text
+        while self._held:
+            mark = marks[1] if self._inside else marks[0]
+            before, found, after = self._held.partition(mark) if mark else (self._held, "", "")
+            if found:
+                yield from self._take_call(before) if self._inside else self._say(before)
+                self._held, self._inside = after, not self._inside
+                continue
+            if not self._inside:
+                keep = overlap(before, mark)
+                yield from self._say(before[: len(before) - keep])
+                self._held = before[len(before) - keep :]
+            return
+
+    def _say(self, text: str) -> Iterator[Event]:
+        if text and not (text.isspace() and self._calls):
+            yield TextDelta(text)
+
+    def _take_call(self, text: str) -> Iterator[Event]:
+        """The calls in it; words that are none are shown as words."""
+        try:
+            calls = self._marks.parse_call(text, self._tools)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, SyntaxError):
+            yield from self._say(text)
+            return
+        for call in calls:
+            arguments: object = call.get("arguments") or {}
+            written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+            self._calls.append(ToolCall(f"call_{uuid4().hex[:12]}", str(call.get("name") or ""), written))
