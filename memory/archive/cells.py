@@ -19,6 +19,7 @@ from memory.errors import NotAPage
 ENGINE = "cells"
 UNKNOWN = "\ufffd"
 _LARGEST_SCALE = 4
+_FEWEST_GLYPHS = 8  # a header alone has more; a black square reads as one glyph, █
 _ESCAPE = re.compile("\u241b([0-9A-F]{1,6});")
 
 
@@ -33,39 +34,61 @@ class Reading(Struct, frozen=True):
 
 def read(picture: bytes) -> Reading:
     """The text of one page. Raises NotAPage where the picture does not hold our cells."""
-    ink = _at_scale(decode(picture))
-    table = glyphs()
+    sheets: list[_Sheet] = []
+    for ink in _at_scale(decode(picture)):
+        sheets.append(sheet := _sheet(ink))
+        if sheet.header is not None:
+            return _reading(sheet, sheet.header)
+    for sheet in sheets:
+        if _looks_like_a_page(sheet.codes):
+            return _doubtful(_text_of(_trimmed(sheet.codes[sheet.head :])), None)
+    raise NotAPage(
+        "Not a page of ours",
+        "The picture's cells are not those of a Palimpsest page.",
+        "An OCR engine can read other pictures: see `palimpsest recall --help`, --engine.",
+    )
+
+
+class _Sheet(Struct, frozen=True):
+    """A grid of cells and their codes; `head` is how many cells the header rows have."""
+
+    cells: NDArray[np.uint8]
+    codes: NDArray[np.int32]
+    head: int
+    header: Header | None
+
+
+def _sheet(ink: NDArray[np.uint8]) -> _Sheet:
     cells = _cells(ink)
-    codes = _read_cells(cells, table)
+    codes = _read_cells(cells, glyphs())
     columns = ink.shape[1]
     head = -(-HEADER_CELLS // columns) * columns
-    header = read_header(_string(codes[:HEADER_CELLS]))
-    if header is None and not _looks_like_a_page(codes):
-        raise NotAPage(
-            "Not a page of ours",
-            "The picture's cells are not those of a Palimpsest page.",
-            "An OCR engine can read other pictures: see `palimpsest recall --help`, --engine.",
-        )
-    body = codes[head:]
-    if header is None:
-        return _doubtful(_text_of(_trimmed(body)), None)
-    text = _text_of(body[: header.used])
-    rest_is_blank = not cells[HEADER_CELLS:head].any() and not cells[head + header.used :].any()
+    return _Sheet(cells, codes, head, read_header(_string(codes[:HEADER_CELLS])))
+
+
+def _reading(sheet: _Sheet, header: Header) -> Reading:
+    end = sheet.head + header.used
+    text = _text_of(sheet.codes[sheet.head : end])
+    rest_is_blank = not sheet.cells[HEADER_CELLS : sheet.head].any() and not sheet.cells[end:].any()
     if rest_is_blank and digest(text).hex() == header.sha256:
         return Reading(text=text, trust=Trust.EXACT, doubt=(), header=header)
     return _doubtful(text, header)
 
 
-def _at_scale(ink: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The ink of a page at its own size; a whole multiple is brought down by taking the middle of each square."""
+def _at_scale(ink: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
+    """The ink as it is, where it has a page's size, and brought down where it is a whole multiple of one.
+
+    A square of pixels is brought down to the one in its middle. A tiny page doubled has a base page's size: both stand.
+    """
     sides = {mode.side for mode in MODES.values()}
     height, width = ink.shape[0], ink.shape[1] * 8
-    if height == width and height in sides:
-        return ink
+    found = [ink] if height == width and height in sides else []
     for scale in range(2, _LARGEST_SCALE + 1):
         if height == width and height % scale == 0 and height // scale in sides:
             pixels = np.unpackbits(ink, axis=1)[scale // 2 :: scale, scale // 2 :: scale]
-            return np.packbits(pixels, axis=1)
+            found.append(np.packbits(pixels, axis=1))
+    if found:
+        return found
     raise NotAPage(
         "Not a page of ours",
         f"The picture is {width}×{height} pixels; a page is square, of {', '.join(map(str, sorted(sides)))}.",
@@ -133,9 +156,9 @@ def _trimmed(codes: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _looks_like_a_page(codes: NDArray[np.int32]) -> bool:
-    """Whether more than half of the cells that are not blank are glyphs of ours."""
-    inked = int((codes != 0x20).sum())
-    return inked > 0 and int((codes < 0).sum()) * 2 < inked
+    """Whether more than half of the cells that are not blank are glyphs of ours, and not all the same few."""
+    inked = codes[codes != 0x20]
+    return int((inked < 0).sum()) * 2 < len(inked) and len(np.unique(inked)) >= _FEWEST_GLYPHS
 
 
 def _doubtful(text: str, header: Header | None) -> Reading:

@@ -1,0 +1,32 @@
+"""The text that stands beside an explicit archive: `memory/archive/<label>.md`, for a person to read and to search."""
+
+import re
+from itertools import count
+from pathlib import Path
+
+from foundation.files import write_atomically
+from foundation.privacy import Cleared
+
+_NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]+')
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")  # Windows
+_LONGEST = 60  # characters, at most four bytes each: under the 255 bytes of every file system
+
+
+def keep_text(folder: Path, label: str, text: Cleared) -> Path:
+    """Writes the text as `<label>.md` in `folder`, and gives its address; never over another text of that name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = file_stem(label)
+    for number in count(1):
+        path = folder / (f"{stem}.md" if number == 1 else f"{stem}-{number}.md")
+        if not path.exists():
+            write_atomically(path, text)
+            return path
+        if path.read_bytes() == text.encode("utf-8", "backslashreplace"):
+            return path
+    raise AssertionError
+
+
+def file_stem(label: str) -> str:
+    """The label as a file name that every system takes."""
+    stem = _NOT_IN_NAMES.sub("-", label)[:_LONGEST].strip(" .-") or "archive"
+    return f"{stem}-" if _RESERVED.match(stem) else stem

@@ -1,0 +1,62 @@
+"""A vault over a real store, in a folder of its own."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from msgspec import Struct
+
+from foundation.paths import Workspace
+from memory.archive.vault import Vault
+from memory.cold import ColdStore, Draft, Entry, EntryKind
+from models.messages import Role
+from tests.fakes import FakeClock
+
+
+class FakeTerms(Struct, frozen=True):
+    """Words as search would store them: here they are only to be seen to be kept."""
+
+    packed: bytes
+    length: int
+
+
+def fake_analyse(text: str, speaker: str) -> FakeTerms:
+    words = text.split()
+    return FakeTerms(f"{speaker} {' '.join(words[:3])}".encode("utf-8", "replace"), len(words))
+
+
+Say = Callable[..., Entry]
+
+
+@pytest.fixture
+def cold(workspace: Workspace, clock: FakeClock) -> Iterator[ColdStore]:
+    workspace.state.mkdir(mode=0o700)
+    store = ColdStore.open(workspace.database, analyse=fake_analyse, clock=clock)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def vault(workspace: Workspace, cold: ColdStore, clock: FakeClock) -> Vault:
+    return Vault(workspace.packs, workspace.page_cache, cold, clock)
+
+
+@pytest.fixture
+def say(cold: ColdStore, clock: FakeClock) -> Say:
+    """Adds an entry to the one conversation of the test."""
+    conversation = cold.new_conversation()
+
+    def say(text: str, speaker: str = "Ann", role: Role = Role.USER) -> Entry:
+        clock.advance(60)
+        parent = cold.conversation_at(conversation.seq).leaf
+        return cold.append(
+            Draft(
+                conversation=conversation.seq,
+                parent=parent,
+                kind=EntryKind.MESSAGE,
+                role=role,
+                speaker=speaker,
+                text=text,
+            )
+        )
+
+    return say

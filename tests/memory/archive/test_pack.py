@@ -1,0 +1,83 @@
+"""Packs: whole, unchanging, readable with nothing but themselves."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from memory.archive.modes import MODES
+from memory.archive.pack import MAGIC, Pack, write_pack
+from memory.archive.page import Drawn, draw, sheets
+from memory.errors import Damaged
+
+
+@pytest.fixture
+def pages() -> list[Drawn]:
+    text = "The quick brown fox. " * 1500
+    return [draw(sheet, f"pg_{number:012}", number) for number, sheet in enumerate(sheets(text, MODES["base"]), 1)]
+
+
+def test_a_pack_gives_back_each_page_to_the_byte(tmp_path: Path, pages: list[Drawn]) -> None:
+    written = write_pack(tmp_path / "packs", pages)
+    pack = Pack(written.path)
+    assert [pack.png(n) for n in range(len(pages))] == [page.png for page in pages]
+    assert [(leaf.id, leaf.number, leaf.mode, leaf.chars, leaf.sha256) for leaf in pack.pages] == [
+        (p.id, p.number, p.mode.name, len(p.text), p.sha256.hex()) for p in pages
+    ]
+
+
+def test_a_pack_is_much_smaller_than_its_pictures(tmp_path: Path, pages: list[Drawn]) -> None:
+    assert write_pack(tmp_path / "packs", pages).size < sum(len(page.png) for page in pages) / 5
+
+
+def test_names_are_never_used_twice(tmp_path: Path, pages: list[Drawn]) -> None:
+    names = {write_pack(tmp_path / "packs", pages[:1]).path.name for _ in range(20)}
+    assert len(names) == 20
+    assert not any(":" in name for name in names)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_a_pack_is_for_its_owner_alone(tmp_path: Path, pages: list[Drawn]) -> None:
+    path = write_pack(tmp_path / "packs", pages).path
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_nothing_else_is_left_in_the_folder(tmp_path: Path, pages: list[Drawn]) -> None:
+    path = write_pack(tmp_path / "packs", pages).path
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("cut", [0, 5, len(MAGIC), 1000, -1, -30, -60])
+def test_a_pack_that_is_cut_off_is_said_to_be_damaged(tmp_path: Path, pages: list[Drawn], cut: int) -> None:
+    path = write_pack(tmp_path / "packs", pages).path
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(Damaged) as caught:
+        Pack(path)
+    assert str(path) in caught.value.message
+
+
+def test_a_page_altered_on_disk_is_said_to_be_damaged(tmp_path: Path, pages: list[Drawn]) -> None:
+    path = write_pack(tmp_path / "packs", pages).path
+    pack = Pack(path)
+    body = bytearray(path.read_bytes())
+    body[pack.pages[1].offset + pack.pages[1].length // 2] ^= 1
+    path.write_bytes(body)
+    assert pack.png(0) == pages[0].png
+    with pytest.raises(Damaged):
+        pack.png(1)
+
+
+def test_a_list_of_pages_altered_on_disk_is_said_to_be_damaged(tmp_path: Path, pages: list[Drawn]) -> None:
+    path = write_pack(tmp_path / "packs", pages).path
+    body = bytearray(path.read_bytes())
+    body[-60] ^= 1
+    path.write_bytes(body)
+    with pytest.raises(Damaged):
+        Pack(path)
+
+
+def test_a_pack_that_is_gone_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(Damaged):
+        Pack(tmp_path / "gone.pages")

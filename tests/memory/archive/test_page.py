@@ -1,0 +1,100 @@
+"""From text to pages: flow layout, nothing lost between them."""
+
+import struct
+import zlib
+
+import pytest
+
+from foundation.errors import Misuse
+from memory.archive.glyphs import FILLER, glyphs
+from memory.archive.header import read_header
+from memory.archive.modes import MODES, TINY, mode_named
+from memory.archive.page import draw, sheets
+
+BASE = MODES["base"]
+ID = "pg_0123456789ab"
+
+
+def test_the_modes_are_the_four_of_the_paper() -> None:
+    assert [(m.name, m.side, m.vision_tokens) for m in MODES.values()] == [
+        ("tiny", 512, 64),
+        ("small", 640, 100),
+        ("base", 1024, 256),
+        ("large", 1280, 400),
+    ]
+    assert all(m.vision_tokens * 4096 == m.side**2 for m in MODES.values())
+
+
+def test_an_unknown_mode_is_a_misuse_that_names_the_others() -> None:
+    with pytest.raises(Misuse) as caught:
+        mode_named("huge")
+    assert "tiny, small, base, large" in caught.value.hint
+
+
+def test_lines_flow_on_so_that_short_lines_do_not_empty_a_page() -> None:
+    (sheet,) = sheets("a\n" * 3000, BASE)
+    assert sheet.used == 6000
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=lambda mode: mode.name)
+def test_a_page_is_filled_to_its_last_cell(mode) -> None:
+    first, second = sheets("x" * (mode.capacity + 1), mode)
+    assert (first.used, second.used) == (mode.capacity, 1)
+
+
+def test_a_short_tail_takes_a_tiny_page_and_a_long_one_does_not() -> None:
+    assert [s.mode.name for s in sheets("x" * (BASE.capacity + TINY.capacity), BASE)] == ["base", "tiny"]
+    assert [s.mode.name for s in sheets("x" * (BASE.capacity + TINY.capacity + 1), BASE)] == ["base", "base"]
+
+
+def test_empty_text_is_one_empty_page() -> None:
+    (sheet,) = sheets("", BASE)
+    assert (sheet.text, sheet.used, sheet.mode) == ("", 0, TINY)
+
+
+def test_a_wide_glyph_never_straddles_two_rows() -> None:
+    (sheet,) = sheets("x" + "字" * 3000, BASE)
+    table = glyphs()
+    ends = sheet.grid.reshape(-1, BASE.columns)[:, -1]
+    assert ends[0] == table.first_cell[FILLER]  # 1 + 63×2 cells, then one that no wide glyph fits
+    assert sheet.used == 1 + 6000 + 1
+
+
+def test_an_escape_is_never_split_between_pages() -> None:
+    text = "x" * (BASE.capacity - 3) + "\ue000" + "y"
+    first, second = sheets(text, BASE)
+    assert first.text == "x" * (BASE.capacity - 3)
+    assert second.text == "\ue000y"
+
+
+def test_pages_joined_are_the_text() -> None:
+    text = "Grüße, 世界 \ud800 ␛ ↵\n" * 4000
+    assert "".join(sheet.text for sheet in sheets(text, BASE)) == text
+
+
+def test_the_png_is_stored_in_one_bit_and_carries_nothing_but_pixels() -> None:
+    (sheet,) = sheets("hello", BASE)
+    png = draw(sheet, ID, 1).png
+    assert struct.unpack_from(">IIBB", png, 16) == (512, 512, 1, 0)
+    kinds, at = [], 8
+    while at < len(png):
+        (length,) = struct.unpack_from(">I", png, at)
+        kinds.append(png[at + 4 : at + 8])
+        at += 12 + length
+    assert kinds == [b"IHDR", b"IDAT", b"IEND"]
+    raw = zlib.decompress(png[png.index(b"IDAT") + 4 : -16])
+    assert len(png) > len(raw)  # stored: a pack's zstd does the compressing
+
+
+def test_the_same_page_is_the_same_bytes() -> None:
+    (sheet,) = sheets("hello", BASE)
+    assert draw(sheet, ID, 1).png == draw(sheet, ID, 1).png
+
+
+def test_a_header_with_any_letter_changed_is_none() -> None:
+    header = "PALIMPSEST-1 b880b812 pg_0123456789ab 0000001 00005 " + "ab" * 32 + " "
+    whole = f"{header}{zlib.crc32(header.encode()):08x}".ljust(128)
+    assert read_header(whole) is not None
+    for at in range(128):
+        changed = whole[:at] + ("1" if whole[at] != "1" else "2") + whole[at + 1 :]
+        assert read_header(changed) is None, at
