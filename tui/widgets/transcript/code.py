@@ -1,0 +1,74 @@
+"""Code, coloured by Pygments, on a panel of its own."""
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+
+from tui.widgets.transcript.lines import Line, Run, cells, cut
+from tui.widgets.transcript.look import Look
+from tui.widgets.transcript.wrap import fold
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+TAB: Final = 4
+_STYLES: Final = (  # the longest fitting beginning of a token's name decides
+    ("Keyword.Constant", "number"),
+    ("Keyword", "keyword"),
+    ("Operator.Word", "keyword"),
+    ("Name.Function", "name"),
+    ("Name.Class", "name"),
+    ("Name.Decorator", "name"),
+    ("Name.Builtin", "name"),
+    ("Name.Tag", "keyword"),
+    ("Name.Attribute", "name"),
+    ("Literal.String", "string"),
+    ("Literal.Number", "number"),
+    ("Comment", "comment"),
+    ("Generic.Deleted", "error"),
+    ("Generic.Inserted", "good"),
+    ("Generic.Heading", "keyword"),
+    ("Generic.Subheading", "keyword"),
+)
+
+
+def code_lines(source: str, language: str, width: int, look: Look, *, labelled: bool) -> list[Line]:
+    """The code as lines of exactly `width` cells; a line too long goes on below."""
+    lines: list[Line] = []
+    if labelled and language and width > cell_len(language) + 4:
+        space = " " * (width - cell_len(language) - 1)
+        lines.append([Segment(space, look.panel), Segment(f"{language} ", look.panel + look.comment)])
+    for row in cut(_coloured(source.expandtabs(TAB), language, look), width - 2, fold, keep_spaces=True):
+        space = " " * (width - 1 - cells(row))
+        lines.append([Segment(" ", look.panel), *row, Segment(space, look.panel)])
+    return lines
+
+
+def _coloured(source: str, language: str, look: Look) -> list[Run]:
+    lexer = _lexer(language.lower()) if language else None
+    if lexer is None:
+        return [(source, look.panel)]
+    return [(words, _style(kind, look)) for kind, words in lexer.get_tokens(source)]
+
+
+@lru_cache(maxsize=32)
+def _lexer(language: str) -> "Lexer | None":
+    from pygments.lexers import get_lexer_by_name  # noqa: PLC0415 - loaded with the first code
+    from pygments.util import ClassNotFound  # noqa: PLC0415
+
+    try:
+        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
+@lru_cache(maxsize=512)
+def _style(kind: Any, look: Look) -> Style:
+    name = ".".join(kind)
+    for start, style in _STYLES:
+        if name.startswith(start):
+            return look.panel + getattr(look, style)
+    return look.panel

@@ -1,0 +1,40 @@
+"""A block made into strips, once for each width."""
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from tui.widgets.transcript.blocks import Block, BlockKind
+from tui.widgets.transcript.code import code_lines
+from tui.widgets.transcript.lines import Line
+from tui.widgets.transcript.look import Look
+from tui.widgets.transcript.prose import parse, prose_lines, table_of
+from tui.widgets.transcript.tables import natural_widths, table_lines
+
+
+def block_lines(block: Block, width: int, look: Look) -> list[Line]:
+    """The block's lines, each at most `width` cells."""
+    room = max(width - block.indent, width // 2)
+    match block.kind:
+        case BlockKind.CODE:
+            lines = code_lines(block.source, block.language, room, look, labelled=block.opens)
+        case BlockKind.TABLE:
+            lines = _table(block, room, look)
+        case BlockKind.PROSE:
+            lines = prose_lines(block.source, room, look)
+    if block.indent:
+        space = Segment(" " * (width - room), look.text)
+        lines = [[space, *line] for line in lines]
+    return [[], *lines] if block.gap else lines
+
+
+def _table(block: Block, width: int, look: Look) -> list[Line]:
+    table = table_of(parse(f"{block.header}\n{block.source}").children[0], look)
+    if not block.sample:
+        return table_lines(table, width, look, opens=block.opens)
+    measured = table_of(parse(f"{block.header}\n{block.sample}").children[0], look)
+    return table_lines(table, width, look, wanted=natural_widths(measured), opens=False)
+
+
+def strips(lines: list[Line], width: int, look: Look) -> list[Strip]:
+    """Lines as strips of exactly `width` cells on the look's background."""
+    return [Strip(line).adjust_cell_length(width, look.text) for line in lines]
