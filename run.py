@@ -38,7 +38,8 @@ def set_up(kind: str) -> None:
     print("Setting up .venv (once; a minute or two) …", file=sys.stderr)
     if not PYTHON.exists():
         venv.EnvBuilder(with_pip=False, symlinks=os.name != "nt").create(VENV)
-    pip = [sys.executable, "-m", "pip", "--python", PYTHON, "--disable-pip-version-check", "install", "--quiet", "--no-compile"]
+    pip = [sys.executable, "-m", "pip", "--python", PYTHON, "--disable-pip-version-check", "install"]
+    pip += ["--quiet", "--no-compile"]
     for step in (["--require-hashes", "-r", wanted], ["--no-deps", "--no-build-isolation", "--editable", HERE]):
         if code := run([*pip, *step]):
             print("Setting up failed: see pip's words above.", file=sys.stderr)
