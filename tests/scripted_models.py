@@ -18,6 +18,18 @@ CHATML = (
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 
+CALLING = (  # as Hermes and Qwen write their calls; llama.cpp and mlx-lm both know them by it
+    "{% if tools %}<|im_start|>system\nYou may call these functions:\n<tools>"
+    "{% for tool in tools %}\n{{ tool | tojson }}"
+    '{% endfor %}\n</tools>\nFor each call, return <tool_call>\n{"name": <name>, "arguments": <object>}\n</tool_call>'
+    "<|im_end|>\n{% endif %}"
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] or '' }}"
+    "{% if m.tool_calls %}{% for tool_call in m.tool_calls %}{% set tool_call = tool_call.function %}"
+    '\n<tool_call>\n{"name": "{{ tool_call.name }}", "arguments": {{ tool_call.arguments | tojson }}}\n</tool_call>'
+    "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
 
 def byte_alphabet() -> list[str]:
     """GPT-2's printable stand-ins for the 256 bytes, by byte."""

@@ -46,10 +46,11 @@ def sampling_of(folder: Path) -> dict[str, float]:
 
 
 def calls_tools(folder: Path) -> bool:
-    """Whether the chat template speaks of tools."""
-    template = _json(folder / "tokenizer_config.json").get("chat_template")
+    """Whether the chat template offers tools, and writes calls in a way that can be read back."""
+    config = _json(folder / "tokenizer_config.json")
     named = folder / "chat_template.jinja"
-    return "tools" in json.dumps(template) or (named.is_file() and "tools" in named.read_text(encoding="utf-8"))
+    template = json.dumps(config.get("chat_template")) + (named.read_text(encoding="utf-8") if named.is_file() else "")
+    return "tools" in template and ("tool_call" in template or bool(config.get("tool_parser_type")))
 
 
 def tokenizer_of(folder: Path) -> Tokenizer | None:

@@ -43,8 +43,8 @@ OPENAI_OVERFLOW = openai_error(
     "context_length_exceeded",
 )
 LMSTUDIO_OVERFLOW = {
-    "error": "Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context "
-    "length of only 4096 tokens, which is not enough."
+    "error": "Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with "
+    "context length of only 4096 tokens, which is not enough."
 }
 REFUSALS: list[tuple[str, Reply, str]] = [
     ("401", json_reply(openai_error("Incorrect API key provided: sk-abc"), status=401), "unauthorised"),

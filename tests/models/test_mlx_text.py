@@ -17,7 +17,7 @@ from models.messages import Usage, assistant, system, user
 from models.mlx_thread import MlxThread, mlx_thread
 from models.settings import ModelSettings
 from tests.models.asking import all_events, failure, request, thoughts, words
-from tests.scripted_models import CHATML, scripted_mlx_chat
+from tests.scripted_models import CALLING, scripted_mlx_chat
 
 pytest.importorskip("mlx_lm", reason="mlx-lm has no build for this platform")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]  # the first import of mlx-lm takes seconds on a busy machine
@@ -62,7 +62,7 @@ async def test_the_second_turn_reads_only_what_is_new(model: ChatModel) -> None:
     whole = usage(await all_events(model, request(*first)))
     events = await all_events(model, request(*first, assistant(REPLY), user("And then?")))
     again = usage(events)
-    read = [event for event in events if isinstance(event, PrefillProgress)][0]
+    read = next(event for event in events if isinstance(event, PrefillProgress))
 
     assert whole.cached_tokens == 0
     assert again.cached_tokens is not None
@@ -146,9 +146,8 @@ async def test_thoughts_are_told_from_words(tmp_path: Path) -> None:
 async def test_a_tool_is_called(tmp_path: Path) -> None:
     from models.messages import Tool, ToolCall
 
-    template = "{% if tools %}<tool_call>{{ tools | tojson }}</tool_call>\n{% endif %}" + CHATML
     reply = 'Let me look. <tool_call>\n{"name": "read_page", "arguments": {"id": "pg_7"}}\n</tool_call>'
-    folder = scripted_mlx_chat(tmp_path / "caller", reply, template=template)
+    folder = scripted_mlx_chat(tmp_path / "caller", reply, template=CALLING)
     model = open_model(f"mlx:{folder}", settings=ModelSettings(), env={})
     assert (await model.prepare()).tools
     tool = Tool("read_page", "Reads a page.", {"type": "object", "properties": {"id": {"type": "string"}}})
