@@ -73,12 +73,22 @@ class Workspace(Struct, frozen=True):
         return self.state / "versions"
 
     @property
+    def hot_lock(self) -> Path:
+        """Held by the one process of ours that is writing to the hot memory."""
+        return self.state / "hot.lock"
+
+    @property
     def drafts(self) -> Path:
         return self.state / "drafts"
 
     @property
     def config(self) -> Path:
         return self.state / "config.yaml"
+
+    @property
+    def last_good_system(self) -> Path:
+        """The last system.yaml that could be read: it holds while the person's own is broken."""
+        return self.state / "system.last-good.yaml"
 
     @property
     def log(self) -> Path:

@@ -1,0 +1,222 @@
+"""One request, from its turn: reads what it needs, decides which epoch it belongs to, and hands it to `assemble`."""
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+
+from context.assemble import Made, Materials, made
+from context.bench import Bench, Pending
+from context.budget import Budget, budget_for
+from context.changes import untold
+from context.compaction import summary_of
+from context.counting import Counting
+from context.digest import Item, decoded_items, tools_digest
+from context.epoch import EpochState, Ground, decoded, why_it_ends
+from context.errors import TooLarge
+from context.fence import fenced
+from context.gather import Desk, Gathered, gathered_tail
+from context.head import Shelf, begun
+from context.past import tokens_by_entry
+from context.pieces import Layer
+from context.plan import Figures, Plan, planned
+from context.recall import Limits, Wanted, recalled, shown_in
+from context.report import Dropped
+from context.tail import Tail
+from context.turn import Assembled, Turn
+from context.view import View
+from memory.cold import EntryKind
+from models.chat.port import Profile
+from models.messages import Fact, Part, Recalled, Role, Text, Tool
+from models.tokens import tool_tokens
+
+OUTGREW = "the head outgrew its share"
+
+
+class Asked(Struct, frozen=True):
+    """What `Context.assemble` was called with."""
+
+    turn: Turn
+    profile: Profile
+    tools: tuple[Tool, ...]
+    facts: tuple[Fact, ...]
+    recall: bool
+
+
+class Assembling:
+    """Makes one request; nothing is stored."""
+
+    def __init__(self, bench: Bench, asked: Asked, counting: Counting) -> None:
+        self._bench = bench
+        self._asked = asked
+        self._turn = asked.turn
+        self._counting = counting
+        self._budget: Budget = budget_for(asked.profile.window, bench.settings)
+        self._shelf: Shelf = bench.shelf.now()
+        self._view: View = bench.past.view(self._turn.leaf, self._budget.total, self._turn.entry)
+        self._tool_tokens = tool_tokens(asked.tools, counting.counter)
+
+    def done(self) -> Assembled:
+        """The request. Raises TooLarge, NoSuchSkill, BadAttachment."""
+        state, new, changed = self._epoch()
+        try:
+            return self._made(state, new, changed)
+        except TooLarge:
+            room = self._budget.shares[Layer.SYSTEM] + self._budget.shares[Layer.PROJECT]
+            head = self._bench.heads.weighed(state, self._counting)
+            if new or head is None or head.tokens <= room:
+                raise
+            return self._made(self._begun(state.number + 1, OUTGREW), True, OUTGREW)
+
+    # ── the epoch ──
+
+    def _epoch(self) -> tuple[EpochState, bool, str]:
+        """The epoch that goes on, or a new one; whether it is new; and why, where one before it ended."""
+        conversation = self._turn.conversation
+        stored = self._bench.cold.epoch(conversation.seq) if conversation else None
+        if stored is None:
+            return self._begun(1, ""), True, ""
+        state = decoded(stored.state)
+        why = why_it_ends(state, self._ground()) if state else stored.reason
+        if state and not why:
+            return state, False, ""
+        return self._begun(stored.number + 1, why), True, why
+
+    def _ground(self) -> Ground:
+        summaries = self._view.summaries
+        return Ground(
+            model=self._asked.profile.spec,
+            window=self._budget.window,
+            tools=tools_digest(self._asked.tools),
+            files=self._bench.shelf.digests,
+            summary=summaries[-1].seq if summaries else None,
+        )
+
+    def _begun(self, number: int, reason: str) -> EpochState:
+        return begun(
+            self._shelf,
+            self._ground(),
+            self._budget,
+            self._counting,
+            tools=self._tool_tokens,
+            number=number,
+            reason=reason,
+        )
+
+    # ── the request ──
+
+    def _made(self, state: EpochState, new: bool, changed: str) -> Assembled:
+        gathered = None if self._turn.continuing else self._gathered(state)
+        materials = Materials(
+            profile=self._asked.profile,
+            budget=self._budget,
+            counting=self._counting,
+            state=state,
+            head=self._bench.heads.weighed(state, self._counting),
+            tools=self._asked.tools,
+            tool_tokens=self._tool_tokens,
+            facts=self._asked.facts,
+            past=self._bench.past.past(self._view, self._counting, asks=not self._turn.continuing),
+            tail=gathered.tail if gathered else None,
+            previous=self._previous(),
+        )
+        after = self._after_compaction(materials)
+        result = made(after or materials)
+        return self._assembled(result, state, new, changed, gathered, needed=after is not None)
+
+    def _assembled(
+        self, result: Made, state: EpochState, new: bool, changed: str, gathered: Gathered | None, *, needed: bool
+    ) -> Assembled:
+        told = gathered is not None and gathered.changes_part in result.tail.injected
+        changes = gathered.changes if gathered and told else ()
+        return Assembled(
+            request=result.request,
+            report=result.report,
+            recalled=result.tail.recalled,
+            tail=tuple(_storable(part) for part in result.tail.injected),
+            epoch_changed=changed,
+            compaction_needed=needed,
+            epoch=state,
+            new_epoch=new,
+            sent=result.request.messages[-1] if gathered else None,
+            told=tuple((change.key, change.digest) for change in changes),
+            digest=result.digest,
+            answers=self._turn.entry or self._turn.leaf or 0,
+        )
+
+    def _previous(self) -> list[Item]:
+        conversation = self._turn.conversation
+        last = self._bench.cold.last_request(conversation.seq) if conversation else None
+        return decoded_items(last.state) if last else []
+
+    # ── the tail ──
+
+    def _gathered(self, state: EpochState) -> Gathered:
+        bench = self._bench
+        desk = Desk(
+            self._shelf,
+            self._asked.profile,
+            self._budget,
+            bench.settings,
+            self._counting,
+            bench.clock.now().astimezone(),
+            bench.read_image,
+        )
+        changes = untold(state, self._shelf.notes, self._shelf.skills, self._view.seqs)
+        return gathered_tail(desk, self._turn, self._view, changes, self._recalled(state))
+
+    def _recalled(self, state: EpochState) -> tuple[Recalled, ...]:
+        settings, turn = self._bench.settings, self._turn
+        if not (settings.recall and self._asked.recall):
+            return ()
+        entries = self._view.seqs | ({turn.entry} if turn.entry is not None else set[int]())
+        wanted = Wanted(turn.text, _asked_before(self._view), entries, frozenset(state.in_head), shown_in(self._view))
+        limits = Limits(int(self._budget.total * settings.recall_share), settings.recall_passage, settings.recall_most)
+        return recalled(self._bench.search, wanted, limits, self._counting)
+
+    # ── where it does not fit ──
+
+    def _after_compaction(self, materials: Materials) -> Materials | None:
+        """The materials as they will be once older turns have left; None where they need not or cannot."""
+        tail = self._tail_tokens(materials.tail)
+        high = int(self._budget.total * self._bench.settings.high_water)
+        conversation = self._turn.conversation
+        if materials.fixed + materials.past.tokens + tail <= high and not self._view.further:
+            return None
+        summaries = sum(tokens for _, tokens in materials.past.summaries)
+        low = int(self._budget.total * self._bench.settings.low_water)
+        figures = Figures(self._budget.total, materials.fixed + tail, summaries, low)
+        tokens = tokens_by_entry(materials.past)
+        plan = planned(self._view, tokens, figures, self._bench.settings, running=self._turn.continuing)
+        if plan is None:
+            return None
+        if conversation is not None:
+            self._bench.pending[conversation.seq] = Pending(materials.fixed, self._turn.entry, tail)
+        return self._shortened(materials, plan, sum(tokens.get(entry.seq, 0) for entry in plan.leaving))
+
+    def _tail_tokens(self, tail: Tail | None) -> int:
+        if tail is None:
+            return 0
+        return self._counting.weighed(Role.USER, tail.pieces).tokens
+
+    def _shortened(self, materials: Materials, plan: Plan, leaving: int) -> Materials:
+        past = self._bench.past
+        text = summary_of(plan, self._view.summaries, past.text_of, self._counting, self._view.further)
+        rest = [] if plan.joins else [past.text_of(entry) for entry in self._view.summaries]
+        kept = past.past_of([*rest, text], plan.kept, self._counting, asks=not self._turn.continuing)
+        name = f"{len(plan.leaving)} older entries"
+        return msgspec.structs.replace(
+            materials, past=kept, leaving=Dropped(name, leaving, "they leave for the archive before this is sent")
+        )
+
+
+def _asked_before(view: View) -> str:
+    """The words of the user's message before this one."""
+    said = (e for e in reversed(view.entries) if e.kind is EntryKind.MESSAGE and e.role is Role.USER)
+    entry = next(said, None)
+    return (entry.text or "") if entry else ""
+
+
+def _storable(part: Part) -> Part:
+    """The part as it may be stored beside its entry."""
+    return Text(fenced(part.text), injected=part.injected) if isinstance(part, Text) else part

@@ -1,0 +1,55 @@
+"""What assembling and compaction work with; the Context face owns one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+
+from context.counting import Counting
+from context.epoch import EpochState
+from context.head import head_weighed
+from context.layers.message import ReadImage
+from context.past import PastReader
+from context.pieces import Weighed
+from context.settings import ContextSettings
+from context.shelf import WorkspaceShelf
+from foundation.clock import Clock
+from memory.cold import ColdStore
+from memory.search import Query, Results
+
+
+class Pending(Struct, frozen=True):
+    """A request that did not fit, for the compaction that follows: tokens of what stands beside the past."""
+
+    fixed: int
+    entry: int | None = None  # the message's own
+    tail: int = 0
+
+
+class Heads:
+    """Zone A, counted once an epoch and tokenizer."""
+
+    def __init__(self) -> None:
+        self._known: tuple[EpochState, str, Weighed | None] | None = None
+
+    def weighed(self, state: EpochState, counting: Counting) -> Weighed | None:
+        if self._known and self._known[0].pieces == state.pieces and self._known[1] == counting.key:
+            return self._known[2]
+        found = head_weighed(state, counting)
+        self._known = (state, counting.key, found)
+        return found
+
+
+@dataclass
+class Bench:
+    """The parts, and what is remembered from one request to the next."""
+
+    cold: ColdStore
+    search: Callable[[Query], Results]
+    shelf: WorkspaceShelf
+    past: PastReader
+    settings: ContextSettings
+    clock: Clock
+    read_image: ReadImage | None = None
+    heads: Heads = field(default_factory=Heads)
+    pending: dict[int, Pending] = field(default_factory=dict)  # by conversation

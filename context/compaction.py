@@ -1,0 +1,132 @@
+"""Compaction: older turns leave for the archive, and a summary of them stands in their place.
+
+Pages, spans, the letting go of text and the summary are one transaction: killed anywhere, the turns are in view or the
+summary is, never neither.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import apsw
+from msgspec import Struct
+
+from context.counting import Counting
+from context.plan import Plan
+from context.receipt import Receipt
+from context.summary import Said, summarise
+from foundation.privacy import Cleared, clear
+from memory.archive.passage import Archived
+from memory.cold import Conversation, Draft, Entry, EntryKind
+from models.messages import Role
+
+if TYPE_CHECKING:
+    from memory.workspace_memory import Memory
+
+TextOf = Callable[[Entry], str]
+OnPage = Callable[[int], None]
+
+
+class Stored(Struct, frozen=True):
+    """The summary's entry, and what was archived with it (None where no text was left to archive)."""
+
+    summary: Entry
+    archived: Archived | None
+
+
+def summary_of(plan: Plan, summaries: Sequence[Entry], text_of: TextOf, counting: Counting, further: bool) -> Cleared:
+    """The text that stands for what leaves. `further`: older entries than were read leave with it."""
+    said = [
+        Said(entry.id, _speaker(entry), entry.role is Role.USER, entry.time, text)
+        for entry in plan.leaving
+        if (text := clear(text_of(entry)))
+    ]
+    before = [text_of(entry) for entry in summaries] if plan.joins else []
+    text = summarise(said, plan.summary_limit, counting.text, before=before)
+    if further:
+        text += "\nEntries before these are found by search."
+    return clear(text)
+
+
+def stored(
+    memory: "Memory",
+    conversation: Conversation,
+    leaf: int,
+    plan: Plan,
+    summaries: Sequence[Entry],
+    text: Cleared,
+    on_page: OnPage | None,
+) -> Stored:
+    """Archives what leaves and appends the summary as a child of `leaf`, in one transaction. Raises OutOfDate."""
+    found: list[Entry] = []
+    draft = Draft(
+        conversation=conversation.seq,
+        parent=leaf,
+        kind=EntryKind.SUMMARY,
+        role=Role.USER,
+        text=text,
+        meta={
+            "covers": [plan.leaving[0].seq, plan.leaving[-1].seq],
+            "first_kept": plan.first_kept,
+            "prior": [] if plan.joins else [entry.seq for entry in summaries],
+            "pinned": plan.pinned.seq if plan.pinned else None,
+        },
+    )
+
+    def append(db: apsw.Connection) -> None:
+        found.append(memory.cold.insert(db, draft))
+
+    texts = [entry for entry in plan.leaving if entry.text]
+    if not texts:
+        memory.cold.write(append)
+        return Stored(found[-1], None)
+    archived = memory.vault.archive_entries(texts, label=_label(conversation, plan), also=append, on_page=on_page)
+    return Stored(found[-1], archived)
+
+
+def receipt_of(plan: Plan, done: Stored, before: int, after: int, summary_tokens: int) -> Receipt:
+    """What was done, in figures and in a sentence."""
+    pages = len(done.archived.pages) if done.archived else 0
+    where = f"{_counted(pages, 'page')} of the archive" if pages else "the archive"
+    what = _counted(plan.turns, "older turn") if plan.turns else _counted(len(plan.leaving), "older tool result")
+    text = (
+        f"{what} ({_counted(len(plan.leaving), 'entry', 'entries')}) left for {where}: {before:,} → {after:,} tokens. "
+        f"A summary of {summary_tokens:,} stands in their place, and every word can be recalled."
+    )
+    return Receipt(
+        text=text,
+        entries=len(plan.leaving),
+        turns=plan.turns,
+        tokens_before=before,
+        tokens_after=after,
+        pages=pages,
+        vision_tokens=done.archived.vision_tokens if done.archived else 0,
+        summary_entry=done.summary.id,
+        summary_seq=done.summary.seq,
+        summary_tokens=summary_tokens,
+        archived=done.archived.label if done.archived else "",
+    )
+
+
+def nothing_to_do(tokens: int, total: int) -> Receipt:
+    """The receipt where no turn could leave."""
+    return Receipt(
+        text=f"Nothing left for the archive: the request takes {tokens:,} of {total:,} tokens and has no older turns to spare.",
+        tokens_before=tokens,
+        tokens_after=tokens,
+    )
+
+
+def _label(conversation: Conversation, plan: Plan) -> str:
+    first, last = plan.leaving[0], plan.leaving[-1]
+    return f"{conversation.title or conversation.id} · {first.id} to {last.id}"
+
+
+def _speaker(entry: Entry) -> str:
+    return entry.speaker or entry.role.value
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+__all__ = ["OnPage", "Receipt", "Stored", "nothing_to_do", "receipt_of", "stored", "summary_of"]

@@ -1,0 +1,198 @@
+"""The face of context: a turn in, a request and its report out; what was sent kept; older turns let go."""
+
+import threading
+from typing import TYPE_CHECKING
+
+import apsw
+import msgspec
+
+from context import compaction
+from context.assembling import Asked, Assembling
+from context.bench import Bench, Pending
+from context.budget import Budget, budget_for
+from context.compaction import OnPage
+from context.counting import Counting
+from context.epoch import Told, decoded, encoded
+from context.layers.conversation import message_of
+from context.layers.message import ReadImage
+from context.notice import Notice
+from context.past import PastReader, tokens_by_entry
+from context.plan import Figures, planned
+from context.receipt import Receipt
+from context.settings import ContextSettings
+from context.shelf import WorkspaceShelf
+from context.skills import Skill
+from context.turn import Assembled, Turn
+from context.view import View
+from foundation.clock import Clock, to_ms
+from foundation.paths import Workspace
+from memory.cold import Conversation, Entry, EntryKind, epochs
+from models.chat.port import Profile, TokenCounter
+from models.messages import Fact, Role, Tool
+
+if TYPE_CHECKING:
+    from memory.workspace_memory import Memory
+
+
+class Context:
+    """Assembles requests for one workspace. Methods may be called from any thread; one runs at a time.
+
+    `read_image` gives the words in a picture, for models that see none.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        memory: "Memory",
+        settings: ContextSettings,
+        clock: Clock,
+        *,
+        read_image: ReadImage | None = None,
+    ) -> None:
+        self._memory = memory
+        self._bench = Bench(
+            cold=memory.cold,
+            search=lambda query: memory.search.query(query),
+            shelf=WorkspaceShelf(workspace, memory.hot, clock),
+            past=PastReader(memory.cold, lambda entry: memory.passage(entry).text),
+            settings=settings,
+            clock=clock,
+            read_image=read_image,
+        )
+        self._lock = threading.RLock()
+
+    def reload(self) -> tuple[Notice, ...]:
+        """Looks at the workspace's files again; a notice for each that changed or is broken, once."""
+        with self._lock:
+            return self._bench.shelf.refresh()
+
+    def skills(self) -> tuple[Skill, ...]:
+        """The workspace's skills, by name."""
+        with self._lock:
+            return self._bench.shelf.now().skills
+
+    def assemble(
+        self,
+        turn: Turn,
+        profile: Profile,
+        counter: TokenCounter,
+        *,
+        tools: tuple[Tool, ...] = (),
+        facts: tuple[Fact, ...] = (),
+        recall: bool = True,
+    ) -> Assembled:
+        """The request for a turn. Nothing is stored. Raises TooLarge, NoSuchSkill, BadAttachment."""
+        with self._lock:
+            asked = Asked(turn, profile, tools, facts, recall)
+            return Assembling(self._bench, asked, Counting(counter, profile.images)).done()
+
+    def record(self, conversation: Conversation, entry: Entry | None, assembled: Assembled) -> None:
+        """Keeps what is about to be sent: the tail beside its entry, the epoch, the request's digest.
+
+        `entry` is the user's, stored already; None where the turn goes on after a tool.
+        """
+        with self._lock:
+            told = {key: Told(digest, entry.seq) for key, digest in assembled.told} if entry else {}
+            state = msgspec.structs.replace(assembled.epoch, told={**assembled.epoch.told, **told})
+            if entry is not None:
+                self._bench.past.counts.drop(entry.seq)
+            tokenizer, counts = self._bench.past.counts.take_new()
+            now = to_ms(self._bench.clock.now())
+
+            def transaction(db: apsw.Connection) -> None:
+                if entry is not None and assembled.tail:
+                    epochs.set_sent(db, entry.seq, assembled.tail)
+                if assembled.new_epoch or told:
+                    epochs.set_epoch(db, conversation.seq, state.number, state.reason, encoded(state), now_ms=now)
+                answered = entry.seq if entry else assembled.answers
+                epochs.set_request(db, conversation.seq, answered, assembled.digest, now_ms=now)
+                epochs.set_token_counts(db, tokenizer, counts)
+
+            self._memory.cold.write(transaction)
+            self._keep_private(entry, assembled)
+            self._bench.shelf.keep_last_good()
+
+    def compact(
+        self,
+        conversation: Conversation,
+        leaf: int | None,
+        profile: Profile,
+        counter: TokenCounter,
+        on_page: OnPage | None = None,
+    ) -> Receipt:
+        """Older turns of the branch that ends with `leaf` leave for the archive; a summary stands in their place.
+
+        It is a child of `leaf` and the conversation's leaf from then on. A turn that is under way keeps its question
+        and its last round. Raises OutOfDate where another process changed the conversation meanwhile.
+        """
+        with self._lock:
+            counting = Counting(counter, profile.images)
+            budget = budget_for(profile.window, self._bench.settings)
+            view = self._bench.past.view(leaf, budget.total)
+            return self._compacted(conversation, leaf, view, counting, budget, on_page)
+
+    def begin_epoch(self, conversation: Conversation, reason: str) -> None:
+        """The next request of the conversation begins a new epoch: after `/forget`, whose words must leave the head."""
+        with self._lock:
+            stored = self._memory.cold.epoch(conversation.seq)
+            self._memory.cold.set_epoch(conversation.seq, stored.number if stored else 0, reason, b"")
+            self._bench.past.overlay.clear()
+            self._bench.past.counts.forget()
+
+    def _compacted(
+        self,
+        conversation: Conversation,
+        leaf: int | None,
+        view: View,
+        counting: Counting,
+        budget: Budget,
+        on_page: OnPage | None,
+    ) -> Receipt:
+        reader = self._bench.past
+        past = reader.past(view, counting, asks=False)
+        pending = self._bench.pending.pop(conversation.seq, None) or self._resting(conversation, counting)
+        tokens = dict(tokens_by_entry(past))
+        if pending.entry in tokens:
+            tokens[pending.entry] = pending.tail
+        summaries = sum(count for _, count in past.summaries)
+        before = pending.fixed + summaries + sum(tokens.values())
+        running = _is_running(view)
+        figures = Figures(budget.total, pending.fixed, summaries, self._low(budget, before, pending.fixed, running))
+        plan = planned(view, tokens, figures, self._bench.settings, running=running)
+        if plan is None or leaf is None:
+            return compaction.nothing_to_do(before, budget.total)
+        text = compaction.summary_of(plan, view.summaries, reader.text_of, counting, view.further)
+        done = compaction.stored(self._memory, conversation, leaf, plan, view.summaries, text, on_page)
+        rest = [] if plan.joins else [reader.text_of(entry) for entry in view.summaries]
+        after = pending.fixed + reader.past_of([*rest, text], (), counting, asks=False).tokens
+        after += sum(tokens.get(entry.seq, 0) for entry in plan.kept)
+        return compaction.receipt_of(plan, done, before, after, counting.text(text))
+
+    def _low(self, budget: Budget, before: int, fixed: int, running: bool) -> int:
+        """How far down; asked for by hand while there is room, half of what there is."""
+        low = int(budget.total * self._bench.settings.low_water)
+        return low if running or before > low else fixed + (before - fixed) // 2
+
+    def _resting(self, conversation: Conversation, counting: Counting) -> Pending:
+        """What stands beside the past where no request waits: the head alone."""
+        stored = self._memory.cold.epoch(conversation.seq)
+        state = decoded(stored.state) if stored else None
+        head = self._bench.heads.weighed(state, counting) if state else None
+        return Pending(head.tokens if head else 0)
+
+    def _keep_private(self, entry: Entry | None, assembled: Assembled) -> None:
+        """What was sent and may not be stored stays in RAM, so that the next request begins with the same words."""
+        if entry is None or assembled.sent is None:
+            return
+        kept = msgspec.structs.replace(entry, sent=assembled.tail)
+        if message_of(kept, self._bench.past.text_of(entry)) != assembled.sent:
+            self._bench.past.overlay[entry.seq] = assembled.sent
+
+
+def _is_running(view: View) -> bool:
+    """Whether the branch ends within a turn: with a question, a tool's result, or a call for one."""
+    if not view.entries:
+        return False
+    last = view.entries[-1]
+    answered = last.kind is EntryKind.MESSAGE and last.role is Role.ASSISTANT
+    return not answered or bool(last.meta.get("tool_calls"))

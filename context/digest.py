@@ -1,0 +1,77 @@
+"""What a request was, in a few bytes a part: so that the next one can say how much of it still stands."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from models.messages import Image, Message, Part, Role, Tool, ToolCall, ToolResult, render
+
+Item = tuple[str, int]
+"""A part's digest and its tokens."""
+
+_items = msgspec.json.Decoder(list[Item])
+
+
+def part_bytes(role: Role, part: Part) -> bytes:
+    """A part as a model reads it; different parts give different bytes."""
+    match part:
+        case Image(data=data, media_type=media_type):
+            words = f"image\0{media_type}\0{hashlib.sha256(data).hexdigest()}"
+        case ToolCall(id=call, name=name, arguments=arguments):
+            words = f"call\0{call}\0{name}\0{arguments}"
+        case ToolResult(call_id=call, name=name, text=text):
+            words = f"result\0{call}\0{name}\0{text}"
+        case _:
+            words = f"text\0{render(part)}"
+    return f"{role.value}\0{words}\0".encode("utf-8", "surrogatepass")
+
+
+def part_item(role: Role, part: Part, tokens: int) -> Item:
+    """The part, as the digest keeps it."""
+    return hashlib.sha256(part_bytes(role, part)).hexdigest()[:16], tokens
+
+
+def message_item(message: Message, tokens: int) -> Item:
+    """A whole message, as the digest keeps it."""
+    return _sha(part_bytes(message.role, part) for part in message.parts)[:16], tokens
+
+
+def messages_sha256(messages: Iterable[Message]) -> str:
+    """One hash for all of them, in their order."""
+    return _sha(b"\1" + part_bytes(message.role, part) for message in messages for part in message.parts)
+
+
+def tools_digest(tools: Sequence[Tool]) -> str:
+    """What stands for the tools offered; "" for none."""
+    return _sha([msgspec.json.encode(tools, order="sorted")])[:16] if tools else ""
+
+
+def encoded_items(items: Sequence[Item]) -> bytes:
+    """As `cold.set_request` stores them."""
+    return msgspec.json.encode(items)
+
+
+def decoded_items(data: bytes) -> list[Item]:
+    """The inverse; nothing where it cannot be read."""
+    try:
+        return _items.decode(data) if data else []
+    except msgspec.DecodeError:
+        return []
+
+
+def unchanged(before: Sequence[Item], now: Sequence[Item]) -> int:
+    """Tokens of the request before that stand unchanged at the head of this one."""
+    tokens = 0
+    for old, new in zip(before, now, strict=False):
+        if old[0] != new[0]:
+            break
+        tokens += old[1]
+    return tokens
+
+
+def _sha(chunks: Iterable[bytes]) -> str:
+    hashed = hashlib.sha256()
+    for chunk in chunks:
+        hashed.update(chunk)
+    return hashed.hexdigest()

@@ -1,0 +1,88 @@
+"""An epoch: a run of turns within which each request begins with the whole of the one before.
+
+What stands at its head is written down when it begins, so that another process goes on with the very same bytes.
+"""
+
+import msgspec
+from msgspec import Struct
+
+from context.report import Dropped
+
+
+class HeadPiece(Struct, frozen=True):
+    """One part of the head: which layer it counts to, where it comes from, its tag, its text."""
+
+    layer: str
+    source: str
+    text: str
+    injected: str = ""
+
+
+class Told(Struct, frozen=True):
+    """A change since the epoch began that a message has told: the digest it told, and the message's entry."""
+
+    digest: str
+    entry: int
+
+
+class EpochState(Struct, frozen=True, kw_only=True):
+    """All that must stand still while an epoch lasts."""
+
+    number: int = 1
+    reason: str = ""  # why it began; "" for a conversation's first
+    model: str = ""  # spec
+    window: int = 0
+    tools: str = ""  # digest of the tools offered
+    pieces: tuple[HeadPiece, ...] = ()
+    dropped: tuple[tuple[str, Dropped], ...] = ()  # layer, what did not fit
+    files: dict[str, str] = msgspec.field(default_factory=dict)  # digests of what moves the head when edited
+    notes: dict[str, str] = msgspec.field(default_factory=dict)  # digest of each note when it began, by id
+    skills: dict[str, str] = msgspec.field(default_factory=dict)
+    in_head: tuple[str, ...] = ()  # ids of the notes that the head holds
+    summary: int | None = None  # seq of the newest summary in view
+    told: dict[str, Told] = msgspec.field(default_factory=dict)
+
+
+class Ground(Struct, frozen=True, kw_only=True):
+    """What an epoch stands on, as it is now."""
+
+    model: str
+    window: int
+    tools: str
+    files: dict[str, str]
+    summary: int | None
+
+
+_decoder = msgspec.json.Decoder(EpochState)
+
+
+def encoded(state: EpochState) -> bytes:
+    """As `cold.set_epoch` stores it."""
+    return msgspec.json.encode(state)
+
+
+def decoded(data: bytes) -> EpochState | None:
+    """The inverse of `encoded`; None where it is empty or of another version: a new epoch begins then."""
+    if not data:
+        return None
+    try:
+        return _decoder.decode(data)
+    except msgspec.DecodeError:
+        return None
+
+
+def why_it_ends(state: EpochState, now: Ground) -> str:
+    """Why the epoch cannot go on, in words for a person; "" where it can."""
+    if state.model != now.model:
+        return "the model changed"
+    if now.window < state.window:
+        return "the model's window is smaller"
+    if state.tools != now.tools:
+        return "the tools changed"
+    edited = [name for name in now.files if state.files.get(name) != now.files[name]]
+    if edited:
+        return f"{' and '.join(edited)} changed"
+    if state.summary != now.summary:
+        newer = now.summary is not None and (state.summary is None or now.summary > state.summary)
+        return "older turns were archived" if newer else "another branch"
+    return ""

@@ -1,0 +1,102 @@
+"""The conversation layer: summaries in view (zone B), then entries exactly as they were sent (zone C)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from context.fence import fenced
+from memory.cold.entries import Entry, EntryKind
+from models.messages import Message, Part, Role, Text, ToolCall, ToolResult
+
+NO_ANSWER = "(no answer)"
+NOT_RUN = "(not run)"
+GOES_ON = "(the conversation goes on)"
+READ = "I have read the summary of what came before."
+
+
+class Sent(Struct, frozen=True):
+    """A message of the past. `entry` is its seq; None where there is none: it only keeps the roles alternating."""
+
+    message: Message
+    entry: int | None = None
+
+
+def summary_messages(texts: Sequence[str], newest: int | None) -> tuple[Sent, ...]:
+    """Zone B: one user message with a part for each summary, oldest first, and a word in reply."""
+    if not texts:
+        return ()
+    parts = tuple(Text(fenced(text), injected="summary") for text in texts)
+    reply = Message(Role.ASSISTANT, (Text(READ),))
+    return (Sent(Message(Role.USER, parts), newest), Sent(reply))
+
+
+def turn_messages(
+    entries: Iterable[Entry], text_of: Callable[[Entry], str], overlay: Mapping[int, Message]
+) -> tuple[Sent, ...]:
+    """Zone C. Whatever a chat template may refuse is mended: two questions in a row, a call with no result."""
+    found: list[Sent] = []
+    waiting: dict[str, ToolCall] = {}
+    for entry in entries:
+        message = overlay.get(entry.seq) or message_of(entry, text_of(entry))
+        if message is None:
+            continue
+        if message.role is Role.TOOL:
+            result = message.parts[0]
+            if not isinstance(result, ToolResult) or waiting.pop(result.call_id, None) is None:
+                continue  # its call is not in view
+        else:
+            found += _not_run(waiting)
+            found += _between(found, message)
+        waiting |= {part.id: part for part in message.parts if isinstance(part, ToolCall)}
+        found.append(Sent(message, entry.seq))
+    return (*found, *_not_run(waiting))
+
+
+def before_next(past: Sequence[Sent]) -> tuple[Sent, ...]:
+    """What must stand between the past and a user's next message."""
+    if past and past[-1].message.role is Role.USER:
+        return (Sent(Message(Role.ASSISTANT, (Text(NO_ANSWER),))),)
+    return ()
+
+
+def _between(past: Sequence[Sent], message: Message) -> tuple[Sent, ...]:
+    if message.role is Role.USER:
+        return before_next(past)
+    if not past:
+        return (Sent(Message(Role.USER, (Text(GOES_ON),))),)
+    return ()
+
+
+def _not_run(waiting: dict[str, ToolCall]) -> list[Sent]:
+    missing = [Sent(Message(Role.TOOL, (ToolResult(call.id, call.name, NOT_RUN, True),))) for call in waiting.values()]
+    waiting.clear()
+    return missing
+
+
+def message_of(entry: Entry, text: str) -> Message | None:
+    """The message as it was sent; None for what is none (a summary, a page, nothing at all)."""
+    match entry.kind, entry.role:
+        case EntryKind.MESSAGE, Role.USER:
+            parts: tuple[Part, ...] = (*entry.sent, Text(text)) if text or not entry.sent else entry.sent
+            return Message(Role.USER, parts)
+        case EntryKind.MESSAGE, Role.ASSISTANT:
+            calls = _calls(entry)
+            if not text and not calls:
+                return Message(Role.ASSISTANT, (Text(NO_ANSWER),))
+            return Message(Role.ASSISTANT, ((Text(text),) if text else ()) + calls)
+        case EntryKind.MESSAGE, Role.SYSTEM:
+            return None  # an import's own instructions are not ours
+        case EntryKind.TOOL_RESULT, _:
+            meta = entry.meta
+            shown = str(meta.get("shown", text))
+            result = ToolResult(
+                str(meta.get("call_id", "")), str(meta.get("name", "")), shown, bool(meta.get("failed"))
+            )
+            return Message(Role.TOOL, (result,))
+        case _:
+            return None
+
+
+def _calls(entry: Entry) -> tuple[ToolCall, ...]:
+    calls = entry.meta.get("tool_calls") or ()
+    return tuple(ToolCall(str(call["id"]), str(call["name"]), str(call["arguments"])) for call in calls)

@@ -1,0 +1,132 @@
+"""The message layer: what was recalled, what is attached, and the message itself."""
+
+import mimetypes
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from context.calendar import events_in, readable
+from context.errors import BadAttachment
+from context.fence import fenced_private
+from context.pieces import Layer, Piece
+from context.turn import Attachment
+from foundation.privacy import without_tags
+from models.messages import Image, Recalled, Text
+
+ReadImage = Callable[[bytes], str]
+"""Gives the words in a picture; "" where it finds none."""
+
+MOST_BYTES = 20_000_000
+MOST_PIXELS = 40_000_000  # a picture larger than this may be a bomb
+_IMAGES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
+
+
+class Seen(Struct, frozen=True):
+    """An attachment as it joins the tail: its part, and the kinds that a condition may ask for."""
+
+    piece: Piece
+    kinds: frozenset[str]
+
+
+def load_attachment(path: Path) -> Attachment:
+    """The file, to go with a message. Raises BadAttachment."""
+    try:
+        size = path.stat().st_size
+        if not path.is_file():
+            raise BadAttachment("Not a file", f"{path} is a folder.", "Attach the files in it one by one.")
+        if size > MOST_BYTES:
+            raise BadAttachment(
+                "Too large to attach", f"{path.name} has {size:,} bytes; {MOST_BYTES:,} are the most.",
+                "`palimpsest archive FILE` keeps a long text whole; then ask about it.",
+            )  # fmt: skip
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadAttachment("Not readable", f"{path}: {error.strerror}.", "Check the name and your rights.") from error
+    return Attachment(path.name, media_type_of(path.name, data), data)
+
+
+def media_type_of(name: str, data: bytes) -> str:
+    """By the first bytes for a picture, else by the name, else text where it is UTF-8."""
+    for begins, media_type in _IMAGES.items():
+        if data.startswith(begins) and (begins != b"RIFF" or data[8:12] == b"WEBP"):
+            return media_type
+    guessed, _ = mimetypes.guess_type(name)
+    return guessed or "text/plain"
+
+
+def seen(attachment: Attachment, *, vision: bool, read_image: ReadImage | None) -> Seen:
+    """How the model sees it. Raises BadAttachment for what is neither text nor a picture."""
+    if attachment.media_type.startswith("image/") and attachment.media_type != "image/svg+xml":
+        return Seen(_picture(attachment, vision, read_image), frozenset({"any", "image"}))
+    try:
+        text = attachment.data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise BadAttachment(
+            "Not text", f"{attachment.name} is neither UTF-8 text nor a picture ({attachment.media_type}).",
+            "Save it as text first.",
+        ) from error  # fmt: skip
+    value = _json(attachment, text)
+    if value is None:
+        return Seen(_words(attachment, text), frozenset({"any", "text"}))
+    kinds = {"any", "json"} | ({"calendar"} if events_in(value[0]) else set[str]())
+    return Seen(_words(attachment, readable(value[0])), frozenset(kinds))
+
+
+def _json(attachment: Attachment, text: str) -> tuple[Any] | None:
+    if not (attachment.media_type == "application/json" or attachment.name.lower().endswith(".json")):
+        return None
+    try:
+        return (msgspec.json.decode(text),)
+    except (msgspec.DecodeError, RecursionError):
+        return None  # shown as it is written
+
+
+def _words(attachment: Attachment, text: str) -> Piece:
+    shown = fenced_private(without_tags(f"{attachment.name}\n{text}"))
+    return Piece(Layer.MESSAGE, f"attachment {attachment.name}", Text(shown, injected="attachment"))
+
+
+def _picture(attachment: Attachment, vision: bool, read_image: ReadImage | None) -> Piece:
+    width, height = _size(attachment)
+    source = f"attachment {attachment.name}"
+    if vision:
+        image = Image(attachment.data, attachment.media_type, width, height, attachment.name)
+        return Piece(Layer.MESSAGE, source, image)
+    words = read_image(attachment.data).strip() if read_image else ""
+    if words:
+        text = f"{attachment.name} (a picture of {width}×{height} pixels; its words, as read by OCR)\n{words}"
+    else:
+        why = "no words were found in it" if read_image else "no OCR engine is installed"
+        text = f"{attachment.name}: a picture of {width}×{height} pixels. This model cannot see it, and {why}."
+    return Piece(Layer.MESSAGE, source, Text(fenced_private(text), injected="attachment"))
+
+
+def _size(attachment: Attachment) -> tuple[int, int]:
+    from io import BytesIO  # noqa: PLC0415 — Pillow is slow to load, and pictures are rare
+
+    from PIL import Image as Pillow  # noqa: PLC0415 — as above
+
+    try:
+        with Pillow.open(BytesIO(attachment.data)) as picture:
+            width, height = picture.size
+    except (OSError, ValueError, Pillow.DecompressionBombError) as error:
+        raise BadAttachment("Not a picture", f"{attachment.name} cannot be read as {attachment.media_type}.") from error
+    if width * height > MOST_PIXELS:
+        raise BadAttachment(
+            "Too large a picture", f"{attachment.name} has {width * height:,} pixels; {MOST_PIXELS:,} are the most.",
+            "Scale it down first.",
+        )  # fmt: skip
+    return width, height
+
+
+def recalled_pieces(recalled: Sequence[Recalled]) -> tuple[Piece, ...]:
+    """Each passage, under its reference."""
+    return tuple(Piece(Layer.MESSAGE, f"recalled {part.citation.ref}", part) for part in recalled)
+
+
+def message_piece(text: str) -> Piece:
+    """The message as the model sees it: what is private too, its tags dropped."""
+    return Piece(Layer.MESSAGE, "message", Text(without_tags(text)))

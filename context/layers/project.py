@@ -1,0 +1,88 @@
+"""The project layer: AGENTS.md, SOUL.md, the skills' index and hot memory in the head; skills called and changes in the tail."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from context.counting import Counting, fitted
+from context.errors import NoSuchSkill
+from context.fence import fenced
+from context.pieces import Layer, Piece
+from context.report import Dropped
+from context.skills import Skill
+from memory.hot.notes import Note
+from models.messages import Text
+
+MEMORY = "MEMORY.md"
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
+class MemorySection(Struct, frozen=True):
+    """What the head holds of MEMORY.md, the ids of the notes in it, and what did not fit."""
+
+    text: str
+    in_head: tuple[str, ...]
+    dropped: Dropped | None = None
+
+
+def skills_text(skills: Sequence[Skill]) -> str:
+    """The index: a line a skill, sorted by name."""
+    lines = [f"- {skill.name}: {skill.description}" for skill in sorted(skills, key=lambda skill: skill.name)]
+    return fenced("\n".join(lines))
+
+
+def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: Counting) -> MemorySection:
+    """MEMORY.md as it stands; where it takes more than `limit` tokens, its newest notes, and how many more there are."""
+    mine = [note for note in notes if note.path == MEMORY]
+    text = fenced(whole.strip())
+    tokens = counting.text(text)
+    if tokens <= limit:
+        return MemorySection(text, tuple(note.id for note in mine))
+    lines = whole.split("\n")
+    newest = sorted(mine, key=lambda note: (note.time or _EARLIEST, note.line_first), reverse=True)
+    kept: list[Note] = []
+    shown: list[str] = []
+    for note in newest:
+        more = fenced("\n".join(lines[note.line_first - 1 : note.line_last]).strip())
+        if counting.text("\n\n".join([*shown, more, _others(len(mine) - len(kept) - 1)])) > limit:
+            break
+        kept.append(note)
+        shown.append(more)
+    section = "\n\n".join([*shown, _others(len(mine) - len(kept))]) if mine else ""
+    if not kept:
+        section, _ = fitted(text, limit, counting, "… more of MEMORY.md can be searched.")
+    left = max(0, tokens - counting.text(section))
+    missing = len(mine) - len(kept)
+    name = f"{MEMORY}: {missing} older notes" if missing else f"{MEMORY}: its end"
+    return MemorySection(
+        section, tuple(note.id for note in kept), Dropped(name, left, "the share is full; they are found by search")
+    )
+
+
+def _others(count: int) -> str:
+    return f"(newest first; {count} older {'note' if count == 1 else 'notes'} can be searched)"
+
+
+def skills_called(skills: Sequence[Skill], name: str, text: str) -> tuple[Skill, ...]:
+    """The skill named, then those whose triggers stand in the message. Raises NoSuchSkill."""
+    called = [skill for skill in skills if skill.called_by(text)]
+    if not name.strip():
+        return tuple(called)
+    wanted = name.strip().casefold()
+    named = next((skill for skill in skills if skill.name.casefold() == wanted), None)
+    if named is None:
+        known = ", ".join(skill.name for skill in skills) or "none yet"
+        raise NoSuchSkill("No such skill", f"There is no skill “{name}” in skills/.", f"The skills are: {known}.")
+    return (named, *(skill for skill in called if skill.name != named.name))
+
+
+def skill_piece(skill: Skill) -> Piece:
+    """A skill's body, for the tail."""
+    return Piece(Layer.PROJECT, f"skill {skill.name}", Text(fenced(f"{skill.name}\n{skill.body}"), injected="skill"))
+
+
+def changes_piece(lines: Sequence[str]) -> Piece:
+    """What changed in memory and skills since the epoch began."""
+    text = "Changed since this conversation's head was written:\n" + "\n".join(lines)
+    return Piece(Layer.PROJECT, "changes", Text(fenced(text), injected="changes"))

@@ -1,0 +1,29 @@
+"""The system layer: what always holds stands in the head, what a condition fires joins the tail."""
+
+from collections.abc import Iterable
+
+from context.conditions import Moment
+from context.fence import fenced
+from context.pieces import Layer, Piece
+from context.system_yaml import Rule, SystemFile
+from models.messages import Text
+
+
+def static_text(file: SystemFile) -> str:
+    """The lines that always hold, as the head holds them."""
+    return fenced("\n".join(file.abilities))
+
+
+def fired(file: SystemFile, moment: Moment) -> tuple[Rule, ...]:
+    """The rules whose condition holds, in the file's order."""
+    return tuple(rule for rule in file.rules if rule.when.holds(moment))
+
+
+def instruction_pieces(rules: Iterable[Rule]) -> tuple[Piece, ...]:
+    """The fired rules' lines, for the tail."""
+    rules = tuple(rules)
+    if not rules:
+        return ()
+    lines = [line for rule in rules for line in rule.then]
+    names = ", ".join(rule.name for rule in rules)
+    return (Piece(Layer.SYSTEM, f"system.yaml: {names}", Text(fenced("\n".join(lines)), injected="instructions")),)

@@ -1,0 +1,20 @@
+"""A quiet line about a file of the workspace."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Level = Literal["info", "warning", "error"]
+
+
+class Notice(Struct, frozen=True):
+    """What happened to a file, and where. `line` counts from 1; 0 where it has none."""
+
+    level: Level
+    text: str
+    path: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        where = f"{self.path}:{self.line}" if self.line else self.path
+        return f"{where}: {self.text}" if where else self.text

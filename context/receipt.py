@@ -1,0 +1,23 @@
+"""What a compaction did, in figures."""
+
+from msgspec import Struct
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """Older turns left for the archive and a summary stands in their place.
+
+    `text` is the sentence for a person. `entries` is 0 where there was nothing to do; `summary_seq` is the summary's
+    seq (the conversation's new leaf) and `summary_entry` its id.
+    """
+
+    text: str
+    entries: int = 0
+    turns: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    pages: int = 0
+    vision_tokens: int = 0
+    summary_entry: str = ""
+    summary_seq: int | None = None
+    summary_tokens: int = 0
+    archived: str = ""  # the label in the archive

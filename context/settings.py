@@ -1,0 +1,34 @@
+"""The settings of the context room; agent.config composes them with the other rooms'."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+
+class ContextSettings(Struct, frozen=True, kw_only=True):
+    """How a request is filled. Shares are of the window less the reserve."""
+
+    reserve: Annotated[
+        int, Meta(ge=0, description="Tokens kept for the answer; 0 keeps a quarter of the window, 4,096 at most.")
+    ] = 0
+    system_share: Annotated[float, Meta(ge=0, le=1, description="The share of instructions and tools.")] = 0.10
+    project_share: Annotated[
+        float, Meta(ge=0, le=1, description="The share of AGENTS.md, SOUL.md, skills and MEMORY.md.")
+    ] = 0.30
+    conversation_share: Annotated[float, Meta(ge=0, le=1, description="The share of summaries and turns.")] = 0.40
+    message_share: Annotated[
+        float, Meta(ge=0, le=1, description="The share of the message, its attachments and what is recalled for it.")
+    ] = 0.20
+    recall: Annotated[bool, Meta(description="Whether each message brings back what memory has on it.")] = True
+    recall_share: Annotated[float, Meta(ge=0, le=1, description="The most that recalled passages may take.")] = 0.15
+    recall_passage: Annotated[int, Meta(ge=20, description="Tokens of one recalled passage.")] = 200
+    recall_most: Annotated[int, Meta(ge=0, description="The most passages recalled for one message.")] = 8
+    attachment_share: Annotated[float, Meta(ge=0, le=1, description="The most that attachments may take.")] = 0.5
+    high_water: Annotated[
+        float, Meta(gt=0, le=1, description="How full a request may be before older turns leave for the archive.")
+    ] = 1.0
+    low_water: Annotated[float, Meta(gt=0, le=1, description="How full it is after they left.")] = 0.5
+    summary_tokens: Annotated[int, Meta(ge=40, description="The most that the summary of one compaction takes.")] = 500
+    summaries_share: Annotated[
+        float, Meta(ge=0, le=1, description="The most that summaries take together before the oldest are joined.")
+    ] = 0.15

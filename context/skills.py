@@ -1,0 +1,104 @@
+"""Skills: `skills/<name>/SKILL.md`, a name and a description in its front matter, the body below.
+
+---
+name: packing
+description: Make a packing list from the weather and the length of a trip.
+triggers: [packing list, what to pack]
+---
+…
+"""
+
+from pathlib import Path
+
+import yaml
+from msgspec import Struct
+
+from context.conditions import has_keyword
+from context.notice import Notice
+from context.sources import SourceFile, refreshed
+from foundation.clock import Clock
+
+DESCRIPTION_CHARACTERS = 300
+
+
+class Skill(Struct, frozen=True):
+    """One skill. `digest` stands for its whole file."""
+
+    name: str
+    description: str
+    triggers: tuple[str, ...]
+    body: str
+    path: str
+    digest: str
+
+    def called_by(self, text: str) -> bool:
+        """Whether one of its triggers stands in the message."""
+        return has_keyword(text, self.triggers)
+
+
+class SkillShelf:
+    """The skills of a workspace, read again when they change."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._files: dict[Path, SourceFile] = {}
+        self._skills: dict[Path, Skill | None] = {}
+        self.skills: tuple[Skill, ...] = ()
+
+    def refresh(self) -> tuple[Notice, ...]:
+        """Looks again; a notice for each file that changed and cannot be used."""
+        notices: list[Notice] = []
+        paths = sorted(self._folder.glob("*/SKILL.md")) if self._folder.is_dir() else []
+        files = {path: refreshed(self._files.get(path) or SourceFile(path), self._clock) for path in paths}
+        skills: dict[Path, Skill | None] = {}
+        for path, file in files.items():
+            known = self._files.get(path)
+            if known is not None and known.digest == file.digest and known.trouble == file.trouble:
+                skills[path] = self._skills[path]
+                continue
+            shown = f"{self._folder.name}/{path.parent.name}/SKILL.md"
+            if file.trouble:
+                skills[path] = None
+                notices.append(Notice("warning", f"{file.trouble}; the skill is left out.", shown))
+            else:
+                skills[path], found = read_skill(file.text, file.digest, shown)
+                notices += found
+        self._files, self._skills = files, skills
+        by_name = {skill.name: skill for skill in reversed(list(skills.values())) if skill}
+        self.skills = tuple(by_name[name] for name in sorted(by_name))
+        return tuple(notices)
+
+    def find(self, name: str) -> Skill | None:
+        """The skill of this name, in whichever case it is written."""
+        wanted = name.strip().casefold()
+        return next((skill for skill in self.skills if skill.name.casefold() == wanted), None)
+
+
+def read_skill(text: str, digest: str, shown: str) -> tuple[Skill | None, list[Notice]]:
+    """A SKILL.md, read; None and a notice where its front matter cannot be used."""
+    lines = text.split("\n")
+    if lines[0].strip() != "---":
+        return None, [
+            Notice("warning", "a skill begins with front matter between `---` lines; it is left out.", shown, 1)
+        ]
+    end = next((n for n, line in enumerate(lines[1:], 1) if line.strip() == "---"), None)
+    if end is None:
+        return None, [Notice("warning", "the front matter is not closed with `---`; the skill is left out.", shown, 1)]
+    try:
+        front = yaml.safe_load("\n".join(lines[1:end]))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        said = getattr(error, "problem", None) or "the front matter is no YAML"
+        return None, [Notice("warning", f"{said}; the skill is left out.", shown, mark.line + 2 if mark else 1)]
+    fields = front if isinstance(front, dict) else {}
+    name, description = (str(fields.get(key) or "").strip() for key in ("name", "description"))
+    if not name or not description:
+        missing = "name" if not name else "description"
+        return None, [Notice("warning", f"the front matter needs a {missing}; the skill is left out.", shown, 1)]
+    triggers = fields.get("triggers") or []
+    words = triggers if isinstance(triggers, list) else [triggers]
+    body = "\n".join(lines[end + 1 :]).strip()
+    short = " ".join(description.split())[:DESCRIPTION_CHARACTERS]
+    named = tuple(str(word).strip() for word in words if str(word).strip())
+    return Skill(" ".join(name.split()), short, named, body, shown, digest), []

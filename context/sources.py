@@ -1,0 +1,61 @@
+"""The workspace's files that a request is made of: read when they changed, and only then."""
+
+import hashlib
+from datetime import datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from foundation.clock import Clock
+
+MOST_BYTES = 2_000_000
+_YOUNG_NS = 2_000_000_000  # a file as young as this may change again within one tick of its clock: read it again
+
+
+class SourceFile(Struct, frozen=True):
+    """A file as it stood when it was last read. `digest` is "" where there is no such file."""
+
+    path: Path
+    text: str = ""
+    digest: str = ""
+    signature: tuple[int, int, int] = (0, 0, 0)  # mtime in ns, bytes, inode
+    trouble: str = ""
+
+
+def refreshed(known: SourceFile, clock: Clock) -> SourceFile:
+    """The file as it stands now: `known` itself where its stat says that nothing changed."""
+    try:
+        stat = known.path.stat()
+    except FileNotFoundError:
+        return known if not known.digest and not known.trouble else SourceFile(known.path)
+    except OSError as error:
+        return SourceFile(known.path, trouble=f"it cannot be read: {error.strerror}")
+    signature = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    if signature == known.signature and not _young(stat.st_mtime_ns, clock.now()):
+        return known
+    if stat.st_size > MOST_BYTES:
+        return SourceFile(known.path, signature=signature, trouble=f"it is larger than {MOST_BYTES:,} bytes")
+    return _read(known, signature)
+
+
+def _read(known: SourceFile, signature: tuple[int, int, int]) -> SourceFile:
+    try:
+        data = known.path.read_bytes()
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        return SourceFile(known.path, signature=signature, trouble=f"it cannot be read: {error.strerror}")
+    except UnicodeDecodeError as error:
+        return SourceFile(known.path, signature=signature, trouble=f"it is not UTF-8 text (byte {error.start})")
+    digest = digest_of(text)
+    if digest == known.digest:
+        return SourceFile(known.path, known.text, digest, signature)
+    return SourceFile(known.path, text.replace("\r\n", "\n"), digest, signature)
+
+
+def _young(mtime_ns: int, now: datetime) -> bool:
+    return now.timestamp() * 1e9 - mtime_ns < _YOUNG_NS
+
+
+def digest_of(text: str) -> str:
+    """Sixteen hex digits that stand for the text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,54 @@
+"""What goes in and comes out: a turn, its attachments, and the request made of it."""
+
+from msgspec import Struct
+
+from context.epoch import EpochState
+from context.report import Report
+from memory.cold.entries import Conversation
+from models.messages import Message, Part, Recalled, Request
+
+
+class Attachment(Struct, frozen=True):
+    """A file that goes with a message."""
+
+    name: str
+    media_type: str
+    data: bytes
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """What is to be sent.
+
+    `leaf` is the seq that the branch ends with; `entry` that of this message where it is stored already (it is left
+    out of the branch and of recall). `continuing`: after tool results, without a new message.
+    """
+
+    conversation: Conversation | None = None
+    leaf: int | None = None
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    skill: str = ""
+    entry: int | None = None
+    continuing: bool = False
+
+
+class Assembled(Struct, frozen=True, kw_only=True):
+    """A request, ready to be sent, and what `Context.record` keeps of it.
+
+    `tail` holds the injected parts of the last message, cleared, as they are stored beside its entry.
+    `compaction_needed`: older turns must leave first (`Context.compact`, then assemble again); the request shows what
+    it will be like then.
+    """
+
+    request: Request
+    report: Report
+    recalled: tuple[Recalled, ...] = ()
+    tail: tuple[Part, ...] = ()
+    epoch_changed: str = ""
+    compaction_needed: bool = False
+    epoch: EpochState
+    new_epoch: bool = False
+    sent: Message | None = None  # the last message, private words included; RAM alone
+    told: tuple[tuple[str, str], ...] = ()  # which changes the tail tells
+    digest: bytes = b""
+    answers: int = 0  # seq of the entry that the request answers

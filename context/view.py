@@ -1,0 +1,77 @@
+"""What of a conversation is in view: read back from the leaf to the compaction anchor, never from the root."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from msgspec import Struct
+
+from memory.cold.entries import Entry, EntryKind
+
+MOST_ENTRIES = 4000
+_CHARACTERS_A_TOKEN = 16  # more than any text has; what lies further back could not fit anyway
+
+
+class View(Struct, frozen=True):
+    """Summaries, then entries, oldest first.
+
+    `further` is True where older entries lie beyond what was read.
+    """
+
+    summaries: tuple[Entry, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    further: bool = False
+
+    @property
+    def seqs(self) -> frozenset[int]:
+        return frozenset(entry.seq for entry in (*self.summaries, *self.entries))
+
+
+class Anchor(Struct, frozen=True):
+    """A summary's meta, as compaction writes it."""
+
+    first_kept: int | None = None
+    prior: tuple[int, ...] = ()
+    pinned: int | None = None
+
+
+EntriesAt = Callable[[Iterable[int]], dict[int, Entry]]
+
+
+def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without: int | None = None) -> View:
+    """The branch that `path` walks, newest first, for a request of at most `tokens`.
+
+    `without` is left out: the message that is being sent. `entries_at` gives entries by their seq.
+    """
+    kept: list[Entry] = []
+    anchor: Entry | None = None
+    floor, characters, further = 0, 0, False
+    for entry in path:
+        if entry.kind is EntryKind.SUMMARY and anchor is None:
+            anchor = entry
+            first = anchor_of(entry).first_kept
+            floor = entry.seq if first is None else first
+        if entry.seq < floor:
+            break
+        if characters > tokens * _CHARACTERS_A_TOKEN or len(kept) >= MOST_ENTRIES:
+            further = True
+            break
+        if entry.kind is not EntryKind.SUMMARY and entry.seq != without:
+            kept.append(entry)
+            characters += entry.chars
+        if entry.seq == floor:
+            break
+    kept.reverse()
+    if anchor is None:
+        return View((), tuple(kept), further)
+    meta = anchor_of(anchor)
+    wanted = [*meta.prior, *([meta.pinned] if meta.pinned is not None else [])]
+    others = entries_at(wanted) if wanted else {}
+    summaries = (*(others[seq] for seq in meta.prior if seq in others), anchor)
+    if meta.pinned in others and meta.pinned not in (without, *(entry.seq for entry in kept)):
+        kept.insert(0, others[meta.pinned])
+    return View(summaries, tuple(kept), further)
+
+
+def anchor_of(summary: Entry) -> Anchor:
+    """What a summary's meta says of the entries it stands for."""
+    meta = summary.meta
+    return Anchor(meta.get("first_kept"), tuple(meta.get("prior") or ()), meta.get("pinned"))
