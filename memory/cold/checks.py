@@ -9,6 +9,8 @@ from memory.cold.bodies import digest, to_bytes, unpack
 from memory.cold.sql import each, fetch
 from memory.errors import Damaged
 
+FILE = "cold.db"
+
 
 class Problem(Struct, frozen=True):
     """Something that is not as it should be: `what` in a word, `where` its id, `message` a sentence."""
@@ -20,16 +22,19 @@ class Problem(Struct, frozen=True):
 
 def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[Problem]:
     """All problems; `is_gone` tells of an owner of answers whether its process has ended."""
-    problems = list(_file(connection))
-    if not problems:  # rows of a damaged file say nothing
-        problems = [*_texts(connection), *_answers(connection, is_gone), *_spans(connection), *_terms(connection)]
+    try:
+        problems = list(_file(connection))
+        if not problems:  # rows of a damaged file say nothing
+            problems = [*_texts(connection), *_answers(connection, is_gone), *_spans(connection), *_terms(connection)]
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        return [Problem("file", FILE, f"SQLite cannot read it: {error}.")]
     return problems
 
 
 def _file(connection: apsw.Connection) -> Iterator[Problem]:
     for (said,) in each(connection, "PRAGMA integrity_check"):
         if said != "ok":
-            yield Problem("file", "cold.db", f"SQLite's own check says: {said}.")
+            yield Problem("file", FILE, f"SQLite's own check says: {said}.")
     for table, row, parent, _ in each(connection, "PRAGMA foreign_key_check"):
         yield Problem("reference", f"{table} {row}", f"A row of {table} names a row of {parent} that is not there.")
 

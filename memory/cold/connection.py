@@ -12,6 +12,7 @@ from pathlib import Path
 
 import apsw
 
+from foundation.files import make_private_folder
 from memory.cold.sql import fetch
 from memory.errors import CannotOpen, StoreTrouble
 
@@ -31,8 +32,23 @@ def refuse_old_sqlite(version: str = apsw.sqlite_lib_version()) -> None:
         )
 
 
-def make_private_file(path: Path) -> None:
-    """The file, empty where it was not, readable by its owner alone. SQLite gives its WAL the same rights."""
+def make_place(path: Path) -> None:
+    """The store's folder and file, readable by their owner alone; the file is empty where it was not there.
+
+    SQLite gives its WAL the same rights. Raises CannotOpen.
+    """
+    try:
+        make_private_folder(path.parent)
+        _make_private_file(path)
+    except OSError as error:
+        raise CannotOpen(
+            "Cannot open the store",
+            f"{path} cannot be opened for writing: {error.strerror}.",
+            "Look at the rights of the file and its folder, and whether the disk is mounted and has space.",
+        ) from error
+
+
+def _make_private_file(path: Path) -> None:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if sys.platform != "win32" and os.fstat(descriptor).st_mode & 0o077:

@@ -9,14 +9,13 @@ from typing import Self, TypeVar
 import apsw
 
 from foundation.clock import Clock, to_ms
-from foundation.files import make_private_folder
 from foundation.privacy import Cleared
 from memory.cold import answers, changes, checks, conversations, epochs, insert, lookup, statistics, tree
 from memory.cold.answers import Answer
 from memory.cold.bodies import plain
 from memory.cold.changes import TermsRow
 from memory.cold.checks import Problem
-from memory.cold.connection import connect, make_private_file, refuse_old_sqlite
+from memory.cold.connection import connect, make_place, refuse_old_sqlite
 from memory.cold.entries import Analyse, Branch, Change, Conversation, Draft, Entry
 from memory.cold.epochs import Epoch, LastRequest
 from memory.cold.owners import Owner
@@ -56,9 +55,8 @@ class ColdStore:
         acknowledged when the power goes: it is there for tests. Raises CannotOpen.
         """
         refuse_old_sqlite()
-        make_private_folder(path.parent)
+        make_place(path)
         with sentences(path):
-            make_private_file(path)
 
             def open_writer() -> apsw.Connection:
                 return connect(path, synchronous=synchronous, vfs=vfs)

@@ -1,0 +1,61 @@
+"""Run as a process of its own, beside the test: `write PATH NAME COUNT`, `answer PATH` or `fill PATH BALLAST`."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from foundation.privacy import Cleared
+from memory.errors import StoreFull
+from tests.memory.cold.drafts import answered, open_store, said
+
+
+def write(path: Path, name: str, count: str) -> None:
+    """So many entries in a conversation of its own and in one that is shared."""
+    cold = open_store(path)
+    own, shared = cold.new_conversation(id=name), cold.conversation("shared")
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for number in range(int(count)):
+        cold.append(said(own.seq, "mine", id=f"{number}"))
+        cold.append(said(shared.seq, "ours", id=f"{name}-{number}"))
+    cold.close()
+
+
+def answer(path: Path) -> None:
+    """An answer that is on its way until this process is killed."""
+    cold = open_store(path)
+    begun = cold.begin_answer(answered(cold.new_conversation().seq, "", id="e_underway"))
+    begun.write(Cleared("So far "))
+    print("begun", flush=True)
+    sys.stdin.readline()
+    os._exit(9)
+
+
+def fill(path: Path, ballast: str) -> None:
+    """Writes until the disk is full, makes room, and goes on."""
+    cold = open_store(path)
+    conversation = cold.new_conversation()
+    under_way = cold.begin_answer(answered(conversation.seq, ""))
+    written = 1
+    try:
+        while written < 10_000:
+            cold.append(said(conversation.seq, os.urandom(3000).hex(), id=f"{written}"))
+            written += 1
+    except StoreFull as error:
+        print(f"full after {written}: {error.message}", flush=True)
+    assert cold.statistics().entries == written
+    under_way.write(Cleared(os.urandom(30_000).hex()))
+    while under_way.failure is None:
+        time.sleep(0.005)
+    Path(ballast).unlink()
+    assert under_way.abandon().chars == 60_000
+    cold.append(said(conversation.seq, "room again", id="after"))
+    assert [change.entry for change in cold.changes(0, 100_000)] == [*range(1, written + 1), 1, written + 1]
+    problems = cold.check()
+    cold.close()
+    print("problems", len(problems), flush=True)
+
+
+if __name__ == "__main__":
+    {"write": write, "answer": answer, "fill": fill}[sys.argv[1]](Path(sys.argv[2]), *sys.argv[3:])

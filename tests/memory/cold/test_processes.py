@@ -1,0 +1,110 @@
+"""Two programs on one store; one that dies; a disk that is full."""
+
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memory.cold import ColdStore, connection
+from memory.cold.sql import fetch, run
+from memory.errors import StoreBusy
+from tests.memory.cold.drafts import open_store, said
+
+ROOT = Path(__file__).parents[3]
+
+
+def start(*words: str) -> "subprocess.Popen[str]":
+    script = [sys.executable, "-m", "tests.memory.cold.process_script", *words]
+    return subprocess.Popen(script, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+
+def line(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def go(process: "subprocess.Popen[str]") -> None:
+    process.communicate("go\n")
+
+
+@pytest.mark.timeout(30)
+def test_two_processes_write_to_one_store_at_once(cold: ColdStore, database: Path) -> None:
+    cold.new_conversation(id="shared")
+    seen, version = cold.last_change(), cold.data_version()
+    writers = [start("write", str(database), name, "40") for name in ("left", "right")]
+    assert [line(writer) for writer in writers] == ["ready", "ready"]
+    threads = [threading.Thread(target=go, args=(writer,)) for writer in writers]
+    for thread in threads:
+        thread.start()
+    for number in range(40):
+        cold.append(said(cold.conversation("shared").seq, "ours", id=f"here-{number}"))
+    for thread in threads:
+        thread.join()
+    assert [writer.returncode for writer in writers] == [0, 0]
+    assert cold.data_version() != version
+    changes = cold.changes(seen)
+    assert len(changes) == cold.statistics().entries == 2 * 80 + 40
+    assert len({change.entry for change in changes}) == len(changes)
+    assert cold.check() == []
+
+
+@pytest.mark.timeout(30)
+def test_an_answer_of_a_living_process_is_left_alone_and_of_a_dead_one_recovered(cold: ColdStore, database: Path) -> None:
+    other = start("answer", str(database))
+    assert line(other) == "begun"
+    while not cold.read(lambda db: fetch(db, "SELECT 1 FROM chunks")):
+        time.sleep(0.005)
+    assert cold.recover() == []
+    assert [problem.what for problem in cold.check()] == []
+    other.kill()
+    other.communicate()
+    assert [problem.what for problem in cold.check()] == ["answer"]
+    (entry,) = cold.recover()
+    assert (entry.id, entry.text, entry.complete, entry.meta) == ("e_underway", "So far ", False, {"cut_off": True})
+    assert cold.recover() == []
+    assert cold.check() == []
+    assert [p.name for p in database.parent.iterdir() if p.is_dir() for p in p.iterdir()] == []
+
+
+def test_a_store_that_stays_locked_is_told_in_a_sentence(
+    cold: ColdStore, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "BUSY_MS", 50)
+    busy = open_store(database)
+    other = apsw.Connection(str(database))
+    run(other, "BEGIN IMMEDIATE")
+    with pytest.raises(StoreBusy, match="kept .* locked for too long"):
+        busy.new_conversation()
+    run(other, "ROLLBACK")
+    other.close()
+    busy.new_conversation()
+    busy.close()
+
+
+MOUNT = 'mkdir -p "$1" && mount -t tmpfs -o size=2m none "$1" && head -c 600000 /dev/zero > "$1/ballast" && shift && exec "$@"'
+
+
+def can_mount() -> bool:
+    if shutil.which("unshare") is None:
+        return False
+    return subprocess.run(["unshare", "-Urm", "true"], check=False, capture_output=True).returncode == 0
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.skipif(not can_mount(), reason="needs Linux and the right to mount a small disk of one's own")
+def test_a_full_disk_is_told_and_the_store_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    script = [sys.executable, "-m", "tests.memory.cold.process_script", "fill", str(disk / "cold.db"), str(disk / "ballast")]
+    done = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", MOUNT, "sh", str(disk), *script], check=False, cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    full, problems = done.stdout.splitlines()
+    assert "the disk is full" in full
+    assert int(full.split()[2].rstrip(":")) > 10
+    assert problems == "problems 0"
