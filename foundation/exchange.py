@@ -68,11 +68,11 @@ def exchange_by_renames(a: Path, b: Path) -> None:
     aside = _name_aside(a)
     a.rename(aside)
     try:
-        while not _take_free_place(b, a):
+        while not place_if_free(b, a):
             aside = _name_aside(a)
             a.rename(aside)
     except BaseException:
-        _take_free_place(aside, a)
+        place_if_free(aside, a)
         raise
     aside.replace(b)
 
@@ -81,7 +81,7 @@ def _name_aside(a: Path) -> Path:
     return a.with_name(f".{a.name}.{secrets.token_hex(6)}{ASIDE}")
 
 
-def _take_free_place(source: Path, target: Path) -> bool:
+def place_if_free(source: Path, target: Path) -> bool:
     """`source` now also stands at `target`, which was free; False where it was not."""
     try:
         target.hardlink_to(source)

@@ -1,0 +1,253 @@
+"""The hot memory: Markdown that belongs to a person, and to which we add."""
+
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import RLock
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from foundation.clock import Clock
+from foundation.errors import Misuse, NotYet
+from foundation.files import NotUtf8, encode, make_private_folder
+from foundation.paths import Workspace
+from foundation.privacy import Cleared
+from memory.hot.edits import Edit, append_entry, as_items, heading_for, one_line, remove_note, rewrite_note
+from memory.hot.errors import NoSuchNote, NoteChanged, Unwritable
+from memory.hot.late import Late
+from memory.hot.leftovers import tidy
+from memory.hot.looking import Seen, hot_files, look, refuse_if_outside
+from memory.hot.notes import Note, Problem
+from memory.hot.parse import parse
+from memory.hot.racing import write
+from memory.hot.versions import Versions
+
+_LOCK_SECONDS: Final = 10
+_LATE_KEPT: Final = 4
+
+
+class HotMemory:
+    """MEMORY.md and memory/*.md of one workspace. Safe to use from several threads and processes."""
+
+    def __init__(self, workspace: Workspace, clock: Clock) -> None:
+        self._workspace = workspace
+        self._clock = clock
+        self._versions = Versions(workspace.versions)
+        self._seen: dict[str, Seen] = {}
+        self._unreported: set[str] = set()
+        self._ours: set[str] = set()  # files whose last known text we wrote
+        self._late: deque[Late] = deque(maxlen=_LATE_KEPT)
+        self._looked = False
+        self._lock = RLock()
+
+    def refresh(self) -> list[str]:
+        """The files (relative names) that changed, appeared or went since the last refresh; the first gives all."""
+        with self._lock:
+            self._look()
+            changed = sorted(self._unreported)
+            self._unreported.clear()
+            return changed
+
+    def notes(self) -> tuple[Note, ...]:
+        """Every note as of the last look, MEMORY.md's first, in the order of the files."""
+        with self._lock:
+            self._look_once()
+            return tuple(note for seen in self._seen.values() for note in seen.notes)
+
+    def note(self, id: str) -> Note:  # noqa: A002  (the field's own word)
+        """The note with this id as of the last look; raises NoSuchNote."""
+        found = next((note for note in self.notes() if note.id == id), None)
+        if found is None:
+            raise NoSuchNote(
+                "No such note", f"No note has the id {id}.", "`palimpsest memory list` shows the notes and their ids."
+            )
+        return found
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Files that could not be read as of the last look, and why."""
+        with self._lock:
+            self._look_once()
+            return tuple(seen.problem for seen in self._seen.values() if seen.problem)
+
+    def memory_md(self) -> str:
+        """MEMORY.md as of the last look; "" where there is none."""
+        with self._lock:
+            self._look_once()
+            seen = self._seen.get("MEMORY.md")
+            return seen.text if seen else ""
+
+    def remember(self, text: Cleared, *, heading: Cleared | None = None, conversation: str | None = None) -> Note:
+        """Adds an entry at the end of MEMORY.md's timeline. Without a heading its first words are one."""
+        title = one_line(heading or "") or one_line(heading_for(text))
+        if not text.strip() and not heading:
+            raise Misuse("Nothing to remember", "The text is empty.", "Say what to remember: palimpsest remember TEXT")
+        with self._writing("MEMORY.md"):
+            moment = self._free_moment("MEMORY.md", title)
+            now = self._write("MEMORY.md", append_entry("MEMORY.md", moment, title, text, conversation))
+            return next(note for note in now if note.time == moment and note.heading == title)
+
+    def rewrite(self, note_id: str, text: Cleared) -> Note:
+        """Gives a note a new text; its time, heading and link stay. Its id does too where it has a time or heading.
+
+        A person's change to the same note at the same moment is merged with ours. Where that cannot be, theirs stays
+        and ours becomes an entry of its own, which is what comes back.
+        """
+        seen = self.note(note_id)
+        with self._writing(seen.path):
+            heading = seen.heading or one_line(heading_for(text))
+            moment = self._free_moment(seen.path, heading)
+            now = self._write(seen.path, rewrite_note(seen, text, (moment, heading)))
+        wanted = as_items(text).rstrip("\n")
+        for fits in (
+            lambda note: note.time == moment and note.heading == heading,
+            lambda note: note.id == note_id,
+            lambda note: note.text == wanted,
+        ):
+            if found := next(filter(fits, now), None):
+                return found
+        raise NoteChanged("The note changed", f"{seen.ref} was rewritten, and changed again at once.", "Look again.")
+
+    def remove(self, note_id: str) -> None:
+        """Takes a note out of its file; a version is kept. Raises NoteChanged where a person changed it meanwhile."""
+        seen = self.note(note_id)
+        with self._writing(seen.path):
+            now = self._write(seen.path, remove_note(seen))
+        if any(note.id == note_id for note in now):
+            raise NoteChanged(
+                "The note changed",
+                f"{seen.ref} was changed by hand since it was last read, so it was not removed.",
+                "Look at it again, then remove it.",
+            )
+
+    async def watch(self) -> AsyncIterator[set[Path]]:
+        """Paths of the hot memory as they change: a hint to call `refresh` soon, never the truth."""
+        from watchfiles import awatch  # noqa: PLC0415  (only a face that stays open watches)
+
+        folders = [folder for folder in (self._workspace.root, self._workspace.memory_dir) if folder.is_dir()]
+        async for changes in awatch(*folders, recursive=False, step=50):
+            paths = {Path(path) for _, path in changes}
+            if ours := {path for path in paths if self._is_hot(path)}:
+                yield ours
+
+    def _is_hot(self, path: Path) -> bool:
+        if path.name == "MEMORY.md":
+            return path.parent.name == self._workspace.root.name
+        return path.parent.name == "memory" and path.suffix == ".md" and not path.name.startswith(".")
+
+    def _look_once(self) -> None:
+        if not self._looked:
+            self._look()
+
+    def _look(self) -> None:
+        if not self._looked:
+            self._looked = True
+            self._tidy()
+        self._take_in_late_words()
+        files = dict(hot_files(self._workspace))
+        for name in [name for name in self._seen if name not in files]:
+            self._note_change(name, None)
+        for name, path in files.items():
+            self._look_at(name, path)
+        self._seen = {name: self._seen[name] for name in files if name in self._seen}
+
+    def _look_at(self, name: str, path: Path) -> None:
+        last = self._seen.get(name)
+        now = look(self._workspace, name, path, last)
+        if now is last:
+            return
+        if now and last and now.digest == last.digest and now.problem == last.problem:
+            self._seen[name] = now
+            return
+        self._note_change(name, now)
+
+    def _note_change(self, name: str, now: Seen | None) -> None:
+        last = self._seen.get(name)
+        if last and name in self._ours:  # somebody replaced what we wrote: ours is kept
+            self._ours.discard(name)
+            self._versions.keep(name, encode(last.text), self._clock.now())
+        if now is None:
+            self._seen.pop(name, None)
+        else:
+            self._seen[name] = now
+        self._unreported.add(name)
+
+    @contextmanager
+    def _writing(self, name: str) -> Iterator[None]:
+        """Alone among our own processes, with the newest text known."""
+        with self._lock, self._file_lock():
+            path = self._path(name)
+            refuse_if_outside(self._workspace, path, Unwritable)
+            self._look()
+            yield
+
+    @contextmanager
+    def _file_lock(self) -> Iterator[None]:
+        make_private_folder(self._workspace.state)
+        try:
+            with FileLock(self._workspace.hot_lock, timeout=_LOCK_SECONDS):
+                yield
+        except Timeout as error:
+            raise NotYet(
+                "The memory is being written",
+                f"Another Palimpsest has held {self._workspace.hot_lock} for {_LOCK_SECONDS} seconds.",
+                "Wait for it to finish, or close it.",
+            ) from error
+
+    def _write(self, name: str, edit: Edit) -> tuple[Note, ...]:
+        """Applies the edit, takes a look at the outcome, and gives the notes that we left in the file."""
+        path = self._path(name)
+        text = write(path, edit, lambda file, body: self._keep(name, file, body), self._clock.now())
+        self._look_at(name, path)
+        if (seen := self._seen.get(name)) and seen.text == text:
+            self._ours.add(name)
+        else:
+            self._versions.keep(name, encode(text), self._clock.now())
+        return parse(text, name)
+
+    def _keep(self, name: str, file: Path, body: bytes) -> None:
+        place = self._versions.take(name, file, body, self._clock.now())
+        self._late.append(Late(name, place, body))
+
+    def _take_in_late_words(self) -> None:
+        """An editor that had the file open when it changed places has written to the version: that goes in too."""
+        for late in list(self._late):
+            if (words := late.words()) is None:
+                continue
+            self._late.remove(late)
+            with suppress(NotUtf8), self._file_lock():
+                self._write(late.name, late.edit(words, self._clock.now()))
+            self._late.append(Late(late.name, late.place, words))
+
+    def _tidy(self) -> None:
+        folders = [folder for folder in (self._workspace.root, self._workspace.memory_dir) if folder.is_dir()]
+        if not any(next(folder.glob(".*.md.*"), None) for folder in folders):
+            return
+        with self._file_lock():
+            for folder in folders:
+                prefix = "" if folder == self._workspace.root else "memory/"
+                tidy(
+                    folder,
+                    lambda file, body, prefix=prefix: self._keep(prefix + _whose(file), file, body),
+                    self._clock.now(),
+                )
+
+    def _free_moment(self, name: str, heading: str) -> datetime:
+        """Now, to the second, or the next second that no entry of this heading has."""
+        seen = self._seen.get(name)
+        taken = {note.time for note in seen.notes if note.heading == heading} if seen else set[datetime | None]()
+        moment = self._clock.now().replace(microsecond=0)
+        while moment in taken:
+            moment += timedelta(seconds=1)
+        return moment
+
+    def _path(self, name: str) -> Path:
+        path = self._workspace.root / name
+        return path.resolve() if path.is_symlink() else path
+
+
+def _whose(leftover: Path) -> str:
+    return leftover.name[1 : leftover.name.index(".md.") + 3]

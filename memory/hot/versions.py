@@ -1,0 +1,56 @@
+"""What a person's file was before we wrote to it: whole copies under `.palimpsest/versions/<path>/`."""
+
+import errno
+import hashlib
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from foundation.files import make_private_folder, write_atomically
+
+
+class Versions:
+    """Keeps copies. Names sort by time and hold no character that any filesystem refuses."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, path: str, body: bytes, moment: datetime) -> Path:
+        """A copy of these bytes of the file at `path` (relative); one that is there already is not written again."""
+        place = self._place(path, body, moment)
+        if not place.exists():
+            write_atomically(place, body)
+        return place
+
+    def take(self, path: str, file: Path, body: bytes, moment: datetime) -> Path:
+        """Moves `file`, which holds `body`, to where `keep` would have put a copy.
+
+        It stays the same file: what an editor that had it open still writes lands here, and can be found.
+        """
+        place = self._place(path, body, moment)
+        try:
+            file.replace(place)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            write_atomically(place, body)
+            file.unlink()
+        with suppress(OSError):
+            place.chmod(0o600)
+        return place
+
+    def list(self, path: str) -> list[Path]:
+        """The versions of one file, oldest first."""
+        folder = self._folder / _flat(path)
+        return sorted(folder.iterdir()) if folder.is_dir() else []
+
+    def _place(self, path: str, body: bytes, moment: datetime) -> Path:
+        folder = self._folder / _flat(path)
+        make_private_folder(self._folder)
+        make_private_folder(folder)
+        stamp = moment.strftime("%Y%m%dT%H%M%S.%f")[:-3] + "Z"
+        return folder / f"{stamp}-{hashlib.sha256(body).hexdigest()[:12]}{Path(path).suffix}"
+
+
+def _flat(path: str) -> str:
+    return path.replace("/", "__")

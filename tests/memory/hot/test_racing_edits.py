@@ -1,0 +1,90 @@
+"""A person edits MEMORY.md in another program at the very moment that we write to it. Nothing of theirs is lost."""
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from foundation.clock import SystemClock
+from foundation.files import write_atomically
+from foundation.paths import Workspace
+from foundation.privacy import as_given, clear
+from memory.hot import HotMemory
+
+EDITS = 1500
+
+REPLACES = """
+import os, sys
+path, count = sys.argv[1], int(sys.argv[2])
+for number in range(count):
+    while True:
+        try:
+            text = open(path, encoding="utf-8", newline="").read()
+            break
+        except OSError:
+            pass
+    beside = path + "~"
+    with open(beside, "w", encoding="utf-8", newline="") as file:
+        file.write(f"by hand {number:05}\\n" + text if number % 2 else text + f"by hand {number:05}\\n")
+    while True:
+        try:
+            os.replace(beside, path)
+            break
+        except PermissionError:
+            pass
+"""
+
+APPENDS = """
+import sys, time
+path, count = sys.argv[1], int(sys.argv[2])
+for number in range(count):
+    with open(path, "a", encoding="utf-8", newline="") as file:
+        file.write(f"by hand {number:05}\\n")
+    time.sleep(0.0005)
+"""
+
+
+def race(script: str, path: Path, ours: Callable[[int], object], edits: int = EDITS) -> int:
+    """Runs the person's editor in a process of its own and ours beside it; how often ours wrote."""
+    path.write_text("# Memory\n", encoding="utf-8")
+    wrote = 0
+    with subprocess.Popen([sys.executable, "-c", script, str(path), str(edits)]) as editor:
+        while editor.poll() is None:
+            ours(wrote)
+            wrote += 1
+        assert editor.returncode == 0
+    return wrote
+
+
+def lost(text: str, edits: int = EDITS) -> int:
+    found = set(re.findall(r"by hand (\d{5})", text))
+    return edits - len(found)
+
+
+@pytest.mark.parametrize("script", [REPLACES, APPENDS], ids=["an editor that replaces the file", "one that appends in place"])
+@pytest.mark.timeout(60)
+def test_no_racing_edit_is_lost(workspace: Workspace, script: str) -> None:
+    hot = HotMemory(workspace, SystemClock())
+    wrote = race(script, workspace.memory_md, lambda number: hot.remember(clear(f"ours {number}")))
+    time.sleep(0.1)
+    hot.refresh()
+    text = workspace.memory_md.read_text(encoding="utf-8")
+    assert wrote > 20, "both must have written for this to prove anything"
+    assert lost(text) == 0
+    assert not re.search("^(<<<<|>>>>|====)", text, re.MULTILINE)
+
+
+@pytest.mark.timeout(60)
+def test_control_a_blind_write_loses_racing_edits(workspace: Workspace) -> None:
+    path = workspace.memory_md
+
+    def blind(number: int) -> None:
+        text = path.read_text(encoding="utf-8")
+        write_atomically(path, as_given(text + f"ours {number}\n"))
+
+    assert race(REPLACES, path, blind) > 20
+    assert lost(path.read_text(encoding="utf-8")) > 0
