@@ -82,6 +82,11 @@ class Workspace(Struct, frozen=True):
         return self.state / "drafts"
 
     @property
+    def prompt_history(self) -> Path:
+        """What was typed, a JSON string a line, oldest first."""
+        return self.state / "prompt-history.jsonl"
+
+    @property
     def config(self) -> Path:
         return self.state / "config.yaml"
 
