@@ -66,11 +66,8 @@ def load_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
     if reading.problems:
         first = reading.problems[0]
         more = f" ({len(reading.problems) - 1} more)" if len(reading.problems) > 1 else ""
-        raise ConfigError(
-            "Configuration",
-            f"{first.where}: {first.sentence}{more}",
-            "`palimpsest config validate` lists what is wrong.",
-        )
+        hint = "`palimpsest config validate` lists what is wrong."
+        raise ConfigError("Configuration", first.where, first.sentence + more, hint)
     return reading
 
 
@@ -114,7 +111,7 @@ class _Gathered:
         try:
             found = read(path, sections())
         except ConfigError as error:
-            self.problems.append(Problem(str(path), error.message))
+            self.problems.append(Problem(error.place, error.said))
             return
         for one in found:
             self._take_line(one, path, guarded_too=guarded_too)

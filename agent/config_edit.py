@@ -23,7 +23,7 @@ def save_value(path: Path, versions: Path, setting: Setting, value: Any) -> None
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError("Not text", f"{path} is not UTF-8 text.", "Save it as UTF-8.") from error
+        raise ConfigError("Not text", str(path), "It is not UTF-8 text.", "Save it as UTF-8.") from error
     changed = with_value(text, setting.name, value, path, sections())
     make_private_folder(path.parent)
     if raw:
@@ -49,7 +49,8 @@ def with_value(text: str, name: str, value: Any, path: Path, sections: frozenset
     if after != {**before, name: value}:
         raise ConfigError(
             "Not changed",
-            f"{path} is written in a way that cannot be changed here without loss.",
+            str(path),
+            "The file is written in a way that cannot be changed here without loss.",
             f"Open it and set `{name}` by hand.",
         )
     return changed

@@ -10,9 +10,14 @@ from foundation.errors import PalimpsestError
 
 
 class ConfigError(PalimpsestError):
-    """A configuration cannot be read as it stands."""
+    """A configuration cannot be read as it stands. `place` is the file and line, `said` what is wrong there."""
 
     code = "config"
+
+    def __init__(self, title: str, place: str, said: str, hint: str = "") -> None:
+        super().__init__(title, f"{place}: {said}", hint)
+        self.place = place
+        self.said = said
 
 
 class Found(Struct, frozen=True):
@@ -33,9 +38,9 @@ def read(path: Path, sections: frozenset[str]) -> list[Found]:
     except FileNotFoundError:
         return []
     except UnicodeDecodeError as error:
-        raise ConfigError("Not text", f"{path} is not UTF-8 text.", "Save it as UTF-8.") from error
+        raise ConfigError("Not text", str(path), "It is not UTF-8 text.", "Save it as UTF-8.") from error
     except OSError as error:
-        raise ConfigError("Not readable", f"{path} could not be read: {error.strerror}.") from error
+        raise ConfigError("Not readable", str(path), f"It could not be read: {error.strerror}.") from error
     return values_in(text, path, sections)
 
 
@@ -45,11 +50,8 @@ def values_in(text: str, path: Path, sections: frozenset[str]) -> list[Found]:
     if root is None:
         return []
     if not _is_mapping(root):
-        raise ConfigError(
-            "Not a configuration",
-            f"{path}, line 1: settings are `name: value` lines.",
-            "See `palimpsest config schema`.",
-        )
+        hint = "`palimpsest config schema` has the settings."
+        raise ConfigError("Not a configuration", f"{path}, line 1", "Settings are `name: value` lines.", hint)
     return list(_flat(root, "", path, sections))
 
 
@@ -62,10 +64,10 @@ def compose(text: str, path: Path) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        what = error.problem or error.context or "not YAML"
-        raise ConfigError("Broken YAML", f"{path}, line {line}: {what}.", "Correct that line.") from error
+        what = _plainly(error.problem or error.context or "this is not YAML")
+        raise ConfigError("Broken YAML", f"{path}, line {line}", f"{what}.", "Correct that line.") from error
     except yaml.YAMLError as error:
-        raise ConfigError("Broken YAML", f"{path}: {error}.", "Correct the file.") from error
+        raise ConfigError("Broken YAML", str(path), f"{error}.", "Correct the file.") from error
 
 
 def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Iterator[Found]:
@@ -74,7 +76,9 @@ def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Itera
         name = prefix + str(key.value)
         line = key.start_mark.line + 1
         if name in seen:
-            raise ConfigError("Said twice", f"{path}, line {line}: “{name}” stands there twice.", "Keep one of them.")
+            raise ConfigError(
+                "Said twice", f"{path}, line {line}", f"“{name}” stands there twice.", "Keep one of them."
+            )
         seen.add(name)
         if name in sections and _is_mapping(value):
             yield from _flat(value, name + ".", path, sections)
@@ -91,7 +95,14 @@ def _constructed(node: Any, path: Path) -> Any:
         return yaml.SafeLoader("").construct_document(node)
     except yaml.MarkedYAMLError as error:
         line = node.start_mark.line + 1
-        raise ConfigError("Broken YAML", f"{path}, line {line}: {error.problem}.", "Correct that line.") from error
+        raise ConfigError("Broken YAML", f"{path}, line {line}", f"{error.problem}.", "Correct that line.") from error
+
+
+def _plainly(problem: str) -> str:
+    """PyYAML's words, where a person would say it otherwise."""
+    if "'\\t'" in problem:
+        return "a tab stands where spaces are needed"
+    return problem
 
 
 def _is_mapping(node: Any) -> bool:

@@ -63,7 +63,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
         raise NoScreen(
             "No screen", "This way of starting has no screen.", 'Use `palimpsest`, or -p "TEXT" without a screen.'
         )
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not at_a_terminal():
         raise Misuse(
             "No terminal",
             "The chat needs a terminal for its input and output.",
@@ -82,6 +82,11 @@ def _open_screen(invocation: Invocation, message: str) -> None:
         notices=reading.notices,
     )
     invocation.status = invocation.open_screen(opening) or 0
+
+
+def at_a_terminal() -> bool:
+    """Whether a person can be talked to."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _with_input(text: str, piped: str | None) -> str:

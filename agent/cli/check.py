@@ -18,13 +18,11 @@ def command() -> None:
         problems = [*memory.cold.check(), *memory.vault.check()]
         pages = len(memory.vault.pages())
     if invocation.json:
-        told = [{"what": one.what, "where": one.where, "hint": one.hint} for one in problems]
+        told = [{"what": one.what, "where": one.where, "message": one.message} for one in problems]
         output.json_object({"sound": not problems, "pages": pages, "problems": told})
     else:
         for one in problems:
-            output.line(f"{one.where}: {one.what}" if one.where else one.what)
-            if one.hint:
-                output.say(f"  {one.hint}")
+            output.line(f"{one.what} {one.where}: {one.message}")
         if not problems:
             output.say(f"All is well; {pages:,} pages were read and compared.")
     invocation.status = 1 if problems else 0

@@ -1,0 +1,86 @@
+"""The command line, run in this process as the entry point runs it: bytes in, bytes out, an exit status."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.cli import main
+from agent.cli.opening import Opening
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one run did."""
+
+    status: int
+    raw: bytes
+    err: str
+
+    @property
+    def out(self) -> str:
+        return self.raw.decode("utf-8", "surrogatepass")
+
+    @property
+    def json(self) -> Any:
+        """The one object on stdout, which begins as the contract says."""
+        assert self.out.startswith('{"schema": 1'), self.out[:80] + self.err
+        assert self.out.isascii()
+        return json.loads(self.out)
+
+
+Run = Callable[..., Ran]
+
+
+class _Input(io.TextIOWrapper):
+    """Standard input, as a pipe or as a terminal."""
+
+    def __init__(self, raw: bytes, *, terminal: bool) -> None:
+        super().__init__(io.BytesIO(raw), encoding="utf-8")
+        self._terminal = terminal
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """`bare("search", "x", stdin=b"…")`: the program in an empty folder with an empty home."""
+    here, home = tmp_path / "here", tmp_path / "home"
+    here.mkdir()
+    home.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    monkeypatch.setenv("PALIMPSEST_DETECT", "off")
+
+    def run(*words: str, stdin: bytes | None = None, open_screen: Callable[[Opening], int | None] | None = None) -> Ran:
+        monkeypatch.setattr(sys, "stdin", _Input(stdin or b"", terminal=stdin is None))
+        capfdbinary.readouterr()
+        status = main(open_screen, words)
+        captured = capfdbinary.readouterr()
+        return Ran(status, captured.out, captured.err.decode("utf-8", "replace"))
+
+    return run
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Where `run`'s workspace is."""
+    return tmp_path / "ws"
+
+
+@pytest.fixture
+def run(bare: Run, root: Path) -> Run:
+    """As `bare`, in a workspace that was made."""
+    assert bare("init", str(root)).status == 0
+
+    def within(*words: str, **more: Any) -> Ran:
+        return bare("--workspace", str(root), *words, **more)
+
+    return within

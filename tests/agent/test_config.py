@@ -1,0 +1,195 @@
+"""The configuration: who set what, what an untrusted workspace may not, and where a mistake stands."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.config import load_config, read_config, user_config
+from agent.config_files import ConfigError
+from agent.settings import all_settings, json_schema
+from agent.workspace_trust import TrustList
+from agent.workspaces import choose, prepare
+from foundation.paths import Workspace
+from tests.agent.conftest import Run
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "mine")}
+
+
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_every_setting_has_a_default_and_a_sentence() -> None:
+    for setting in all_settings().values():
+        assert setting.sentence, setting.name
+        assert setting.type_name
+
+
+def test_later_places_win_and_each_value_knows_who_set_it(workspace: Workspace, environment: dict[str, str]) -> None:
+    put(
+        user_config(environment),
+        "context:\n  reserve: 1\n  recall_most: 1\n  recall_passage: 100\nmodel: ollama:mine\n",
+    )
+    put(workspace.config, "context:\n  reserve: 2\n  recall_most: 2\n")
+    environment["PALIMPSEST_CONTEXT_RESERVE"] = "3"
+    reading = load_config(workspace, environment, {"model": "ollama:flag"})
+    assert (reading.config.context.reserve, reading.config.context.recall_most) == (3, 2)
+    assert reading.config.model == "ollama:flag"
+    assert reading.origins["model"] == "--model"
+    assert reading.origins["context.reserve"] == "PALIMPSEST_CONTEXT_RESERVE"
+    assert reading.origins["context.recall_most"] == f"{workspace.config}, line 3"
+    assert reading.origins["context.recall_passage"] == f"{user_config(environment)}, line 4"
+    assert reading.origins["context.recall"] == "default"
+
+
+def test_an_untrusted_workspace_may_not_name_an_address(workspace: Workspace, environment: dict[str, str]) -> None:
+    put(workspace.config, "model: openai:x@http://evil.example/v1\ncontext:\n  reserve: 7\n")
+    reading = load_config(workspace, environment, {})
+    assert reading.config.model == "offline"
+    assert reading.config.context.reserve == 7
+    assert "not trusted" in reading.notices[0]
+    assert "line 1" in reading.notices[0]
+
+    TrustList(Path(environment["PALIMPSEST_CONFIG_DIR"])).add(workspace)
+    assert load_config(workspace, environment, {}).config.model == "openai:x@http://evil.example/v1"
+
+
+def test_trust_is_not_kept_in_the_workspace(workspace: Workspace, environment: dict[str, str]) -> None:
+    TrustList(Path(environment["PALIMPSEST_CONFIG_DIR"])).add(workspace)
+    assert not list(workspace.root.rglob("*"))
+    TrustList(Path(environment["PALIMPSEST_CONFIG_DIR"])).remove(workspace)
+    assert workspace not in TrustList(Path(environment["PALIMPSEST_CONFIG_DIR"]))
+
+
+def test_every_setting_of_free_text_is_guarded() -> None:
+    assert all_settings()["model"].guarded
+    free = {"true or false", "whole number", "number"}
+    for setting in all_settings().values():
+        harmless = setting.type_name.split(",")[0].removesuffix(" or nothing") in free
+        assert setting.guarded or harmless, setting.name
+
+
+def test_a_workspace_that_was_made_here_is_trusted_and_a_found_one_is_not(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    made, found = Workspace(tmp_path / "made"), Workspace(tmp_path / "found")
+    put(found.config, "model: ollama:x\n")
+    prepare(made, environment)
+    prepare(found, environment)
+    trusted = TrustList(Path(environment["PALIMPSEST_CONFIG_DIR"]))
+    assert made in trusted
+    assert found not in trusted
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("context:\n  reserve: [1\n", 3, "expected"),
+        ("context:\n  reserve: many\n", 2, "whole number"),
+        ("context:\n  high_water: 3\n", 2, "at most 1"),
+        ("model: a\nmodel: b\n", 2, "twice"),
+        ("- a\n", 1, "name: value"),
+        ("context:\n\treserve: 1\n", 2, "tab"),
+    ],
+)
+def test_a_mistake_is_told_with_its_file_and_line(
+    workspace: Workspace, environment: dict[str, str], text: str, line: int, words: str
+) -> None:
+    put(user_config(environment), text)
+    with pytest.raises(ConfigError) as caught:
+        load_config(workspace, environment, {})
+    assert f"{user_config(environment)}, line {line}:" in caught.value.message
+    assert words in caught.value.message
+
+
+def test_a_setting_that_is_none_is_told_and_does_no_harm(workspace: Workspace, environment: dict[str, str]) -> None:
+    put(workspace.config, "context:\n  reserv: 3\n")
+    environment["PALIMPSEST_CONTEXT_RESERV"] = "3"
+    reading = load_config(workspace, environment, {})
+    assert len(reading.notices) == 2
+    assert all("did you mean" in notice for notice in reading.notices)
+
+
+def test_a_bad_variable_is_a_problem_and_names_itself(workspace: Workspace, environment: dict[str, str]) -> None:
+    environment["PALIMPSEST_CONTEXT_RESERVE"] = "lots"
+    assert read_config(workspace, environment, {}).problems[0].where == "PALIMPSEST_CONTEXT_RESERVE"
+
+
+def test_the_schema_knows_every_setting() -> None:
+    schema = json_schema()
+    for name, setting in all_settings().items():
+        node = schema
+        for part in name.split("."):
+            node = node["properties"][part]
+        assert node["description"] == setting.sentence
+        assert node["default"] == setting.default
+
+
+def test_set_keeps_comments_order_and_a_version(run: Run, root: Path) -> None:
+    path = root / ".palimpsest" / "config.yaml"
+    before = "# mine\ncontext:  # what goes in\n  # the answer's share\n  reserve: 100  # tokens\n\n# the end\n"
+    put(path, before)
+    assert run("config", "set", "context.reserve", "256").status == 0
+    assert run("config", "set", "context.recall", "false").status == 0
+    assert run("config", "set", "models.retries", "1").status == 0
+    after = path.read_text()
+    for comment in ("# mine", "# what goes in", "# the answer's share", "reserve: 256  # tokens", "# the end"):
+        assert comment in after
+    shown = {one["name"]: one["value"] for one in run("config", "show", "--json").json["settings"]}
+    assert (shown["context.reserve"], shown["context.recall"], shown["models.retries"]) == (256, False, 1)
+    versions = [version.read_text() for version in (root / ".palimpsest" / "versions").glob("config-*.yaml")]
+    assert before in versions
+
+
+def test_set_refuses_what_it_cannot_write_without_loss(run: Run, root: Path) -> None:
+    path = root / ".palimpsest" / "config.yaml"
+    put(path, "context: {reserve: 100}\n")
+    said = run("config", "set", "context.recall", "false")
+    assert said.status == 1
+    assert path.read_text() == "context: {reserve: 100}\n"
+
+
+def test_set_refuses_a_value_that_is_none_and_makes_nothing(bare: Run, tmp_path: Path) -> None:
+    said = bare("config", "set", "context.reserve", "lots", "--workspace", str(tmp_path / "new"))
+    assert said.status == 2
+    assert not (tmp_path / "new").exists()
+
+
+def test_set_for_the_user_reaches_every_workspace(run: Run, bare: Run, tmp_path: Path) -> None:
+    assert run("config", "set", "--user", "model", "ollama:x").status == 0
+    bare("init", str(tmp_path / "other"))
+    assert bare("config", "show", "model", "--workspace", str(tmp_path / "other")).out == "ollama:x\n"
+
+
+def test_validate_says_what_is_wrong_and_exits_1(run: Run, root: Path) -> None:
+    assert run("config", "validate").status == 0
+    put(root / ".palimpsest" / "config.yaml", "context:\n  reserve: x\n")
+    said = run("config", "validate", "--json")
+    assert said.status == 1
+    assert not said.json["valid"]
+    assert "line 2" in said.json["problems"][0]["where"]
+
+
+def test_the_nearest_folder_upwards_is_the_workspace(tmp_path: Path) -> None:
+    (tmp_path / "ws" / ".palimpsest").mkdir(parents=True)
+    deep = tmp_path / "ws" / "a" / "b"
+    assert choose(None, {}, deep, tmp_path).root == tmp_path / "ws"
+    assert choose(None, {"PALIMPSEST_WORKSPACE": str(tmp_path / "x")}, deep, tmp_path).root == tmp_path / "x"
+    assert choose(tmp_path / "y", {"PALIMPSEST_WORKSPACE": "z"}, deep, tmp_path).root == tmp_path / "y"
+    assert choose(None, {}, tmp_path / "elsewhere", tmp_path).root == tmp_path / "palimpsest"
+
+
+def test_init_copies_what_is_missing_and_never_over_what_is_there(bare: Run, tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    root.mkdir()
+    (root / "AGENTS.md").write_text("mine\n")
+    first = bare("init", str(root), "--json").json
+    assert (root / "AGENTS.md").read_text() == "mine\n"
+    assert "AGENTS.md" not in first["copied"]
+    again = bare("init", str(root), "--json").json
+    assert again["copied"] == []
+    assert not again["new"]

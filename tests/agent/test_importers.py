@@ -1,0 +1,326 @@
+"""Foreign files, read: bad places are told, the rest is kept, and nothing is stored twice."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.importers.chatgpt import read_chatgpt
+from agent.importers.claude import read_claude
+from agent.importers.formats import detect, read_file
+from agent.importers.json_array import NotAnArray, objects
+from agent.importers.jsonl import read_jsonl
+from agent.importers.moments import moment
+from agent.importers.record import Bad, Leaf, Read, Record
+from agent.importers.storing import Imported, store_all
+from foundation.paths import Workspace
+from memory.cold import ColdStore, Entry, EntryKind
+from memory.search import analyse
+from models.messages import Role
+from tests.fakes import FakeClock
+
+
+@pytest.fixture
+def cold(workspace: Workspace, clock: FakeClock) -> Iterator[ColdStore]:
+    store = ColdStore.open(workspace.database, analyse=analyse, clock=clock)
+    yield store
+    store.close()
+
+
+def lines(*values: Any) -> list[bytes]:
+    return [(value if isinstance(value, str) else json.dumps(value)).encode() + b"\n" for value in values]
+
+
+def stored(cold: ColdStore, reads: Iterable[Read], **more: Any) -> Imported:
+    return store_all(cold, reads, **({"source": "s", "fixed_source": False} | more))
+
+
+def branch(cold: ColdStore, conversation: str) -> list[Entry]:
+    leaf = cold.conversation(conversation).leaf
+    assert leaf is not None
+    return list(cold.branch(leaf).entries)
+
+
+# ── JSONL ──
+
+
+def test_only_text_is_required_and_the_rest_of_a_line_is_kept(cold: ColdStore) -> None:
+    stored(cold, read_jsonl(lines({"text": "bare"}, {"text": "full", "id": "D1:3", "conversation": "conv-26",
+        "time": "2023-05-08T13:56:00Z", "role": "assistant", "speaker": "Mel", "mood": {"n": 1}}), "letters"))  # fmt: skip
+    bare = branch(cold, "letters")[0]
+    full = branch(cold, "conv-26")[0]
+    assert (bare.text, bare.role, bare.meta) == ("bare", Role.USER, {})
+    assert (full.id, full.text, full.role, full.speaker) == ("D1:3", "full", Role.ASSISTANT, "Mel")
+    assert full.time == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+    assert full.meta == {"imported": {"mood": {"n": 1}}}
+
+
+def test_bad_lines_are_told_by_number_and_the_rest_is_imported(cold: ColdStore) -> None:
+    raw = [
+        *lines({"text": "a"}, "{not json", [1], {"text": 3}, {"no": "text"}),
+        b"\xff\xfe\n",
+        b"\n",
+        *lines({"text": "b"}),
+    ]
+    imported = stored(cold, read_jsonl(raw, "c"))
+    assert [bad.place for bad in imported.bad] == ["line 2", "line 3", "line 4", "line 5", "line 6"]
+    assert imported.bad_count == 5
+    assert [entry.text for entry in branch(cold, "c")] == ["a", "b"]
+
+
+def test_a_time_that_is_not_understood_is_told_and_the_line_kept(cold: ColdStore) -> None:
+    imported = stored(cold, read_jsonl(lines({"text": "a", "time": "yesterday"}), "c"))
+    assert imported.bad[0].kept
+    assert branch(cold, "c")[0].meta == {"imported": {"time": "yesterday"}}
+
+
+def test_importing_again_adds_nothing_and_a_grown_file_only_what_is_new(cold: ColdStore) -> None:
+    first = lines({"id": "1", "text": "a"}, {"text": "ok"}, {"text": "ok"})
+    assert stored(cold, read_jsonl(first, "c")).entries == 3
+    assert stored(cold, read_jsonl(first, "c")).entries == 0
+    grown = stored(cold, read_jsonl([*first, *lines({"id": "9", "text": "z"})], "c"))
+    assert (grown.entries, grown.already) == (1, 3)
+    assert [entry.text for entry in branch(cold, "c")] == ["a", "ok", "ok", "z"]
+
+
+def test_new_lines_alone_follow_what_is_stored(cold: ColdStore) -> None:
+    stored(cold, read_jsonl(lines({"id": "1", "text": "a"}), "c"))
+    stored(cold, read_jsonl(lines({"id": "2", "text": "b"}), "c"))
+    assert [entry.text for entry in branch(cold, "c")] == ["a", "b"]
+
+
+def test_the_same_ids_of_another_source_are_other_entries(cold: ColdStore) -> None:
+    same = lines({"id": "1", "conversation": "c", "text": "a"})
+    assert stored(cold, read_jsonl(same, "c"), source="one").entries == 1
+    assert stored(cold, read_jsonl(same, "c"), source="two").entries == 1
+
+
+def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(cold: ColdStore) -> None:
+    raw = [b'\xef\xbb\xbf{"text": "a"}\r\n', b'{"text": "b"}\r\n']
+    stored(cold, read_jsonl(raw, "c"))
+    assert [entry.text for entry in branch(cold, "c")] == ["a", "b"]
+
+
+def test_private_spans_and_secrets_do_not_reach_the_store(cold: ColdStore, workspace: Workspace) -> None:
+    secret = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+    told = {"text": f"my <private>own</private> {secret}", "note": f"again {secret}", "speaker": "A"}
+    imported = stored(cold, read_jsonl(lines(told), "c"))
+    assert imported.taken_out == 2
+    cold.close()
+    for path in workspace.root.rglob("*"):
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes()
+            assert b"own</private>" not in path.read_bytes()
+
+
+def test_a_line_cannot_pose_as_a_summary(cold: ColdStore) -> None:
+    stored(cold, read_jsonl(lines({"text": "x", "palimpsest": {"kind": "summary", "meta": {"first_kept": 1}}}), "c"))
+    assert branch(cold, "c")[0].kind is EntryKind.MESSAGE
+
+
+def test_many_lines_take_several_transactions(cold: ColdStore) -> None:
+    seen: list[int] = []
+    many = lines(*({"id": str(n), "text": f"line {n}"} for n in range(4500)))
+    assert stored(cold, read_jsonl(many, "c"), on_progress=seen.append).entries == 4500
+    assert seen == [2000, 4000, 4500]
+    assert len(branch(cold, "c")) == 4500
+
+
+@given(
+    st.lists(st.one_of(st.binary(max_size=40), st.text(max_size=20).map(lambda t: json.dumps({"text": t}).encode())))
+)
+def test_no_line_breaks_the_reader(raw: list[bytes]) -> None:
+    for read in read_jsonl(raw, "c"):
+        assert isinstance(read, Record | Bad | Leaf)
+
+
+# ── times ──
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("2023-05-08T13:56:00Z", datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        ("2023-05-08 13:56", datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        ("2023-05-08T15:56:00+02:00", datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        ("1:56 pm on 8 May, 2023", datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        (1683554160, datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        (1683554160000, datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        ("1683554160.0", datetime(2023, 5, 8, 13, 56, tzinfo=UTC)),
+        ("soon", None),
+        (None, None),
+        (True, None),
+        (float("nan"), None),
+        (1e300, None),
+        ([], None),
+    ],
+)
+def test_times_are_understood_as_programs_write_them(said: Any, meant: datetime | None) -> None:
+    assert moment(said) == meant
+
+
+# ── large arrays ──
+
+
+@given(st.lists(st.recursive(st.text() | st.integers() | st.none(), lambda inner: st.lists(inner), max_leaves=8)))
+def test_an_array_is_streamed_to_the_letter(values: list[Any]) -> None:
+    raw = json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return
+    assert list(objects(_Dribble(raw), "x")) == values
+
+
+def test_a_cut_off_array_is_told_with_its_place() -> None:
+    with pytest.raises(NotAnArray, match="x: "):
+        list(objects(io.BytesIO(b'[{"a": 1}, {"b": '), "x"))
+
+
+class _Dribble(io.BytesIO):
+    """Gives seven bytes at most, whatever is asked for."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(7)
+
+
+# ── ChatGPT ──
+
+
+def node(
+    parent: str | None, children: list[str], role: str = "user", parts: Any = ("x",), **more: Any
+) -> dict[str, Any]:
+    message = {
+        "author": {"role": role},
+        "create_time": 1.7e9,
+        "content": {"content_type": "text", "parts": list(parts)},
+    }
+    return {"parent": parent, "children": children, "message": {**message, **more}}
+
+
+BRANCHED = {
+    "title": "Trip",
+    "create_time": 1.7e9,
+    "conversation_id": "abc",
+    "current_node": "a2",
+    "mapping": {
+        "root": {"id": "root", "message": None, "parent": None, "children": ["sys"]},
+        "sys": node("root", ["q"], "system", [""]),
+        "q": node("sys", ["a1", "a2"], parts=["Where to?"]),
+        "a1": node("q", ["t"], "assistant", ["Rome"]),
+        "a2": node(
+            "q", [], "assistant", ["Oslo", {"content_type": "image_asset_pointer"}], metadata={"model_slug": "gpt-4o"}
+        ),
+        "t": node("a1", [], parts=["Thanks"]),
+        "lost": node("gone", [], parts=["An orphan"]),
+    },
+}
+
+
+def test_a_chatgpt_conversation_keeps_its_branches_and_its_place(cold: ColdStore) -> None:
+    imported = stored(cold, read_chatgpt([BRANCHED]), source="chatgpt")
+    assert imported.entries == 5
+    assert [entry.text for entry in branch(cold, "abc")] == ["Where to?", "Oslo\n[image]"]
+    question = cold.find("q")
+    assert [child.text for child in cold.children(question.seq)] == ["Rome", "Oslo\n[image]"]
+    assert [child.text for child in cold.children(cold.find("a1").seq)] == ["Thanks"]
+    assert cold.find("a2").meta == {"model": "gpt-4o"}
+    assert cold.find("lost").parent is None
+    assert stored(cold, read_chatgpt([BRANCHED]), source="chatgpt").entries == 0
+
+
+def test_odd_nulls_and_rings_in_an_export_lose_only_themselves(cold: ColdStore) -> None:
+    ring = {
+        "mapping": {
+            "a": node("b", ["b"], parts=["one"]),
+            "b": node("a", ["a"], parts=["two", None, 3]),
+            "c": {"message": {"author": None, "content": None, "metadata": None}},
+            "d": None,
+            "e": {"message": {"content": {"parts": ["three"]}}, "children": None},
+        },
+        "title": None,
+        "current_node": None,
+    }
+    imported = stored(cold, read_chatgpt([ring, None, {"mapping": []}, {}]), source="chatgpt")
+    assert imported.entries == 3
+    assert imported.bad_count == 3
+
+
+def test_hidden_messages_and_thoughts_are_not_conversation() -> None:
+    found = {
+        "id": "x",
+        "mapping": {
+            "a": node(None, ["b"], metadata={"is_visually_hidden_from_conversation": True}),
+            "b": node("a", [], content={"content_type": "thoughts", "thoughts": [{"content": "hm"}]}),
+        },
+    }
+    assert not list(read_chatgpt([found]))
+
+
+def test_a_deep_conversation_is_no_recursion(cold: ColdStore) -> None:
+    chain = {str(n): node(str(n - 1) if n else None, [str(n + 1)], parts=[f"m{n}"]) for n in range(3000)}
+    imported = stored(cold, read_chatgpt([{"id": "deep", "mapping": chain, "current_node": "2999"}]), source="chatgpt")
+    assert imported.entries == 3000
+    assert len(branch(cold, "deep")) == 3000
+
+
+# ── Claude ──
+
+CLAUDE = {
+    "uuid": "u1",
+    "name": "Garden",
+    "created_at": "2025-01-02T03:04:05.678Z",
+    "chat_messages": [
+        {"uuid": "m1", "sender": "human", "text": "old", "content": [{"type": "text", "text": "When to sow?"}],
+         "created_at": "2025-01-02T03:04:05Z", "attachments": [{"file_name": "n.txt", "extracted_content": "notes"}],
+         "parent_message_uuid": "00000000-0000-4000-8000-000000000000"},
+        {"uuid": "m2", "sender": "assistant", "text": "", "content": [{"type": "thinking", "thinking": "hm"}],
+         "parent_message_uuid": "m1"},
+        {"uuid": "m3", "sender": "assistant", "text": "In May.", "content": None, "parent_message_uuid": "m2"},
+        {"uuid": "m4", "sender": "assistant", "text": "In June.", "parent_message_uuid": "m1"},
+        None,
+    ],
+}  # fmt: skip
+
+
+def test_a_claude_conversation_keeps_blocks_attachments_and_retries(cold: ColdStore) -> None:
+    imported = stored(cold, read_claude([CLAUDE, {"uuid": "u2"}, 3]), source="claude")
+    assert imported.entries == 3
+    assert imported.bad_count == 3
+    question = cold.find("m1")
+    assert question.text == "When to sow?\n\n[attachment: n.txt]\nnotes"
+    assert [child.text for child in cold.children(question.seq)] == ["In May.", "In June."]
+    assert cold.conversation("u1").title == "Garden"
+
+
+def test_an_older_claude_export_without_parents_is_a_line(cold: ColdStore) -> None:
+    told = [{"uuid": f"m{n}", "sender": "human", "text": f"t{n}"} for n in range(3)]
+    stored(cold, read_claude([{"uuid": "u", "name": "", "chat_messages": told}]), source="claude")
+    assert [entry.text for entry in branch(cold, "u")] == ["t0", "t1", "t2"]
+
+
+# ── formats ──
+
+
+def test_each_format_shows_itself(tmp_path: Path) -> None:
+    def put(name: str, raw: bytes) -> Path:
+        (tmp_path / name).write_bytes(raw)
+        return tmp_path / name
+
+    assert detect(put("a.jsonl", b'{"text": "x"}\n')) == "jsonl"
+    assert detect(put("b.json", json.dumps([BRANCHED]).encode())) == "chatgpt"
+    assert detect(put("c.json", json.dumps([CLAUDE]).encode())) == "claude"
+    with zipfile.ZipFile(tmp_path / "d.zip", "w") as archive:
+        archive.writestr("export/conversations.json", json.dumps([BRANCHED]))
+        archive.writestr("export/user.json", "{}")
+    assert detect(tmp_path / "d.zip") == "chatgpt"
+    assert len([read for read in read_file(tmp_path / "d.zip", None) if isinstance(read, Record)]) == 5
+    with pytest.raises(NotAnArray):
+        detect(put("e.json", b"[1, 2]"))
