@@ -4,6 +4,7 @@ It needs the picture alone: no database, no metadata, no file name.
 """
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 from msgspec import Struct
@@ -19,6 +20,7 @@ from memory.errors import NotAPage
 ENGINE = "cells"
 UNKNOWN = "\ufffd"
 _LARGEST_SCALE = 4
+_SIDES = {mode.side for mode in MODES.values()}
 _FEWEST_GLYPHS = 8  # a header alone has more; a black square reads as one glyph, █
 _ESCAPE = re.compile("\u241b([0-9A-F]{1,6});")
 
@@ -75,25 +77,25 @@ def _reading(sheet: _Sheet, header: Header) -> Reading:
     return _doubtful(text, header)
 
 
-def _at_scale(ink: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
-    """The ink as it is, where it has a page's size, and brought down where it is a whole multiple of one.
+def _at_scale(ink: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
+    """The ink as it is, where it has a page's size, then brought down from each whole multiple that it may be.
 
-    A square of pixels is brought down to the one in its middle. A tiny page doubled has a base page's size: both stand.
+    A square of pixels is brought down to the one in its middle. A tiny page doubled has a base page's size: both come.
     """
-    sides = {mode.side for mode in MODES.values()}
     height, width = ink.shape[0], ink.shape[1] * 8
-    found = [ink] if height == width and height in sides else []
-    for scale in range(2, _LARGEST_SCALE + 1):
-        if height == width and height % scale == 0 and height // scale in sides:
-            pixels = np.unpackbits(ink, axis=1)[scale // 2 :: scale, scale // 2 :: scale]
-            found.append(np.packbits(pixels, axis=1))
-    if found:
-        return found
-    raise NotAPage(
-        "Not a page of ours",
-        f"The picture is {width}×{height} pixels; a page is square, of {', '.join(map(str, sorted(sides)))}.",
-        "An OCR engine can read other pictures: see `palimpsest recall --help`, --engine.",
-    )
+    scales = [n for n in range(1, _LARGEST_SCALE + 1) if height == width and height / n in _SIDES]
+    if not scales:
+        sizes = ", ".join(map(str, sorted(_SIDES)))
+        raise NotAPage(
+            "Not a page of ours",
+            f"The picture is {width}×{height} pixels; a page is square, of {sizes}, or a whole multiple of it.",
+            "An OCR engine can read other pictures: see `palimpsest recall --help`, --engine.",
+        )
+    for scale in scales:
+        if scale == 1:
+            yield ink
+        else:
+            yield np.packbits(np.unpackbits(ink, axis=1)[scale // 2 :: scale, scale // 2 :: scale], axis=1)
 
 
 def _cells(ink: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -105,13 +107,11 @@ def _cells(ink: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def _read_cells(cells: NDArray[np.uint8], table: Glyphs) -> NDArray[np.int32]:
     """The code in each cell; -1 where no glyph is like it, FILLER in the second cell of a wide glyph."""
-    words = cells.view(np.uint64)
-    hashes = hash_cells(words)
-    codes = table.narrow_index.find(hashes, words)
+    hashes = hash_cells(cells.view(np.uint64))
+    codes = table.narrow_index.find(hashes)
     starts = _wide_starts(codes < 0)
     if len(starts):
-        pairs = np.concatenate([words[starts], words[starts + 1]], axis=1)
-        found = table.wide_index.find(hash_pairs(hashes[starts], hashes[starts + 1]), pairs)
+        found = table.wide_index.find(hash_pairs(hashes[starts], hashes[starts + 1]))
         good = found >= 0
         codes[starts[good]] = found[good]
         codes[starts[good] + 1] = FILLER

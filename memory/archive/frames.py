@@ -1,5 +1,6 @@
 """zstd with a bound: no frame of ours, or of anyone else's, may grow past what was asked for."""
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import zstandard
@@ -7,11 +8,19 @@ import zstandard
 from memory.errors import Damaged
 
 _zstd = cast("Any", zstandard)  # its types are not declared
+_PAGE = 131_500  # bytes of a stored 1024×1024 page
 
 
-def pack(data: bytes, level: int = 9) -> bytes:
-    """One zstd frame that declares its size and carries a checksum."""
-    return _zstd.ZstdCompressor(level=level, write_checksum=True).compress(data)
+def packer() -> Callable[[bytes], bytes]:
+    """What makes zstd-9 frames that declare their size and carry a checksum. For one thread, which may use it often.
+
+    Of level 9's parameters two differ: matches of five bytes at least, and a search half as long. On pages that packs
+    as tightly (English and code a little more so, Chinese 3 % less) in three quarters of the time.
+    """
+    nine = _zstd.ZstdCompressionParameters.from_level(
+        9, source_size=_PAGE, search_log=4, min_match=5, write_checksum=True
+    )
+    return cast("Callable[[bytes], bytes]", _zstd.ZstdCompressor(compression_params=nine).compress)
 
 
 def unpack(frame: bytes, *, limit: int) -> bytes:

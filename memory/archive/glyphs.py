@@ -54,28 +54,29 @@ class Glyphs:
         self.first_cell[codes_narrow] = np.arange(narrow, dtype=np.int32)
         self.first_cell[codes_wide] = narrow + 2 * np.arange(wide, dtype=np.int32)
 
-        words = self.cells.view(np.uint64)
-        hashes = hash_cells(words)
+        hashes = hash_cells(self.cells.view(np.uint64))
         pair = hash_pairs(hashes[narrow::2], hashes[narrow + 1 :: 2])
-        self.narrow_index = Index(hashes[:narrow], codes_narrow, words[:narrow])
-        self.wide_index = Index(pair, codes_wide, words[narrow:].reshape(wide, 4))
+        self.narrow_index = Index(hashes[:narrow], codes_narrow)
+        self.wide_index = Index(pair, codes_wide)
 
 
 class Index:
-    """From a bitmap's hash to its code point; the bitmap itself is compared too."""
+    """From a bitmap's hash to its code point.
 
-    def __init__(self, hashes: NDArray[np.uint64], codes: NDArray[np.uint32], words: NDArray[np.uint64]) -> None:
+    No two of the table's bitmaps share a hash. A bitmap of somebody's making may share one with a glyph and be taken
+    for it; the page's SHA-256 is what vouches for a text, not this.
+    """
+
+    def __init__(self, hashes: NDArray[np.uint64], codes: NDArray[np.uint32]) -> None:
         order = np.argsort(hashes)
         self.hashes = hashes[order]
         self.codes = codes[order].astype(np.int32)
-        self.words = words[order]
 
-    def find(self, hashes: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """(n,) codes for (n,) hashes and their (n, k) words; -1 where no glyph has that bitmap."""
+    def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """(n,) codes for (n,) hashes; -1 where no glyph has that bitmap."""
         at = np.searchsorted(self.hashes, hashes)
         at[at == len(self.hashes)] = 0
-        same = (self.words[at] == words).all(axis=1)
-        return np.where(same, self.codes[at], np.int32(-1))
+        return np.where(self.hashes[at] == hashes, self.codes[at], np.int32(-1))
 
 
 def hash_cells(words: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from foundation.files import make_private_folder, write_atomically
-from memory.archive.frames import pack, unpack
+from memory.archive.frames import packer, unpack
 from memory.archive.page import Drawn
 from memory.errors import Damaged
 
@@ -59,7 +59,7 @@ class Written(Struct, frozen=True):
 def write_pack(folder: Path, pages: Sequence[Drawn]) -> Written:
     """A new pack of these pages in `folder`, whole and synced to disk, or none."""
     make_private_folder(folder)
-    parts, leaves, offset = [MAGIC], list[Leaf](), len(MAGIC)
+    pack, parts, leaves, offset = packer(), [MAGIC], list[Leaf](), len(MAGIC)
     for page in pages:
         frame = pack(page.png)
         leaves.append(

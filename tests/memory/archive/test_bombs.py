@@ -10,7 +10,7 @@ import zstandard
 from PIL import Image
 
 from memory.archive import read_png
-from memory.archive.frames import pack, unpack
+from memory.archive.frames import packer, unpack
 from memory.archive.pixels import MOST_PIXELS, decode
 from memory.errors import Damaged, NotAPage
 
@@ -82,10 +82,10 @@ def test_a_frame_that_lies_about_its_size_is_refused() -> None:
 
 
 def test_a_frame_comes_back() -> None:
-    assert unpack(pack(b"page" * 1000), limit=4000) == b"page" * 1000
+    assert unpack(packer()(b"page" * 1000), limit=4000) == b"page" * 1000
 
 
-@pytest.mark.parametrize("frame", [b"", b"not zstd at all", pack(b"page" * 1000)[:-5]])
+@pytest.mark.parametrize("frame", [b"", b"not zstd at all", packer()(b"page" * 1000)[:-5]])
 def test_what_is_no_whole_frame_is_damaged(frame: bytes) -> None:
     with pytest.raises(Damaged):
         unpack(frame, limit=2**20)

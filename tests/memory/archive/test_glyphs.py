@@ -7,8 +7,9 @@ from memory.archive.glyphs import CODES, ESCAPE, FILLER, NEWLINE, RESERVED, TABL
 
 def test_every_drawable_character_has_a_bitmap_of_its_own() -> None:
     table = glyphs()
-    assert len(np.unique(table.narrow_index.words, axis=0)) == len(table.narrow_index.codes)
-    assert len(np.unique(table.wide_index.words, axis=0)) == len(table.wide_index.codes)
+    narrow, wide = table.cells[: table.narrow], table.cells[table.narrow :].reshape(-1, 32)
+    assert len(np.unique(narrow, axis=0)) == len(narrow) == len(table.narrow_index.codes)
+    assert len(np.unique(wide, axis=0)) == len(wide) == len(table.wide_index.codes)
 
 
 def test_no_wide_glyph_begins_like_a_narrow_one() -> None:

@@ -1,0 +1,115 @@
+"""Pages written, verified and read: how many a second on one core, and what they weigh.
+
+    python -m benchmarks.pages [--pages 100] [--mode base] [--json]
+
+Writing is all that archiving does to a page: layout, drawing, the stored PNG, zstd-9, one synced pack, and reading
+each page back from that pack and comparing it. Reading is from the pack to the verified text. Seconds are of CPU, of
+this one process; the wall's stand beside them, as fsync waits. Marks (1024²): write and verify ≥ 200 pages/s, read ≥
+500 pages/s.
+"""
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from memory.archive.binding import bind
+from memory.archive.modes import MODES, Mode
+from memory.archive.pack import Pack
+from memory.archive.reading import read_picture
+from models.tokens import estimate
+
+WRITE_MARK, READ_MARK = 200, 500  # pages/s
+WORDS = {
+    kind: words.split()
+    for kind, words in {
+        "english": "the of and a to in is you that it he was for on are as with his they at be this have from",
+        "code": "def return self.value = [x for x in (0x1f, None)] if not a != b: raise Error(f'{n}') # 12",
+        "chinese": "今天 天气 很好 我们 一起 去 公园 散步 他说 这本书 非常 有意思 记忆 上下文 压缩 之后 仍然 可以",
+        "mixed": "memory 记忆 page 页面 🦊 the of Ελλάδα Москва naïve --- ├── 上下文 recall(42) café 한국어",
+    }.items()
+}
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks.pages", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--pages", type=int, default=100, help="pages of each kind of text")
+    parser.add_argument("--mode", choices=list(MODES), default="base")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    mode = MODES[options.mode]
+    with tempfile.TemporaryDirectory() as folder:
+        measure(Path(folder) / "warm", text("mixed", mode, 3), mode)  # the glyph table is loaded once
+        rows = [{"text": kind, **measure(Path(folder) / kind, text(kind, mode, options.pages), mode)} for kind in WORDS]
+    report = {
+        "schema": 1,
+        "mode": mode.name,
+        "side": mode.side,
+        "marks": {"write_verify_pages_s": WRITE_MARK, "read_pages_s": READ_MARK},
+        "reached": all(row["write_verify"] >= WRITE_MARK and row["read"] >= READ_MARK for row in rows),
+        "rows": rows,
+    }
+    print(json.dumps(report) if options.json else table(report))
+    return 0
+
+
+def text(kind: str, mode: Mode, pages: int) -> str:
+    """About that many pages of words in random order, with line ends."""
+    dice = random.Random(11)
+    words = WORDS[kind]
+    gap = "" if kind == "chinese" else " "
+    wide = 2 if kind == "chinese" else 1
+    wanted, parts, size = mode.capacity * pages // wide, list[str](), 0
+    while size < wanted:
+        line = gap.join(dice.choices(words, k=dice.randint(3, 24))) + "\n"
+        parts.append(line)
+        size += len(line)
+    return "".join(parts)
+
+
+def measure(folder: Path, words: str, mode: Mode) -> dict[str, Any]:
+    """Pages a second of CPU for writing with verification, and for reading; and what a page weighs."""
+    bound, write_cpu, write_wall = timed(lambda: list(bind(folder, words, mode, 0)))
+    packs = {page.pack.name: Pack(folder / page.pack.name) for page in bound}
+    texts, read_cpu, read_wall = timed(
+        lambda: [read_picture(packs[page.pack.name].png(page.position), sha256=page.sha256.hex()) for page in bound]
+    )
+    if "".join(page.text for page in texts) != words or {page.trust.value for page in texts} != {"exact"}:
+        raise SystemExit("the pages did not read back exactly")
+    size = sum(pack.path.stat().st_size for pack in packs.values())
+    tokens, vision = sum(estimate(page.text) for page in bound), sum(page.mode.vision_tokens for page in bound)
+    return {
+        "pages": len(bound),
+        "write_verify": round(len(bound) / write_cpu),
+        "write_verify_wall": round(len(bound) / write_wall),
+        "read": round(len(bound) / read_cpu),
+        "read_wall": round(len(bound) / read_wall),
+        "pack_kb_page": round(size / len(bound) / 1000, 1),
+        "text_tokens_per_vision_token": round(tokens / vision, 1),
+    }
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
+    cpu, wall = time.process_time(), time.perf_counter()
+    result = work()
+    return result, time.process_time() - cpu, time.perf_counter() - wall
+
+
+def table(report: dict[str, Any]) -> str:
+    head = ("text", "pages", "write+verify/s", "(wall)", "read/s", "(wall)", "kB a page", "tokens a vision token")
+    lines = [head, *(tuple(str(value) for value in row.values()) for row in report["rows"])]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    body = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
+    marks = (
+        f"marks: write+verify ≥ {WRITE_MARK}/s, read ≥ {READ_MARK}/s: {'reached' if report['reached'] else 'MISSED'}"
+    )
+    return "\n".join([f"{report['mode']}, {report['side']}×{report['side']}", *body, marks])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
