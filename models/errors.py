@@ -28,3 +28,9 @@ class MissingLibrary(ModelError):
     """A library is not installed."""
 
     code = "missing"
+
+
+class UnreadableImage(ModelError):
+    """What was to be read is no picture."""
+
+    code = "unreadable_image"

@@ -21,6 +21,8 @@ _PIECE = re.compile(
 )
 _IN_VIEW = re.compile(r"memor|remember|summary|summaries|observation|note", re.IGNORECASE)
 
+_NAMES = {"memory": "[MEMORY.md]", "summary": "[this conversation, summed up]"}
+
 
 class Offline:
     """The ChatModel that is always there."""
@@ -121,6 +123,6 @@ def _held_by(message: Message) -> Iterator[Source]:
             case Text(text=text, injected="") if message.role is Role.USER:
                 yield Source(text, "[this conversation]")
             case Text(text=text, injected=what) if _IN_VIEW.search(what):
-                yield Source(text, f"[{what}]")
+                yield Source(text, _NAMES.get(what, f"[{what}]"))
             case _:
                 pass

@@ -15,6 +15,7 @@ LONGEST_QUOTE = 320  # characters of one quoted line
 _ENDS = re.compile(
     r"(?<!\b[A-Z])(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\b(?:Mrs|e\.g|i\.e|etc))[.!?…]+[\"'”’)\]]*(?=\s)|[。！？…]+[”’」』）]*|\n+"
 )
+_MARK = re.compile(r"^\s*(?:[-*+]|#{1,6}|>)\s+")  # of a list, a heading, a quote
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?")
 _WORD_PAIRS = re.compile(r"[a-z]+:[a-z]+")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
@@ -100,7 +101,8 @@ def sentences(text: str) -> list[str]:
     pieces: list[str] = []
     start = 0
     for end in [*(match.end() for match in _ENDS.finditer(text)), len(text)]:
-        pieces.extend(line for raw in text[start:end].splitlines() if (line := raw.strip()))
+        lines = (_MARK.sub("", raw).strip() for raw in text[start:end].splitlines())
+        pieces.extend(line for line in lines if line and not line.startswith("<!--"))
         start = end
     return pieces
 

@@ -1,0 +1,53 @@
+"""The port of what reads words in a picture."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class Line(Struct, frozen=True):
+    """Words on one line. `box` is left, top, right, bottom in pixels; `score` from 0 to 1, the engine's own."""
+
+    text: str
+    box: tuple[float, float, float, float]
+    score: float
+
+
+class Reading(Struct, frozen=True):
+    """What an engine read, in reading order. Its word is approximate, whatever the scores are."""
+
+    engine: str
+    lines: tuple[Line, ...]
+
+    @property
+    def text(self) -> str:
+        """The rows of the picture; what stands side by side is parted by two blanks."""
+        return "\n".join("  ".join(line.text for line in row) for row in rows(self.lines))
+
+
+class OcrEngine(Protocol):
+    """Reads any picture. Slow, and to be called off the event loop; one call at a time."""
+
+    @property
+    def name(self) -> str: ...
+
+    def read(self, image: bytes) -> Reading:
+        """The words in an encoded picture (PNG, JPEG, …). Raises UnreadableImage where it is none."""
+        ...
+
+
+def rows(lines: Sequence[Line]) -> list[list[Line]]:
+    """Lines whose middles lie within each other's height are one row; top to bottom, left to right."""
+    found: list[list[Line]] = []
+    for line in sorted(lines, key=_middle):
+        row = found[-1] if found else None
+        if row is not None and row[-1].box[1] <= _middle(line) <= row[-1].box[3]:
+            row.append(line)
+        else:
+            found.append([line])
+    return [sorted(row, key=lambda line: line.box[0]) for row in found]
+
+
+def _middle(line: Line) -> float:
+    return (line.box[1] + line.box[3]) / 2
