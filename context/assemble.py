@@ -4,7 +4,7 @@ Zones A to C stand as they are; only the tail gives way where room is short. Whe
 must leave first, and the request shows what it will be like then.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -87,32 +87,40 @@ def made(materials: Materials) -> Made:
 
 
 def _fitting_tail(materials: Materials, room: int) -> tuple[Tail, Weighed | None]:
-    try:
-        if materials.tail is not None:
-            return squeezed(materials.tail, room, materials.counting)
-        if room < 0:
-            raise TooLarge("Too large", f"{-room:,} tokens too many.")
-    except TooLarge as error:
-        raise _too_large(materials, room) from error
-    return Tail(()), None
-
-
-def _too_large(materials: Materials, room: int) -> TooLarge:
-    budget = materials.budget
-    counts = materials.counting
-    window = f"{materials.profile.name} has a window of {budget.window:,} tokens, {budget.reserve:,} of them kept for the answer"
     if materials.tail is None:
-        return TooLarge(
-            "The turn is too large for the model",
-            f"What the tools gave is {-room:,} tokens more than fits: {window}.",
-            "Ask for less at once, lower tools.result_chars, or use a model with a larger window.",
-        )
-    takes = sum(counts.part(piece.part) for piece in materials.tail.pieces if piece.source == "message")
+        if room < 0:
+            raise _turn_too_large(materials, -room)
+        return Tail(()), None
+    try:
+        return squeezed(materials.tail, room, materials.counting)
+    except TooLarge as error:
+        raise _message_too_large(materials, materials.tail, room) from error
+
+
+def _turn_too_large(materials: Materials, over: int) -> TooLarge:
+    return TooLarge(
+        "The turn is too large for the model",
+        f"What the tools gave is {over:,} tokens more than fits: {_window(materials)}.",
+        "Ask for less at once, lower tools.result_chars, or use a model with a larger window.",
+    )
+
+
+def _message_too_large(materials: Materials, tail: Tail, room: int) -> TooLarge:
+    takes = sum(materials.counting.part(piece.part) for piece in tail.pieces if piece.source == "message")
     return TooLarge(
         "The message is too large for the model",
-        f"It takes {takes:,} tokens and {max(0, room):,} are free: {window}, and {materials.fixed:,} taken by the head.",
+        f"It takes {takes:,} tokens and {max(0, room):,} are free: {_window(materials)}, "
+        f"and the head takes {materials.fixed:,}.",
         "Shorten it, attach the text as a file, keep it with `palimpsest archive FILE` and ask about it, "
         "or use a model with a larger window.",
+    )
+
+
+def _window(materials: Materials) -> str:
+    budget = materials.budget
+    return (
+        f"{materials.profile.name} has a window of {budget.window:,} tokens, "
+        f"{budget.reserve:,} of them kept for the answer"
     )
 
 
@@ -206,6 +214,3 @@ def _shown(part: Part) -> str:
             return f"[calls {name} {arguments}]"
         case _:
             return render(part)
-
-
-Tokens = Callable[[Sent], int]

@@ -1,7 +1,5 @@
 """One request, from its turn: reads what it needs, decides which epoch it belongs to, and hands it to `assemble`."""
 
-from collections.abc import Callable
-
 import msgspec
 from msgspec import Struct
 
@@ -201,7 +199,7 @@ class Assembling:
 
     def _shortened(self, materials: Materials, plan: Plan, leaving: int) -> Materials:
         past = self._bench.past
-        text = summary_of(plan, self._view.summaries, past.text_of, self._counting, self._view.further)
+        text = summary_of(plan, self._view, past.text_of, self._counting)
         rest = [] if plan.joins else [past.text_of(entry) for entry in self._view.summaries]
         kept = past.past_of([*rest, text], plan.kept, self._counting, asks=not self._turn.continuing)
         name = f"{len(plan.leaving)} older entries"

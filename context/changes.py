@@ -8,15 +8,14 @@ from context.epoch import EpochState, Told
 from context.skills import Skill
 from context.sources import digest_of
 from foundation.clock import iso
-from memory.hot.notes import Note
+from memory.hot import Note
 
 LONGEST = 400  # characters of a note as a change tells it
-KEPT_TEXTS = "memory/archive/"  # the texts of explicit archives: whole documents, found by search
 GONE = "gone"
 
 
 class Change(Struct, frozen=True):
-    """One thing that changed: its key, the digest it has now (`gone` where it was removed), and a line that tells it."""
+    """One thing that changed: its key, its digest now (`gone` where it was removed), and a line that tells it."""
 
     key: str
     digest: str
@@ -25,7 +24,7 @@ class Change(Struct, frozen=True):
 
 def note_digests(notes: Iterable[Note]) -> dict[str, str]:
     """What an epoch keeps of the notes as they stood."""
-    return {note.id: _digest(note) for note in notes if not _is_kept_text(note)}
+    return {note.id: _digest(note) for note in notes}
 
 
 def skill_digests(skills: Iterable[Skill]) -> dict[str, str]:
@@ -62,7 +61,7 @@ def _restored(
 
 
 def _notes(then: Mapping[str, str], notes: Sequence[Note]) -> Iterable[Change]:
-    now = {note.id: note for note in notes if not _is_kept_text(note)}
+    now = {note.id: note for note in notes}
     for note in now.values():
         digest = _digest(note)
         if then.get(note.id) != digest:
@@ -82,10 +81,6 @@ def _skills(then: Mapping[str, str], skills: Sequence[Skill]) -> Iterable[Change
     for key in then:
         if key not in now:
             yield Change(f"skill {key}", GONE, f"- skill {key} was removed.")
-
-
-def _is_kept_text(note: Note) -> bool:
-    return note.path.replace("\\", "/").startswith(KEPT_TEXTS)
 
 
 def _digest(note: Note) -> str:

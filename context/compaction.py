@@ -4,7 +4,7 @@ Pages, spans, the letting go of text and the summary are one transaction: killed
 summary is, never neither.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import apsw
@@ -14,6 +14,7 @@ from context.counting import Counting
 from context.plan import Plan
 from context.receipt import Receipt
 from context.summary import Said, summarise
+from context.view import View
 from foundation.privacy import Cleared, clear
 from memory.archive.passage import Archived
 from memory.cold import Conversation, Draft, Entry, EntryKind
@@ -26,6 +27,14 @@ TextOf = Callable[[Entry], str]
 OnPage = Callable[[int], None]
 
 
+class Place(Struct, frozen=True):
+    """Where: a conversation, the leaf of its branch, and what is in view from there."""
+
+    conversation: Conversation
+    leaf: int
+    view: View
+
+
 class Stored(Struct, frozen=True):
     """The summary's entry, and what was archived with it (None where no text was left to archive)."""
 
@@ -33,41 +42,39 @@ class Stored(Struct, frozen=True):
     archived: Archived | None
 
 
-def summary_of(plan: Plan, summaries: Sequence[Entry], text_of: TextOf, counting: Counting, further: bool) -> Cleared:
-    """The text that stands for what leaves. `further`: older entries than were read leave with it."""
+def summary_of(plan: Plan, view: View, text_of: TextOf, counting: Counting) -> Cleared:
+    """The text that stands for what leaves."""
     said = [
         Said(entry.id, _speaker(entry), entry.role is Role.USER, entry.time, text)
         for entry in plan.leaving
         if (text := clear(text_of(entry)))
     ]
-    before = [text_of(entry) for entry in summaries] if plan.joins else []
+    before = [text_of(entry) for entry in view.summaries] if plan.joins else []
     text = summarise(said, plan.summary_limit, counting.text, before=before)
-    if further:
+    if view.further:
         text += "\nEntries before these are found by search."
     return clear(text)
 
 
 def stored(
     memory: "Memory",
-    conversation: Conversation,
-    leaf: int,
+    place: Place,
     plan: Plan,
-    summaries: Sequence[Entry],
     text: Cleared,
     on_page: OnPage | None,
 ) -> Stored:
-    """Archives what leaves and appends the summary as a child of `leaf`, in one transaction. Raises OutOfDate."""
+    """Archives what leaves and appends the summary as a child of the leaf, in one transaction. Raises OutOfDate."""
     found: list[Entry] = []
     draft = Draft(
-        conversation=conversation.seq,
-        parent=leaf,
+        conversation=place.conversation.seq,
+        parent=place.leaf,
         kind=EntryKind.SUMMARY,
         role=Role.USER,
         text=text,
         meta={
             "covers": [plan.leaving[0].seq, plan.leaving[-1].seq],
             "first_kept": plan.first_kept,
-            "prior": [] if plan.joins else [entry.seq for entry in summaries],
+            "prior": [] if plan.joins else [entry.seq for entry in place.view.summaries],
             "pinned": plan.pinned.seq if plan.pinned else None,
         },
     )
@@ -79,7 +86,7 @@ def stored(
     if not texts:
         memory.cold.write(append)
         return Stored(found[-1], None)
-    archived = memory.vault.archive_entries(texts, label=_label(conversation, plan), also=append, on_page=on_page)
+    archived = memory.vault.archive_entries(texts, label=_label(place.conversation, plan), also=append, on_page=on_page)
     return Stored(found[-1], archived)
 
 
@@ -110,7 +117,7 @@ def receipt_of(plan: Plan, done: Stored, before: int, after: int, summary_tokens
 def nothing_to_do(tokens: int, total: int) -> Receipt:
     """The receipt where no turn could leave."""
     return Receipt(
-        text=f"Nothing left for the archive: the request takes {tokens:,} of {total:,} tokens and has no older turns to spare.",
+        text=f"Nothing left for the archive: {tokens:,} of {total:,} tokens are taken, and there is no older turn.",
         tokens_before=tokens,
         tokens_after=tokens,
     )

@@ -10,7 +10,7 @@ from context import compaction
 from context.assembling import Asked, Assembling
 from context.bench import Bench, Pending
 from context.budget import Budget, budget_for
-from context.compaction import OnPage
+from context.compaction import OnPage, Place
 from context.counting import Counting
 from context.epoch import Told, decoded, encoded
 from context.layers.conversation import message_of
@@ -52,7 +52,7 @@ class Context:
         self._memory = memory
         self._bench = Bench(
             cold=memory.cold,
-            search=lambda query: memory.search.query(query),
+            search=lambda query: memory.search.query(query),  # noqa: PLW0108 — the index is opened by its first query
             shelf=WorkspaceShelf(workspace, memory.hot, clock),
             past=PastReader(memory.cold, lambda entry: memory.passage(entry).text),
             settings=settings,
@@ -126,10 +126,12 @@ class Context:
         and its last round. Raises OutOfDate where another process changed the conversation meanwhile.
         """
         with self._lock:
-            counting = Counting(counter, profile.images)
             budget = budget_for(profile.window, self._bench.settings)
-            view = self._bench.past.view(leaf, budget.total)
-            return self._compacted(conversation, leaf, view, counting, budget, on_page)
+            counting = Counting(counter, profile.images)
+            if leaf is None:
+                return compaction.nothing_to_do(0, budget.total)
+            place = Place(conversation, leaf, self._bench.past.view(leaf, budget.total))
+            return self._compacted(place, counting, budget, on_page)
 
     def begin_epoch(self, conversation: Conversation, reason: str) -> None:
         """The next request of the conversation begins a new epoch: after `/forget`, whose words must leave the head."""
@@ -139,18 +141,11 @@ class Context:
             self._bench.past.overlay.clear()
             self._bench.past.counts.forget()
 
-    def _compacted(
-        self,
-        conversation: Conversation,
-        leaf: int | None,
-        view: View,
-        counting: Counting,
-        budget: Budget,
-        on_page: OnPage | None,
-    ) -> Receipt:
+    def _compacted(self, place: Place, counting: Counting, budget: Budget, on_page: OnPage | None) -> Receipt:
+        view = place.view
         reader = self._bench.past
         past = reader.past(view, counting, asks=False)
-        pending = self._bench.pending.pop(conversation.seq, None) or self._resting(conversation, counting)
+        pending = self._bench.pending.pop(place.conversation.seq, None) or self._resting(place.conversation, counting)
         tokens = dict(tokens_by_entry(past))
         if pending.entry in tokens:
             tokens[pending.entry] = pending.tail
@@ -159,10 +154,10 @@ class Context:
         running = _is_running(view)
         figures = Figures(budget.total, pending.fixed, summaries, self._low(budget, before, pending.fixed, running))
         plan = planned(view, tokens, figures, self._bench.settings, running=running)
-        if plan is None or leaf is None:
+        if plan is None:
             return compaction.nothing_to_do(before, budget.total)
-        text = compaction.summary_of(plan, view.summaries, reader.text_of, counting, view.further)
-        done = compaction.stored(self._memory, conversation, leaf, plan, view.summaries, text, on_page)
+        text = compaction.summary_of(plan, view, reader.text_of, counting)
+        done = compaction.stored(self._memory, place, plan, text, on_page)
         rest = [] if plan.joins else [reader.text_of(entry) for entry in view.summaries]
         after = pending.fixed + reader.past_of([*rest, text], (), counting, asks=False).tokens
         after += sum(tokens.get(entry.seq, 0) for entry in plan.kept)

@@ -1,10 +1,9 @@
 """Counts pieces with the model's own counter, so that they sum to what the whole request takes."""
 
+from context.pieces import Piece, Weighed, gathered
 from models.chat.port import ImageRule, TokenCounter
 from models.messages import Image, Message, Part, Role, ToolCall, render
 from models.tokens import image_tokens, message_tokens
-
-from context.pieces import Piece, Weighed, gathered
 
 
 class Counting:

@@ -15,7 +15,7 @@ from context.pieces import Layer, Piece, Weighed
 from context.report import Dropped
 from context.skills import Skill
 from context.system_yaml import SystemFile
-from memory.hot.notes import Note
+from memory.hot import Note
 from models.messages import Role, Text
 
 _MEMORY_PART = 0.4  # of the project's room, that AGENTS.md and SOUL.md cannot take from MEMORY.md

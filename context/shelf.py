@@ -12,7 +12,7 @@ from foundation.clock import Clock
 from foundation.files import make_private_folder, write_atomically
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.hot.notes import Note
+from memory.hot import Note, Problem
 
 
 class Hot(Protocol):
@@ -21,6 +21,8 @@ class Hot(Protocol):
     def refresh(self) -> list[str]: ...
     def notes(self) -> tuple[Note, ...]: ...
     def memory_md(self) -> str: ...
+    @property
+    def problems(self) -> tuple[Problem, ...]: ...
 
 
 class WorkspaceShelf:
@@ -38,6 +40,7 @@ class WorkspaceShelf:
         self._good = ""  # the text that the file in force was read from
         self._kept = ""  # its digest, where it is kept for the next process
         self._looked = False
+        self._problems: tuple[Problem, ...] = ()
 
     def refresh(self) -> tuple[Notice, ...]:
         """Looks at every file again. What is broken is said once, until it changes."""
@@ -50,6 +53,7 @@ class WorkspaceShelf:
         self._soul, found = self._refreshed(self._soul)
         notices += found
         changed = self._hot.refresh()
+        notices += self._hot_problems()
         if self._looked:
             notices += [Notice("info", "changed; the next message tells it.", path) for path in sorted(set(changed))]
         self._looked = True
@@ -108,6 +112,10 @@ class WorkspaceShelf:
             self._file, self._good = _last_good(self._workspace.last_good_system)
         held = "the last good one holds" if self._good else "the default holds"
         return Notice("error", f"{what}; {held} until it is mended.", name, line)
+
+    def _hot_problems(self) -> list[Notice]:
+        problems, self._problems = self._problems, self._hot.problems
+        return [Notice("warning", problem.text, problem.path) for problem in self._problems if problem not in problems]
 
     def _refreshed(self, known: SourceFile) -> tuple[SourceFile, list[Notice]]:
         file = refreshed(known, self._clock)

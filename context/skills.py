@@ -9,6 +9,7 @@ triggers: [packing list, what to pack]
 """
 
 from pathlib import Path
+from typing import cast
 
 import yaml
 from msgspec import Struct
@@ -91,13 +92,13 @@ def read_skill(text: str, digest: str, shown: str) -> tuple[Skill | None, list[N
         mark = getattr(error, "problem_mark", None)
         said = getattr(error, "problem", None) or "the front matter is no YAML"
         return None, [Notice("warning", f"{said}; the skill is left out.", shown, mark.line + 2 if mark else 1)]
-    fields = front if isinstance(front, dict) else {}
+    fields = cast("dict[str, object]", front) if isinstance(front, dict) else dict[str, object]()
     name, description = (str(fields.get(key) or "").strip() for key in ("name", "description"))
     if not name or not description:
         missing = "name" if not name else "description"
         return None, [Notice("warning", f"the front matter needs a {missing}; the skill is left out.", shown, 1)]
-    triggers = fields.get("triggers") or []
-    words = triggers if isinstance(triggers, list) else [triggers]
+    triggers: object = fields.get("triggers") or []
+    words = cast("list[object]", triggers) if isinstance(triggers, list) else [triggers]
     body = "\n".join(lines[end + 1 :]).strip()
     short = " ".join(description.split())[:DESCRIPTION_CHARACTERS]
     named = tuple(str(word).strip() for word in words if str(word).strip())

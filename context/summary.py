@@ -1,4 +1,4 @@
-"""An extractive summary: what older turns said, in their own words, each with the entry it comes from. No model is called.
+"""An extractive summary: what older turns said, in their own words, each with its entry. No model is called.
 
 It keeps what a person would miss: the first and the last ask, what was decided, what is still open, and the names,
 figures, dates and paths that were spoken of.
@@ -26,8 +26,8 @@ _DECIDED = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?:todo|to do|remind|still|pending|waiting|need(?:s)? to|have to|don't forget|later|next|unresolved|open question"
-    r"|tomorrow|deadline|due|follow up)\b|待办|记得|提醒|还没|尚未|需要|下一步|明天|截止|之后",
+    r"\b(?:todo|to do|remind|still|pending|waiting|need(?:s)? to|have to|don't forget|later|next|unresolved"
+    r"|open question|tomorrow|deadline|due|follow up)\b|待办|记得|提醒|还没|尚未|需要|下一步|明天|截止|之后",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][\w'-]{2,30}(?: [A-Z][\w'-]{1,30}){0,3}")
@@ -71,15 +71,16 @@ def summarise(said: Sequence[Said], limit: int, count: Count, *, before: Sequenc
     facts_room = int(room * FACTS_SHARE)
     told = list(_scored(said))
     room -= facts_room
-    room = _section(lines, "Decided:", [line for line in told if _DECIDED.search(line.text)], room // 2, room, count)
+    decided = [line for line in told if _DECIDED.search(line.text)]
+    room -= _section(lines, "Decided:", decided, room // 2, count)
     used = set(lines)
     open_lines = [line for line in told if _is_open(line) and _shown(line) not in used]
-    room = _section(lines, "Open:", open_lines, room // 2, room, count)
+    room -= _section(lines, "Open:", open_lines, room // 2, count)
     if before:
-        room = _carried(lines, before, room // 2, room, count)
+        room -= _carried(lines, before, room // 2, count)
     used = set(lines)
     rest = [line for line in told if _shown(line) not in used]
-    room = _section(lines, "Said:", rest, room, room, count)
+    room -= _section(lines, "Said:", rest, room, count)
     _add(lines, _facts(said, room + facts_room, count), room + facts_room, count)
     return "\n".join(lines)
 
@@ -96,8 +97,8 @@ def _ask(label: str, one: Said) -> str:
     return f"{label}: “{_cut(' '.join(one.text.split()))}” [{one.ref}]"
 
 
-def _section(lines: list[str], title: str, found: Iterable[_Line], most: int, room: int, count: Count) -> int:
-    """The best lines that `most` tokens hold, in the order in which they were said; gives the room that is left."""
+def _section(lines: list[str], title: str, found: Iterable[_Line], most: int, count: Count) -> int:
+    """The best lines that `most` tokens hold, in the order in which they were said; gives what they take."""
     chosen: list[_Line] = []
     used = count(title) + 1
     for line in sorted(found, key=lambda line: -line.score):
@@ -106,13 +107,13 @@ def _section(lines: list[str], title: str, found: Iterable[_Line], most: int, ro
             chosen.append(line)
             used += tokens
     if not chosen:
-        return room
+        return 0
     lines.append(title)
     lines += [_shown(line) for line in sorted(chosen, key=lambda line: line.place)]
-    return room - used
+    return used
 
 
-def _carried(lines: list[str], before: Sequence[str], most: int, room: int, count: Count) -> int:
+def _carried(lines: list[str], before: Sequence[str], most: int, count: Count) -> int:
     """Lines of earlier summaries: asks, decisions and what is open first, the newest first among equals."""
     used = count("Before that:") + 1
     kept: list[tuple[int, str]] = []
@@ -127,10 +128,10 @@ def _carried(lines: list[str], before: Sequence[str], most: int, room: int, coun
             kept.append((-place, line))
             used += tokens
     if not kept:
-        return room
+        return 0
     lines.append("Before that:")
     lines += [line for _, line in sorted(kept)]
-    return room - used
+    return used
 
 
 def _add(lines: list[str], line: str, room: int, count: Count) -> int:

@@ -1,4 +1,4 @@
-"""The project layer: AGENTS.md, SOUL.md, the skills' index and hot memory in the head; skills called and changes in the tail."""
+"""The project layer: AGENTS.md, SOUL.md, the skills' index and hot memory in the head; the rest in the tail."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from context.fence import fenced
 from context.pieces import Layer, Piece
 from context.report import Dropped
 from context.skills import Skill
-from memory.hot.notes import Note
+from memory.hot import Note
 from models.messages import Text
 
 MEMORY = "MEMORY.md"
@@ -33,7 +33,7 @@ def skills_text(skills: Sequence[Skill]) -> str:
 
 
 def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: Counting) -> MemorySection:
-    """MEMORY.md as it stands; where it takes more than `limit` tokens, its newest notes, and how many more there are."""
+    """MEMORY.md as it stands; where it takes more than `limit` tokens, its newest notes and how many more there are."""
     mine = [note for note in notes if note.path == MEMORY]
     text = fenced(whole.strip())
     tokens = counting.text(text)
