@@ -1,0 +1,145 @@
+"""Killed or failing anywhere, archiving loses no word and keeps none twice."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from foundation.clock import SystemClock
+from foundation.paths import Workspace
+from foundation.privacy import as_given
+from foundation.trust import Trust
+from memory.archive import binding, ledger
+from memory.archive import vault as vault_module
+from memory.archive.pack import Pack
+from memory.archive.vault import Vault
+from memory.cold import ColdStore, Draft, EntryKind
+from memory.errors import Damaged
+from models.messages import Role
+from tests.memory.archive.conftest import fake_analyse
+
+TEXTS = ["", "short", "Grüße, 世界 ␛ ↵ \ud800 🦊\r\n" * 900, "end"]
+
+
+def opened(state: Path) -> tuple[ColdStore, Vault]:
+    cold = ColdStore.open(state / "cold.db", analyse=fake_analyse, clock=SystemClock())
+    return cold, Vault(state / "packs", state / "pages", cold, SystemClock())
+
+
+def begin(state: Path) -> None:
+    state.mkdir(parents=True)
+    cold, _ = opened(state)
+    conversation = cold.new_conversation()
+    parent = None
+    for text in TEXTS:
+        draft = Draft(
+            conversation=conversation.seq, parent=parent, kind=EntryKind.MESSAGE, role=Role.USER, text=as_given(text)
+        )
+        parent = cold.append(draft).seq
+    cold.close()
+
+
+def look(state: Path) -> str:
+    """Whether all texts are there, exact, and once; and where: "stored" or "archived"."""
+    cold, vault = opened(state)
+    (conversation,) = cold.conversations()
+    entries = list(cold.path(conversation.leaf))[::-1]
+    passages = [vault.entry_text(entry) for entry in entries]
+    assert [passage.text for passage in passages] == TEXTS
+    assert {passage.trust for passage in passages} == {Trust.EXACT}
+    assert cold.check() == []
+    assert {problem.what for problem in vault.check()} <= {"leftover"}
+    gone = {entry.text is None for entry in entries}
+    assert len(gone) == 1  # all or none
+    pages = Counter(page for passage in passages for page in passage.pages)
+    assert len(vault.archives()) == int(gone == {True})
+    assert set(pages) == {row.id for row in vault.pages()}
+    ops = Counter(change.op for change in cold.changes(0))
+    assert ops == Counter(add=len(TEXTS), archive=len(TEXTS) if gone == {True} else 0) + Counter()
+    cold.close()
+    return "archived" if gone == {True} else "stored"
+
+
+def archive(state: Path, fatal: int) -> subprocess.CompletedProcess[str]:
+    script = Path(__file__).with_name("killed_archiver.py")
+    root = Path(__file__).parents[3]
+    return subprocess.run(
+        [sys.executable, str(script), str(state), str(fatal)],
+        cwd=root,
+        env={"PYTHONPATH": str(root), "PATH": "", "SYSTEMROOT": "C:\\Windows"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_killed_at_any_step_nothing_is_lost_and_nothing_is_there_twice(tmp_path: Path) -> None:
+    begin(tmp_path / "whole")
+    whole = archive(tmp_path / "whole", 0)
+    assert whole.returncode == 0, whole.stderr
+    taken, transaction = map(int, whole.stdout.split())
+    assert look(tmp_path / "whole") == "archived"
+
+    before = [1 + (transaction - 1) * n // 10 for n in range(10)]
+    within = [transaction + (taken - transaction) * n // 20 for n in range(21)]
+    seen: Counter[str] = Counter()
+    for fatal in [*before, *within]:
+        state = tmp_path / f"killed-{fatal}"
+        begin(state)
+        killed = archive(state, fatal)
+        assert killed.returncode == 137, killed.stderr
+        seen[look(state)] += 1
+        archive(state, 0)
+        assert look(state) == "archived", fatal
+    assert seen["stored"] > 10
+    assert seen["archived"] > 0  # some kills came after the commit
+
+
+FAULTS = {
+    "the pack cannot be written": (binding, "write_pack"),
+    "the pack cannot be opened again": (binding, "Pack"),
+    "a page cannot be read back": (binding, "read_picture"),
+    "the archive's row fails": (ledger, "insert_archive"),
+    "the packs' rows fail": (ledger, "insert_packs"),
+    "the pages' rows fail": (ledger, "insert_pages"),
+    "the look at the entries fails": (ledger, "is_stored"),
+    "the spans' rows fail": (ledger, "insert_spans"),
+    "letting go fails": (vault_module, "let_go"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_failure_at_any_step_lets_nothing_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    def fail(*_, **__) -> None:
+        raise OSError(28, "No space left on device")
+
+    state = tmp_path / "state"
+    begin(state)
+    cold, vault = opened(state)
+    (conversation,) = cold.conversations()
+    entries = list(cold.path(conversation.leaf))[::-1]
+    with monkeypatch.context() as patch:
+        patch.setattr(*FAULTS[fault], fail)
+        with pytest.raises(OSError, match="No space left"):
+            vault.archive_entries(entries, label="overflow")
+    assert look(state) == "stored"
+    vault.archive_entries(entries, label="overflow")
+    cold.close()
+    assert look(state) == "archived"
+
+
+def test_a_disk_that_gives_back_another_page_is_found_out(
+    vault: Vault, cold: ColdStore, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, say
+) -> None:
+    entries = [say("one"), say("x" * 9000)]
+    real = Pack.png
+    monkeypatch.setattr(Pack, "png", lambda self, position: real(self, 0))
+    with pytest.raises(Damaged, match="Page 2"):
+        vault.archive_entries(entries, label="overflow")
+    assert [cold.entry(entry.seq).text for entry in entries] == ["one", "x" * 9000]
+    assert [problem.what for problem in vault.check()] == ["leftover"]
+    assert vault.pages() == []
