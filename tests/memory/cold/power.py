@@ -49,12 +49,13 @@ class RecordingVFS(apsw.VFS):
 
     def __init__(self, name: str) -> None:
         self.events: list[Event] = []
+        self.name = name
         super().__init__(name, "")
 
-    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802 — SQLite's
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
         return RecordingFile(self.events, name, flags)
 
-    def xDelete(self, name: str, syncdir: bool) -> None:  # noqa: N802 — SQLite's
+    def xDelete(self, name: str, syncdir: bool) -> None:
         self.events.append(Removed(Path(name).name))
         super().xDelete(name, syncdir)
 
@@ -66,15 +67,15 @@ class RecordingFile(apsw.VFSFile):
         self._name = Path(whole).name
         super().__init__("", name, flags)
 
-    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 — SQLite's
+    def xWrite(self, data: bytes, offset: int) -> None:
         self._events.append(Write(self._name, offset, bytes(data)))
         super().xWrite(data, offset)
 
-    def xTruncate(self, size: int) -> None:  # noqa: N802 — SQLite's
+    def xTruncate(self, size: int) -> None:
         self._events.append(Cut(self._name, size))
         super().xTruncate(size)
 
-    def xSync(self, flags: int) -> None:  # noqa: N802 — SQLite's
+    def xSync(self, flags: int) -> None:
         super().xSync(flags)
         self._events.append(Sync(self._name))
 

@@ -30,7 +30,10 @@ def dump(path: Path) -> str:
     """The store at `path` as SQL that makes it again."""
     db = apsw.Connection(str(path))
     lines = ["PRAGMA foreign_keys = OFF;", "BEGIN;"]
-    lines += [f"{sql};" for (sql,) in fetch(db, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")]
+    lines += [
+        f"{sql};"
+        for (sql,) in fetch(db, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    ]
     for (table,) in fetch(db, "SELECT name FROM sqlite_schema WHERE type = 'table'"):
         if table == "sqlite_schema":
             continue
@@ -39,7 +42,9 @@ def dump(path: Path) -> str:
         if table == "sqlite_sequence":
             lines.append("DELETE FROM sqlite_sequence;")
         lines += [f"INSERT INTO {table} VALUES ({row[0]});" for row in fetch(db, f"SELECT {values} FROM {table}")]
-    lines += [f"{sql};" for (sql,) in fetch(db, "SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")]
+    lines += [
+        f"{sql};" for (sql,) in fetch(db, "SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+    ]
     for name in ("user_version", "application_id"):
         lines.append(f"PRAGMA {name} = {fetch(db, f'PRAGMA {name}')[0][0]};")
     lines.append("COMMIT;")
@@ -52,7 +57,9 @@ def fill(path: Path) -> None:
     clock = FakeClock()
     cold = open_store(path, clock)
     conversation = cold.new_conversation(Cleared("Trip \ud800"), created=clock.now())
-    question = cold.append(said(conversation.seq, "Where is the tent? \udc00", id="e_question", sent=(Text("x", "skill"),)))
+    question = cold.append(
+        said(conversation.seq, "Where is the tent? \udc00", id="e_question", sent=(Text("x", "skill"),))
+    )
     answer = cold.begin_answer(answered(conversation.seq, "", question.seq, id="e_answer", speaker="qwen"))
     usage = Usage(prompt_tokens=10, completion_tokens=5)
     answer.finish(Cleared("In the cellar. " * 200), meta={"reason": "stop"}, usage=usage, model="qwen", ms=900)

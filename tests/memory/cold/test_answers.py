@@ -62,7 +62,13 @@ def test_finishing_puts_the_whole_text_in_the_chunks_place(cold: ColdStore) -> N
     assert [(change.op, change.entry) for change in cold.changes(before)] == [("change", entry.seq)]
     assert cold.terms_of([entry.seq])[entry.seq].packed == b"The whole."
     (model,) = cold.statistics().models
-    assert (model.model, model.answers, model.prompt_tokens, model.cached_tokens, model.ms) == ("qwen", 1, 100, 40, 1200)
+    assert (model.model, model.answers, model.prompt_tokens, model.cached_tokens, model.ms) == (
+        "qwen",
+        1,
+        100,
+        40,
+        1200,
+    )
     assert cold.check() == []
 
 

@@ -33,7 +33,9 @@ def killed_sessions(
     script = [sys.executable, "-m", "tests.memory.cold.kill_script", str(database), mode]
     seen: Counter[str] = Counter()
     died = 0
-    with subprocess.Popen(script, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as warm:
+    with subprocess.Popen(
+        script, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    ) as warm:
         assert warm.stdin is not None
         assert warm.stdout is not None
         for _ in range(kills):
@@ -77,7 +79,9 @@ def look(database: Path, seen: Iterable[str]) -> tuple[list[str], list[Entry]]:
     ids = [row[0] for row in cold.read(lambda db: fetch(db, "SELECT id FROM entries"))]
     assert len(ids) == len(set(ids))
     lost = [line for line in seen if not stands(cold, *line.split())]
-    cut_off = [cold.entry(seq) for (seq,) in cold.read(lambda db: fetch(db, "SELECT seq FROM entries WHERE complete = 0"))]
+    cut_off = [
+        cold.entry(seq) for (seq,) in cold.read(lambda db: fetch(db, "SELECT seq FROM entries WHERE complete = 0"))
+    ]
     for entry in cut_off:
         assert entry.meta["cut_off"] is True
         assert reply(entry.meta["to"]).startswith(entry.text or "")

@@ -54,7 +54,9 @@ def test_two_processes_write_to_one_store_at_once(cold: ColdStore, database: Pat
 
 
 @pytest.mark.timeout(30)
-def test_an_answer_of_a_living_process_is_left_alone_and_of_a_dead_one_recovered(cold: ColdStore, database: Path) -> None:
+def test_an_answer_of_a_living_process_is_left_alone_and_of_a_dead_one_recovered(
+    cold: ColdStore, database: Path
+) -> None:
     other = start("answer", str(database))
     assert line(other) == "begun"
     while not cold.read(lambda db: fetch(db, "SELECT 1 FROM chunks")):
@@ -99,9 +101,20 @@ def can_mount() -> bool:
 @pytest.mark.skipif(not can_mount(), reason="needs Linux and the right to mount a small disk of one's own")
 def test_a_full_disk_is_told_and_the_store_goes_on_when_there_is_room(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
-    script = [sys.executable, "-m", "tests.memory.cold.process_script", "fill", str(disk / "cold.db"), str(disk / "ballast")]
+    script = [
+        sys.executable,
+        "-m",
+        "tests.memory.cold.process_script",
+        "fill",
+        str(disk / "cold.db"),
+        str(disk / "ballast"),
+    ]
     done = subprocess.run(
-        ["unshare", "-Urm", "sh", "-c", MOUNT, "sh", str(disk), *script], check=False, cwd=ROOT, capture_output=True, text=True
+        ["unshare", "-Urm", "sh", "-c", MOUNT, "sh", str(disk), *script],
+        check=False,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     full, problems = done.stdout.splitlines()

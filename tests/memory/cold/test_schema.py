@@ -17,7 +17,10 @@ THIRD = Migration(3, "CREATE TABLE moods (name TEXT) STRICT; INSERT INTO moods S
 
 
 def shape(db: apsw.Connection) -> list[tuple[str, str]]:
-    return [(name, sql) for name, sql in fetch(db, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")]
+    return [
+        (name, sql)
+        for name, sql in fetch(db, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+    ]
 
 
 def test_there_is_a_store_of_every_released_schema() -> None:

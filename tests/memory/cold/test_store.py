@@ -42,7 +42,9 @@ def test_what_was_sent_comes_back_with_its_images_and_citations(cold: ColdStore,
     assert cold.entry(entry.seq).sent == parts
 
 
-@pytest.mark.parametrize("text", ["", "\ud83d alone \udc00", "\x00\x1b[31m", "日本語 " * 900, "a" * 5000, "e\u0301\r\n"])
+@pytest.mark.parametrize(
+    "text", ["", "\ud83d alone \udc00", "\x00\x1b[31m", "日本語 " * 900, "a" * 5000, "e\u0301\r\n"]
+)
 def test_any_text_comes_back_to_the_letter(cold: ColdStore, text: str) -> None:
     conversation = cold.new_conversation(Cleared(text[:40]))
     entry = cold.append(
@@ -68,7 +70,12 @@ def test_an_entry_its_terms_and_its_change_are_one_transaction(cold: ColdStore) 
     conversation = cold.new_conversation()
     entry = cold.append(said(conversation.seq, "two words", speaker="Ann"))
     (terms,) = cold.terms(0)
-    assert (terms.entry, terms.conversation, terms.packed, terms.length) == (entry.seq, conversation.seq, b"Ann two words", 3)
+    assert (terms.entry, terms.conversation, terms.packed, terms.length) == (
+        entry.seq,
+        conversation.seq,
+        b"Ann two words",
+        3,
+    )
     assert cold.terms_of([entry.seq, 99]) == {entry.seq: terms}
     assert [(change.op, change.entry) for change in cold.changes(0)] == [("add", entry.seq)]
     assert cold.changes(cold.last_change()) == []
@@ -109,7 +116,9 @@ def test_an_id_may_be_taken_once_in_a_conversation(cold: ColdStore) -> None:
 
 def test_a_batch_is_linked_by_ids_and_skips_what_is_there(cold: ColdStore) -> None:
     conversation = cold.new_conversation(source="chatgpt", id="abc")
-    first = cold.append_many([said(conversation.seq, "one", id="1"), said(conversation.seq, "two", id="2", parent_id="1")])
+    first = cold.append_many(
+        [said(conversation.seq, "one", id="1"), said(conversation.seq, "two", id="2", parent_id="1")]
+    )
     again = cold.append_many(
         [said(conversation.seq, "one", id="1"), said(conversation.seq, "three", id="3", parent_id="2")]
     )
@@ -331,5 +340,7 @@ def test_files_are_their_owners_alone(cold: ColdStore, database: Path) -> None:
 
 def test_tool_output_is_stored_whole(cold: ColdStore) -> None:
     whole = "".join(f"line {n}\n" for n in range(50_000))
-    draft = said(cold.new_conversation().seq, whole, kind=EntryKind.TOOL_RESULT, role=Role.TOOL, meta={"shown": whole[:100]})
+    draft = said(
+        cold.new_conversation().seq, whole, kind=EntryKind.TOOL_RESULT, role=Role.TOOL, meta={"shown": whole[:100]}
+    )
     assert cold.entry(cold.append(draft).seq).text == whole
