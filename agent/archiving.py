@@ -11,6 +11,7 @@ from foundation.errors import Misuse
 from foundation.privacy import as_given, examine
 from memory.archive.kept_text import file_stem, keep_text
 from memory.archive.passage import Archived
+from memory.archive.shape import archived_as_json
 from memory.workspace_memory import Memory
 
 
@@ -64,31 +65,9 @@ def copy_pictures(kept: Kept, folder: Path) -> tuple[Path, ...]:
 
 def described(kept: Kept) -> dict[str, Any]:
     """The object of `palimpsest archive --json`, less its schema."""
-    archived = kept.archived
-    pages = [
-        {
-            "id": page.id,
-            "path": str(picture),
-            "mode": page.mode,
-            "width": page.width,
-            "height": page.height,
-            "chars": page.chars,
-            "text_tokens": page.text_tokens,
-            "vision_tokens": page.vision_tokens,
-            "ratio": page.ratio,
-            "sha256": page.sha256,
-            "verified": page.verified,
-        }
-        for page, picture in zip(archived.pages, kept.pictures, strict=True)
-    ]
+    pictures = {page.id: path for page, path in zip(kept.archived.pages, kept.pictures, strict=True)}
     return {
-        "label": archived.label,
-        "pages": pages,
-        "text_tokens": archived.text_tokens,
-        "vision_tokens": archived.vision_tokens,
-        "ratio": archived.ratio,
-        "tokenizer": archived.tokenizer,
-        "profile": archived.profile,
+        **archived_as_json(kept.archived, pictures.__getitem__),
         "text_path": str(kept.text_path) if kept.text_path else None,
         "secrets": kept.secrets,
         "redacted": kept.redacted,

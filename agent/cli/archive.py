@@ -1,33 +1,30 @@
 """`palimpsest archive`."""
 
+from __future__ import annotations
+
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from agent.archiving import (
-    Kept,
-    archive_text,
-    copy_pictures,
-    described,
-    read_text_file,
-    secrets_sentence,
-    sentence,
-    text_of,
-)
 from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import Invocation, current, raw_input
 from foundation.clock import iso
 from foundation.errors import Misuse
-from memory.archive.modes import MODES
+
+if TYPE_CHECKING:  # drawing pages is loaded when there is something to draw
+    from agent.archiving import Kept
+
+MODES = ("tiny", "small", "base", "large")
 
 
 @click.command(cls=Leaf)
 @click.argument("file", metavar="[FILE|-]", required=False)
 @click.option("--label", help="What to call it; without it the file's name.")
-@click.option("--mode", type=click.Choice(list(MODES)), default="base", show_default=True, help="How large a page is.")
+@click.option("--mode", type=click.Choice(MODES), default="base", show_default=True, help="How large a page is.")
 @click.option("--no-text", is_flag=True, help="Do not keep the text as memory/archive/LABEL.md beside the pages.")
 @click.option(
     "--png", "folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Copy the pages there."
@@ -42,6 +39,8 @@ def command(
     Every page is written, read back and compared before anything refers to it. The text is yours and kept to the
     byte; secrets found in it are counted.
     """
+    from agent.archiving import archive_text, copy_pictures  # noqa: PLC0415
+
     invocation = current()
     if listing:
         if file is not None:
@@ -59,6 +58,8 @@ def command(
 
 
 def _text(file: str) -> tuple[str, str]:
+    from agent.archiving import read_text_file, text_of  # noqa: PLC0415
+
     if file == "-":
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
         return text_of(raw_input(), "standard input"), f"input-{stamp}"
@@ -66,6 +67,8 @@ def _text(file: str) -> tuple[str, str]:
 
 
 def _print(invocation: Invocation, kept: Kept, copies: tuple[Path, ...]) -> None:
+    from agent.archiving import described, secrets_sentence, sentence  # noqa: PLC0415
+
     if found := secrets_sentence(kept):
         output.say(found)
     if invocation.json:
@@ -99,7 +102,7 @@ def _list(invocation: Invocation) -> None:
                  ("WHEN", "FROM", "PAGES", "LABEL"))  # fmt: skip
 
 
-def _progress() -> "_Progress | None":
+def _progress() -> _Progress | None:
     return _Progress() if sys.stderr.isatty() else None
 
 

@@ -1,13 +1,18 @@
 """`palimpsest context`."""
 
+from __future__ import annotations
+
 import asyncio
+from typing import TYPE_CHECKING
 
 import click
 
 from agent.cli import output
 from agent.cli.group import Leaf, conversation_options
 from agent.cli.invocation import Invocation, current
-from context.report import Report
+
+if TYPE_CHECKING:  # the rooms are loaded when a request is made
+    from context.report import Report
 
 
 @click.command(cls=Leaf)

@@ -1,7 +1,9 @@
 """`palimpsest conversations`."""
 
+from __future__ import annotations
+
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,8 +12,9 @@ from agent.cli.group import Branch
 from agent.cli.invocation import current
 from foundation.clock import iso
 from foundation.errors import Misuse
-from foundation.privacy import clear
-from memory.cold import Conversation
+
+if TYPE_CHECKING:  # the store is loaded when it is opened
+    from memory.cold import Conversation
 
 
 @click.group(cls=Branch)
@@ -61,6 +64,8 @@ def show(ref: str) -> None:
 @click.argument("title")
 def rename(ref: str, title: str) -> None:
     """Give a conversation another title."""
+    from foundation.privacy import clear  # noqa: PLC0415
+
     invocation = current()
     with invocation.memory() as memory:
         conversation = memory.cold.rename(memory.cold.conversation(ref).seq, clear(title))

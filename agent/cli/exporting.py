@@ -1,21 +1,21 @@
 """`palimpsest export`."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agent.cli import output
 from agent.cli.group import Leaf, conversation_options
 from agent.cli.invocation import Invocation, current
-from agent.exporters.conversation import safe_name
-from agent.exporters.jsonl import lines
-from agent.exporters.markdown import markdown
 from foundation.errors import Misuse
-from foundation.files import write_atomically
-from foundation.privacy import as_given
-from memory.cold import ColdStore, Conversation
-from memory.workspace_memory import Memory
+
+if TYPE_CHECKING:  # the store is loaded when it is opened
+    from memory.cold import ColdStore, Conversation
+    from memory.workspace_memory import Memory
 
 PAGE = 200
 
@@ -47,16 +47,26 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None) -> None:
                 for piece in pieces:
                     output.data(piece)
                 continue
-            folder.mkdir(parents=True, exist_ok=True)
-            ending = "jsonl" if form == "jsonl" else "md"
-            path = folder / f"{safe_name(conversation.id)}.{ending}"
-            if path.exists():
-                raise Misuse("There already", f"{path} is there already.", "Give an empty folder.")
-            write_atomically(path, as_given("".join(pieces)))  # what comes from the store was cleared on its way in
-            output.line(str(path))
+            output.line(str(_write(folder, conversation, form, pieces)))
+
+
+def _write(folder: Path, conversation: Conversation, form: str, pieces: Iterator[str]) -> Path:
+    from foundation.files import write_atomically  # noqa: PLC0415
+    from foundation.privacy import as_given  # noqa: PLC0415
+    from memory.cold.mirror_text import mirror_name  # noqa: PLC0415
+
+    folder.mkdir(parents=True, exist_ok=True)
+    path = (folder / mirror_name(conversation)).with_suffix(".jsonl" if form == "jsonl" else ".md")
+    if path.exists():
+        raise Misuse("There already", f"{path} is there already.", "Give an empty folder.")
+    write_atomically(path, as_given("".join(pieces)))  # what comes from the store was cleared on its way in
+    return path
 
 
 def _pieces(memory: Memory, conversation: Conversation, form: str) -> Iterator[str]:
+    from agent.exporters.jsonl import lines  # noqa: PLC0415
+    from agent.exporters.markdown import markdown  # noqa: PLC0415
+
     if form == "markdown":
         yield from markdown(memory, conversation)
         yield "\n"

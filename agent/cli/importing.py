@@ -1,18 +1,22 @@
 """`palimpsest import`."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import current
-from agent.importers.formats import FORMATS, detect, read_file
-from agent.importers.storing import Imported, store_all
+from agent.importers import FORMATS
 from foundation.errors import Misuse, PalimpsestError
-from foundation.privacy import clear
+
+if TYPE_CHECKING:  # loaded when something is imported
+    from agent.importers.storing import Imported
 
 
 @click.command(cls=Leaf)
@@ -29,6 +33,10 @@ def command(file: Path, form: str | None, source: str | None) -> None:
 
     A bad line is told with its number, and the rest is imported. Importing a file again adds only what is new.
     """
+    from agent.importers.formats import detect, read_file  # noqa: PLC0415
+    from agent.importers.storing import store_all  # noqa: PLC0415
+    from foundation.privacy import clear  # noqa: PLC0415
+
     invocation = current()
     if not file.is_file():
         raise Misuse("No such file", f"There is no file {file}.")
@@ -70,7 +78,7 @@ def _print(imported: Imported, *, as_json: bool) -> None:
     )
 
 
-def _progress() -> "_Progress | None":
+def _progress() -> _Progress | None:
     return _Progress() if sys.stderr.isatty() else None
 
 

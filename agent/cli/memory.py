@@ -1,6 +1,8 @@
 """`palimpsest memory`: the notes in MEMORY.md and memory/*.md."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,8 +11,9 @@ from agent.cli.group import Branch
 from agent.cli.invocation import current, piped_input
 from foundation.clock import iso
 from foundation.errors import Misuse
-from foundation.privacy import clear
-from memory.hot import Note
+
+if TYPE_CHECKING:  # the notes are loaded when they are read
+    from memory.hot import Note
 
 
 @click.group(cls=Branch)
@@ -27,10 +30,12 @@ def list_() -> None:
     invocation = current()
     with invocation.memory() as memory:
         memory.hot.refresh()
-        notes = memory.hot.notes()
+        notes, problems = memory.hot.notes(), memory.hot.problems()
     if invocation.json:
         output.json_object({"notes": [_described(note) for note in notes]})
         return
+    for problem in problems:
+        output.say(problem.text)
     rows = [
         (note.id, iso(note.time)[:10] if note.time else "", _place(note), note.heading or note.text) for note in notes
     ]
@@ -60,6 +65,8 @@ def edit(note_id: str | None, text: str | None) -> None:
 
     Without ID, $EDITOR opens MEMORY.md itself. What the file was is kept as a version.
     """
+    from foundation.privacy import clear  # noqa: PLC0415
+
     invocation = current()
     if note_id is None:
         workspace = invocation.prepare(for_writing=True)

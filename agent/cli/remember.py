@@ -6,13 +6,14 @@ from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import current, piped_input
 from foundation.errors import Misuse
-from foundation.privacy import examine
 
 
 @click.command(cls=Leaf)
 @click.argument("text", required=False)
 def command(text: str | None) -> None:
     """Add TEXT to MEMORY.md as a note; without TEXT, standard input."""
+    from foundation.privacy import examine  # noqa: PLC0415
+
     invocation = current()
     words = text if text is not None else piped_input()
     if words is None or not words.strip():

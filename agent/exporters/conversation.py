@@ -9,6 +9,7 @@ from foundation.errors import Misuse
 from foundation.files import write_atomically
 from foundation.privacy import as_given
 from memory.cold import Conversation
+from memory.cold.mirror_text import mirror_name
 from memory.workspace_memory import Memory
 
 
@@ -17,7 +18,7 @@ def export_to_file(memory: Memory, conversation: Conversation, asked: str) -> Pa
 
     Without a name it is `<conversation id>.md` in the workspace's root.
     """
-    path = Path(asked).expanduser() if asked else Path(f"{safe_name(conversation.id)}.md")
+    path = Path(asked).expanduser() if asked else Path(mirror_name(conversation))
     if not path.is_absolute():
         path = memory.workspace.root / path
     if path.exists():
@@ -30,9 +31,3 @@ def export_to_file(memory: Memory, conversation: Conversation, asked: str) -> Pa
         text = "".join(markdown(memory, conversation))
     write_atomically(path, as_given(text))  # what comes from the store was cleared on its way in
     return path
-
-
-def safe_name(name: str) -> str:
-    """`name` as a file's name on any system."""
-    kept = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip(".-")
-    return kept[:80] or "conversation"

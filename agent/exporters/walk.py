@@ -6,6 +6,7 @@ import apsw
 from msgspec import Struct
 
 from memory.cold import Conversation, Entry, EntryKind
+from memory.cold.sql import fetch
 from memory.workspace_memory import Memory
 
 PAGE = 500
@@ -38,4 +39,4 @@ def entries_of(memory: Memory, conversation: Conversation) -> Iterator[Exported]
 
 def _page(connection: apsw.Connection, conversation: int, after: int) -> list[int]:
     sql = "SELECT seq FROM entries WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"
-    return [row[0] for row in connection.execute(sql, (conversation, after, PAGE))]
+    return [seq for (seq,) in fetch(connection, sql, (conversation, after, PAGE))]

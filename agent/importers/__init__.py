@@ -1,1 +1,4 @@
 """Conversations that were held elsewhere: read from a file, cleared, stored once."""
+
+FORMATS = ("jsonl", "chatgpt", "claude")
+"""What `import --from` takes."""

@@ -12,8 +12,6 @@ from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import read_jsonl
 from agent.importers.record import Read
 
-FORMATS = ("jsonl", "chatgpt", "claude")
-
 
 def read_file(path: Path, form: str | None) -> Iterator[Read]:
     """The entries of a file in this format, or in the one that it shows. Raises NotAnArray, OSError."""

@@ -1,0 +1,63 @@
+"""`palimpsest recall`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Leaf
+from agent.cli.invocation import current
+
+if TYPE_CHECKING:  # reading a picture loads no store
+    from agent.recalling import Recollection
+
+
+@click.command(cls=Leaf)
+@click.argument("asked", metavar="QUERY|ID|FILE.png")
+@click.option(
+    "-k", "limit", type=click.IntRange(min=1, max=100), default=5, show_default=True, help="How many passages."
+)
+@click.option("--page", type=click.IntRange(min=1), default=1, show_default=True, help="Which page of what was found.")
+@click.option(
+    "--engine", type=click.Choice(["auto", "cells"]), default="auto", show_default=True, help="How a picture is read."
+)
+def command(asked: str, limit: int, page: int, engine: str) -> None:
+    """Bring passages back, whole and unaltered to the last character.
+
+    FILE.png is a page's picture: it is read from its pixels alone, without a workspace, whatever it is called. ID is
+    an entry's, a page's (pg_…) or a note's (m_…). Anything else is a question to everything remembered.
+
+    The text goes to standard output; where it comes from and how far to trust it, to standard error.
+    """
+    from agent.recalling import as_object, is_picture, recall, recall_picture  # noqa: PLC0415
+
+    invocation = current()
+    if is_picture(asked):
+        found = recall_picture(Path(asked))
+    else:
+        with invocation.memory() as memory:
+            found = recall(memory, asked, limit=limit, page=page)
+    if invocation.json:
+        output.json_object(as_object(found))
+        return
+    _print(found)
+
+
+def _print(found: Recollection) -> None:
+    from agent.recalling import describe  # noqa: PLC0415
+
+    if not found.hits:
+        output.say(f"Nothing is remembered about “{found.query}”.")
+        return
+    for place, hit in enumerate(found.hits):
+        output.say(("\n" if place else "") + f"{hit.citation} · {describe(hit)}")
+        output.data(hit.text)
+        last = place == len(found.hits) - 1
+        if not hit.text.endswith("\n") and (not last or sys.stdout.isatty()):
+            output.line()
+    if found.next:
+        output.say(f"\n{found.total:,} in all; --page {found.next} shows more.")

@@ -1,0 +1,221 @@
+"""Passages brought back whole: from a page's picture alone, by a reference, or by a question."""
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from foundation.trust import Citation, Trust
+from memory.archive import read_png
+from memory.archive.passage import PageText
+
+if TYPE_CHECKING:  # a picture is read without a workspace
+    from memory.cold import Entry
+    from memory.hot import Note
+    from memory.search import Hit
+    from memory.workspace_memory import Memory
+
+PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
+_BEGINNINGS = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"BM", b"II*\x00", b"MM\x00*", b"GIF8")
+STORED = "stored"
+"""The engine of a passage that was never let go: it stands in the store as text."""
+
+
+class Recalled(Struct, frozen=True, kw_only=True):
+    """One whole passage, unaltered, with what a `recall` hit says of it."""
+
+    id: str
+    kind: str
+    conversation: str | None = None
+    entry: str | None = None
+    time: datetime | None = None
+    role: str | None = None
+    speaker: str | None = None
+    score: float = 1.0
+    snippet: str = ""
+    citation: str
+    trust: Trust
+    text: str
+    engine: str = STORED
+    read_ms: float = 0.0
+    doubt: tuple[int, ...] = ()
+
+
+class Recollection(Struct, frozen=True, kw_only=True):
+    """What was found; the contract's object for `recall`."""
+
+    query: str
+    took_ms: float
+    found: bool
+    total: int
+    next: int | None
+    hits: tuple[Recalled, ...]
+
+
+def is_picture(asked: str) -> bool:
+    """Whether the argument names a picture: by its ending, or by what the file begins with."""
+    path = Path(asked)
+    if path.suffix.lower() in PICTURES:
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(8).startswith(_BEGINNINGS)
+    except (OSError, ValueError):  # no file of that name, or no name that a file could have
+        return False
+
+
+def recall_picture(path: Path) -> Recollection:
+    """The page in a picture. Needs no workspace, no name, no original. Raises NotAPage, NotFound."""
+    began = time.monotonic()
+    page = read_png(path)
+    citation = Citation(kind="page", ref=page.page_id or path.name, page=page.page_id)
+    return _these(str(path), began, (_of_page(page, citation),))
+
+
+def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1) -> Recollection:
+    """By reference (an entry's id, `pg_…`, `m_…`, `MEMORY.md#L3-L7`), else what a question finds.
+
+    Raises NotFound for a reference of ours that nothing has.
+    """
+    began = time.monotonic()
+    if found := _by_reference(memory, asked):
+        return _these(asked, began, found)
+    from memory.search import Query  # noqa: PLC0415
+
+    results = memory.search.query(Query(text=asked, limit=limit, page=page))
+    hits = tuple(_of_hit(memory, hit) for hit in results.hits)
+    return Recollection(
+        query=asked, took_ms=_since(began), found=results.found, total=results.total, next=results.next, hits=hits
+    )  # fmt: skip
+
+
+def recall_markdown(memory: "Memory", asked: str) -> str:
+    """`/recall`, answered: each passage under its citation."""
+    found = recall_picture(Path(asked)) if is_picture(asked) else recall(memory, asked, limit=3)
+    if not found.hits:
+        return f"Nothing is remembered about “{asked}”."
+    return "\n\n".join(f"**{hit.citation}** · {describe(hit)}\n\n{_fenced(hit.text)}" for hit in found.hits)
+
+
+def describe(hit: Recalled) -> str:
+    """How far to trust it and how it was read: `exact, read from its pixels in 2.1 ms`."""
+    how = "as it was stored" if hit.engine == STORED else f"read from its pixels in {hit.read_ms:.1f} ms"
+    doubt = f"; lines in doubt: {_lines(hit.doubt)}" if hit.doubt else ""
+    return f"{hit.trust.value}, {how}{doubt}"
+
+
+def _by_reference(memory: "Memory", asked: str) -> tuple[Recalled, ...]:
+    if any(letter.isspace() for letter in asked):
+        return ()
+    if asked.startswith("pg_"):
+        page = memory.vault.read_page(asked)
+        return (_of_page(page, Citation(kind="page", ref=asked, title=page.label, page=asked)),)
+    if asked.startswith("m_"):
+        return (_of_note(memory.hot.note(asked)),)
+    if "#L" in asked:
+        return tuple(_of_note(note) for note in memory.hot.notes() if _covers(note, asked))
+    return _of_entries(memory, asked)
+
+
+def _of_entries(memory: "Memory", ref: str) -> tuple[Recalled, ...]:
+    """The entries of exactly this id: several where an import brought the same ids in several conversations.
+
+    What looks like an id of ours may be the beginning of one, and is an error where there is none; another word that
+    is no id is a question.
+    """
+    from memory.cold.sql import fetch  # noqa: PLC0415
+
+    rows = memory.cold.read(lambda db: fetch(db, "SELECT seq FROM entries WHERE id = ? ORDER BY seq LIMIT 50", (ref,)))
+    if rows:
+        return tuple(_of_entry(memory, memory.cold.entry(seq)) for (seq,) in rows)
+    return (_of_entry(memory, memory.cold.find(ref)),) if ref.startswith("e_") else ()
+
+
+def _of_entry(memory: "Memory", entry: "Entry") -> Recalled:
+    began = time.monotonic()
+    passage = memory.passage(entry)
+    took = _since(began) if passage.pages else 0.0
+    title = memory.cold.conversation_at(entry.conversation_seq).title
+    citation = Citation(
+        kind="entry", ref=entry.id, title=title, conversation=entry.conversation,
+        speaker=entry.speaker or entry.role.value, time=entry.time, page=passage.pages[0] if passage.pages else "",
+    )  # fmt: skip
+    return Recalled(
+        id=entry.id, kind=entry.kind.value, conversation=entry.conversation, entry=entry.id, time=entry.time,
+        role=entry.role.value, speaker=entry.speaker, citation=str(citation), trust=passage.trust, text=passage.text,
+        snippet=_snippet(passage.text), engine=_engine(passage.pages), read_ms=took,
+    )  # fmt: skip
+
+
+def _of_hit(memory: "Memory", hit: "Hit") -> Recalled:
+    began = time.monotonic()
+    text, trust, pages = hit.snippet, hit.trust, tuple[str, ...]()
+    if hit.note is not None:
+        text = memory.hot.note(hit.note).text
+    elif hit.entry is not None:
+        passage = memory.passage(memory.cold.entry(hit.entry))
+        text, trust, pages = passage.text, passage.trust, passage.pages
+    return Recalled(
+        id=hit.id, kind=hit.kind, conversation=hit.conversation, entry=hit.id if hit.entry is not None else None,
+        time=hit.time, role=hit.role, speaker=hit.speaker, score=hit.score, snippet=hit.snippet,
+        citation=str(hit.citation), trust=trust, text=text, engine=_engine(pages),
+        read_ms=_since(began) if pages else 0.0,
+    )  # fmt: skip
+
+
+def _of_page(page: PageText, citation: Citation) -> Recalled:
+    return Recalled(
+        id=page.page_id, kind="page", citation=str(citation), trust=page.trust, text=page.text,
+        snippet=_snippet(page.text), engine=page.engine, read_ms=page.read_ms, doubt=page.doubt,
+    )  # fmt: skip
+
+
+def _of_note(note: "Note") -> Recalled:
+    lines = (note.line_first, note.line_last)
+    citation = Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines)
+    return Recalled(
+        id=note.id, kind="memory", conversation=note.conversation, time=note.time, citation=str(citation),
+        trust=Trust.EXACT, text=note.text, snippet=_snippet(note.text),
+    )  # fmt: skip
+
+
+def _covers(note: "Note", asked: str) -> bool:
+    path, _, lines = asked.rpartition("#L")
+    first = lines.partition("-")[0]
+    return note.path == path and first.isdigit() and note.line_first <= int(first) <= note.line_last
+
+
+def _these(asked: str, began: float, hits: tuple[Recalled, ...]) -> Recollection:
+    return Recollection(query=asked, took_ms=_since(began), found=True, total=len(hits), next=None, hits=hits)
+
+
+def _engine(pages: Sequence[str]) -> str:
+    return "cells" if pages else STORED
+
+
+def _since(began: float) -> float:
+    return round((time.monotonic() - began) * 1000, 3)
+
+
+def _snippet(text: str) -> str:
+    return text if len(text) <= 400 else text[:400].rsplit(" ", 1)[0] + "…"
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    shown = ", ".join(str(number) for number in numbers[:12])
+    return shown + (f" and {len(numbers) - 12} more" if len(numbers) > 12 else "")
+
+
+def _fenced(text: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def as_object(found: Recollection) -> dict[str, Any]:
+    """The object of `palimpsest recall --json`, less its schema."""
+    return {name: getattr(found, name) for name in found.__struct_fields__}
