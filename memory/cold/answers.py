@@ -41,7 +41,7 @@ class Answer:
     def __init__(self, desk: Desk, entry: Entry) -> None:
         self.entry = entry
         self._desk = desk
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a batch that fails at once is told of within `write`
         self._waiting: list[str] = []
         self._chunks = 0
         self._due: Future[int] | None = None

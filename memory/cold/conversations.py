@@ -49,7 +49,7 @@ def set_leaf(connection: apsw.Connection, seq: int, entry: int | None) -> Conver
     return conversation_at(connection, seq)
 
 
-def label(connection: apsw.Connection, seq: int, name: str) -> Conversation:
+def label(connection: apsw.Connection, seq: int, name: Cleared) -> Conversation:
     conversation_at(connection, seq)
     run(connection, "INSERT OR IGNORE INTO labels (conversation, label) VALUES (?, ?)", (seq, plain(name)))
     return conversation_at(connection, seq)

@@ -61,8 +61,9 @@ def set_request(connection: apsw.Connection, conversation: int, entry: int, stat
 
 
 def set_sent(connection: apsw.Connection, entry: int, parts: tuple[Part, ...]) -> None:
-    """The tail's injected parts, as they were sent with the entry. Raises NotFound."""
+    """The tail's injected parts, as sent with the entry; its tokens are to be counted anew. Raises NotFound."""
     entry_at(connection, entry)
+    run(connection, "DELETE FROM token_counts WHERE entry = ?", (entry,))
     run(connection, "UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(parts), entry))
 
 

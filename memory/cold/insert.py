@@ -51,9 +51,13 @@ def insert_entry(
 ) -> Entry:
     """The entry, its terms and its change; it becomes its conversation's leaf.
 
-    With `keep_text` False the body is NULL from the start: its home is the archive. Raises NotFound for a parent that
-    is not of this conversation, AlreadyThere for an id that is taken.
+    With `keep_text` False the body is NULL from the start: its home is the archive. Raises NotFound for a conversation
+    that is not there or a parent that is not of it, AlreadyThere for an id that is taken.
     """
+    if not fetch(connection, "SELECT 1 FROM conversations WHERE seq = ?", (draft.conversation,)):
+        raise NotFound(
+            "No such conversation", f"There is no conversation {draft.conversation} here.", "It was deleted."
+        )
     parent = _parent(connection, draft)
     id_, ms = plain(draft.id) or new_id("e"), to_ms(draft.time or clock.now())
     if has(connection, draft.conversation, id_):

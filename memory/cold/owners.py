@@ -4,6 +4,7 @@ A number of a process may be given to another; a lock cannot outlive its holder.
 """
 
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,8 +50,9 @@ class Owner:
         return True
 
     def forget(self, name: str) -> None:
-        """Removes the file of a name that is gone."""
-        self._file(name).unlink(missing_ok=True)
+        """Removes the file of a name that is gone; where another process looks at it just now, that one will."""
+        with suppress(PermissionError):  # Windows removes no file that is open
+            self._file(name).unlink(missing_ok=True)
 
     def release(self) -> None:
         """Lets go of the lock."""

@@ -21,7 +21,7 @@ from memory.cold.epochs import Epoch, LastRequest
 from memory.cold.owners import Owner
 from memory.cold.readers import Readers
 from memory.cold.schema import migrate
-from memory.cold.sql import each, run
+from memory.cold.sql import each, fetch, run
 from memory.cold.statistics import Statistics
 from memory.cold.trouble import sentences
 from memory.cold.writer import Writer
@@ -94,6 +94,15 @@ class ColdStore:
         with sentences(self.database):
             return self._readers.run(reading)
 
+    def empty_journal(self) -> bool:
+        """Brings all to the database file and empties the WAL, so that no deleted word stays in it.
+
+        False where a reader, here or in another process, holds on to it just now: try again later.
+        """
+        with sentences(self.database):
+            busy = self._writer.run_bare(lambda db: fetch(db, "PRAGMA wal_checkpoint (TRUNCATE)"))[0][0]
+        return not busy
+
     # ── conversations ──
 
     def new_conversation(
@@ -137,7 +146,7 @@ class ColdStore:
         """The branch that the conversation goes on from. Raises NotFound for an entry of another conversation."""
         return self.write(lambda db: conversations.set_leaf(db, seq, entry))
 
-    def label(self, seq: int, name: str) -> Conversation:
+    def label(self, seq: int, name: Cleared) -> Conversation:
         return self.write(lambda db: conversations.label(db, seq, name))
 
     def unlabel(self, seq: int, name: str) -> Conversation:
@@ -149,7 +158,9 @@ class ColdStore:
         Raises StoreBusy while an answer is being written in it.
         """
         self.recover()
-        return self.write(lambda db: conversations.delete(db, seq))
+        pages = self.write(lambda db: conversations.delete(db, seq))
+        self.empty_journal()
+        return pages
 
     # ── entries ──
 

@@ -9,12 +9,19 @@ from itertools import count
 from typing import Any, TypeVar
 
 import apsw
+from msgspec import Struct
 
 from memory.cold.sql import run
 from memory.errors import Closed
 
 T = TypeVar("T")
 Transaction = Callable[[apsw.Connection], Any]
+
+
+class _Job(Struct, frozen=True):
+    work: Transaction
+    future: Future[Any]
+    bare: bool  # outside of any transaction
 
 
 class Writer:
@@ -26,7 +33,7 @@ class Writer:
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
         self._connect = connect
         self._connection: apsw.Connection | None = connect()
-        self._due: list[tuple[float, int, Transaction, Future[Any]]] = []
+        self._due: list[tuple[float, int, _Job]] = []
         self._order = count()
         self._wake = threading.Condition()
         self._closing = False
@@ -39,10 +46,17 @@ class Writer:
             raise RuntimeError("a transaction may not start another: pass its connection on")
         return self.later(transaction, 0).result()
 
+    def run_bare(self, work: Callable[[apsw.Connection], T]) -> T:
+        """The same outside of any transaction, for what SQLite does nowhere else."""
+        return self._plan(work, 0, bare=True).result()
+
     def later(self, transaction: Callable[[apsw.Connection], T], seconds: float) -> "Future[T]":
-        """The same, not before `seconds` have passed; returns at once."""
+        """`run`, not before `seconds` have passed; returns at once."""
+        return self._plan(transaction, seconds, bare=False)
+
+    def _plan(self, work: Callable[[apsw.Connection], T], seconds: float, *, bare: bool) -> "Future[T]":
         future: Future[T] = Future()
-        due = (time.monotonic() + seconds if seconds else 0.0, next(self._order), transaction, future)
+        due = (time.monotonic() + seconds if seconds else 0.0, next(self._order), _Job(work, future, bare))
         with self._wake:
             if self._closing:
                 raise Closed("The store is closed", "Something was still to be written when the store was closed.")
@@ -59,38 +73,38 @@ class Writer:
 
     def _work(self) -> None:
         while job := self._next():
-            transaction, future = job
             try:
-                result = self._transact(transaction)
+                result = self._do(job)
             except BaseException as error:  # the caller's, who waits for it
-                future.set_exception(error)
+                job.future.set_exception(error)
             else:
-                future.set_result(result)
-            del job, transaction, future
+                job.future.set_result(result)
+            del job
         if self._connection is not None:
             self._connection.close()
 
-    def _next(self) -> tuple[Transaction, Future[Any]] | None:
+    def _next(self) -> _Job | None:
         with self._wake:
             while True:
                 if self._due:
                     wait = self._due[0][0] - time.monotonic()
                     if wait <= 0 or self._closing:
-                        _, _, transaction, future = heapq.heappop(self._due)
-                        return transaction, future
+                        return heapq.heappop(self._due)[2]
                     self._wake.wait(wait)
                 elif self._closing:
                     return None
                 else:
                     self._wake.wait()
 
-    def _transact(self, transaction: Transaction) -> Any:
+    def _do(self, job: _Job) -> Any:
         if self._connection is None:
             self._connection = self._connect()
         connection = self._connection
         try:
+            if job.bare:
+                return job.work(connection)
             run(connection, "BEGIN IMMEDIATE")
-            result = transaction(connection)
+            result = job.work(connection)
             run(connection, "COMMIT")
         except BaseException as error:
             self._undo(connection, error)

@@ -65,7 +65,7 @@ def fill(path: Path) -> None:
     answer.finish(Cleared("In the cellar. " * 200), meta={"reason": "stop"}, usage=usage, model="qwen", ms=900)
     cut = answered(conversation.seq, "", answer.entry.seq, id="e_cut")
     cold.write(lambda db: _cut_off(cold.insert(db, cut).seq, db))
-    cold.label(conversation.seq, "travel")
+    cold.label(conversation.seq, Cleared("travel"))
     cold.set_epoch(conversation.seq, 1, "start", b"{}")
     cold.close()
 

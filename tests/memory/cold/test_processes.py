@@ -80,7 +80,7 @@ def test_a_store_that_stays_locked_is_told_in_a_sentence(
     busy = open_store(database)
     other = apsw.Connection(str(database))
     run(other, "BEGIN IMMEDIATE")
-    with pytest.raises(StoreBusy, match="kept .* locked for too long"):
+    with pytest.raises(StoreBusy, match=r"kept .* locked for too long"):
         busy.new_conversation()
     run(other, "ROLLBACK")
     other.close()
@@ -88,7 +88,9 @@ def test_a_store_that_stays_locked_is_told_in_a_sentence(
     busy.close()
 
 
-MOUNT = 'mkdir -p "$1" && mount -t tmpfs -o size=2m none "$1" && head -c 600000 /dev/zero > "$1/ballast" && shift && exec "$@"'
+MOUNT = """
+mkdir -p "$1" && mount -t tmpfs -o size=2m none "$1" && head -c 600000 /dev/zero > "$1/ballast" && shift && exec "$@"
+"""
 
 
 def can_mount() -> bool:

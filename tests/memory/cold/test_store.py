@@ -103,6 +103,15 @@ def test_a_parent_must_be_of_the_same_conversation(cold: ColdStore) -> None:
         cold.append(said(other.seq, "hello", parent_id=entry.id))
 
 
+def test_there_is_nothing_to_append_to_where_the_conversation_is_gone(cold: ColdStore) -> None:
+    conversation = cold.new_conversation()
+    cold.delete_conversation(conversation.seq)
+    with pytest.raises(NotFound, match="no conversation"):
+        cold.append(said(conversation.seq, "hello"))
+    with pytest.raises(NotFound, match="no conversation"):
+        cold.begin_answer(answered(conversation.seq, ""))
+
+
 def test_an_id_may_be_taken_once_in_a_conversation(cold: ColdStore) -> None:
     one, other = cold.new_conversation(), cold.new_conversation()
     cold.append(said(one.seq, "hello", id="7"))
@@ -178,9 +187,9 @@ def test_an_entry_is_found_by_a_prefix_that_no_other_has(cold: ColdStore) -> Non
 def test_conversations_are_renamed_and_labelled(cold: ColdStore) -> None:
     conversation = cold.new_conversation()
     assert cold.rename(conversation.seq, Cleared("Tent")).title == "Tent"
-    cold.label(conversation.seq, "travel")
-    cold.label(conversation.seq, "travel")
-    assert cold.label(conversation.seq, "a label").labels == ("a label", "travel")
+    cold.label(conversation.seq, Cleared("travel"))
+    cold.label(conversation.seq, Cleared("travel"))
+    assert cold.label(conversation.seq, Cleared("a label")).labels == ("a label", "travel")
     assert [c.seq for c in cold.conversations(label="travel")] == [conversation.seq]
     assert cold.unlabel(conversation.seq, "travel").labels == ("a label",)
     assert cold.conversations(label="travel") == []
@@ -209,7 +218,7 @@ def test_deleting_a_conversation_leaves_nothing_of_it_but_the_news(cold: ColdSto
     parent = None
     for number in range(5):
         parent = cold.append(said(gone.seq, f"secret {number}", parent, id=f"g{number}")).seq
-    cold.label(gone.seq, "x")
+    cold.label(gone.seq, Cleared("x"))
     cold.set_epoch(gone.seq, 1, "start", b"{}")
     cold.set_request(gone.seq, 1, b"{}")
     cold.set_token_counts("t", {1: 5})
@@ -229,8 +238,10 @@ def test_deleted_words_are_gone_from_the_files(database: Path, clock: FakeClock)
     conversation = cold.new_conversation()
     cold.append(said(conversation.seq, "xyzzy-plugh"))
     cold.delete_conversation(conversation.seq)
+    files = [path for path in database.parent.rglob("*") if path.is_file()]
+    assert len(files) >= 2
+    assert all(b"xyzzy-plugh" not in path.read_bytes() for path in files)
     cold.close()
-    assert all(b"xyzzy-plugh" not in path.read_bytes() for path in database.parent.rglob("*") if path.is_file())
 
 
 def test_a_conversation_is_not_deleted_while_an_answer_is_written_in_it(cold: ColdStore) -> None:
