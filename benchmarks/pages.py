@@ -4,12 +4,13 @@
 
 Writing is all that archiving does to a page: layout, drawing, the stored PNG, zstd-9, one synced pack, and reading
 each page back from that pack and comparing it. Reading is from the pack to the verified text. Seconds are of CPU, of
-this one process; the wall's stand beside them, as fsync waits. Marks (1024²): write and verify ≥ 200 pages/s, read ≥
-500 pages/s.
+this one process; the wall's stand beside them, as fsync waits. The best of three rounds counts.
+Marks (1024²): write and verify ≥ 200 pages/s, read ≥ 500 pages/s.
 """
 
 import argparse
 import json
+import math
 import random
 import sys
 import tempfile
@@ -74,9 +75,9 @@ def text(kind: str, mode: Mode, pages: int) -> str:
 
 def measure(folder: Path, words: str, mode: Mode) -> dict[str, Any]:
     """Pages a second of CPU for writing with verification, and for reading; and what a page weighs."""
-    bound, write_cpu, write_wall = timed(lambda: list(bind(folder, words, mode, 0)))
+    bound, write_cpu, write_wall = best_of(lambda: list(bind(folder, words, mode, 0)))
     packs = {page.pack.name: Pack(folder / page.pack.name) for page in bound}
-    texts, read_cpu, read_wall = timed(
+    texts, read_cpu, read_wall = best_of(
         lambda: [read_picture(packs[page.pack.name].png(page.position), sha256=page.sha256.hex()) for page in bound]
     )
     if "".join(page.text for page in texts) != words or {page.trust.value for page in texts} != {"exact"}:
@@ -94,10 +95,15 @@ def measure(folder: Path, words: str, mode: Mode) -> dict[str, Any]:
     }
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
-    cpu, wall = time.process_time(), time.perf_counter()
-    result = work()
-    return result, time.process_time() - cpu, time.perf_counter() - wall
+def best_of(work: Callable[[], Any], rounds: int = 3) -> tuple[Any, float, float]:
+    """What the work gives, and the least CPU and wall seconds that it took: other programs only ever add to them."""
+    result, cpu, wall = None, math.inf, math.inf
+    for _ in range(rounds):
+        cpu_began, wall_began = time.process_time(), time.perf_counter()
+        result = work()
+        cpu = min(cpu, time.process_time() - cpu_began)
+        wall = min(wall, time.perf_counter() - wall_began)
+    return result, cpu, wall
 
 
 def table(report: dict[str, Any]) -> str:

@@ -121,11 +121,13 @@ def _places(wide: NDArray[np.bool_], mode: Mode) -> NDArray[np.int64]:
     """The cell in which each glyph begins; a wide one that would straddle two rows begins the next."""
     ends = (1 + wide).cumsum()
     place = ends - 1 - wide
-    last = mode.columns - 1
-    done = 0
-    while True:
-        straddles = np.flatnonzero(wide[done:] & (place[done:] % mode.columns == last))
-        if not len(straddles) or place[done] >= mode.capacity:
+    begin, columns = 0, mode.columns
+    for row in range(mode.rows):
+        before = int(ends[begin - 1]) if begin else 0
+        next_row = int(ends.searchsorted(before + columns, "right"))
+        place[begin:next_row] += row * columns - before
+        begin = next_row
+        if begin == len(ends):
             return place
-        done += int(straddles[0])
-        place[done:] += 1
+    place[begin:] += mode.capacity  # beyond the page
+    return place

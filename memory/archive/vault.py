@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from foundation.clock import Clock, to_ms
-from foundation.privacy import Cleared
+from foundation.privacy import Cleared, clear
 from foundation.trust import Trust
 from memory.archive import ledger
 from memory.archive.cache import PageCache
@@ -82,13 +82,14 @@ class Vault:
         Without `keep_entry` there are pages alone, which search does not find. Raises Misuse for an unknown mode, and
         Damaged where a page does not read back.
         """
+        title = clear(label)
         bound = self._bind(text, mode, on_page)
         tokens = [self._tokens(page.text) for page in bound]
 
         def transaction(db: apsw.Connection) -> Archived:
-            archived = self._insert(db, bound, tokens, label, "file")
+            archived = self._insert(db, bound, tokens, title, "file")
             if keep_entry:
-                self._insert_entries(db, bound, label)
+                self._insert_entries(db, bound, title)
             return archived
 
         return self._cold.write(transaction)
@@ -107,6 +108,7 @@ class Vault:
         Entries that the archive has already are passed over. Raises OutOfDate where an entry changed meanwhile: then
         nothing was let go, and neither was `also` done.
         """
+        title = clear(label)
         entries = [entry for entry in entries if entry.text is not None]
         text, places = flow(entries)
         bound = self._bind(text, mode, on_page) if entries else []
@@ -114,7 +116,7 @@ class Vault:
         parts = _parts(bound)
 
         def transaction(db: apsw.Connection) -> Archived:
-            archived = self._insert(db, bound, tokens, label, "conversation")
+            archived = self._insert(db, bound, tokens, title, "conversation")
             for place in places:
                 if not ledger.is_stored(db, place.entry.seq, digest(place.entry.text or "")):
                     raise _out_of_date(place.entry)
@@ -206,7 +208,7 @@ class Vault:
         return list(bind(self._folder, text, mode_named(mode), to_ms(self._clock.now()), on_page))
 
     def _insert(
-        self, db: apsw.Connection, bound: Sequence[Bound], tokens: Sequence[int], label: str, origin: str
+        self, db: apsw.Connection, bound: Sequence[Bound], tokens: Sequence[int], label: Cleared, origin: str
     ) -> Archived:
         packs = {page.pack.name: page.pack for page in bound}
         archive = ledger.insert_archive(db, plain(label), origin, to_ms(self._clock.now())) if bound else 0
@@ -223,8 +225,8 @@ class Vault:
             profile=PROFILE,
         )
 
-    def _insert_entries(self, db: apsw.Connection, bound: Sequence[Bound], label: str) -> None:
-        conversation = insert_conversation(db, self._clock, Cleared(label), kind="archive")
+    def _insert_entries(self, db: apsw.Connection, bound: Sequence[Bound], title: Cleared) -> None:
+        conversation = insert_conversation(db, self._clock, title, kind="archive")
         parent: int | None = None
         for page in bound:
             draft = Draft(

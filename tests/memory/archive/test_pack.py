@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from memory.archive.frames import packer, unpack
 from memory.archive.modes import MODES
-from memory.archive.pack import MAGIC, Pack, write_pack
+from memory.archive.pack import _FOOTER, MAGIC, Pack, write_pack
 from memory.archive.page import Drawn, draw, sheets
 from memory.errors import Damaged
 
@@ -71,10 +72,12 @@ def test_a_page_altered_on_disk_is_said_to_be_damaged(tmp_path: Path, pages: lis
 
 def test_a_list_of_pages_altered_on_disk_is_said_to_be_damaged(tmp_path: Path, pages: list[Drawn]) -> None:
     path = write_pack(tmp_path / "packs", pages).path
-    body = bytearray(path.read_bytes())
-    body[-60] ^= 1
-    path.write_bytes(body)
-    with pytest.raises(Damaged):
+    body = path.read_bytes()
+    offset, length, *rest = _FOOTER.unpack(body[-_FOOTER.size :])
+    manifest = unpack(body[offset : offset + length], limit=2**20).replace(b'"number":1', b'"number":7')
+    forged = packer()(manifest)  # a sound frame, and not the one that was written
+    path.write_bytes(body[:offset] + forged + _FOOTER.pack(offset, len(forged), *rest))
+    with pytest.raises(Damaged, match="altered"):
         Pack(path)
 
 

@@ -1,0 +1,21 @@
+"""Nobody pays for pages before a page is drawn or read."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LOADED = "import sys; {}; print([name for name in ('numpy', 'PIL', 'zstandard') if name in sys.modules])"
+
+
+@pytest.mark.parametrize("room", ["memory", "memory.archive", "memory.archive.passage", "memory.archive.vault"])
+def test_importing_a_room_loads_nothing_heavy(room: str) -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", LOADED.format(f"import {room}")],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said.stdout.strip() == "[]"
