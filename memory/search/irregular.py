@@ -3,10 +3,10 @@ they most often are (`saw`, `found`, `left`: the verbs), or are left out (`bore`
 
 _VERBS = """
 arise arose arisen|awake awoke awoken|be is am are was were been being|bear borne|beat beaten|become became|
-begin began begun|bend bent|bind bound|bite bit bitten|bleed bled|blow blew blown|break broke broken|breed bred|bring brought|
-build built|burn burnt|buy bought|catch caught|choose chose chosen|cling clung|come came|creep crept|deal dealt|
-dig dug|do does did done doing|draw drew drawn|dream dreamt|drink drank drunk|drive drove driven|eat ate eaten|
-fall fell fallen|feed fed|feel felt|fight fought|find found|flee fled|fly flew flown|forbid forbade forbidden|
+begin began begun|bend bent|bind bound|bite bit bitten|bleed bled|blow blew blown|break broke broken|breed bred|
+bring brought|build built|burn burnt|buy bought|catch caught|choose chose chosen|cling clung|come came|creep crept|
+deal dealt|dig dug|do does did done doing|draw drew drawn|dream dreamt|drink drank drunk|
+drive drove driven|eat ate eaten|fall fell fallen|feed fed|feel felt|fight fought|find found|flee fled|fly flew flown|forbid forbade forbidden|
 forget forgot forgotten|forgive forgave forgiven|freeze froze frozen|get got gotten|give gave given|
 go goes went gone|grow grew grown|hang hung|have has had having|hear heard|hide hid hidden|hold held|keep kept|
 kneel knelt|know knew known|lead led|lean leant|leap leapt|learn learnt|leave left|lend lent|lie lain|light lit|

@@ -14,8 +14,8 @@ _REGION = re.compile(r"[aeiouy][^aeiouy]")
 _LONG_PREFIXES = ("gener", "commun", "arsen", "past", "univers", "later", "emerg", "organ", "inter")
 _SHORT_END = re.compile(r"(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy]|^past)$")
 _STAYS = frozenset(
-    ("sky", "news", "howe", "atlas", "cosmos", "bias", "andes")
-    + ("inning", "outing", "canning", "herring", "earring", "evening", "proceed", "exceed", "succeed")
+    {"sky", "news", "howe", "atlas", "cosmos", "bias", "andes"}
+    | {"inning", "outing", "canning", "herring", "earring", "evening", "proceed", "exceed", "succeed"}
 )
 _SPECIAL = {
     "skis": "ski",

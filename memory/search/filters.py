@@ -1,0 +1,112 @@
+"""Filters, settled once a query: names become numbers, and each is a mask over documents."""
+
+from collections.abc import Callable
+
+import apsw
+import numpy as np
+
+from foundation.clock import to_ms
+from memory.cold import ColdStore, EntryKind
+from memory.cold.bodies import to_bytes
+from memory.cold.sql import fetch
+from memory.hot.notes import Note
+from memory.search.documents import Documents
+from memory.search.growing import Column
+from memory.search.query import NOTE, Query
+from memory.search.rank import Allowed
+
+_Mask = Callable[[Documents, Column], Column]
+
+_LABELLED_CONVERSATIONS = """SELECT conversation FROM labels WHERE label = ?1
+    UNION SELECT seq FROM conversations WHERE kind = 'archive' AND title = ?2"""
+_LABELLED_ENTRIES = """SELECT DISTINCT s.entry FROM archives a JOIN pages p ON p.archive = a.seq
+    JOIN spans s ON s.page = p.id WHERE a.label = ?1"""
+
+
+def entries_allowed(query: Query, cold: ColdStore) -> Allowed:
+    """Which entries the query lets through."""
+    masks: list[_Mask] = [lambda documents, some: documents["alive"][some] == 1, _kinds(query.kinds)]
+    if query.exclude:
+        excluded = np.fromiter(query.exclude, "i8", len(query.exclude))
+        masks.append(lambda documents, some: ~np.isin(documents["entry"][some], excluded))
+    for column, wanted in (("role", query.role), ("speaker", query.speaker)):
+        if wanted:
+            masks.append(_named(column, wanted))
+    if query.since:
+        masks.append(_since(to_ms(query.since)))
+    if query.until:
+        masks.append(_until(to_ms(query.until)))
+    if query.conversation:
+        masks.append(_in("conversation", _conversations(cold, query.conversation)))
+    if query.label:
+        masks.append(_labelled(cold, query.label))
+
+    def allowed(documents: Documents, some: Column) -> Column:
+        mask = np.ones(len(some), bool)
+        for each in masks:
+            mask &= each(documents, some)
+        return mask
+
+    return allowed
+
+
+def notes_allowed(query: Query, notes: tuple[Note, ...]) -> Allowed:
+    """Which notes, of documents that are numbered as the notes are, the query lets through."""
+    fits = np.array([note_allowed(query, note) for note in notes], bool)
+    return lambda documents, some: fits[some]
+
+
+def note_allowed(query: Query, note: Note) -> bool:
+    """Whether the query lets a note through. A note has no role, speaker or label."""
+    if (query.kinds and NOTE not in query.kinds) or query.role or query.speaker or query.label:
+        return False
+    if query.conversation and note.conversation != query.conversation:
+        return False
+    if (query.since or query.until) and note.time is None:
+        return False
+    after = query.since is None or (note.time is not None and note.time >= query.since)
+    return after and (query.until is None or (note.time is not None and note.time < query.until))
+
+
+def _kinds(kinds: tuple[str, ...]) -> _Mask:
+    if kinds:
+        return lambda documents, some: np.isin(documents["kind"][some], [documents.code(kind) for kind in kinds])
+    return lambda documents, some: documents["kind"][some] != documents.code(EntryKind.TOOL_CALL.value)
+
+
+def _named(column: str, wanted: str) -> _Mask:
+    """Names are compared without regard to case."""
+
+    def mask(documents: Documents, some: Column) -> Column:
+        codes = [code for code, name in enumerate(documents.names) if name.casefold() == wanted.casefold()]
+        return np.isin(documents[column][some], codes)
+
+    return mask
+
+
+def _since(ms: int) -> _Mask:
+    return lambda documents, some: documents["time"][some] >= ms
+
+
+def _until(ms: int) -> _Mask:
+    return lambda documents, some: documents["time"][some] < ms
+
+
+def _in(column: str, seqs: list[int]) -> _Mask:
+    return lambda documents, some: np.isin(documents[column][some], seqs)
+
+
+def _labelled(cold: ColdStore, label: str) -> _Mask:
+    def read(db: apsw.Connection) -> tuple[list[int], list[int]]:
+        conversations = fetch(db, _LABELLED_CONVERSATIONS, (label, to_bytes(label)))
+        return [row[0] for row in conversations], [row[0] for row in fetch(db, _LABELLED_ENTRIES, (label,))]
+
+    conversations, entries = cold.read(read)
+    by_conversation, by_entry = _in("conversation", conversations), _in("entry", entries)
+    return lambda documents, some: by_conversation(documents, some) | by_entry(documents, some)
+
+
+def _conversations(cold: ColdStore, ref: str) -> list[int]:
+    """The seqs of the conversations so called: several where imports from two sources share an id. Raises NotFound."""
+    seqs = [row[0] for row in cold.read(lambda db: fetch(db, "SELECT seq FROM conversations WHERE id = ?", (ref,)))]
+    return seqs or [cold.conversation(ref).seq]

@@ -1,0 +1,101 @@
+"""From a query to what was found, in order: entries and notes ranked together. Pure: nothing is read but the index."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec import Struct
+
+from memory.cold import EntryKind
+from memory.search.documents import Documents
+from memory.search.growing import Column
+from memory.search.question import Question
+from memory.search.rank import Allowed, Collection, Corpus, Ranked, look_up, rank
+
+LEAST_COVERAGE = 0.18
+"""Of a question's content, by weight of its words: what holds less is not about it."""
+
+_CURATED, _SUMMARY = 1.1, 0.85  # a note was written to be found; of a summary and what it sums up, the latter is meant
+_STEP = 1e-3  # scores within it are equal, and the newest goes first
+
+
+class Found(Struct, frozen=True):
+    """A document of collection `source`, with its score between 0 and 1."""
+
+    source: int
+    document: int
+    score: float
+    parts: dict[str, float]
+
+
+class Source(Struct, frozen=True):
+    """A collection to search, which of it may be found, and what its documents are worth against others'."""
+
+    collection: Collection
+    allowed: Allowed
+    weight: float = 1.0
+
+
+def notes_source(collection: Collection, allowed: Allowed) -> Source:
+    return Source(collection, allowed, _CURATED)
+
+
+def find(question: Question, sources: tuple[Source, ...], most: int, least: float) -> list[Found]:
+    """What is relevant, best first: at most about `most` of each source. `least` is the least score."""
+    if not question.content:
+        return []
+    corpus = _corpus(sources)
+    looked = look_up(question, tuple(source.collection for source in sources), corpus)
+    ranked = [
+        rank(source.collection, question, terms, corpus, source.allowed, most)
+        for source, terms in zip(sources, looked, strict=True)
+    ]
+    reachable = max(each.reachable for each in ranked) or 1.0
+    found: list[tuple[float, int, int, int]] = []
+    for place, (source, each) in enumerate(zip(sources, ranked, strict=True)):
+        found.extend(_scored(place, source, each, reachable, least))
+    found.sort()
+    return [
+        Found(place, int(ranked[place].documents[row]), -score * _STEP, _parts(ranked[place], row))
+        for score, _, place, row in found
+    ]
+
+
+def newest(sources: tuple[Source, ...], most: int) -> list[Found]:
+    """What may be found at all, newest first."""
+    found: list[tuple[int, int, int]] = []
+    for place, source in enumerate(sources):
+        documents = source.collection.documents
+        everything = np.arange(documents.count)
+        some = everything[source.allowed(documents, everything)]
+        some = some[np.argsort(-documents["time"][some], kind="stable")[:most]]
+        found.extend((-int(documents["time"][each]), place, int(each)) for each in some)
+    return [Found(place, document, 0.0, {}) for _, place, document in sorted(found)[:most]]
+
+
+def _corpus(sources: tuple[Source, ...]) -> Corpus:
+    all_documents = [source.collection.documents for source in sources]
+    count = sum(documents.living for documents in all_documents)
+    return Corpus(count, sum(documents.words for documents in all_documents) / max(count, 1))
+
+
+def _scored(
+    place: int, source: Source, ranked: Ranked, reachable: float, least: float
+) -> Iterator[tuple[float, int, int, int]]:
+    """For sorting: the score in steps, best first; the time, newest first; and which it is."""
+    documents = source.collection.documents
+    score = np.minimum(ranked.score * source.weight * _worth(documents, ranked.documents) / reachable, 1.0)
+    relevant = np.flatnonzero((ranked.coverage >= LEAST_COVERAGE) & (score >= least))
+    steps = np.round(score[relevant] / _STEP).astype("i8")
+    times = documents["time"][ranked.documents[relevant]]
+    return zip((-steps).tolist(), (-times).tolist(), [place] * len(relevant), relevant.tolist(), strict=True)
+
+
+def _worth(documents: Documents, some: Column) -> Column:
+    return np.where(documents["kind"][some] == documents.code(EntryKind.SUMMARY.value), _SUMMARY, 1.0)
+
+
+def _parts(ranked: Ranked, row: int) -> dict[str, float]:
+    """What the score is made of, in the units of BM25."""
+    names = [each.term.term for each in ranked.looked] + [bonus.name for bonus in ranked.bonuses]
+    parts = zip(names, ranked.parts[row].tolist(), strict=True)
+    return {name: round(part, 3) for name, part in parts if part}

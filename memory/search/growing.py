@@ -1,0 +1,38 @@
+"""A numpy column that grows at its end at constant cost."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+Column = NDArray[Any]
+
+
+class Growing:
+    """`view` is what is filled. A view taken before the column grew may miss what came after."""
+
+    def __init__(self, dtype: DTypeLike, filled: Column | None = None) -> None:
+        self._room: Column = np.empty(16, dtype) if filled is None else np.array(filled, dtype)
+        self.count = 0 if filled is None else len(filled)
+
+    @property
+    def view(self) -> Column:
+        return self._room[: self.count]
+
+    def append(self, value: int) -> None:
+        if self.count == len(self._room):
+            self._make_room(1)
+        self._room[self.count] = value
+        self.count += 1
+
+    def extend(self, values: Column) -> None:
+        end = self.count + len(values)
+        if end > len(self._room):
+            self._make_room(len(values))
+        self._room[self.count : end] = values
+        self.count = end
+
+    def _make_room(self, more: int) -> None:
+        room = np.empty(max(16, 2 * len(self._room), self.count + more), self._room.dtype)
+        room[: self.count] = self.view
+        self._room = room

@@ -1,0 +1,150 @@
+"""From what was found to what is shown: texts are read only here, a few at a time, and near-duplicates are folded."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from foundation.trust import Citation, Trust
+from memory.archive.passage import Passage
+from memory.cold import ColdStore, Conversation, Entry, EntryKind
+from memory.cold.sql import fetch
+from memory.errors import MemoryTrouble
+from memory.hot.notes import Note
+from memory.search.finding import Found
+from memory.search.likeness import Shingles, alike, shingles
+from memory.search.query import NOTE, Hit, Query
+from memory.search.snippets import best_window
+
+_PAGE_OF = "SELECT page FROM spans WHERE entry = ? AND start <= ? ORDER BY start DESC LIMIT 1"
+
+
+class Place(Struct, frozen=True):
+    """Something found: an entry's seq, or a note."""
+
+    found: Found
+    entry: int | None = None
+    note: Note | None = None
+
+
+class Reader:
+    """Reads what one query found. `worth` are the question's terms and what each is worth."""
+
+    def __init__(
+        self, cold: ColdStore, passage: Callable[[Entry], Passage], query: Query, worth: Mapping[str, float]
+    ) -> None:
+        self._cold = cold
+        self._passage = passage
+        self._query = query
+        self._worth = worth
+        self._conversations: dict[int, Conversation] = {}
+
+    def page(self, places: Sequence[Place]) -> tuple[tuple[Hit, ...], bool]:
+        """The hits of the query's page, and whether there are more after them."""
+        start = (self._query.page - 1) * self._query.limit
+        folded = _folded(self._hits(places), start + self._query.limit)
+        return tuple(folded[start : start + self._query.limit]), len(folded) > start + self._query.limit
+
+    def _hits(self, places: Sequence[Place]) -> Iterator[Hit]:
+        """One after another, as they are asked for; those that are gone by now are left out."""
+        for start in range(0, len(places), batch := self._query.limit + 5):
+            some = places[start : start + batch]
+            entries = self._cold.entries([place.entry for place in some if place.entry is not None])
+            for place in some:
+                hit = self._hit(place, entries)
+                if hit and (self._query.trust is None or hit.trust is self._query.trust):
+                    yield hit
+
+    def _hit(self, place: Place, entries: Mapping[int, Entry]) -> Hit | None:
+        if place.note:
+            return self._note_hit(place.found, place.note)
+        entry = entries.get(place.entry or -1)
+        return self._entry_hit(place.found, entry) if entry else None
+
+    def _note_hit(self, found: Found, note: Note) -> Hit:
+        start, end = best_window(note.text, self._worth, self._query.window_tokens)
+        lines = (note.line_first, note.line_last)
+        return Hit(
+            id=note.id,
+            kind=NOTE,
+            conversation=note.conversation or "",
+            note=note.id,
+            time=note.time,
+            score=found.score,
+            snippet=note.text[start:end],
+            text_span=(start, end),
+            citation=Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines),
+            trust=Trust.EXACT,
+            parts=found.parts if self._query.explain else {},
+        )
+
+    def _entry_hit(self, found: Found, entry: Entry) -> Hit | None:
+        try:
+            passage = self._passage(entry)
+            conversation = self._conversation(entry.conversation_seq)
+        except MemoryTrouble as trouble:
+            passage = Passage(f"[{trouble.title}: {trouble.message}]", Trust.APPROXIMATE)
+            conversation = None
+        start, end = best_window(passage.text, self._worth, self._query.window_tokens)
+        page = self._page_of(entry, start, passage)
+        is_page = entry.kind is EntryKind.PAGE and bool(page)
+        title = conversation.title if conversation else ""
+        speaker = entry.speaker or entry.role.value
+        citation = Citation(
+            kind="page" if is_page else "entry",
+            ref=page if is_page else entry.id,
+            title=title,
+            conversation=entry.conversation,
+            speaker="" if is_page else speaker,
+            time=entry.time,
+            page=page,
+        )
+        return Hit(
+            id=citation.ref,
+            kind=entry.kind.value,
+            conversation=entry.conversation,
+            entry=entry.seq,
+            entry_id=entry.id,
+            time=entry.time,
+            role=entry.role.value,
+            speaker=entry.speaker,
+            score=found.score,
+            snippet=passage.text[start:end],
+            text_span=(start, end),
+            citation=citation,
+            trust=passage.trust,
+            parts=found.parts if self._query.explain else {},
+        )
+
+    def _conversation(self, seq: int) -> Conversation:
+        if seq not in self._conversations:
+            self._conversations[seq] = self._cold.conversation_at(seq)
+        return self._conversations[seq]
+
+    def _page_of(self, entry: Entry, start: int, passage: Passage) -> str:
+        """The page on which the snippet begins; "" where the text is not in the archive."""
+        if len(passage.pages) < 2:
+            return passage.pages[0] if passage.pages else ""
+        rows = self._cold.read(lambda db: fetch(db, _PAGE_OF, (entry.seq, start)))
+        return str(rows[0][0]) if rows else passage.pages[0]
+
+
+def _folded(hits: Iterator[Hit], wanted: int) -> list[Hit]:
+    """The first so many hits that differ, and one more where there is one. The best of those that are alike stays."""
+    kept: list[tuple[Shingles, Hit, list[str]]] = []
+    for hit in hits:
+        ours = shingles(hit.snippet)
+        twin = next((like for theirs, _, like in kept if alike(ours, theirs)), None)
+        if twin is not None:
+            twin.append(hit.id)
+            continue
+        kept.append((ours, hit, []))
+        if len(kept) > wanted:
+            break
+    return [_with_like(hit, like) for _, hit, like in kept]
+
+
+def _with_like(hit: Hit, like: list[str]) -> Hit:
+    if not like:
+        return hit
+    return replace(hit, like=tuple(like))

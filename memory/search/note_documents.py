@@ -1,0 +1,38 @@
+"""The hot memory's notes as documents: few, kept in memory, analysed anew only where they changed."""
+
+from foundation.clock import to_ms
+from memory.cold.changes import TermsRow
+from memory.hot.notes import Note
+from memory.search.analyse import Terms, analyse
+from memory.search.documents import Documents
+from memory.search.packing import split
+from memory.search.postings import Posting, Recent
+from memory.search.query import NOTE
+
+
+class NoteDocuments:
+    """Document n is note n of `notes`. No note is another's neighbour."""
+
+    def __init__(self) -> None:
+        self.notes: tuple[Note, ...] = ()
+        self.documents = Documents()
+        self._recent = Recent()
+        self._analysed: dict[tuple[str, str], Terms] = {}
+
+    def keep_up(self, notes: tuple[Note, ...]) -> None:
+        """Takes the notes as they stand now."""
+        if notes == self.notes:
+            return
+        self._analysed = {
+            key: self._analysed.get(key) or analyse(note.text, note.heading)
+            for note in notes
+            if (key := (note.heading, note.text))
+        }
+        self.notes, self.documents, self._recent = notes, Documents(), Recent()
+        for place, note in enumerate(notes):
+            terms = self._analysed[note.heading, note.text]
+            row = TermsRow(place, place, NOTE, "", "", to_ms(note.time) if note.time else 0, terms.packed, terms.length)
+            self._recent.put(self.documents.put(row), *split(terms.packed))
+
+    def find(self, term: str) -> Posting:
+        return self._recent.find(term.encode("utf-8", "surrogatepass"))

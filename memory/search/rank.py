@@ -1,0 +1,173 @@
+"""Ranking: BM25 over an entry and its neighbours, and what the question says of who, when and how many.
+
+    tf′(t, d) = tf(t, d) + Σ wₙ tf(t, neighbour n) + w tf(t, conversation)
+    score(d)  = Σ weight(t) · idf(t) · tf′ (k₁ + 1) / (tf′ + k₁ (1 − b + b |d| / average))  + bonuses
+
+After Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009): BM25F, with the turns
+around an entry for fields. The weights were found on LoCoMo's first five conversations (benchmarks/recall_quality.py).
+"""
+
+import math
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from msgspec import Struct
+
+from memory.search import bonuses
+from memory.search.bonuses import Bonus
+from memory.search.documents import NONE, Documents
+from memory.search.growing import Column
+from memory.search.postings import Posting
+from memory.search.question import Question, Term
+
+K1, B = 0.9, 0.4
+PREVIOUS, NEXT, SECOND = 0.3, 0.2, 0.1  # weights of the turn before, the turn after, and the ones beyond
+CONVERSATION = 0.02
+_CANDIDATES = 400  # by their own words alone; their neighbours join them, and all are scored in full
+
+
+class Collection(Protocol):
+    """Documents and where their terms stand."""
+
+    @property
+    def documents(self) -> Documents: ...
+
+    def find(self, term: str) -> Posting: ...
+
+
+class Corpus(Struct, frozen=True):
+    """All that is searched together: how many documents, and their average length in terms."""
+
+    documents: int
+    average: float
+
+
+class Allowed(Protocol):
+    """Which of some documents may be found."""
+
+    def __call__(self, documents: Documents, some: Column) -> Column: ...
+
+
+class Looked(NamedTuple):
+    """A term of the question, where it stands, and what it is worth."""
+
+    term: Term
+    posting: Posting
+    idf: float
+
+
+class Ranked(Struct, frozen=True):
+    """Scored documents, in no order: a row each. `parts` is a column a term of `looked`, then a column a bonus.
+
+    `reachable` is more than any document can score. `coverage` is the share of the question's content, by the weight of
+    its words, that stands in the document or beside it.
+    """
+
+    documents: Column
+    score: Column
+    reachable: float
+    coverage: Column
+    looked: tuple[Looked, ...]
+    parts: Column
+    bonuses: tuple[Bonus, ...]
+
+
+def look_up(question: Question, collections: tuple[Collection, ...], corpus: Corpus) -> list[tuple[Looked, ...]]:
+    """The question's terms in each collection, with what they are worth in all of them together."""
+    found = [[collection.find(term.term) for term in question.terms] for collection in collections]
+    held = [sum(len(posting.documents) for posting in postings) for postings in zip(*found, strict=True)]
+    worth = [idf(count, corpus.documents) for count in held]
+    return [tuple(map(Looked, question.terms, postings, worth)) for postings in found]
+
+
+def idf(held: int, documents: int) -> float:
+    """What a term is worth that so many of the documents hold."""
+    return math.log1p((max(documents, held) - held + 0.5) / (held + 0.5))
+
+
+def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
+    collection: Collection, question: Question, looked: tuple[Looked, ...], corpus: Corpus, allowed: Allowed, most: int
+) -> Ranked:
+    """The best documents of a collection, `most` of them or more, scored in full."""
+    documents = collection.documents
+    content = set(question.content)
+    chosen = _candidates(documents, [each for each in looked if each.term in content], corpus, allowed, most)
+    counts = _counts(documents, chosen, looked)
+    is_content = np.array([each.term in content for each in looked], bool)
+    idfs = np.array([each.idf for each in looked]) * is_content
+    coverage = (counts > 0) @ idfs / max(float(idfs.sum()), 1e-9)
+    counts = counts + _in_conversation(documents, chosen, looked)
+    short = K1 * (1 - B + B * documents["length"][chosen] / max(corpus.average, 1e-9))
+    worth = np.array([each.term.weight * each.idf for each in looked])
+    parts = worth * counts * (K1 + 1) / (counts + short[:, None])
+    more = bonuses.bonuses(collection, question, chosen)
+    parts = np.column_stack((parts, *(bonus.weight * bonus.share for bonus in more)))
+    reachable = float(worth.sum()) * (K1 + 1) + sum(bonus.weight for bonus in more)
+    return Ranked(chosen, parts.sum(axis=1), reachable, coverage, looked, parts, more)
+
+
+def _candidates(documents: Documents, content: list[Looked], corpus: Corpus, allowed: Allowed, most: int) -> Column:
+    """The best by their own words, and their neighbours."""
+    plain = np.zeros(documents.count, "f4")
+    for _, posting, worth in content:
+        where, counts = posting
+        short = K1 * (1 - B) + (K1 * B / max(corpus.average, 1e-9)) * documents["length"][where]
+        plain[where] += worth * counts / (counts + short)
+    matching = np.flatnonzero(plain)
+    matching = matching[allowed(documents, matching)]
+    best = matching[_highest(plain[matching], max(_CANDIDATES, most))]
+    around = np.unique(np.concatenate([best, *_around(documents, best)]))
+    around = around[around != NONE]
+    return around[allowed(documents, around)]
+
+
+def _highest(scores: Column, most: int) -> Column:
+    """Where the highest stand, `most` of them or some more. (`argpartition` is slow where many are equal.)"""
+    if len(scores) <= most:
+        return np.arange(len(scores))
+    sample = np.sort(scores[:: max(1, len(scores) // 4096)])
+    wanted = int(len(sample) * (1 - 2 * most / len(scores)))
+    enough = np.flatnonzero(scores >= sample[max(wanted, 0)])
+    if len(enough) < most:
+        enough = np.arange(len(scores))
+    return enough[np.argsort(-scores[enough], kind="stable")[:most]]
+
+
+def _around(documents: Documents, some: Column) -> tuple[Column, Column, Column, Column]:
+    """For each document the one before, the one after, and the ones beyond; NONE where there is none."""
+    previous, following = documents["previous"], documents["following"]
+    before, after = previous[some], following[some]
+    return before, after, _step(previous, before), _step(following, after)
+
+
+def _step(links: Column, some: Column) -> Column:
+    return np.where(some == NONE, NONE, links[some])
+
+
+def _counts(documents: Documents, chosen: Column, looked: tuple[Looked, ...]) -> Column:
+    """Each term in each document and around it, weighted: a row a document, a column a term."""
+    weights = np.array([1.0, PREVIOUS, NEXT, SECOND, SECOND])
+    windows = np.stack([chosen, *_around(documents, chosen)])
+    needed, places = np.unique(windows, return_inverse=True)
+    places = places.reshape(windows.shape)
+    columns = [weights @ occurrences(posting, needed)[places] for _, posting, _ in looked]
+    return np.column_stack(columns) if columns else np.zeros((len(chosen), 0))
+
+
+def occurrences(posting: Posting, some: Column) -> Column:
+    """How often the term stands in each of some documents, which are in rising order."""
+    if not len(posting.documents):
+        return np.zeros(len(some))
+    at = np.minimum(np.searchsorted(posting.documents, some), len(posting.documents) - 1)
+    return np.where(posting.documents[at] == some, posting.counts[at], 0).astype("f8")
+
+
+def _in_conversation(documents: Documents, chosen: Column, looked: tuple[Looked, ...]) -> Column:
+    """What a term's occurrences in the whole conversation add; nothing for words that say little."""
+    everywhere = documents["conversation"]
+    added = np.zeros((len(chosen), len(looked)))
+    for place, (term, posting, _) in enumerate(looked):
+        if not term.weak and len(posting.documents) and len(chosen):
+            held = np.bincount(everywhere[posting.documents], posting.counts, int(everywhere[chosen].max()) + 1)
+            added[:, place] = CONVERSATION * held[everywhere[chosen]]
+    return added

@@ -1,0 +1,84 @@
+"""Search: one face over entries, notes and archived pages."""
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from time import perf_counter
+
+from foundation.clock import Clock
+from memory.archive.passage import Passage
+from memory.cold import ColdStore, Entry
+from memory.hot import HotMemory
+from memory.search.filters import entries_allowed, notes_allowed
+from memory.search.finding import Found, Source, find, newest, notes_source
+from memory.search.hits import Place, Reader
+from memory.search.index import Index, Progress
+from memory.search.note_documents import NoteDocuments
+from memory.search.query import Query, Results
+from memory.search.question import Question, take_apart
+
+_ENTRIES, _NOTES = 0, 1
+
+
+class Search:
+    """Finds in all that is remembered. Safe to call from any thread; opens its index at the first query.
+
+    `passage` gives an entry's whole text. Snapshots of the postings lie in `folder`; they may be deleted at any time.
+    """
+
+    def __init__(
+        self, cold: ColdStore, hot: HotMemory, passage: Callable[[Entry], Passage], folder: Path, clock: Clock
+    ) -> None:
+        self._cold = cold
+        self._hot = hot
+        self._passage = passage
+        self._clock = clock
+        self._index = Index(cold, folder)
+        self._notes = NoteDocuments()
+        self._lock = Lock()
+
+    def query(self, query: Query) -> Results:
+        """What is relevant, most relevant first. Raises NotFound where the query names a conversation that is none."""
+        began = perf_counter()
+        question = take_apart(query.text)
+        places = self._places(query, question)
+        worth = {term.term: term.weight for term in question.terms}
+        hits, more = Reader(self._cold, self._passage, query, worth).page(places)
+        return Results(
+            query=query.text,
+            took_ms=round((perf_counter() - began) * 1000, 1),
+            total=len(places) if hits or query.page > 1 else 0,
+            next=query.page + 1 if more else None,
+            hits=hits,
+        )
+
+    def update(self, on_progress: Progress | None = None) -> None:
+        """Takes in what is new, ahead of the next query, and lets go on disk of what was removed."""
+        with self._lock:
+            self._index.catch_up(on_progress)
+            if self._index.holds_removed:
+                self._index.save()
+
+    @property
+    def trouble(self) -> str:
+        """Why the index could not be written to disk, in a sentence; "" where it could."""
+        return self._index.trouble
+
+    def _places(self, query: Query, question: Question) -> list[Place]:
+        most = 2 * query.page * query.limit
+        allowed = entries_allowed(query, self._cold)
+        with self._lock:
+            self._index.catch_up()
+            self._hot.look()
+            self._notes.keep_up(self._hot.notes())
+            sources = (
+                Source(self._index, allowed),
+                notes_source(self._notes, notes_allowed(query, self._notes.notes)),
+            )
+            found = find(question, sources, most, query.threshold) if query.text.strip() else newest(sources, most)
+            return [self._place(each) for each in found]
+
+    def _place(self, found: Found) -> Place:
+        if found.source == _NOTES:
+            return Place(found, note=self._notes.notes[found.document])
+        return Place(found, entry=int(self._index.documents["entry"][found.document]))
