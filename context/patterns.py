@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 
 LONGEST_PATTERN = 500
-LONGEST_TEXT = 20_000  # characters of a message that patterns look at
+LONGEST_TEXT = 4_000  # characters of a message that patterns look at
+MOST_REPEATS = 3  # without a limit; each makes the worst case longer by the length of the text
 SMALL = 8  # a limit up to which a repeat of choices is harmless
 _REPEAT = re.compile(r"[*+?]|\{(?:[0-9]+(?:,[0-9]*)?|,[0-9]+)\}")
 _VERBOSE = re.compile(r"\(\?[a-zA-Z]{0,8}x")
@@ -30,8 +31,13 @@ class SafePattern:
             raise UnsafePattern(f"the pattern has {len(source)} characters; {LONGEST_PATTERN} are the most")
         repeats = _check(source)
         self._compiled = re.compile(source)
-        # One more power than there are repeats, for the search from each place; ten million steps take a second.
-        self.window = min(4000, max(256, int(1e7 ** (1 / (repeats + 1)))))
+        if repeats > MOST_REPEATS:
+            raise UnsafePattern(
+                f"it has {repeats} repeats without a limit and {MOST_REPEATS} are the most; "
+                "make them possessive (`\\d++`) or give them small limits (`\\d{1,4}`)"
+            )
+        # One more power than there are repeats, for the search from each place; a hundred million steps take a second.
+        self.window = (LONGEST_TEXT, 4000, 400, 100)[repeats]
 
     def matches(self, text: str) -> bool:
         """Whether it is found in the text; a match longer than `window` may be missed."""
@@ -65,13 +71,14 @@ def _check(source: str) -> int:
                 varies[-1] = True
             case ")" if len(varies) > 1:
                 within = varies.pop()
-                if within and _repeats(source, position + 1) == "loop":
+                if within and _repeats(source, position + 1)[0] == "loop":
                     raise UnsafePattern(_ADVICE)
                 varies[-1] |= within
             case _:
-                kind = _repeats(source, position)
+                kind, length = _repeats(source, position)
                 varies[-1] |= kind != ""
                 total += kind == "loop"
+                step = max(1, length)
         position += step
     return total
 
@@ -88,17 +95,27 @@ def _end_of_set(source: str, start: int) -> int:
     return position + 1
 
 
-def _repeats(source: str, position: int) -> str:
-    """`loop` for a repeat with no small limit, `few` for another that may match in more than one way, else ""."""
+def _repeats(source: str, position: int) -> tuple[str, int]:
+    """The repeat that stands here, and its length in the pattern.
+
+    `loop` is one with no small limit, `few` another that may match in more than one way, "" one that may not, or none.
+    """
     found = _REPEAT.match(source, position)
-    if found is None or source[found.end() : found.end() + 1] == "+":
-        return ""
-    words = found.group()
+    if found is None:
+        return "", 0
+    words, length = found.group(), found.end() - position
+    match source[found.end() : found.end() + 1]:
+        case "+":
+            return "", length + 1  # possessive: it never goes back
+        case "?":
+            length += 1
+        case _:
+            pass
     if words in "*+":
-        return "loop"
+        return "loop", length
     if words == "?":
-        return "few"
+        return "few", length
     least, comma, most = words[1:-1].partition(",")
     if not comma:
-        return "loop" if int(least) > SMALL else ""
-    return "few" if most and int(most) <= SMALL else "loop"
+        return ("loop" if int(least) > SMALL else ""), length
+    return ("few" if most and int(most) <= SMALL else "loop"), length

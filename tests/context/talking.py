@@ -1,0 +1,128 @@
+"""A conversation on a workspace's real memory, sent turn by turn as a session does."""
+
+from context import Assembled, Attachment, Context, ContextSettings, Receipt, Turn
+from foundation.paths import Workspace
+from foundation.privacy import clear
+from memory.cold import Conversation, Draft, Entry, EntryKind
+from memory.workspace_memory import Memory
+from models.chat.port import Profile
+from models.messages import Message, Request, Role, Tool
+from models.tokens import Estimate
+from tests.fakes import FakeClock
+
+
+class Talk:
+    """One conversation, sent turn by turn in the order of DESIGN 3: commit, assemble, record, answer."""
+
+    def __init__(self, workspace: Workspace, clock: FakeClock, *, window: int = 8192, **settings: object) -> None:
+        self.workspace = workspace
+        self.clock = clock
+        self.settings = ContextSettings(**settings)  # type: ignore[arg-type]  # a test's own settings
+        self.profile = Profile(spec="openai:test", name="test", window=window, tools=True)
+        self.counter = Estimate()
+        self.tools: tuple[Tool, ...] = ()
+        self.memory = Memory.open(workspace, clock)
+        self.context = Context(workspace, self.memory, self.settings, clock)
+        self.conversation: Conversation | None = None
+        self.assembled: Assembled | None = None
+        self.receipts: list[Receipt] = []
+
+    def reopen(self) -> None:
+        """As another process would: everything that was in memory is gone."""
+        self.memory.close()
+        self.memory = Memory.open(self.workspace, self.clock)
+        self.context = Context(self.workspace, self.memory, self.settings, self.clock)
+
+    @property
+    def leaf(self) -> int | None:
+        if self.conversation is None:
+            return None
+        return self.memory.cold.conversation_at(self.conversation.seq).leaf
+
+    def preview(self, text: str = "", **turn: object) -> Assembled:
+        self.context.reload()
+        asked = Turn(conversation=self.conversation, leaf=self.leaf, text=text, **turn)  # type: ignore[arg-type]  # a test's own turn
+        return self.context.assemble(asked, self.profile, self.counter, tools=self.tools)
+
+    def send(
+        self, text: str, answer: str | None = "Fine.", *, skill: str = "", attachments: tuple[Attachment, ...] = ()
+    ) -> Assembled:
+        """A turn; `answer` None leaves it without one."""
+        self.context.reload()
+        self.clock.advance(60)
+        if self.conversation is None:
+            self.conversation = self.memory.cold.new_conversation(clear("Talk"))
+        entry = self.append(Role.USER, text)
+        turn = Turn(
+            conversation=self.conversation,
+            leaf=entry.parent,
+            entry=entry.seq,
+            text=text,
+            skill=skill,
+            attachments=attachments,
+        )
+        assembled = self._assembled(turn, entry)
+        self.context.record(self.conversation, entry, assembled)
+        if answer is not None:
+            self.append(Role.ASSISTANT, answer)
+        return assembled
+
+    def go_on(self, answer: str | None = None) -> Assembled:
+        """After tools: the next request of the same turn."""
+        assert self.conversation is not None
+        assembled = self._assembled(Turn(conversation=self.conversation, leaf=self.leaf, continuing=True), None)
+        self.context.record(self.conversation, None, assembled)
+        if answer is not None:
+            self.append(Role.ASSISTANT, answer)
+        return assembled
+
+    def call_tool(self, call: str, output: str, shown: str | None = None) -> None:
+        """The assistant asks for a tool, and gets its output."""
+        calls = [{"id": call, "name": "search_memory", "arguments": '{"query": "x"}'}]
+        self.append(Role.ASSISTANT, "", meta={"tool_calls": calls})
+        meta = {"call_id": call, "name": "search_memory", "failed": False} | ({"shown": shown} if shown else {})
+        self.append(Role.TOOL, output, kind=EntryKind.TOOL_RESULT, meta=meta)
+
+    def append(
+        self, role: Role, text: str, *, kind: EntryKind = EntryKind.MESSAGE, meta: dict[str, object] | None = None
+    ) -> Entry:
+        assert self.conversation is not None
+        return self.memory.cold.append(
+            Draft(
+                conversation=self.conversation.seq, parent=self.leaf, kind=kind, role=role, text=clear(text),
+                meta=meta or {},
+            )
+        )  # fmt: skip
+
+    def write(self, name: str, text: str) -> None:
+        path = self.workspace.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def _assembled(self, turn: Turn, entry: Entry | None) -> Assembled:
+        assert self.conversation is not None
+        self.assembled = self.context.assemble(turn, self.profile, self.counter, tools=self.tools)
+        if self.assembled.compaction_needed:
+            receipt = self.context.compact(self.conversation, self.leaf, self.profile, self.counter)
+            self.receipts.append(receipt)
+            turn = Turn(
+                conversation=self.conversation, leaf=receipt.summary_seq or turn.leaf, entry=turn.entry,
+                text=turn.text, skill=turn.skill, attachments=turn.attachments, continuing=turn.continuing,
+            )  # fmt: skip
+            self.assembled = self.context.assemble(turn, self.profile, self.counter, tools=self.tools)
+        return self.assembled
+
+    def close(self) -> None:
+        self.memory.close()
+
+
+def texts(request: Request | Assembled) -> list[str]:
+    """The messages' words."""
+    asked = request.request if isinstance(request, Assembled) else request
+    return [message.text for message in asked.messages]
+
+
+def begins_with(longer: Request, shorter: Request) -> bool:
+    """The prefix law, to the letter."""
+    messages: tuple[Message, ...] = shorter.messages
+    return longer.messages[: len(messages)] == messages and longer.tools == shorter.tools

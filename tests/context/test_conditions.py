@@ -1,0 +1,91 @@
+"""When a rule holds: every key that is given must, and of a list any."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from context.conditions import Condition, Hours, Moment, has_keyword
+from context.entities import found, names_a
+from context.patterns import SafePattern, UnsafePattern
+
+NOON = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
+LATE = datetime(2026, 3, 14, 23, 30, tzinfo=UTC)
+
+
+def test_all_keys_must_hold() -> None:
+    condition = Condition(keywords=("check in",), entities=("flight_number",), times=(Hours.parse("22:00-06:00"),))
+    assert condition.holds(Moment("When can I check in for CA1234?", LATE))
+    assert not condition.holds(Moment("When can I check in for CA1234?", NOON))
+    assert not condition.holds(Moment("When can I check in?", LATE))
+
+
+def test_of_a_list_any_will_do() -> None:
+    condition = Condition(keywords=("invoice", "receipt"), attachments=("image", "text"))
+    assert condition.holds(Moment("the receipt", NOON, frozenset({"any", "image"})))
+    assert not condition.holds(Moment("the receipt", NOON))
+
+
+@pytest.mark.parametrize(
+    ("hours", "moment", "holds"),
+    [
+        ("22:00-06:00", LATE, True),
+        ("22:00-06:00", NOON, False),
+        ("22:00-06:00", NOON.replace(hour=6), False),
+        ("22:00-06:00", NOON.replace(hour=5, minute=59), True),
+        ("9:00 - 17:30", NOON, True),
+        ("12:00-12:00", NOON, False),
+    ],
+)
+def test_hours_may_go_over_midnight(hours: str, moment: datetime, holds: bool) -> None:
+    assert Hours.parse(hours).holds(moment) is holds
+
+
+def test_a_keyword_is_a_whole_word_where_words_have_spaces() -> None:
+    assert has_keyword("Pay the Invoice today", ["invoice"])
+    assert not has_keyword("invoiced already", ["invoice"])
+    assert has_keyword("请把发票发给我", ["发票"])
+    assert has_keyword("C++ or Rust?", ["c++"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("flight_number", "on CA1234 and LH 441, not HTTP404 nor ABC123", ["CA1234", "LH 441"]),
+        ("url", "see https://example.org/a?b=1 (or www.example.com)", ["https://example.org/a?b=1", "www.example.com)"]),
+        ("email", "to ann@example.org, please", ["ann@example.org"]),
+        ("date", "2026-03-14, March 3rd, 3月4日", ["2026-03-14", "March 3rd", "3月4日"]),
+        ("money", "$1,200.50, 300元 and 20 euros", ["$1,200.50,", "300元", "20 euros"]),
+        ("file_path", "edit ~/notes/a.md, src/main.py and /etc/hosts", ["~/notes/a.md", "src/main.py", "/etc/hosts"]),
+    ],
+)
+def test_entities_are_found(kind: str, text: str, expected: list[str]) -> None:
+    assert [one.rstrip(",)") for one in found(kind, text)] == [one.rstrip(",)") for one in expected]
+
+
+def test_code_is_known_by_its_marks() -> None:
+    assert names_a("code", "why does `x = [1]` fail?")
+    assert names_a("code", "Traceback (most recent call last):\n  File")
+    assert not names_a("code", "what is for dinner?")
+
+
+@pytest.mark.parametrize("source", ["(a+)+$", "(a|aa)*b", "(a?){30}a{30}", "(a{1,3})+$", "((ab)*c*)*d", "(?x) (a+) +", "a+b+c+d+"])
+def test_a_pattern_that_can_run_for_ever_is_refused(source: str) -> None:
+    with pytest.raises(UnsafePattern):
+        SafePattern(source)
+
+
+@pytest.mark.parametrize("source", [r"\bCA\d{3,4}\b", "(?i)flight .* to", "(?:a|b)*+c", "[(+]+", r"\(a+\)+", "(ab?){0,5}", r"\d++-\d++-\d++-\d++"])
+def test_a_flat_pattern_is_taken(source: str) -> None:
+    SafePattern(source)
+
+
+def test_a_pattern_looks_at_every_part_of_a_long_message() -> None:
+    pattern = SafePattern(r"needle-\d+")
+    text = "hay " * 900 + "needle-42"
+    assert pattern.matches(text)
+    assert not pattern.matches("hay " * 900)
+
+
+@pytest.mark.parametrize("source", [r"\w+\w+\w+!", r".*a.*b.*!", r"\w+\w+!", r"\s+$"])
+def test_the_worst_pattern_that_is_taken_ends_soon(source: str) -> None:
+    assert not SafePattern(source).matches("a" * 100_000)  # the ten seconds of each test are the limit

@@ -1,0 +1,65 @@
+"""system.yaml: read with its conditions, and each mistake told with its line."""
+
+import pytest
+
+from context.system_yaml import BrokenSystemFile, parse_system_yaml
+
+GOOD = """\
+version: 1
+abilities:
+  - You keep notes.
+  - You answer briefly.
+rules:
+  - name: flights
+    when: {entity: flight_number, time: 22:00-06:00}
+    then:
+      - Say when check-in opens.
+  - when:
+      keywords: [invoice, 发票]
+      attachment: image
+    then: Read the total aloud.
+"""
+
+
+def test_abilities_and_rules_are_read_in_order() -> None:
+    file = parse_system_yaml(GOOD)
+    assert file.abilities == ("You keep notes.", "You answer briefly.")
+    assert [rule.name for rule in file.rules] == ["flights", "line 10"]
+    assert file.rules[1].when.keywords == ("invoice", "发票")
+    assert file.rules[1].then == ("Read the total aloud.",)
+
+
+def test_an_empty_file_says_nothing() -> None:
+    assert parse_system_yaml("# nothing yet\n").abilities == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("abilities:\n  - a\n bad: [", 3, "expected"),
+        ("abilities:\n\t- a", 2, "cannot start any token"),
+        ("version: 2", 1, "version 1"),
+        ("colour: red", 1, "`colour` is not known"),
+        ("abilities:\n  - [a, b]", 2, "must be text"),
+        ("rules:\n  - name: x\n    then: [y]", 2, "needs `when`"),
+        ("rules:\n  - when: {keyword: x}", 2, "needs `then`"),
+        ("rules:\n  - when: {}\n    then: x", 2, "no condition"),
+        ("rules:\n  - when:\n      pattern: '[a'\n    then: x", 3, "no regular expression"),
+        ("rules:\n  - when:\n      pattern: (a+)+$\n    then: x", 3, "run for ever"),
+        ("rules:\n  - when:\n      keyword: x\n      entity: unicorn\n    then: x", 4, "flight_number"),
+        ("rules:\n  - when:\n      time: after tea\n    then: x", 3, "22:00-06:00"),
+        ("rules:\n  - when:\n      attachment: video\n    then: x", 3, "image"),
+        ("- just\n- a list", 1, "must be a mapping"),
+        ("rules: yes", 1, "must be a list"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(text: str, line: int, says: str) -> None:
+    with pytest.raises(BrokenSystemFile) as caught:
+        parse_system_yaml(text)
+    assert caught.value.problem.line == line
+    assert says in caught.value.problem.text
+
+
+def test_nesting_without_end_is_refused_not_a_crash() -> None:
+    with pytest.raises(BrokenSystemFile):
+        parse_system_yaml("abilities: " + "[" * 20_000)
