@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 
@@ -92,7 +92,7 @@ def _constructed(node: Any, path: Path) -> Any:
     import yaml  # noqa: PLC0415
 
     try:
-        return yaml.SafeLoader("").construct_document(node)
+        return cast(Any, yaml.SafeLoader("")).construct_document(node)  # PyYAML's stubs leave it untyped
     except yaml.MarkedYAMLError as error:
         line = node.start_mark.line + 1
         raise ConfigError("Broken YAML", f"{path}, line {line}", f"{error.problem}.", "Correct that line.") from error

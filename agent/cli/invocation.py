@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -127,7 +127,7 @@ def piped_input() -> str | None:
 
 def raw_input() -> bytes:
     """Standard input to its end, as bytes."""
-    return cast(BinaryIO, click.get_binary_stream("stdin")).read()
+    return sys.stdin.buffer.read()
 
 
 def decoded(raw: bytes, name: str) -> str:

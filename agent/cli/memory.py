@@ -30,7 +30,7 @@ def list_() -> None:
     invocation = current()
     with invocation.memory() as memory:
         memory.hot.refresh()
-        notes, problems = memory.hot.notes(), memory.hot.problems()
+        notes, problems = memory.hot.notes(), memory.hot.problems
     if invocation.json:
         output.json_object({"notes": [_described(note) for note in notes]})
         return

@@ -35,8 +35,8 @@ def find(name: str) -> Command | None:
 def complete(prefix: str) -> tuple[Command, ...]:
     """Commands that `prefix` may become, best first: the name's beginning, an alias's, then letters in order."""
     typed = prefix.removeprefix("/").lower()
-    ranked = ((_rank(command, typed), place, command) for place, command in enumerate(_COMMANDS))
-    return tuple(command for rank, _, command in sorted((r for r in ranked if r[0] is not None), key=_by_rank))
+    ranks = [(rank, command) for command in _COMMANDS if (rank := _rank(command, typed)) is not None]
+    return tuple(command for _, command in sorted(ranks, key=lambda ranked: ranked[0]))
 
 
 async def run(session: Session, line: str) -> Outcome:
@@ -70,7 +70,3 @@ def _rank(command: Command, typed: str) -> int | None:
 def _in_order(typed: str, name: str) -> bool:
     letters = iter(name)
     return not [letter for letter in typed if letter not in letters]
-
-
-def _by_rank(ranked: tuple[int | None, int, Command]) -> tuple[int, int]:
-    return ranked[0] or 0, ranked[1]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from agent.importers.json_values import as_list, as_object, as_string
 from agent.importers.moments import moment
 from agent.importers.record import Bad, Leaf, Read, Record
 from models.messages import Role
@@ -16,22 +17,22 @@ def read_chatgpt(conversations: Iterable[Any]) -> Iterator[Read]:
     """The messages of each conversation, parents first, and where it goes on from."""
     for number, found in enumerate(conversations, start=1):
         place = f"conversation {number}"
-        mapping = found.get("mapping") if isinstance(found, dict) else None
-        if not isinstance(mapping, dict):
+        conversation = as_object(found)
+        if not isinstance(conversation.get("mapping"), dict):
             yield Bad(place, "it has no “mapping” of messages")
             continue
-        yield from _Tree(found, mapping, place).read()
+        yield from _Tree(conversation, place).read()
 
 
 class _Tree:
     """One conversation of the export."""
 
-    def __init__(self, found: dict[str, Any], mapping: dict[str, Any], place: str) -> None:
+    def __init__(self, found: dict[str, Any], place: str) -> None:
         self._found = found
-        self._nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
+        self._nodes = {key: as_object(node) for key, node in as_object(found["mapping"]).items()}
         self._place = place
-        self._id = _string(found.get("conversation_id")) or _string(found.get("id")) or _first_key(self._nodes)
-        self._title = _string(found.get("title"))
+        self._id = as_string(found.get("conversation_id")) or as_string(found.get("id")) or _first_key(self._nodes)
+        self._title = as_string(found.get("title"))
 
     def read(self) -> Iterator[Read]:
         kept: dict[str, str] = {}  # node → the nearest node at or above it that holds words
@@ -41,14 +42,14 @@ class _Tree:
             kept[key] = key if record is not None else above
             if record is not None:
                 yield record
-        leaf = kept.get(_string(self._found.get("current_node")), "")
+        leaf = kept.get(as_string(self._found.get("current_node")), "")
         if leaf:
             yield Leaf(self._id, leaf)
 
     def _in_order(self) -> Iterator[tuple[str, str]]:
         """Every node once, each after its parent; what hangs on nothing, or in a ring, counts as a root."""
         seen: set[str] = set()
-        roots = [key for key, node in self._nodes.items() if _string(node.get("parent")) not in self._nodes]
+        roots = [key for key, node in self._nodes.items() if as_string(node.get("parent")) not in self._nodes]
         for root in (*roots, *self._nodes):
             waiting = [(root, "")]
             while waiting:
@@ -60,28 +61,25 @@ class _Tree:
                 waiting.extend((child, key) for child in reversed(self._children(key)))
 
     def _children(self, key: str) -> list[str]:
-        children = self._nodes[key].get("children")
-        return [child for child in children if isinstance(child, str)] if isinstance(children, list) else []
+        return [child for child in as_list(self._nodes[key].get("children")) if isinstance(child, str)]
 
     def _record(self, key: str, above: str) -> Record | None:
-        message = self._nodes[key].get("message")
-        if not isinstance(message, dict):
-            return None
-        notes = _object(message.get("metadata"))
-        content = _object(message.get("content"))
+        message = as_object(self._nodes[key].get("message"))
+        notes = as_object(message.get("metadata"))
+        content = as_object(message.get("content"))
         text = words(content)
         if notes.get("is_visually_hidden_from_conversation") or not text.strip():
             return None
-        author = _object(message.get("author"))
-        role = ROLES.get(_string(author.get("role")), Role.USER)
-        model = _string(notes.get("model_slug"))
+        author = as_object(message.get("author"))
+        role = ROLES.get(as_string(author.get("role")), Role.USER)
+        model = as_string(notes.get("model_slug"))
         return Record(
             place=f"{self._place}, message {key}",
             conversation=self._id,
             id=key,
             text=text,
             role=role,
-            speaker=_string(author.get("name")) or (model if role is Role.ASSISTANT else ""),
+            speaker=as_string(author.get("name")) or (model if role is Role.ASSISTANT else ""),
             time=moment(message.get("create_time")) or moment(self._found.get("create_time")),
             title=self._title,
             created=moment(self._found.get("create_time")),
@@ -94,9 +92,7 @@ def words(content: dict[str, Any]) -> str:
     """What a message says: its text parts; pictures and files by name."""
     if content.get("content_type") in UNSAID:
         return ""
-    parts = content.get("parts")
-    if not isinstance(parts, list):
-        parts = [content.get("text"), content.get("result")]
+    parts = as_list(content.get("parts")) or [content.get("text"), content.get("result")]
     return "\n".join(said for part in parts if (said := _part(part)))
 
 
@@ -119,11 +115,3 @@ def _part(part: Any) -> str:
 def _first_key(nodes: dict[str, Any]) -> str:
     """A conversation that names itself nowhere is known by its first node."""
     return next(iter(nodes), "conversation")
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _string(value: Any) -> str:
-    return value if isinstance(value, str) else ""

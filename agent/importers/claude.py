@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from agent.importers.json_values import as_list, as_object, as_string
 from agent.importers.moments import moment
 from agent.importers.record import Bad, Leaf, Read, Record
 from models.messages import Role
@@ -17,24 +18,25 @@ def read_claude(conversations: Iterable[Any]) -> Iterator[Read]:
     """The messages of each conversation; a retried message is a branch where the export says what it answers."""
     for number, found in enumerate(conversations, start=1):
         place = f"conversation {number}"
-        messages = found.get("chat_messages") if isinstance(found, dict) else None
-        if not isinstance(messages, list):
+        conversation = as_object(found)
+        if not isinstance(conversation.get("chat_messages"), list):
             yield Bad(place, "it has no “chat_messages”")
             continue
-        yield from _read_one(found, messages, place)
+        yield from _read_one(conversation, as_list(conversation["chat_messages"]), place)
 
 
 def _read_one(found: dict[str, Any], messages: list[Any], place: str) -> Iterator[Read]:
-    conversation = _string(found.get("uuid")) or place
+    conversation = as_string(found.get("uuid")) or place
     kept = {ROOT: ""}  # message → the nearest message at or above it that holds words
     last = ""
-    for number, message in enumerate(messages, start=1):
+    for number, one in enumerate(messages, start=1):
         here = f"{place}, message {number}"
-        if not isinstance(message, dict):
+        message = as_object(one)
+        if not message:
             yield Bad(here, "it is no object")
             continue
-        key, text = _string(message.get("uuid")), _words(message)
-        answers = _string(message.get("parent_message_uuid"))
+        key, text = as_string(message.get("uuid")), _words(message)
+        answers = as_string(message.get("parent_message_uuid"))
         parent = kept.get(answers, last)
         if not text.strip():
             kept[key] = parent
@@ -45,24 +47,22 @@ def _read_one(found: dict[str, Any], messages: list[Any], place: str) -> Iterato
             conversation=conversation,
             id=key,
             text=text,
-            role=ROLES.get(_string(message.get("sender")), Role.USER),
+            role=ROLES.get(as_string(message.get("sender")), Role.USER),
             time=moment(message.get("created_at")) or moment(found.get("created_at")),
-            title=_string(found.get("name")),
+            title=as_string(found.get("name")),
             created=moment(found.get("created_at")),
             parent=parent if key else None,
         )
-    leaf = kept.get(_string(found.get("current_leaf_message_uuid")), "")
+    leaf = kept.get(as_string(found.get("current_leaf_message_uuid")), "")
     if leaf:
         yield Leaf(conversation, leaf)
 
 
 def _words(message: dict[str, Any]) -> str:
     """The text blocks, or the plain text of older exports; then what was attached."""
-    content = message.get("content")
-    blocks = [_block(block) for block in content] if isinstance(content, list) else []
-    said = "\n\n".join(block for block in blocks if block) or _string(message.get("text"))
-    attached = message.get("attachments")
-    files = [_attachment(one) for one in attached if isinstance(one, dict)] if isinstance(attached, list) else []
+    blocks = [_block(block) for block in as_list(message.get("content"))]
+    said = "\n\n".join(block for block in blocks if block) or as_string(message.get("text"))
+    files = [_attachment(as_object(one)) for one in as_list(message.get("attachments"))]
     return "\n\n".join(part for part in (said, *files) if part)
 
 
@@ -76,9 +76,5 @@ def _block(block: Any) -> str:
 
 
 def _attachment(found: dict[str, Any]) -> str:
-    name, text = _string(found.get("file_name")), _string(found.get("extracted_content"))
+    name, text = as_string(found.get("file_name")), as_string(found.get("extracted_content"))
     return f"[attachment: {name or 'unnamed'}]\n{text}".rstrip() if name or text else ""
-
-
-def _string(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -1,7 +1,7 @@
 """Which format a file has, and its entries, streamed."""
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -49,7 +49,7 @@ def detect(path: Path) -> str:
 
 
 @contextmanager
-def _conversations(path: Path) -> Iterator[Iterator[Any]]:
+def _conversations(path: Path) -> Generator[Iterator[Any]]:
     """The conversations of an export: the JSON itself, or a zip that holds it in one or several files."""
     if not zipfile.is_zipfile(path):
         with path.open("rb") as stream:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from agent.importers.json_values import as_object
 from agent.importers.moments import moment
 from agent.importers.record import Bad, Leaf, Read, Record
 from memory.cold.entries import EntryKind
@@ -48,8 +49,7 @@ def _read_line(body: bytes, place: str, conversation: str) -> Iterator[Read]:
     text = found.get("text")
     if not isinstance(text, str):
         raise _Unreadable("it has no “text”" if text is None else "its “text” is no string")
-    ours = found.get("palimpsest")
-    extra: dict[str, Any] = ours if isinstance(ours, dict) else {}
+    extra = as_object(found.get("palimpsest"))
     time = moment(found.get("time"))
     rest = {key: value for key, value in found.items() if key not in KEYS}
     if time is None and found.get("time") not in {None, ""}:
@@ -58,7 +58,7 @@ def _read_line(body: bytes, place: str, conversation: str) -> Iterator[Read]:
     role = found.get("role")
     if isinstance(role, str) and role and role.lower() not in ROLES:
         rest["role"] = role
-    meta = dict(extra["meta"]) if isinstance(extra.get("meta"), dict) else {}
+    meta = as_object(extra.get("meta"))
     yield Record(
         place=place,
         conversation=_name(found.get("conversation")) or conversation,
@@ -89,12 +89,11 @@ def _object(body: bytes) -> dict[str, Any]:
         raise _Unreadable("it is nested too deep") from error
     if not isinstance(found, dict):
         raise _Unreadable("it is no JSON object")
-    return found  # pyright: ignore[reportUnknownVariableType]
+    return as_object(found)
 
 
 def _with_rest(meta: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
-    before = meta.get("imported")
-    imported = {**(before if isinstance(before, dict) else {}), **rest}
+    imported = {**as_object(meta.get("imported")), **rest}
     return {**meta, "imported": imported} if imported else meta
 
 
