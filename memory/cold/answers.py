@@ -84,7 +84,7 @@ class Answer:
         """Keeps what came, marked as incomplete."""
 
         def transaction(connection: apsw.Connection) -> Entry:
-            text = Cleared(said(connection, self.entry.seq) + "".join(self._waiting))
+            text = Cleared(said(connection, self.entry.seq) + "".join(self._waiting))  # each part came Cleared
             return settle(connection, self.entry.seq, text, self._meta(meta), self._desk.analyse,
                           complete=False, usage=usage, model=model, ms=ms)  # fmt: skip
 
@@ -135,10 +135,10 @@ class Answer:
             self._due.add_done_callback(self._flushed)
 
 
-def said(connection: apsw.Connection, seq: int) -> str:
-    """What the chunks of an answer in flight hold."""
+def said(connection: apsw.Connection, seq: int) -> Cleared:
+    """What the chunks of an answer in flight hold, which was Cleared on its way in."""
     rows = each(connection, "SELECT body FROM chunks WHERE entry = ? ORDER BY n", (seq,))
-    return "".join(to_text(body) for (body,) in rows)
+    return Cleared("".join(to_text(body) for (body,) in rows))
 
 
 def settle(
@@ -184,7 +184,6 @@ def recover(connection: apsw.Connection, gone: Collection[str], analyse: Analyse
     found: list[Entry] = []
     for seq, owner in rows:
         if owner in gone:
-            text = Cleared(said(connection, seq))
             meta = {**entry_at(connection, seq).meta, "cut_off": True}
-            found.append(settle(connection, seq, text, meta, analyse, complete=False))
+            found.append(settle(connection, seq, said(connection, seq), meta, analyse, complete=False))
     return found

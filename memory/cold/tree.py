@@ -25,7 +25,7 @@ SELECT seq, parent, kind FROM up ORDER BY seq DESC
 Step = tuple[int, int | None, str]  # seq, parent, kind
 
 
-def steps_up(connection: apsw.Connection, leaf: int, limit: int = PAGE) -> list[Step]:
+def steps_up(connection: apsw.Connection, leaf: int, limit: int) -> list[Step]:
     """At most `limit` steps from `leaf` towards the root, newest first, without any text."""
     return fetch(connection, _UP, (leaf, limit))
 
@@ -96,7 +96,7 @@ def _above(connection: apsw.Connection, leaf: int, limit: int) -> list[Entry]:
 def _path(connection: apsw.Connection, leaf: int) -> Iterable[Step]:
     at: int | None = leaf
     while at is not None:
-        steps = steps_up(connection, at)
+        steps = steps_up(connection, at, PAGE)
         yield from steps
         at = steps[-1][1] if steps else None
 

@@ -1,10 +1,13 @@
 """Branches are read back to their anchor, and no further."""
 
+import tempfile
 from collections import Counter
 from pathlib import Path
 
 import apsw
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memory.cold import ColdStore, EntryKind, tree
 from memory.cold.sql import run
@@ -162,3 +165,46 @@ def test_a_summary_is_never_a_tree_entry(cold: ColdStore) -> None:
     leaf = cold.conversation_at(conversation).leaf
     assert leaf is not None
     assert all(entry.kind is not EntryKind.SUMMARY for entry in cold.branch(leaf).entries)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_a_branch_is_what_the_rule_says_for_any_tree(data: st.DataObject) -> None:
+    """Against the rule written plainly: the whole path, cut at the newest summary's first kept entry."""
+    with tempfile.TemporaryDirectory() as folder:
+        cold = open_store(Path(folder) / "cold.db", synchronous="off")
+        conversation = cold.new_conversation().seq
+        parents: dict[int, int | None] = {}
+        kept: dict[int, int | None] = {}
+        for _ in range(data.draw(st.integers(1, 40))):
+            parent = data.draw(st.sampled_from([None, *list(parents)[-6:]]))
+            if parent is not None and data.draw(st.integers(0, 4)) == 0:
+                first = data.draw(st.sampled_from([None, *whole_path(parents, parent)]))
+                seq = cold.append(summed_up(conversation, parent, first)).seq
+                kept[seq] = first
+            else:
+                seq = cold.append(said(conversation, "word", parent)).seq
+            parents[seq] = parent
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tree, "PAGE", data.draw(st.integers(1, 9)))
+            for leaf in parents:
+                way = whole_path(parents, leaf)
+                anchors = [seq for seq in way if seq in kept]
+                start = 0
+                if anchors:
+                    first = kept[anchors[-1]]
+                    start = way.index(anchors[-1] if first is None else first)
+                branch = cold.branch(leaf)
+                assert seqs(branch.entries) == [seq for seq in way[start:] if seq not in kept]
+                assert seqs(branch.summaries) == anchors[-1:]
+                assert [entry.seq for entry in cold.path(leaf)] == way[::-1]
+        cold.close()
+
+
+def whole_path(parents: dict[int, int | None], leaf: int | None) -> list[int]:
+    """From the root to the leaf."""
+    way: list[int] = []
+    while leaf is not None:
+        way.append(leaf)
+        leaf = parents[leaf]
+    return way[::-1]
