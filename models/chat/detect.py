@@ -148,11 +148,13 @@ class _Server:
             # it answers to any name, and calls itself by the path of its file unless it was given another
             short = tuple(re.sub(r"^.*[/\\\\]|\.gguf$", "", name) for name in names)
             return await self._several("llamacpp", "llamacpp", short or ("default",))
-        if listed is None or not isinstance(listed.get("data"), list):
+        if listed is None or (not listed and await self._ask(f"{self._root}/health") != {"status": "ok"}):
             return []
-        if any("owned_by" in row for row in _rows(listed["data"])):
+        if listed and not isinstance(listed.get("data"), list):
+            return []
+        if any("owned_by" in row for row in _rows(listed.get("data"))):
             return await self._several("openai", "openai", names)
-        # mlx_lm.server names no owner, and lists nothing where the hub's cache folder is missing
+        # mlx_lm.server names no owner, and answers with nothing where the hub's cache folder is missing
         return await self._several("mlx_lm", "openai", names or ("default_model",))
 
     async def _several(self, server: str, provider: str, names: tuple[str, ...]) -> list[Found]:

@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 class Ask(Protocol):
-    """GET, or POST where there is a body; a JSON object, or None."""
+    """GET, or POST where there is a body: a JSON object, {} for a 200 that holds none, or None."""
 
     def __call__(self, url: str, body: Json | None = None) -> Awaitable[Json | None]: ...
 

@@ -124,7 +124,7 @@ class Transport:
         return failures.from_status(self.place, response.status_code, body, after)
 
     async def ask(self, url: str, body: dict[str, Any] | None = None) -> dict[str, Any] | None:
-        """A small question to the server at `url`: its JSON object, or None where it has no answer."""
+        """A small question to the server at `url`: its JSON object, {} where it answered something else, or None."""
         import httpx2  # noqa: PLC0415 (loaded with the first request)
 
         try:
@@ -137,7 +137,7 @@ class Transport:
         try:
             return msgspec.json.decode(response.content, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError):
-            return None
+            return {}
 
     async def close(self) -> None:
         if self._client is not None:

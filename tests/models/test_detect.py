@@ -10,7 +10,7 @@ from models.chat.detect import detect, probe_address, probe_window
 from models.chat.open import open_model
 from models.chat.port import ImageRule
 from models.settings import ModelSettings
-from tests.loopback import Loopback, Received, Stall, json_reply
+from tests.loopback import Loopback, Received, Stall, http, json_reply
 from tests.servers import LlamaServer
 
 TAGS = {
@@ -105,7 +105,9 @@ async def test_mlx_lms_server_is_told_from_llama_cpp(loopback: Loopback) -> None
     assert [(one.provider, one.spec) for one in found] == [
         ("mlx_lm", f"openai:mlx-community/Qwen3-4B-4bit@{loopback.address}/v1")
     ]
-    loopback.answers("/v1/models", json_reply({"object": "list", "data": []}))
+    loopback.answers("/v1/models", http(b""))  # as it answers where the hub's cache folder is missing
+    assert await probe_address(loopback.address, {}) == []
+    loopback.answers("/health", json_reply({"status": "ok"}))
     assert (await probe_address(loopback.address, {}))[0].names == ("default_model",)
 
 
