@@ -159,9 +159,9 @@ def _of_hit(memory: "Memory", hit: "Hit") -> Recalled:
         passage = memory.passage(memory.cold.entry(hit.entry))
         text, trust, pages = passage.text, passage.trust, passage.pages
     return Recalled(
-        id=hit.id, kind=hit.kind, conversation=hit.conversation, entry=hit.id if hit.entry is not None else None,
-        time=hit.time, role=hit.role, speaker=hit.speaker, score=hit.score, snippet=hit.snippet,
-        citation=str(hit.citation), trust=trust, text=text, engine=_engine(pages),
+        id=hit.id, kind=hit.kind, conversation=hit.conversation or None, entry=hit.entry_id or None,
+        time=hit.time, role=hit.role or None, speaker=hit.speaker or None, score=round(hit.score, 4),
+        snippet=hit.snippet, citation=str(hit.citation), trust=trust, text=text, engine=_engine(pages),
         read_ms=_since(began) if pages else 0.0,
     )  # fmt: skip
 

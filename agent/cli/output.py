@@ -36,7 +36,7 @@ def json_object(value: Mapping[str, Any] | msgspec.Struct) -> None:
 
 def as_json(value: Mapping[str, Any] | msgspec.Struct) -> str:
     """`{"schema": 1, …}` in ASCII: any text survives it, lone surrogates included."""
-    return json.dumps({"schema": SCHEMA, **built(value)}, ensure_ascii=True)
+    return json.dumps({"schema": SCHEMA} | built(value), ensure_ascii=True)
 
 
 def built(value: Mapping[str, Any] | msgspec.Struct) -> dict[str, Any]:
