@@ -49,8 +49,6 @@ def branch(connection: apsw.Connection, leaf: int) -> Branch:
             break
         if kind != EntryKind.SUMMARY:
             kept.append(seq)
-        if seq == floor:
-            break
     found = entries_at(connection, kept)
     return Branch(_summaries(connection, anchor), tuple(found[seq] for seq in reversed(kept)))
 

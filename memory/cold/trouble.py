@@ -1,6 +1,5 @@
 """What SQLite says, as sentences."""
 
-import errno
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,7 +79,6 @@ _SENTENCES: tuple[tuple[tuple[type[apsw.Error], ...], Callable[[apsw.Error, Path
 )
 
 
-def _no_space(error: BaseException) -> bool:
-    """Whether the system's own error, where a file of ours raised it, is about space."""
-    cause = error.__cause__ or error.__context__
-    return isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+def _no_space(error: apsw.Error) -> bool:
+    """Whether an I/O error is about space: the file that processes share is the first to need some when one opens."""
+    return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE

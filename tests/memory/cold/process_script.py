@@ -1,5 +1,6 @@
-"""Run as a process of its own, beside the test: `write PATH NAME COUNT`, `answer PATH` or `fill PATH BALLAST`."""
+"""Run as a process of its own: `write PATH NAME COUNT`, `answer PATH`, `fill PATH BALLAST` or `reopen PATH`."""
 
+import contextlib
 import os
 import sys
 import time
@@ -57,5 +58,25 @@ def fill(path: Path, ballast: str) -> None:
     print("problems", len(problems), flush=True)
 
 
+def reopen(path: Path) -> None:
+    """Opens the store on a disk without any room, then with some."""
+    cold = open_store(path)
+    conversation = cold.new_conversation()
+    cold.append(said(conversation.seq, "one"))
+    cold.close()
+    with (path.parent / "everything").open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
+    try:
+        open_store(path)
+    except StoreFull as error:
+        print(error.message)
+    (path.parent / "everything").unlink()
+    cold = open_store(path)
+    cold.append(said(conversation.seq, "two"))
+    print("problems", len(cold.check()))
+    cold.close()
+
+
 if __name__ == "__main__":
-    {"write": write, "answer": answer, "fill": fill}[sys.argv[1]](Path(sys.argv[2]), *sys.argv[3:])
+    {"write": write, "answer": answer, "fill": fill, "reopen": reopen}[sys.argv[1]](Path(sys.argv[2]), *sys.argv[3:])

@@ -167,6 +167,15 @@ def test_answers_of_another_open_store_are_left_alone(database: Path) -> None:
     other.close()
 
 
+def test_of_two_answers_only_the_dead_ones_is_recovered(cold: ColdStore) -> None:
+    conversation = cold.new_conversation()
+    alive = cold.begin_answer(answered(conversation.seq, ""))
+    dead = cold.begin_answer(answered(conversation.seq, ""))
+    cold.write(lambda db: run(db, "UPDATE answers SET owner = 'w_gone' WHERE entry = ?", (dead.entry.seq,)))
+    assert [entry.seq for entry in cold.recover()] == [dead.entry.seq]
+    assert alive.finish(Cleared("whole")).complete
+
+
 def test_nothing_stays_beside_the_store_after_a_quiet_end(database: Path) -> None:
     cold = open_store(database)
     cold.begin_answer(answered(cold.new_conversation().seq, "")).finish(Cleared("x"))

@@ -99,27 +99,32 @@ def can_mount() -> bool:
     return subprocess.run(["unshare", "-Urm", "true"], check=False, capture_output=True).returncode == 0
 
 
+def on_a_small_disk(disk: Path, *words: str) -> list[str]:
+    """What the script said, run with a disk of two megabytes mounted at `disk`."""
+    script = [sys.executable, "-m", "tests.memory.cold.process_script", *words]
+    shell = ["unshare", "-Urm", "sh", "-c", MOUNT, "sh", str(disk), *script]
+    done = subprocess.run(shell, check=False, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+small_disk = pytest.mark.skipif(not can_mount(), reason="needs Linux and the right to mount a disk of one's own")
+
+
+@small_disk
 @pytest.mark.timeout(30)
-@pytest.mark.skipif(not can_mount(), reason="needs Linux and the right to mount a small disk of one's own")
 def test_a_full_disk_is_told_and_the_store_goes_on_when_there_is_room(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
-    script = [
-        sys.executable,
-        "-m",
-        "tests.memory.cold.process_script",
-        "fill",
-        str(disk / "cold.db"),
-        str(disk / "ballast"),
-    ]
-    done = subprocess.run(
-        ["unshare", "-Urm", "sh", "-c", MOUNT, "sh", str(disk), *script],
-        check=False,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    full, problems = done.stdout.splitlines()
+    full, problems = on_a_small_disk(disk, "fill", str(disk / "cold.db"), str(disk / "ballast"))
     assert "the disk is full" in full
     assert int(full.split()[2].rstrip(":")) > 10
+    assert problems == "problems 0"
+
+
+@small_disk
+@pytest.mark.timeout(30)
+def test_a_disk_that_is_full_when_the_store_opens_is_told(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    full, problems = on_a_small_disk(disk, "reopen", str(disk / "cold.db"))
+    assert "the disk is full" in full
     assert problems == "problems 0"
