@@ -5,6 +5,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 from rich.segment import Segment
 
+from foundation.terminal_text import visible
 from tui.widgets.transcript.blocks import Block, Splitter
 from tui.widgets.transcript.lines import Line, cut, indented
 from tui.widgets.transcript.look import Look
@@ -31,7 +32,7 @@ class Asked(Struct, frozen=True):
     note: str = ""
 
     def lines(self, width: int, look: Look) -> list[Line]:
-        rows = cut([(self.text, look.asked)], width - GUTTER, breaks)
+        rows = cut([(visible(self.text), look.asked)], width - GUTTER, breaks)
         if self.note:
             rows += cut([(self.note, look.muted)], width - GUTTER, breaks)
         return [[], *indented(rows, Segment(ASKED, look.accent), Segment(" " * GUTTER, look.text))]
@@ -58,7 +59,7 @@ class Quiet(Struct, frozen=True):
     gap: bool = False
 
     def lines(self, width: int, look: Look) -> list[Line]:
-        rows = cut([(self.text, getattr(look, self.tone))], width - GUTTER, breaks)
+        rows = cut([(visible(self.text), getattr(look, self.tone))], width - GUTTER, breaks)
         space = Segment(" " * GUTTER, look.text)
         rows = indented(rows, space, space)
         return [[], *rows] if self.gap else rows
@@ -72,9 +73,9 @@ class Trouble(Struct, frozen=True):
     hint: str = ""
 
     def lines(self, width: int, look: Look) -> list[Line]:
-        runs = [(self.title, look.error), ("\n", look.text), (self.message, look.text)]
+        runs = [(visible(self.title), look.error), ("\n" + visible(self.message), look.text)]
         if self.hint:
-            runs += [("\n", look.text), (self.hint, look.muted)]
+            runs.append(("\n" + visible(self.hint), look.muted))
         bar = Segment("▌ ", look.error)
         return [[], *indented(cut(runs, width - GUTTER, breaks), bar, bar)]
 

@@ -4,10 +4,8 @@ HTML stays text, so nothing that a model wrote is swallowed; an address is shown
 """
 
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode
 from rich.segment import Segment
 from rich.style import Style
 
@@ -17,16 +15,24 @@ from tui.widgets.transcript.look import Look
 from tui.widgets.transcript.tables import Table, table_lines
 from tui.widgets.transcript.wrap import breaks
 
+if TYPE_CHECKING:  # the parser is loaded with the first answer, after first paint
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
 NARROWEST: Final = 12  # deeper nesting is not indented further
 
 
 @lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # noqa: PLC0415
+
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
-def parse(source: str) -> SyntaxTreeNode:
+def parse(source: str) -> "SyntaxTreeNode":
     """The tree of a Markdown text."""
+    from markdown_it.tree import SyntaxTreeNode  # noqa: PLC0415
+
     return SyntaxTreeNode(_parser().parse(source))
 
 
@@ -35,7 +41,7 @@ def prose_lines(source: str, width: int, look: Look) -> list[Line]:
     return _children(parse(source), width, look, loose=True)
 
 
-def _children(node: SyntaxTreeNode, width: int, look: Look, *, loose: bool) -> list[Line]:
+def _children(node: "SyntaxTreeNode", width: int, look: Look, *, loose: bool) -> list[Line]:
     lines: list[Line] = []
     for child in node.children:
         if lines and loose:
@@ -44,7 +50,7 @@ def _children(node: SyntaxTreeNode, width: int, look: Look, *, loose: bool) -> l
     return lines
 
 
-def _block(node: SyntaxTreeNode, width: int, look: Look) -> list[Line]:
+def _block(node: "SyntaxTreeNode", width: int, look: Look) -> list[Line]:
     match node.type:
         case "paragraph":
             return cut(inline(node, look, look.text), width, breaks)
@@ -66,7 +72,7 @@ def _block(node: SyntaxTreeNode, width: int, look: Look) -> list[Line]:
             return cut([(node.content or _words(node), look.text)], width, breaks)
 
 
-def _list(node: SyntaxTreeNode, width: int, look: Look) -> list[Line]:
+def _list(node: "SyntaxTreeNode", width: int, look: Look) -> list[Line]:
     lines: list[Line] = []
     loose = any(child.type == "paragraph" and not child.hidden for item in node.children for child in item.children)
     first = int(node.attrs.get("start", 1))
@@ -81,7 +87,7 @@ def _list(node: SyntaxTreeNode, width: int, look: Look) -> list[Line]:
     return lines
 
 
-def table_of(node: SyntaxTreeNode, look: Look) -> Table:
+def table_of(node: "SyntaxTreeNode", look: Look) -> Table:
     """The cells of a table's node."""
     rows = [
         [inline(cell, look, look.text) for cell in row.children] for part in node.children for row in part.children
@@ -90,7 +96,7 @@ def table_of(node: SyntaxTreeNode, look: Look) -> Table:
     return Table(rows[0], rows[1:], sides)
 
 
-def inline(node: SyntaxTreeNode, look: Look, style: Style) -> list[Run]:
+def inline(node: "SyntaxTreeNode", look: Look, style: Style) -> list[Run]:
     """The words of a block, styled."""
     runs: list[Run] = []
     for child in node.children:
@@ -116,5 +122,5 @@ def inline(node: SyntaxTreeNode, look: Look, style: Style) -> list[Run]:
     return runs
 
 
-def _words(node: SyntaxTreeNode) -> str:
+def _words(node: "SyntaxTreeNode") -> str:
     return "".join(_words(child) for child in node.children) if node.children else node.content

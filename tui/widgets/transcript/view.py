@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
+from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
@@ -23,6 +25,7 @@ from tui.widgets.transcript.stream import AnswerStream
 WIDEST: Final = 104  # cells; longer lines are hard to read
 RATE: Final = 1 / 20  # seconds between two looks at an answer that is coming
 SLICE: Final = 40  # lines wrapped at once after a resize, so that a key is never late
+HINT: Final = " ↓ new · Ctrl+End "
 KEPT: Final = 6_000  # lines kept rendered; older ones are made again when they come into view
 
 
@@ -30,6 +33,9 @@ class Transcript(ScrollView, can_focus=False):
     """Pieces from top to bottom. `add` appends, `stream` opens an answer, `put_before` brings in what is older."""
 
     ALLOW_SELECT = True
+
+    class TopReached(Message):
+        """The person scrolled up to the first line: there may be more before it."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
         super().__init__(id=id)
@@ -156,7 +162,7 @@ class Transcript(ScrollView, can_focus=False):
 
     @property
     def _margin(self) -> int:
-        return max((self._width - WIDEST) // 2, 0)
+        return max((self._width - 1 - WIDEST) // 2, 0)
 
     def _lines_of(self, index: int) -> list[Strip]:
         lines = self._strips[index]
@@ -231,11 +237,10 @@ class Transcript(ScrollView, can_focus=False):
         return strip if self._painting else strip.apply_offsets(scroll_x, line)
 
     def _with_hint(self, strip: Strip, width: int) -> Strip:
-        hint = Segment(" ↓ new · End ", self.look.accent + self.look.panel)
-        room = max(width - 14, 0)
-        return Strip.join([strip.adjust_cell_length(room, self.look.text), Strip([hint], 13)]).crop_extend(
-            0, width, self.look.text
-        )
+        hint = Segment(HINT, self.look.accent + Style(bgcolor=self.look.panel.bgcolor))
+        room = max(width - len(HINT) - 1, 0)
+        hinted = Strip.join([strip.adjust_cell_length(room, self.look.text), Strip([hint], len(HINT))])
+        return hinted.crop_extend(0, width, self.look.text)
 
     # Where the person looks
 
@@ -243,6 +248,8 @@ class Transcript(ScrollView, can_focus=False):
         super().watch_scroll_y(old_value, new_value)
         if not self._pinning:
             self.following = new_value >= self.max_scroll_y
+            if new_value <= 0 < old_value:
+                self.post_message(self.TopReached())
         if self.following:
             self.unseen = False
         self._settle_view()
@@ -254,7 +261,7 @@ class Transcript(ScrollView, can_focus=False):
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        if self.unseen and event.y == self.size.height - 1 and event.x >= self.size.width - 14:
+        if self.unseen and event.y == self.size.height - 1 and event.x >= self.size.width - len(HINT) - 1:
             self.to_end()
 
     def _anchor(self) -> tuple[int, int]:

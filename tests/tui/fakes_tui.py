@@ -1,0 +1,136 @@
+"""A session that says what a test scripts, with the face of the real one."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from agent.events import AnswerStored, ContextReady, Recall, SessionEvent, Stopped, TextDelta, UsageKnown, UserStored
+from context.report import Dropped, LayerReport, Report, Source
+from foundation.trust import Citation, Trust
+from models.chat.port import Profile
+from models.messages import Recalled, Role, Usage
+
+NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
+
+REPORT = Report(
+    model="offline",
+    window=12_288,
+    reserve=2_048,
+    total_tokens=4_300,
+    layers=(
+        LayerReport("system", 610, 1_024, (Source("system.yaml", 410), Source("instruction: flights", 200))),
+        LayerReport("project", 1_640, 3_072, (Source("AGENTS.md", 300), Source("MEMORY.md", 1_340))),
+        LayerReport(
+            "conversation", 1_650, 4_096, (Source("12 entries", 1_650),), (Dropped("summary 1", 220, "over its share"),)
+        ),
+        LayerReport("message", 400, 2_048, (Source("recalled 2", 310), Source("your message", 90))),
+    ),
+    zones=(),
+    messages=(),
+    prefix_sha256="",
+    unchanged_prefix_tokens=3_900,
+    previous_tokens=3_900,
+)
+
+RECALLED = (
+    Recalled(
+        "The boiler is serviced in May.",
+        Citation(kind="entry", ref="e_4kx7", title="House", speaker="Ann", time=NOW),
+        Trust.EXACT,
+    ),
+    Recalled(
+        "锅炉保修到2027年。", Citation(kind="page", ref="pg_19ab", title="保修单", time=NOW), Trust.VERIFIED
+    ),
+)
+
+
+def answer(text: str, *, chunk: int = 7, recalled: tuple[Recalled, ...] = ()) -> list[SessionEvent]:
+    """The events of an ordinary turn that says `text`."""
+    pieces = [text[at : at + chunk] for at in range(0, len(text), chunk)]
+    usage = Usage(prompt_tokens=4_300, completion_tokens=len(pieces))
+    return [
+        Recall(recalled),
+        UserStored("c_1", "e_1"),
+        ContextReady(REPORT),
+        *(TextDelta(piece) for piece in pieces),
+        UsageKnown(usage, 1.5, 38.2),
+        AnswerStored("c_1", "e_2", text, usage, "offline"),
+    ]
+
+
+class FakeSession:
+    """`answers` maps each message to its events; an asyncio.Event among them is waited for."""
+
+    def __init__(self, answers: Callable[[str], Sequence[Any]], *, models: Sequence[Any] = ()) -> None:
+        self._answers = answers
+        self._models = list(models)
+        self.profile = Profile(spec="offline", name="offline")
+        self.conversation: Any = None
+        self.memory = SimpleNamespace(passage=lambda entry: SimpleNamespace(text=entry.text))
+        self.working = ""
+        self.workspace = SimpleNamespace(root=Path("/home/ann/notes"))
+        self.sent: list[tuple[str, tuple[str, ...], str]] = []
+        self.entries: list[Any] = []
+        self.closed = False
+        self._stop = asyncio.Event()
+
+    async def send(self, text: str, attachments: Sequence[Any] = (), skill: str = "") -> AsyncIterator[SessionEvent]:
+        self.sent.append((text, tuple(each.name for each in attachments), skill))
+        self.conversation = self.conversation or SimpleNamespace(id="c_1", title="House")
+        self._stop.clear()
+        for event in self._answers(text):
+            if isinstance(event, asyncio.Event):
+                waits = [asyncio.ensure_future(event.wait()), asyncio.ensure_future(self._stop.wait())]
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                for each in waits:
+                    each.cancel()
+                if self._stop.is_set():
+                    yield Stopped("c_1", "e_2", "so far")
+                    return
+                continue
+            yield event
+            await asyncio.sleep(0)
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    async def models(self) -> list[Any]:
+        return self._models
+
+    async def use_model(self, spec: str) -> Profile:
+        self.profile = Profile(spec=spec, name=spec)
+        return self.profile
+
+    async def context_report(self, text: str = "") -> Report:
+        return REPORT
+
+    def history(self, limit: int = 20, before: int | None = None) -> list[Any]:
+        known = [entry for entry in self.entries if before is None or entry.seq < before]
+        return known[-limit:]
+
+    def resume(self, ref: str) -> Any:
+        self.conversation = SimpleNamespace(id=ref, title="House")
+        return self.conversation
+
+    def resume_latest(self) -> Any:
+        return self.resume("c_9") if self.entries else None
+
+    def new(self, title: str = "") -> None:
+        self.conversation = None
+        self.entries = []
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def spoken(seq: int, role: Role, text: str) -> Any:
+    """A stored message."""
+    from memory.cold import Entry, EntryKind
+
+    return Entry(
+        seq=seq, id=f"e_{seq}", conversation="c_1", conversation_seq=1, parent=seq - 1 or None, kind=EntryKind.MESSAGE,
+        role=role, time=NOW, text=text, chars=len(text),
+    )  # fmt: skip

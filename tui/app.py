@@ -1,0 +1,54 @@
+"""The application: themes, signals, one screen."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.worker import WorkerFailed
+
+from tui.ending import TerminalWatch
+from tui.screens.chat import ChatScreen, Start
+from tui.themes import DARK, THEMES
+
+if TYPE_CHECKING:  # loaded after first paint
+    from agent.session import Session
+
+
+class PalimpsestApp(App[None]):
+    """Opens the chat; ends the same way on a key, a signal and a closed terminal."""
+
+    TITLE = "Palimpsest"
+    CSS_PATH = "styles/chat.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    INLINE_PADDING = 0
+    BINDINGS: ClassVar = []
+
+    def __init__(self, start: Start, open_session: Callable[[], Awaitable["Session"]], *, theme: str = DARK) -> None:
+        super().__init__()
+        for each in THEMES:
+            self.register_theme(each)
+        self.theme = theme
+        self.chat = ChatScreen(start, open_session)
+        self._watch = TerminalWatch(self.chat.leave)
+
+    def on_mount(self) -> None:
+        self.push_screen(self.chat)
+        self._watch.begin()
+        self.set_interval(self._watch.PERIOD, self._watch.look)
+
+    async def on_unmount(self) -> None:
+        self._watch.end()
+        await self.chat.close_session()
+
+    def _fatal_error(self) -> None:
+        """Ends the chat. The error is raised after it, told once and without the values of variables."""
+        self._close_messages_no_wait()
+
+    @property
+    def error(self) -> Exception | None:
+        """What ended the chat, where it did not end in the normal way."""
+        found = self._exception
+        return found.error if isinstance(found, WorkerFailed) else found  # type: ignore[return-value]  # workers raise Exceptions
+
+    async def action_quit(self) -> None:
+        self.chat.leave()

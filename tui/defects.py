@@ -1,0 +1,27 @@
+"""A defect of ours, told in a sentence: no trace, no values, for a value may be a key or a private word."""
+
+from pathlib import Path
+
+from foundation.errors import PalimpsestError
+
+
+class Defect(PalimpsestError):
+    """Something that should not have happened."""
+
+    code = "internal"
+
+
+def defect(error: BaseException) -> Defect:
+    """The sentence for `error`; its trace stays with it as the cause."""
+    place = ""
+    trace = error.__traceback__
+    while trace is not None:
+        place = f" ({Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    found = Defect(
+        "A defect in Palimpsest",
+        f"{type(error).__name__}: {error}{place}",
+        "What was stored is safe. Please report it; PALIMPSEST_DEBUG=1 shows the whole trace at the end.",
+    )
+    found.__cause__ = error
+    return found

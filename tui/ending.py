@@ -1,0 +1,75 @@
+"""Signals and a terminal that is gone end the chat as a key would."""
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Callable
+from typing import ClassVar, Final
+
+_SIGNALS: Final = ("SIGTERM", "SIGHUP")
+
+
+class TerminalWatch:
+    """Calls `leave` once, on the event loop, when the chat should end."""
+
+    PERIOD: ClassVar[float] = 5.0  # seconds between looks at the terminal
+
+    def __init__(self, leave: Callable[[], None]) -> None:
+        self._leave = leave
+
+    def begin(self) -> None:
+        """Takes the signals. On Windows the loop cannot; there SIGTERM is taken the plain way."""
+        loop = asyncio.get_running_loop()
+        for number in _numbers():
+            try:
+                loop.add_signal_handler(number, self._leave)
+            except (NotImplementedError, RuntimeError, ValueError):
+                with contextlib.suppress(ValueError):  # not on the main thread: a test, an embedding
+                    signal.signal(number, lambda *_: loop.call_soon_threadsafe(self._leave))
+
+    def end(self) -> None:
+        """Gives the signals back."""
+        loop = asyncio.get_running_loop()
+        for number in _numbers():
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.remove_signal_handler(number)
+
+    def look(self) -> None:
+        """Leaves where the terminal was closed without a signal."""
+        if not _terminal_stands():
+            self._leave()
+
+
+def _numbers() -> list[signal.Signals]:
+    return [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+
+
+def _terminal_stands() -> bool:
+    try:
+        import termios  # noqa: PLC0415  (POSIX only)
+    except ImportError:
+        return True
+    stdin = sys.__stdin__
+    if stdin is None or stdin.closed or not _was_terminal():
+        return True
+    try:
+        termios.tcgetattr(stdin.fileno())
+    except (termios.error, OSError, ValueError):
+        return False
+    return True
+
+
+def _was_terminal() -> bool:
+    """Whether there ever was a terminal: without one (a test) nothing can be closed."""
+    return _STARTED_IN_TERMINAL
+
+
+def _in_terminal() -> bool:
+    try:
+        return sys.__stdin__ is not None and sys.__stdin__.isatty()
+    except ValueError:
+        return False
+
+
+_STARTED_IN_TERMINAL: Final = _in_terminal()

@@ -1,0 +1,25 @@
+"""The entry point: the command line, with a screen to open."""
+
+import sys
+from typing import TYPE_CHECKING
+
+from agent.cli import main as run_command_line
+
+if TYPE_CHECKING:
+    from agent.cli.opening import Opening
+
+
+def main() -> None:
+    """`palimpsest`, `pal`."""
+    sys.exit(run_command_line(open_screen=open_screen))
+
+
+def open_screen(opening: "Opening") -> int:
+    """Runs the chat until it is left; gives the exit status. Textual is loaded here and not before."""
+    from tui.opening import run_chat  # noqa: PLC0415
+
+    return run_chat(opening)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""From the command line's words to a running screen."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.cli import output
+from agent.cli.opening import Opening
+from tui.app import PalimpsestApp
+from tui.screens.chat import Start
+
+if TYPE_CHECKING:  # loaded after first paint
+    from agent.session import Session
+
+
+def run_chat(opening: Opening) -> int:
+    """Opens the chat and gives the exit status. Afterwards stderr says how to take the conversation up again."""
+    app = app_of(opening)
+    app.run()
+    if app.chat.resumable:
+        output.say(f"Take it up again: palimpsest -r {app.chat.resumable}")
+    if app.error is not None:
+        raise app.error
+    return app.return_code or 0
+
+
+def app_of(opening: Opening) -> PalimpsestApp:
+    """The application for this opening, not yet running."""
+    start = Start(
+        workspace=opening.workspace,
+        model=opening.config.model,
+        here=Path.cwd(),
+        message=opening.message,
+        resume=opening.resume,
+        latest=opening.latest,
+        new_workspace=opening.new_workspace,
+        notices=opening.notices,
+    )
+
+    async def open_session() -> "Session":
+        return await asyncio.to_thread(_open, opening)
+
+    return PalimpsestApp(start, open_session)
+
+
+def _open(opening: Opening) -> "Session":
+    from agent.facts import facts  # noqa: PLC0415 - it names every command
+    from agent.session import Session  # noqa: PLC0415 - it brings every room with it
+
+    return Session.open(opening.workspace, opening.config, facts=facts)

@@ -1,0 +1,32 @@
+"""Stored entries as pieces of a transcript."""
+
+from collections.abc import Callable, Sequence
+
+from memory.archive.passage import Passage
+from memory.cold import Entry, EntryKind
+from models.messages import Role
+from tui.widgets.status import short_count
+from tui.widgets.transcript.pieces import Asked, Piece, Quiet, passages
+
+
+def pieces_of(entries: Sequence[Entry], passage: Callable[[Entry], Passage]) -> list[Piece]:
+    """The entries, oldest first. Archived words are read back from their pages; this may take a moment."""
+    pieces: list[Piece] = []
+    for entry in entries:
+        pieces += _pieces(entry, passage)
+    return pieces
+
+
+def _pieces(entry: Entry, passage: Callable[[Entry], Passage]) -> list[Piece]:
+    match entry.kind, entry.role:
+        case EntryKind.SUMMARY, _:
+            return [Quiet("older turns are in the archive; a summary stands in their place", gap=True)]
+        case EntryKind.MESSAGE, Role.USER:
+            return [Asked(passage(entry).text)]
+        case EntryKind.MESSAGE, _:
+            shown = passages(passage(entry).text)
+            return shown if entry.complete else [*shown, Quiet("the answer broke off here", gap=True)]
+        case (EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _:
+            return [Quiet(f"▸ {entry.meta.get('name', 'tool')}: {short_count(entry.chars)} characters", gap=True)]
+        case _:
+            return []

@@ -1,0 +1,97 @@
+"""A list to pick from, with a line to narrow it."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from msgspec import Struct
+from rich.text import Text
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from foundation.terminal_text import visible
+
+
+class Pick(Struct, frozen=True):
+    """One line: `id` is what picking gives, `detail` stands muted below."""
+
+    id: str
+    label: str
+    detail: str = ""
+
+
+class ChoicesScreen(ModalScreen[str | None]):
+    """Gives the id of what was picked, None where nothing was."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "leave", "Back", show=False),
+        Binding("up", "move(-1)", show=False, priority=True),
+        Binding("down", "move(1)", show=False, priority=True),
+        Binding("pageup", "move(-10)", show=False, priority=True),
+        Binding("pagedown", "move(10)", show=False, priority=True),
+    ]
+
+    def __init__(self, title: str, picks: Sequence[Pick]) -> None:
+        super().__init__()
+        self._heading = visible(title).replace("\n", " ")
+        self._picks = picks
+        self._shown: list[Pick] = []
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="sheet"):
+            yield Static(Text(self._heading), classes="sheet-title", markup=False)
+            yield Input(placeholder="type to narrow", id="filter", compact=True)
+            yield OptionList(id="choices", markup=False, compact=True)
+            yield Static("↑ ↓ choose · Enter takes · Esc leaves", classes="sheet-note", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(OptionList).can_focus = False
+        self._narrow("")
+        self.query_one(Input).focus()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        self._narrow(event.value)
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        at = self.query_one(OptionList).highlighted
+        self.dismiss(self._shown[at].id if at is not None and self._shown else None)
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._shown[event.option_index].id)
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def action_move(self, by: int) -> None:
+        listed = self.query_one(OptionList)
+        if self._shown:
+            listed.highlighted = max(0, min((listed.highlighted or 0) + by, len(self._shown) - 1))
+
+    def _narrow(self, typed: str) -> None:
+        words = typed.lower().split()
+        self._shown = [
+            pick for pick in self._picks if all(word in f"{pick.label} {pick.detail}".lower() for word in words)
+        ]
+        listed = self.query_one(OptionList)
+        listed.clear_options()
+        listed.add_options(Option(self._line(pick)) for pick in self._shown)
+        if self._shown:
+            listed.highlighted = 0
+
+    def _line(self, pick: Pick) -> Text:
+        label = " ".join(visible(pick.label).split())
+        text = Text(label, no_wrap=True, overflow="ellipsis", end="")
+        if pick.detail:
+            detail = " ".join(visible(pick.detail).split())
+            text.append(f"\n  {detail}", self.app.theme_variables["muted"])
+        return text

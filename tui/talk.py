@@ -1,0 +1,216 @@
+"""Runs what a person asks for, one thing after another: messages and commands, to the transcript."""
+
+import asyncio
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+from agent.commands import registry
+from agent.commands.outcome import Choices, Copy, Failed, Outcome, Quit, Said, Send, Switched
+from agent.events import PermissionAsked
+from context import Attachment, load_attachment
+from foundation.errors import PalimpsestError
+from tui.defects import defect
+from tui.past import pieces_of
+from tui.scribe import Scribe
+from tui.widgets.prompt.files import mentioned
+from tui.widgets.status import StatusBar
+from tui.widgets.transcript.context_panel import ContextPanel
+from tui.widgets.transcript.pieces import Asked, Quiet, Trouble, passages
+from tui.widgets.transcript.view import Transcript
+
+if TYPE_CHECKING:
+    from agent.session import Session
+
+PAST = 20  # entries shown when a conversation is taken up, and with each look further back
+
+
+class Sending(Struct, frozen=True):
+    """Something a person sent."""
+
+    text: str
+    skill: str = ""
+
+
+class Face(Protocol):
+    """What Talk needs of the screen."""
+
+    transcript: Transcript
+    status: StatusBar
+
+    async def permit(self, asked: PermissionAsked) -> bool: ...
+
+    async def pick(self, choices: Choices) -> str | None: ...
+
+    def put_back(self, texts: list[str]) -> None: ...
+
+    def show_waiting(self, texts: list[str]) -> None: ...
+
+    def copied(self, text: str, what: str) -> None: ...
+
+    def leave(self) -> None: ...
+
+
+class Talk:
+    """`say` from anywhere on the loop; `run` is the one task that answers."""
+
+    def __init__(self, session: "Session", face: Face, here: Path) -> None:
+        self.session = session
+        self._face = face
+        self._here = here
+        self._waiting: deque[Sending] = deque()
+        self._wakes = asyncio.Event()
+        self._oldest: int | None = None  # seq of the first entry shown; None where there is none before it
+        self.busy = False
+
+    def say(self, text: str, skill: str = "") -> None:
+        """Sends it now, or when what goes on now is done."""
+        if text.strip() in {"/exit", "/quit", "/q"}:
+            self._face.leave()
+            return
+        self._waiting.append(Sending(text, skill))
+        self._told_waiting()
+        self._wakes.set()
+
+    def stop(self) -> bool:
+        """Ends the answer; what waits goes back into the prompt, unsent. False where nothing goes on."""
+        if not self.busy:
+            return False
+        self.session.stop()
+        self._give_back()
+        return True
+
+    async def run(self) -> None:
+        """Answers until it is cancelled."""
+        while True:
+            await self._wakes.wait()
+            self._wakes.clear()
+            while self._waiting:
+                said = self._waiting.popleft()
+                self.busy = True
+                self._told_waiting()
+                try:
+                    await self._do(said)
+                except PalimpsestError as error:
+                    self._trouble(error)
+                except Exception as error:  # the edge of a turn: a defect ends it, not the chat
+                    self._trouble(defect(error))
+                finally:
+                    self.busy = False
+                    self._face.status.tell(doing="", waiting=0)
+
+    async def _do(self, said: Sending) -> None:
+        if said.text.startswith("/") and not said.skill and _is_command(said.text):
+            await self._command(said.text.strip())
+        else:
+            await self._send(said.text, said.skill)
+
+    async def _send(self, text: str, skill: str) -> None:
+        attachments, told = await asyncio.to_thread(self._attached, text)
+        self._face.transcript.add(Asked(text, told))
+        self._face.transcript.to_end()
+        scribe = Scribe(self._face.transcript, self._face.status)
+        failed = True
+        try:
+            async for event in self.session.send(text, attachments, skill):
+                scribe.write(event)
+                if isinstance(event, PermissionAsked) and not event.answer.done():
+                    event.answer.set_result(await self._face.permit(event))
+            failed = scribe.failed
+        finally:
+            self._face.transcript.end_stream()
+            self._face.status.tell(working=self.session.working)
+            if failed:
+                self._give_back()
+
+    def _attached(self, text: str) -> tuple[list[Attachment], str]:
+        found = [load_attachment(path) for path in mentioned(text, self._here)]
+        return found, " · ".join(f"with {each.name}" for each in found)
+
+    # Commands
+
+    async def _command(self, line: str) -> None:
+        name, _, rest = line.removeprefix("/").partition(" ")
+        self._face.status.tell(doing=f"/{name}")
+        before = self.session.conversation.id if self.session.conversation else ""
+        if registry.find(name) is registry.find("context"):
+            report = await self.session.context_report(rest.strip())
+            self._face.transcript.add(Quiet(line, gap=True), ContextPanel(report))
+            return
+        await self._show(line, await registry.run(self.session, line), before)
+
+    async def _show(self, line: str, outcome: Outcome, before: str) -> None:
+        transcript = self._face.transcript
+        match outcome:
+            case Said(markdown=text):
+                transcript.add(Quiet(line, gap=True), Quiet(""), *passages(text, marked=False))
+            case Choices(command=command):
+                if (picked := await self._face.pick(outcome)) is not None:
+                    await self._command(f"{command} {picked}")
+            case Send(text=text, skill=skill):
+                await self._send(text, skill)
+            case Copy(text=text, what=what):
+                self._face.copied(text, what)
+            case Switched(said=said):
+                await self.switched(before)
+                if said:
+                    transcript.add(Quiet(said, gap=True))
+            case Failed(error=error):
+                transcript.add(Quiet(line, gap=True))
+                self._trouble(error)
+            case Quit():
+                self._face.leave()
+
+    async def switched(self, before: str = "") -> None:
+        """The session stands elsewhere: its conversation is drawn, where it is another one."""
+        self._face.status.tell(model=self.session.profile.spec, speed=0.0)
+        now = self.session.conversation.id if self.session.conversation else ""
+        if now == before and now:
+            return
+        self._face.status.tell(tokens=0, budget=0)
+        self._face.transcript.clear()
+        await self.show_past()
+
+    async def show_past(self) -> None:
+        """The newest entries of the conversation."""
+        self._oldest = None
+        await self._earlier(None)
+        self._face.transcript.to_end()
+
+    async def earlier(self) -> None:
+        """Entries before those shown, where there are any."""
+        if self._oldest is not None:
+            await self._earlier(self._oldest)
+
+    async def _earlier(self, before: int | None) -> None:
+        self._oldest = None  # one look back at a time
+        entries = await asyncio.to_thread(self.session.history, PAST, before)
+        pieces = await asyncio.to_thread(pieces_of, entries, self.session.memory.passage)
+        self._face.transcript.put_before(pieces)
+        if len(entries) == PAST:
+            self._oldest = entries[0].seq
+
+    # Small things
+
+    def _give_back(self) -> None:
+        if self._waiting:
+            self._face.put_back([said.text for said in self._waiting])
+            self._waiting.clear()
+            self._told_waiting()
+
+    def _told_waiting(self) -> None:
+        texts = [said.text for said in self._waiting] if self.busy else []
+        self._face.show_waiting(texts)
+        self._face.status.tell(waiting=len(texts))
+
+    def _trouble(self, error: PalimpsestError) -> None:
+        self._face.transcript.add(Trouble(error.title, error.message, error.hint))
+
+
+def _is_command(text: str) -> bool:
+    """A slash and a word; `/usr/bin/env …` is a message."""
+    name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
+    return bool(name) and "/" not in name
+

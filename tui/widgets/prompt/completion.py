@@ -1,0 +1,38 @@
+"""What the prompt offers for what is being typed."""
+
+import asyncio
+from pathlib import Path
+
+from agent.commands import registry
+from tui.widgets.prompt.files import offers, quoted, typed_path
+from tui.widgets.prompt.suggestions import Suggestion
+
+
+def commands_for(text: str) -> list[Suggestion]:
+    """The commands that `/…` may become; none once the name is whole and something follows."""
+    if not text.startswith("/") or any(mark.isspace() for mark in text):
+        return []
+    return [
+        Suggestion(
+            label=command.shown,
+            detail=command.summary,
+            text=f"/{command.name}" + (" " if command.usage else ""),
+            length=len(text),
+            sends=not command.usage or command.usage.startswith("["),
+        )
+        for command in registry.complete(text)
+    ]
+
+
+async def files_for(before_cursor: str, here: Path) -> list[Suggestion]:
+    """The files that `@…` may become. The folder is read on another thread."""
+    typed = typed_path(before_cursor)
+    if typed is None:
+        return []
+    found = await asyncio.to_thread(offers, typed, here)
+    length = len(before_cursor) - before_cursor.rindex("@")
+    return [
+        Suggestion(offer.text, "folder" if folder else "", quoted(offer.text) + ("" if folder else " "), length)
+        for offer in found
+        for folder in [offer.text.endswith("/")]
+    ]

@@ -1,0 +1,76 @@
+"""`@file` in a message: finding the names to offer, and the files to attach."""
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+MOST: Final = 50
+_SCANNED: Final = 2_000  # entries of a folder looked at, so that a huge one costs little
+_MENTION = re.compile(r'(?<!\S)@(?:"([^"]+)"|(\S+))')
+_OPEN = re.compile(r'(?<!\S)@("[^"]*|\S*)$')
+
+
+class PathOffer(Struct, frozen=True):
+    """`text` takes the place of what was typed after the @."""
+
+    text: str
+    detail: str = ""
+
+
+def typed_path(before_cursor: str) -> str | None:
+    """What stands after the @ that is being typed; None where none is."""
+    found = _OPEN.search(before_cursor)
+    return found[1].removeprefix('"') if found else None
+
+
+def offers(typed: str, here: Path) -> list[PathOffer]:
+    """Files and folders that `typed` may become, best first. Reads one folder; call it off the event loop."""
+    folder_typed, slash, name = typed.rpartition("/")
+    folder = _resolved(folder_typed + slash, here) if slash else here
+    found: list[tuple[int, str, bool]] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry, _ in zip(entries, range(_SCANNED), strict=False):
+                if entry.name.startswith(".") and not name.startswith("."):
+                    continue
+                if (rank := _rank(name.lower(), entry.name.lower())) is not None:
+                    found.append((rank, entry.name, entry.is_dir()))
+    except OSError:  # an unreadable folder offers nothing; what was typed stays
+        return []
+    found.sort(key=lambda each: (each[0], not each[2], each[1].lower()))
+    return [PathOffer(f"{folder_typed}{slash}{each}{'/' if is_dir else ''}") for _, each, is_dir in found[:MOST]]
+
+
+def mentioned(text: str, here: Path) -> list[Path]:
+    """The files that a message mentions with @ and that exist, each once, in order."""
+    found: dict[Path, None] = {}
+    for match in _MENTION.finditer(text):
+        typed = match[1] or match[2]
+        for name in (typed, typed.rstrip(".,;:!?)")):
+            path = _resolved(name, here)
+            if path.is_file():
+                found[path] = None
+                break
+    return list(found)
+
+
+def quoted(path: str) -> str:
+    """How a path stands in a message."""
+    return f'@"{path}"' if " " in path else f"@{path}"
+
+
+def _resolved(typed: str, here: Path) -> Path:
+    return here / Path(typed).expanduser() if typed.startswith("~") else here / typed
+
+
+def _rank(typed: str, name: str) -> int | None:
+    """0 where the name begins so, 1 where it holds it, 2 where its letters come in order; None elsewhere."""
+    if name.startswith(typed):
+        return 0
+    if typed in name:
+        return 1
+    letters = iter(name)
+    return 2 if all(letter in letters for letter in typed) else None

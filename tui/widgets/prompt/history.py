@@ -1,0 +1,80 @@
+"""What was typed before: kept in memory as it was, on disk without what is private."""
+
+import json
+import os
+from pathlib import Path
+from typing import Final
+
+from foundation.files import encode, make_private_folder, write_atomically
+from foundation.privacy import Cleared, clear
+from foundation.terminal_text import visible
+
+MOST: Final = 1_000  # entries kept; the file may grow to twice as many before it is cut
+
+
+class PromptHistory:
+    """Oldest first. `load` reads the file once, after first paint; `add` appends to it at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._entries: list[str] = []
+
+    def load(self) -> None:
+        """Reads the file; lines that are no JSON string are passed over. Raises OSError."""
+        if not self._path.exists():
+            return
+        lines = self._path.read_bytes().splitlines()
+        found = [text for line in lines if (text := _parsed(line))]
+        self._entries = found[-MOST:] + self._entries
+        if len(lines) > 2 * MOST:
+            write_atomically(self._path, Cleared("".join(_line(Cleared(text)) for text in found[-MOST:])))
+
+    def add(self, text: str) -> None:
+        """Remembers what was typed, unless it repeats the last. Raises OSError where the disk refuses."""
+        if not text.strip() or (self._entries and self._entries[-1] == text):
+            return
+        self._entries.append(text)
+        if cleared := clear(text):
+            make_private_folder(self._path.parent)
+            handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(encode(_line(cleared)))
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        return tuple(self._entries)
+
+
+class Walk:
+    """Going back and forth in the history without losing what is being written, nor what is changed on the way."""
+
+    def __init__(self, entries: tuple[str, ...], unsent: str) -> None:
+        self._pages = [*entries, unsent]
+        self._at = len(entries)
+
+    def back(self, current: str) -> str | None:
+        """The entry before, or None at the oldest. `current` is kept in its place."""
+        return self._to(self._at - 1, current)
+
+    def forth(self, current: str) -> str | None:
+        """The entry after, at last what was being written; None there."""
+        return self._to(self._at + 1, current)
+
+    def _to(self, at: int, current: str) -> str | None:
+        if not 0 <= at < len(self._pages):
+            return None
+        self._pages[self._at] = current
+        self._at = at
+        return self._pages[at]
+
+
+def _line(text: Cleared) -> str:
+    return json.dumps(text) + "\n"
+
+
+def _parsed(line: bytes) -> str:
+    try:
+        text = json.loads(line)
+    except ValueError:
+        return ""
+    return visible(text) if isinstance(text, str) else ""

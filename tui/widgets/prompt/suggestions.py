@@ -1,0 +1,70 @@
+"""The list above the prompt: commands after a slash, files after an @."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+from rich.cells import cell_len
+from rich.text import Text
+from textual.reactive import reactive
+from textual.widget import Widget
+
+SHOWN: Final = 8
+
+
+class Suggestion(Struct, frozen=True):
+    """`text` replaces `length` characters before the cursor. `sends`: accepting it with Enter sends it too."""
+
+    label: str
+    detail: str
+    text: str
+    length: int
+    sends: bool = False
+
+
+class Suggestions(Widget):
+    """Hidden while there is nothing to offer. The prompt keeps the focus and moves the choice."""
+
+    chosen = reactive(0)
+
+    def __init__(self) -> None:
+        super().__init__(id="suggestions")
+        self._items: tuple[Suggestion, ...] = ()
+        self.display = False
+
+    def offer(self, items: Sequence[Suggestion]) -> None:
+        """Shows these, the first chosen; none hides the list."""
+        if tuple(items) == self._items:
+            return
+        self._items = tuple(items)
+        self.chosen = 0
+        self.display = bool(items)
+        self.styles.height = min(len(self._items), SHOWN)
+        self.refresh()
+
+    @property
+    def current(self) -> Suggestion | None:
+        return self._items[self.chosen] if self._items else None
+
+    def move(self, by: int) -> None:
+        if self._items:
+            self.chosen = (self.chosen + by) % len(self._items)
+
+    def render(self) -> Text:
+        variables = self.app.theme_variables
+        first = max(0, min(self.chosen - SHOWN // 2, len(self._items) - SHOWN))
+        shown = self._items[first : first + SHOWN]
+        column = min(max((cell_len(item.label) for item in shown), default=0), max(self.size.width // 2, 12))
+        text = Text(no_wrap=True, overflow="ellipsis", end="")
+        for number, item in enumerate(shown, first):
+            mark, style = ("❯ ", f"bold {variables['accent-ink']}") if number == self.chosen else ("  ", "")
+            label = Text(item.label)
+            label.truncate(column, overflow="ellipsis", pad=True)
+            text.append(mark, style).append(label.plain, style)
+            room = self.size.width - column - 5
+            detail = Text(item.detail)
+            detail.truncate(max(room, 0), overflow="ellipsis")
+            text.append("  " + detail.plain, variables["muted"])
+            if number < first + len(shown) - 1:
+                text.append("\n")
+        return text

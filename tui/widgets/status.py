@@ -1,0 +1,91 @@
+"""The line at the foot: model, context, speed, and what is being done."""
+
+from typing import Final
+
+from msgspec import Struct, structs
+from rich.cells import cell_len
+from rich.text import Text
+from textual.widget import Widget
+
+from foundation.terminal_text import visible
+
+GAP: Final = " · "
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """What there is to tell. 0 and "" are left out."""
+
+    model: str = ""
+    tokens: int = 0  # of the request
+    budget: int = 0
+    speed: float = 0.0  # tokens a second
+    doing: str = ""  # what goes on now
+    working: str = ""  # what goes on in the background
+    waiting: int = 0  # messages queued
+
+
+class StatusBar(Widget):
+    """Tells most where there is room, and what matters most where there is little."""
+
+    def __init__(self) -> None:
+        super().__init__(id="status")
+        self.standing = Standing()
+
+    def tell(self, **changes: object) -> None:
+        """Changes some of what stands there."""
+        fresh = structs.replace(self.standing, **changes)
+        if fresh != self.standing:
+            self.standing = fresh
+            self.refresh()
+
+    def render(self) -> Text:
+        left, right = fitted(self.standing, self.size.width)
+        space = " " * max(self.size.width - cell_len(left) - cell_len(right), 0)
+        text = Text(left + space, no_wrap=True, overflow="ellipsis", end="")
+        return text.append(right, self.app.theme_variables["accent-ink"] if self.standing.doing else "")
+
+
+def fitted(standing: Standing, width: int) -> tuple[str, str]:
+    """The left and the right end of the line, together at most `width` cells."""
+    model = visible(standing.model)
+    meter = context_meter(standing.tokens, standing.budget)
+    percent = meter.partition(" (")[0]
+    short = model.rpartition("/")[2].partition("@")[0]
+    speed = f"{standing.speed:.0f} tok/s" if standing.speed else ""
+    queued = f"{standing.waiting} waiting" if standing.waiting else ""
+    doing = visible(standing.doing or standing.working)
+    for left in (
+        (model, meter, speed, queued),
+        (short, meter, speed, queued),
+        (short, meter, queued),
+        (short, percent, queued),
+        (percent, queued),
+        (percent,),
+    ):
+        line = GAP.join(part for part in left if part)
+        if cell_len(line) + (cell_len(doing) + 2 if doing else 0) <= width:
+            return line, doing
+    return "", clipped(doing or percent, width)
+
+
+def context_meter(tokens: int, budget: int) -> str:
+    """`context 42.0 % (4.2k/10.0k)`; "" before the first request."""
+    if not budget:
+        return ""
+    return f"context {100 * tokens / budget:.1f} % ({short_count(tokens)}/{short_count(budget)})"
+
+
+def short_count(number: int) -> str:
+    """`950`, `4.2k`, `1.3M`."""
+    if number < 1_000:
+        return str(number)
+    return f"{number / 1_000:.1f}k" if number < 999_950 else f"{number / 1_000_000:.1f}M"
+
+
+def clipped(text: str, width: int) -> str:
+    """At most `width` cells, the last an ellipsis where something is left out."""
+    if cell_len(text) <= width:
+        return text
+    shown = Text(text)
+    shown.truncate(max(width, 0), overflow="ellipsis")
+    return shown.plain

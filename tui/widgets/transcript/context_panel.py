@@ -1,0 +1,80 @@
+"""The next request, layer by layer, with bars."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+
+from foundation.terminal_text import visible
+from tui.widgets.transcript.lines import Line, cut, indented
+from tui.widgets.transcript.look import Look
+from tui.widgets.transcript.pieces import GUTTER
+from tui.widgets.transcript.wrap import breaks
+
+if TYPE_CHECKING:  # its room is loaded when a request is made
+    from context.report import LayerReport, Report
+
+NAME: Final = 14
+FIGURES: Final = 14
+EIGHTHS: Final = " ▏▎▍▌▋▊▉"
+
+
+class ContextPanel(Struct, frozen=True):
+    """A report, drawn."""
+
+    report: "Report"
+
+    def lines(self, width: int, look: Look) -> list[Line]:
+        report = self.report
+        room = width - GUTTER
+        head = f"{report.total_tokens:,} of {report.budget:,} tokens, {100 * report.filled:.1f} %"
+        about = f"{visible(report.model)} · window {report.window:,}, {report.reserve:,} kept for the answer"
+        rows: list[Line] = [[Segment("Context  ", look.heading), Segment(head, look.text)]]
+        rows += cut([(about, look.muted)], room, breaks)
+        for layer in report.layers:
+            rows += [[], *_layer(layer, room, look)]
+        if (stable := report.prefix_stability) is not None:
+            told = (
+                f"{report.unchanged_prefix_tokens:,} of the {report.previous_tokens:,} tokens sent before stand "
+                f"unchanged at its head ({100 * stable:.1f} %)"
+            )
+            rows += [[], *cut([(told, look.muted)], room, breaks)]
+        space = Segment(" " * GUTTER, look.text)
+        return [[], *indented(rows, space, space)]
+
+
+def _layer(layer: "LayerReport", room: int, look: Look) -> list[Line]:
+    figures = f"{layer.tokens:,}/{layer.budget:,}".rjust(FIGURES)
+    wide = max(min(room - NAME - FIGURES - 1, 40), 4)
+    filled = bar(layer.tokens / layer.budget if layer.budget else 0, wide)
+    lines: list[Line] = [
+        [
+            Segment(layer.name.ljust(NAME), look.text + look.strong),
+            Segment(filled, look.accent + Style(bgcolor=look.panel.bgcolor)),
+            Segment(" " * (wide - cell_len(filled)), look.panel),
+            Segment(f" {figures}", look.text),
+        ]
+    ]
+    space = Segment(" " * NAME, look.text)
+    named = [f"{visible(source.name)} {source.tokens:,}" for source in layer.sources if source.tokens]
+    lines += _told(named, "muted", space, room, look)
+    left_out = [f"left out: {visible(one.name)}, {one.tokens:,} tokens, {one.why}" for one in layer.dropped]
+    return lines + _told(left_out, "warning", space, room, look)
+
+
+def _told(parts: Sequence[str], tone: str, space: Segment, room: int, look: Look) -> list[Line]:
+    if not parts:
+        return []
+    return indented(cut([(" · ".join(parts), getattr(look, tone))], room - NAME, breaks), space, space)
+
+
+def bar(share: float, width: int) -> str:
+    """A bar of at most `width` cells; a share above 1 fills it."""
+    eighths = round(max(0.0, min(share, 1.0)) * width * 8)
+    whole, rest = divmod(eighths, 8)
+    if not eighths and share > 0:
+        return EIGHTHS[1]
+    return "█" * whole + (EIGHTHS[rest] if rest else "")
