@@ -18,6 +18,7 @@ __all__ = [
     "exchange",
     "make_private_folder",
     "read_text",
+    "sync_file",
     "sync_folder",
     "write_atomically",
     "write_beside",
@@ -49,8 +50,8 @@ def write_atomically(path: Path, text: Cleared | bytes) -> None:
     sync_folder(target.parent)
 
 
-def write_beside(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp") -> Path:
-    """A synced file beside `path` that holds `text`, with the mode that `path` has or would get; its address."""
+def write_beside(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp", sync: bool = True) -> Path:
+    """A file beside `path` that holds `text`, synced, with the mode that `path` has or would get; its address."""
     body = text if isinstance(text, bytes) else encode(text)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}{suffix}")
     handle = os.open(
@@ -61,7 +62,8 @@ def write_beside(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp") -> 
             file.write(body)
             _keep_mode(path, beside)
             file.flush()
-            _sync(file.fileno())
+            if sync:
+                _sync(file.fileno())
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
@@ -71,6 +73,18 @@ def write_beside(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp") -> 
 def encode(text: str) -> bytes:
     """UTF-8; a lone surrogate becomes its escape."""
     return text.encode("utf-8", "backslashreplace")
+
+
+def sync_file(path: Path) -> None:
+    """Brings a file's bytes to the platter; one that has gone meanwhile needs it no more."""
+    try:
+        handle = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError:
+        return
+    try:
+        _sync(handle)
+    finally:
+        os.close(handle)
 
 
 def sync_folder(path: Path) -> None:

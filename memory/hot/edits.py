@@ -64,7 +64,10 @@ def append_entry(path: str, time: datetime, heading: str, text: str, conversatio
     """Adds a timeline entry at the end, unless one of this time and heading is there."""
 
     def edit(before: str) -> str:
-        if f"<!-- {iso(time)} -->" in before and any(note.time == time and note.heading == heading for note in parse(before, path)):
+        head = f"<!-- {iso(time)} -->"
+        if f"{head}\n# {heading}\n" in before:
+            return before
+        if head in before and any(note.time == time and note.heading == heading for note in parse(before, path)):
             return before
         return appended(before, entry(time, heading, text, conversation))
 

@@ -1,6 +1,6 @@
 """The hot memory: Markdown that belongs to a person, and to which we add."""
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
@@ -17,6 +17,7 @@ from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.hot.edits import Edit, append_entry, as_items, heading_for, one_line, remove_note, rewrite_note
 from memory.hot.errors import NoSuchNote, NoteChanged, Unwritable
+from memory.hot.exposed import Exposed
 from memory.hot.late import Late
 from memory.hot.leftovers import tidy
 from memory.hot.looking import Seen, hot_files, look, refuse_if_outside
@@ -26,7 +27,7 @@ from memory.hot.racing import write
 from memory.hot.versions import Versions
 
 _LOCK_SECONDS: Final = 10
-_LATE_KEPT: Final = 4
+_LATE_BYTES: Final = 32_000_000  # of versions whose late words are still awaited
 
 
 class HotMemory:
@@ -39,9 +40,11 @@ class HotMemory:
         self._seen: dict[str, Seen] = {}
         self._unreported: set[str] = set()
         self._ours: set[str] = set()  # files whose last known text we wrote
-        self._late: deque[Late] = deque(maxlen=_LATE_KEPT)
+        self._exposed: defaultdict[str, Exposed] = defaultdict(Exposed)
+        self._late: deque[Late] = deque()
         self._looked = False
         self._lock = RLock()
+        self._between_processes = FileLock(workspace.hot_lock, timeout=_LOCK_SECONDS, thread_local=False)
 
     def refresh(self) -> list[str]:
         """The files (relative names) that changed, appeared or went since the last refresh; the first gives all."""
@@ -50,6 +53,11 @@ class HotMemory:
             changed = sorted(self._unreported)
             self._unreported.clear()
             return changed
+
+    def look(self) -> None:
+        """Looks at the files now, for `notes`; what changed is still `refresh`'s to tell."""
+        with self._lock:
+            self._look()
 
     def notes(self) -> tuple[Note, ...]:
         """Every note as of the last look, MEMORY.md's first, in the order of the files."""
@@ -163,6 +171,9 @@ class HotMemory:
             self._seen[name] = now
             return
         self._note_change(name, now)
+        if now and not now.problem and self._exposed[name].mend(now.text) != now.text:
+            with self._file_lock():
+                self._write(name, lambda text: text)
 
     def _note_change(self, name: str, now: Seen | None) -> None:
         last = self._seen.get(name)
@@ -182,13 +193,17 @@ class HotMemory:
             path = self._path(name)
             refuse_if_outside(self._workspace, path, Unwritable)
             self._look()
-            yield
+            try:
+                yield
+            except NotYet:
+                self._looked = False  # what lies beside the file is settled at the next look
+                raise
 
     @contextmanager
     def _file_lock(self) -> Iterator[None]:
         make_private_folder(self._workspace.state)
         try:
-            with FileLock(self._workspace.hot_lock, timeout=_LOCK_SECONDS):
+            with self._between_processes:
                 yield
         except Timeout as error:
             raise NotYet(
@@ -200,7 +215,8 @@ class HotMemory:
     def _write(self, name: str, edit: Edit) -> tuple[Note, ...]:
         """Applies the edit, takes a look at the outcome, and gives the notes that we left in the file."""
         path = self._path(name)
-        text = write(path, edit, lambda file, body: self._keep(name, file, body), self._clock.now())
+        exposed = self._exposed[name]
+        text = write(path, edit, lambda file, body: self._keep(name, file, body), self._clock.now(), exposed)
         self._look_at(name, path)
         if (seen := self._seen.get(name)) and seen.text == text:
             self._ours.add(name)
@@ -211,11 +227,15 @@ class HotMemory:
     def _keep(self, name: str, file: Path, body: bytes) -> None:
         place = self._versions.take(name, file, body, self._clock.now())
         self._late.append(Late(name, place, body))
+        while len(self._late) > 1 and sum(late.size for late in self._late) > _LATE_BYTES:
+            self._late.popleft()
 
     def _take_in_late_words(self) -> None:
         """An editor that had the file open when it changed places has written to the version: that goes in too."""
         for late in list(self._late):
             if (words := late.words()) is None:
+                if late.is_over:
+                    self._late.remove(late)
                 continue
             self._late.remove(late)
             with suppress(NotUtf8), self._file_lock():

@@ -8,10 +8,10 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from memory.hot.edits import Edit, appended, entry
-from memory.hot.merge import merge
-from memory.hot.racing import KEPT_HEADING, decode
+from memory.hot.edits import Edit
+from memory.hot.racing import decode, merge_whole
 
+_AWAITED_SECONDS = 10.0
 _QUIET_SECONDS = 0.05  # an editor first empties the file and then writes it: let it finish
 
 
@@ -23,6 +23,16 @@ class Late:
         self.place = place
         self._body = body
         self._looked_at = -1  # its time stamp when it was last read
+        self._since = time.monotonic()
+
+    @property
+    def size(self) -> int:
+        return len(self._body)
+
+    @property
+    def is_over(self) -> bool:
+        """No editor holds a file open for so long between reading and writing it."""
+        return time.monotonic() - self._since > _AWAITED_SECONDS
 
     def words(self) -> bytes | None:
         """What the version holds now, if that is something else than it held."""
@@ -41,14 +51,7 @@ class Late:
     def edit(self, words: bytes, moment: datetime) -> Edit:
         """Works what is new in `words` into a text."""
         before, after = decode(self.place, self._body), decode(self.place, words)
-
-        def work_in(text: str) -> str:
-            merged = merge(before, after, text)
-            if not merged.leftover:
-                return merged.text
-            return appended(merged.text, entry(moment, KEPT_HEADING, merged.leftover, None))
-
-        return work_in
+        return lambda text: merge_whole(before, after, text, moment)
 
 
 def _is_quiet(mtime: float) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from foundation.exchange import ASIDE, place_if_free
 from foundation.files import NotUtf8
 from memory.hot.edits import appended, entry
+from memory.hot.exposed import Exposed
 from memory.hot.merge import union
 from memory.hot.parse import lines_of
 from memory.hot.racing import SWAP, Keep, decode, digest, write
@@ -34,7 +35,7 @@ def _settle(path: Path, leftover: Path, keep: Keep, moment: datetime) -> None:
     if leftover.suffix == ASIDE or digest(body) not in leftover.name.split("."):  # a person's words came out
         with suppress(NotUtf8):
             theirs = decode(leftover, body)
-            write(path, lambda text: _with_lines(text, theirs, moment), keep, moment)
+            write(path, lambda text: _with_lines(text, theirs, moment), keep, moment, Exposed())
     keep(leftover, body)
 
 

@@ -1,5 +1,6 @@
 """Two edits of one text become one. Nothing that a person wrote is dropped, and no conflict markers are left."""
 
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from merge3 import Merge3
@@ -21,27 +22,68 @@ def merge(base: str, theirs: str, ours: str) -> Merged:
         return Merged(ours)
     if ours == base:
         return Merged(theirs)
-    base_lines, their_lines, our_lines = lines_of(base), lines_of(theirs), lines_of(ours)
-    text: list[str] = []
+    lines = (lines_of(base), lines_of(theirs), lines_of(ours))
+    if (spliced := _splice(*lines)) is not None:
+        return Merged("".join(spliced))
+    head, tail = _shared(lines)
+    middles = [side[head : len(side) - tail] for side in lines]
+    text = lines[0][:head]
+    leftover = _merge_lines(text, *middles)
+    if tail:
+        _add(text, lines[0][-tail:])
+    return Merged("".join(text), "".join(leftover))
+
+
+def _splice(base: list[str], theirs: list[str], ours: list[str]) -> list[str] | None:
+    """The merged lines where theirs changed one place, and ours has the lines around that place just once.
+
+    By far the most frequent case, and a hundred times as fast: who writes in a race must be quick.
+    """
+    head, tail = _shared((base, theirs))
+    before, after = base[:head][-1:], base[len(base) - tail :][:1]
+    if any(ours.count(line) != 1 or base.count(line) != 1 for line in (*before, *after)):
+        return None
+    first = ours.index(before[0]) + 1 if before else 0
+    last = ours.index(after[0]) if after else len(ours)
+    was, here, new = base[head : len(base) - tail], ours[first:last], theirs[head : len(theirs) - tail]
+    if last < first or (was and here != was):
+        return None
+    merged = ours[:first]
+    _add(merged, new if was or not here else union(new, here))
+    _add(merged, ours[last:])
+    return merged
+
+
+def _merge_lines(text: list[str], base: list[str], theirs: list[str], ours: list[str]) -> list[str]:
+    """Adds the merged lines to `text`, and gives what of ours could not be merged."""
     leftover: list[str] = []
-    for region in Merge3(base_lines, their_lines, our_lines).merge_regions():
+    for region in Merge3(base, theirs, ours).merge_regions():
         match region:
             case ("unchanged", int(first), int(last)):
-                _add(text, base_lines[first:last])
+                _add(text, base[first:last])
             case ("same" | "a", int(first), int(last)):
-                _add(text, their_lines[first:last])
+                _add(text, theirs[first:last])
             case ("b", int(first), int(last)):
-                _add(text, our_lines[first:last])
+                _add(text, ours[first:last])
             case (_, z1, z2, a1, a2, b1, b2):
                 if z1 == z2:  # both added here: both stay
-                    _add(text, union(their_lines[a1:a2], our_lines[b1:b2]))
+                    _add(text, union(theirs[a1:a2], ours[b1:b2]))
                 else:
-                    _add(text, their_lines[a1:a2])
-                    known = {*base_lines[z1:z2], *their_lines[a1:a2]}
-                    leftover += [line for line in our_lines[b1:b2] if line not in known]
+                    _add(text, theirs[a1:a2])
+                    known = {*base[z1:z2], *theirs[a1:a2]}
+                    leftover += [line for line in ours[b1:b2] if line not in known]
             case _:
                 raise AssertionError(region)
-    return Merged("".join(text), "".join(leftover))
+    return leftover
+
+
+def _shared(sides: Sequence[list[str]]) -> tuple[int, int]:
+    """How many lines at the beginning, and then at the end, are the same on all sides."""
+    shortest = min(map(len, sides))
+    head = next((n for n, lines in enumerate(zip(*sides, strict=False)) if len(set(lines)) > 1), shortest)
+    backwards = zip(*map(reversed, sides), strict=False)
+    tail = next((n for n, lines in enumerate(backwards) if len(set(lines)) > 1), shortest)
+    return head, min(tail, shortest - head)
 
 
 def union(theirs: list[str], ours: list[str]) -> list[str]:

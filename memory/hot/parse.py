@@ -23,8 +23,9 @@ from memory.hot.notes import Note, note_id
 
 LONGEST_BLOCK = 2400  # characters: about 600 tokens; a longer section is cut where paragraphs end
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_STAMP = re.compile(r"\s{0,3}<!--\s*(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)\s*-->\s*\Z")
+_STAMP = re.compile(
+    r"\s{0,3}<!--\s*(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)\s*-->\s*\Z"
+)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*\s*\Z")
 _FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})")
 _LINK = re.compile(r"\[#?[^\]\n]{1,120}\]\((?:\.{0,2}/)*conversations/([^)\s]{1,200})\.md\)")
@@ -49,7 +50,9 @@ class _Block(Struct):
 
 def lines_of(text: str) -> list[str]:
     """The text's lines with their ends; only `\\n` ends a line."""
-    return _LINE.findall(text)
+    *whole, rest = text.split("\n")
+    lines = [line + "\n" for line in whole]
+    return [*lines, rest] if rest else lines
 
 
 def parse(text: str, path: str) -> tuple[Note, ...]:

@@ -6,26 +6,32 @@ their text gets the edit too, and changes places in turn, until nothing unexpect
 """
 
 import hashlib
+import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 
 from foundation.errors import NotYet
 from foundation.exchange import exchange, place_if_free
-from foundation.files import NotUtf8, encode, sync_folder, write_beside
+from foundation.files import NotUtf8, encode, sync_file, sync_folder, write_beside
 from memory.hot.edits import Edit, appended, entry
+from memory.hot.exposed import Exposed, closest
 from memory.hot.merge import merge
 
 SWAP = ".swap"
 KEPT_HEADING = "Kept from two edits of the same lines"
-_PATIENCE = 200  # exchanges; a person's editor is slower than the second of them
+_PATIENCE_SECONDS = 10
+_STATES = 8
+_CALM_ATTEMPTS = 3  # exchanges; a person's editor is slower than the second of them
 
 Keep = Callable[[Path, bytes], None]
 """Takes the file that came out, and its bytes, and puts it among the versions."""
 
 
-def write(path: Path, edit: Edit, keep: Keep, moment: datetime) -> str:
+def write(path: Path, edit: Edit, keep: Keep, moment: datetime, exposed: Exposed) -> str:
     """Applies `edit` to the file at `path` (made if it is not there) and gives the text that now stands in it.
 
     Raises NotUtf8 with the file as it was; NotYet where somebody writes without a pause.
@@ -34,14 +40,15 @@ def write(path: Path, edit: Edit, keep: Keep, moment: datetime) -> str:
         base = _read(path)
         if base is None:
             if (text := _create(path, edit)) is not None:
+                exposed.leave(text, ())
                 return text
             continue
         before = decode(path, base)
-        wanted = edit(before)
+        wanted = edit(exposed.mend(before))
         if wanted == before:
             return before
         with suppress(FileNotFoundError):  # removed or renamed this instant: begin again
-            return _swap_in(path, base, wanted, edit, keep, moment)
+            return _Swapping(path, edit, keep, moment, exposed).run(base, wanted)
 
 
 def decode(path: Path, body: bytes) -> str:
@@ -79,70 +86,115 @@ def _create(path: Path, edit: Edit) -> str | None:
     return text if made else None
 
 
-def _swap_in(path: Path, base: bytes, wanted: str, edit: Edit, keep: Keep, moment: datetime) -> str:
-    """Puts `wanted` in place of `base`, and works in whatever else comes out until nothing unexpected does."""
-    came_out: list[tuple[Path, bytes]] = []
-    expected, body = base, encode(wanted)
-    refusal: NotUtf8 | None = None
-    for _ in range(_PATIENCE):
-        beside = _put(path, body, expected, must_exist=not came_out)
-        out = beside.read_bytes() if beside else expected
-        if beside:
-            came_out.append((beside, out))
-        if out != expected:
-            try:
-                wanted = _with_theirs(path, expected, out, wanted, edit, moment, first=len(came_out) == 1)
-                expected, body = body, encode(wanted)
-                refusal = None
-            except NotUtf8 as error:  # theirs goes back as it was
-                expected, body, refusal = body, out, error
-            if body != expected:
-                continue
-        for file, content in came_out:
-            keep(file, content)
-        sync_folder(path.parent)
+class _Swapping:
+    """One edit on its way into a file that others may be writing to."""
+
+    def __init__(self, path: Path, edit: Edit, keep: Keep, moment: datetime, exposed: Exposed) -> None:
+        self._path = path
+        self._edit = edit
+        self._keep = keep
+        self._moment = moment
+        self._exposed = exposed
+        self._states: deque[str] = deque(maxlen=_STATES)  # the texts that stood there last, as far as we know
+        self._met = False  # somebody else wrote, too
+        self._put_in: list[str] = []
+
+    def run(self, base: bytes, wanted: str) -> str:
+        """Puts `wanted` in place of `base`, and works in whatever else comes out until nothing unexpected does."""
+        until = time.monotonic() + _PATIENCE_SECONDS
+        expected, body = base, encode(wanted)
+        self._states.append(decode(self._path, base))
+        waiting: tuple[Path, bytes] | None = None  # came out, and its words stand in no file yet
+        refusal: NotUtf8 | None = None
+        for attempt in count():
+            if time.monotonic() > until:
+                break
+            beside = _put(self._path, body, expected, must_exist=not attempt, sync_first=attempt < _CALM_ATTEMPTS)
+            if waiting:
+                self._keep(*waiting)
+            out = beside.read_bytes() if beside else expected
+            waiting = (beside, out) if beside else None
+            if out != expected:
+                now = _now(self._path, body)
+                try:
+                    wanted = self._with_theirs(out, body, now, wanted)
+                    expected, body, refusal = now, encode(wanted), None
+                except NotUtf8 as error:  # theirs goes back as it was
+                    expected, body, refusal = now, out, error
+                if body != expected:
+                    continue
+            return self._finish(wanted, waiting, refusal)
+        raise NotYet(
+            "A memory file does not come to rest",
+            f"Another program writes to {self._path} without a pause; what it replaced lies beside it, ending in {SWAP}.",
+            "Let it finish, then try again.",
+        )
+
+    def _with_theirs(self, out: bytes, put: bytes, now: bytes, wanted: str) -> str:
+        """What should stand in the file: what came out was not expected, and `now` may be a new text again."""
+        texts = [decode(self._path, body) for body in (out, put, now)]
+        self._put_in.append(texts[1])
+        if not self._met:  # the first exchange: theirs is the whole file, and gets the edit
+            wanted = self._edit(self._exposed.mend(texts[0]))
+        else:
+            wanted = self._merged(texts[0], wanted)
+        self._met = True
+        self._states += texts[:2]
+        if texts[2] != texts[1]:
+            wanted = self._merged(texts[2], wanted)
+            self._states.append(texts[2])
+        return wanted
+
+    def _merged(self, theirs: str, wanted: str) -> str:
+        """Their text may be made from any that stood there: it is merged as that, and gets the edit if it lacks it."""
+        return self._edit(merge_whole(closest(theirs, list(self._states)), theirs, wanted, self._moment))
+
+    def _finish(self, wanted: str, waiting: tuple[Path, bytes] | None, refusal: NotUtf8 | None) -> str:
+        if waiting:
+            self._keep(*waiting)
+        sync_folder(self._path.parent)
         if refusal:
             raise refusal
+        self._exposed.leave(wanted, [text for text in self._put_in if text != wanted])
         return wanted
-    raise NotYet(
-        "A memory file does not come to rest",
-        f"Another program writes to {path} without a pause; what it replaced lies beside it, ending in {SWAP}.",
-        "Let it finish, then try again.",
-    )
 
 
-def _with_theirs(
-    path: Path, expected: bytes, out: bytes, wanted: str, edit: Edit, moment: datetime, *, first: bool
-) -> str:
-    """What should stand in the file, now that `out` came out of it where `expected` should have."""
-    theirs = decode(path, out)
-    if first:
-        return edit(theirs)
-    merged = merge(decode(path, expected), theirs, wanted)
-    if not merged.leftover:
-        return edit(merged.text)
-    return edit(appended(merged.text, entry(moment, KEPT_HEADING, merged.leftover, None)))
+def merge_whole(base: str, theirs: str, ours: str, moment: datetime) -> str:
+    """The merged text; where both changed the same lines theirs stands, and ours is an entry at the end."""
+    merged = merge(base, theirs, ours)
+    if not merged.leftover.strip():
+        return merged.text
+    return appended(merged.text, entry(moment, KEPT_HEADING, merged.leftover, None))
+
+
+def _now(path: Path, put: bytes) -> bytes:
+    """What stands there by now. An empty file is one that an editor is about to write: what we put counts instead."""
+    return _read(path) or put
 
 
 def digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()[:16]
 
 
-def _put(path: Path, body: bytes, expected: bytes, *, must_exist: bool) -> Path | None:
+def _put(path: Path, body: bytes, expected: bytes, *, must_exist: bool, sync_first: bool) -> Path | None:
     """Exchanges the file for these bytes; where what came out lies, or None where nothing stood there any more.
 
     Raises FileNotFoundError for that, with nothing changed, if it `must_exist`. The name of the file beside tells
-    what goes in and what should come out, for whoever finds it after the program was cut off.
+    what goes in and what should come out, for whoever finds it after the program was cut off. Against somebody who
+    writes without a pause only speed helps: then the bytes are synced after the exchange, not before it.
     """
-    beside = write_beside(path, body, suffix=f".{digest(body)}.{digest(expected)}{SWAP}")
+    beside = write_beside(path, body, suffix=f".{digest(body)}.{digest(expected)}{SWAP}", sync=sync_first)
     while True:
         try:
             exchange(path, beside)
-            return beside
         except FileNotFoundError:
             if must_exist:
                 beside.unlink(missing_ok=True)
                 raise
+        else:
+            if not sync_first:
+                sync_file(path)
+            return beside
         if place_if_free(beside, path):
             beside.unlink(missing_ok=True)
             return None

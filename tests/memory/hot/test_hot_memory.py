@@ -34,7 +34,9 @@ She likes plums.
 """
 
 
-def test_an_entry_of_the_timeline_is_read_with_its_time_heading_lines_and_link(workspace: Workspace, hot: HotMemory) -> None:
+def test_an_entry_of_the_timeline_is_read_with_its_time_heading_lines_and_link(
+    workspace: Workspace, hot: HotMemory
+) -> None:
     workspace.memory_md.write_text(BY_HAND, encoding="utf-8")
     flight, food = hot.notes()
     assert flight.heading == "航班值机确认"
@@ -128,7 +130,13 @@ def test_a_rewritten_note_keeps_its_time_heading_link_and_id(workspace: Workspac
     note = hot.remember(clear("old words\nmore"), heading=clear("H"), conversation="c_1")
     hot.remember(clear("after"))
     new = hot.rewrite(note.id, clear("new words"))
-    assert (new.id, new.text, new.heading, new.conversation, new.time) == (note.id, "- new words", "H", "c_1", note.time)
+    assert (new.id, new.text, new.heading, new.conversation, new.time) == (
+        note.id,
+        "- new words",
+        "H",
+        "c_1",
+        note.time,
+    )
     text = workspace.memory_md.read_text(encoding="utf-8")
     assert "old" not in text
     assert [n.text for n in hot.notes()] == ["- before", "- new words", "- after"]
@@ -186,7 +194,9 @@ def test_a_file_that_is_not_utf8_is_told_and_left_alone(workspace: Workspace, ho
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege on Windows")
-def test_a_link_out_of_the_workspace_is_neither_read_nor_written(workspace: Workspace, hot: HotMemory, tmp_path: Path) -> None:
+def test_a_link_out_of_the_workspace_is_neither_read_nor_written(
+    workspace: Workspace, hot: HotMemory, tmp_path: Path
+) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text("# Not mine\nsecret\n", encoding="utf-8")
     workspace.memory_md.symlink_to(outside)
@@ -208,7 +218,9 @@ def test_an_unknown_id_says_how_to_find_the_right_one(hot: HotMemory) -> None:
     assert "memory list" in error.value.hint
 
 
-def test_a_person_may_delete_our_note_by_hand_and_it_stays_deleted_but_kept(workspace: Workspace, hot: HotMemory) -> None:
+def test_a_person_may_delete_our_note_by_hand_and_it_stays_deleted_but_kept(
+    workspace: Workspace, hot: HotMemory
+) -> None:
     hot.remember(clear("unwanted"))
     workspace.memory_md.write_text("", encoding="utf-8")
     hot.refresh()
@@ -218,7 +230,9 @@ def test_a_person_may_delete_our_note_by_hand_and_it_stays_deleted_but_kept(work
     assert any("unwanted" in text for text in kept)
 
 
-def test_two_memories_of_one_workspace_do_not_lose_each_others_notes(workspace: Workspace, hot: HotMemory, clock: FakeClock) -> None:
+def test_two_memories_of_one_workspace_do_not_lose_each_others_notes(
+    workspace: Workspace, hot: HotMemory, clock: FakeClock
+) -> None:
     other = HotMemory(workspace, clock)
     for number in range(10):
         (hot, other)[number % 2].remember(clear(f"note {number}"))
