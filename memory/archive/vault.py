@@ -20,14 +20,14 @@ from memory.archive import ledger
 from memory.archive.cache import PageCache
 from memory.archive.flow import PagePart, flow, spans
 from memory.archive.header import digest
-from memory.archive.ledger import Bound, Span
+from memory.archive.ledger import Bound
 from memory.archive.modes import PROFILE, mode_named
+from memory.archive.page_entries import insert_page_entries
 from memory.archive.passage import Archived, ArchiveRow, PageRow, PageText, Passage
-from memory.cold import ColdStore, Draft, Entry, EntryKind, Problem
+from memory.cold import ColdStore, Entry, Problem
 from memory.cold.bodies import plain
-from memory.cold.insert import insert_conversation, let_go
+from memory.cold.insert import let_go
 from memory.errors import Damaged, OutOfDate
-from models.messages import Role
 
 if TYPE_CHECKING:
     from memory.archive.binding import OnPage
@@ -85,11 +85,12 @@ class Vault:
         title = clear(label)
         bound = self._bind(text, mode, on_page)
         tokens = [self._tokens(page.text) for page in bound]
+        terms = [(page, self._cold.analyse(page.text, "")) for page in bound] if keep_entry else []
 
         def transaction(db: apsw.Connection) -> Archived:
             archived = self._insert(db, bound, tokens, title, "file")
-            if keep_entry:
-                self._insert_entries(db, bound, title)
+            if terms:
+                insert_page_entries(db, self._clock, title, terms)
             return archived
 
         return self._cold.write(transaction)
@@ -224,21 +225,6 @@ class Vault:
             tokenizer=self._tokenizer,
             profile=PROFILE,
         )
-
-    def _insert_entries(self, db: apsw.Connection, bound: Sequence[Bound], title: Cleared) -> None:
-        conversation = insert_conversation(db, self._clock, title, kind="archive")
-        parent: int | None = None
-        for page in bound:
-            draft = Draft(
-                conversation=conversation.seq,
-                parent=parent,
-                kind=EntryKind.PAGE,
-                role=Role.USER,
-                text=Cleared(page.text),  # a part of what was cleared
-                meta={"page": page.id, "number": page.number},
-            )
-            parent = self._cold.insert(db, draft, keep_text=False).seq
-            ledger.insert_spans(db, parent, [Span(0, len(page.text), page.id, 0)])
 
     def _tokens(self, text: str) -> int:
         if self._count is None:
