@@ -3,13 +3,13 @@
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from context import Assembled, Attachment
 from foundation.paths import Workspace
-from models.messages import Tool
+from models.messages import Role, Tool, ToolCall, ToolResult
 from models.tokens import request_tokens
 from tests.context.talking import Talk, begins_with
 from tests.fakes import FakeClock
@@ -64,9 +64,15 @@ class Conversations(RuleBasedStateMachine):
             self.talk.call_tool(f"call_{self.calls}", output)
             self.check(self.talk.go_on())
         if answer is not None:
-            from models.messages import Role
-
             self.talk.append(Role.ASSISTANT, answer)
+
+    @precondition(lambda self: self.talk.conversation is not None)
+    @rule()
+    def stop_before_the_tool_ran(self) -> None:
+        self.calls += 1
+        self.check(self.talk.send("Look it up, no, wait.", None))
+        calls = [{"id": f"call_{self.calls}", "name": "search_memory", "arguments": "{}"}]
+        self.talk.append(Role.ASSISTANT, "Looking.", meta={"tool_calls": calls})
 
     @rule()
     def remember(self) -> None:
@@ -120,6 +126,9 @@ class Conversations(RuleBasedStateMachine):
         assert not now.compaction_needed
         roles = [message.role.value for message in now.request.messages]
         assert all(a != b or a == "tool" for a, b in zip(roles, roles[1:], strict=False)), roles
+        parts = [part for message in now.request.messages for part in message.parts]
+        asked = [part.id for part in parts if isinstance(part, ToolCall)]
+        assert asked == [part.call_id for part in parts if isinstance(part, ToolResult)]
         self.last = now
 
     def teardown(self) -> None:
@@ -129,5 +138,10 @@ class Conversations(RuleBasedStateMachine):
 
 TestConversations = Conversations.TestCase
 TestConversations.settings = settings(
-    max_examples=12, stateful_step_count=18, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=14,
+    stateful_step_count=18,
+    deadline=None,
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
 )
