@@ -1,4 +1,4 @@
-"""What is true of the program itself, for offline to answer from: taken from its own commands, so that it stays true."""
+"""What is true of the program itself, for offline to answer from; the commands speak for themselves here."""
 
 from functools import cache
 
