@@ -129,6 +129,14 @@ async def test_no_one_and_nonsense_and_silence_are_answers_too(loopback: Loopbac
         assert time.monotonic() - begun < 2
 
 
+async def test_a_question_without_an_answer_does_not_hide_the_others(loopback: Loopback) -> None:
+    loopback.answers("/api/tags", [Stall()])
+    rows = [{"id": "big", "object": "model", "owned_by": "vllm"}]
+    loopback.answers("/v1/models", json_reply({"object": "list", "data": rows}))
+    found = await detect({}, timeout=0.4, addresses={"ollama": "", "lmstudio": "", "llamacpp": loopback.address})
+    assert [one.names for one in found] == [("big",)]
+
+
 async def test_keys_in_the_environment_are_offered_and_not_used(loopback: Loopback) -> None:
     env = {
         "ANTHROPIC_API_KEY": "a",

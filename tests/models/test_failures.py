@@ -121,6 +121,13 @@ async def test_a_first_word_that_never_comes(loopback: Loopback, hasty: ModelSet
     assert loopback.client_left.wait(2), "the connection was left open"
 
 
+async def test_a_stream_that_never_begins_is_not_asked_for_again(loopback: Loopback) -> None:
+    loopback.answers_all(lambda _: stream(Stall()))
+    failed = failure(await events_of(f"openai:scripted@{loopback.address}", ModelSettings(first_byte_timeout=0.2)))
+    assert failed.title == "No word came"
+    assert len(loopback.posts) == 1
+
+
 async def test_a_stream_that_stands_still(loopback: Loopback, hasty: ModelSettings) -> None:
     loopback.plays(stream(data(delta(content="Once ")), Stall()))
     events = await events_of(f"openai:scripted@{loopback.address}", hasty)

@@ -87,6 +87,8 @@ async def test_an_edited_turn_is_read_from_where_it_parts(model: ChatModel) -> N
     assert cached is not None
     assert cached > 0.9 * len(SYSTEM.text)
     assert words(events) == REPLY
+    again = usage(await all_events(model, request(SYSTEM, user("What did it do at dawn?"))))
+    assert again.cached_tokens == again.prompt_tokens - 1, "the cache holds what it is said to hold"
 
 
 async def test_reading_a_long_prompt_shows_how_far_it_is(model: ChatModel) -> None:
@@ -160,11 +162,19 @@ async def test_a_tool_is_called(tmp_path: Path) -> None:
     assert events[-1] == Done(StopReason.TOOL_CALLS)
 
 
-async def test_a_name_that_is_not_here_is_not_fetched() -> None:
+async def test_a_name_that_is_not_here_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, object]] = []
+
+    def snapshot_download(_: str, **given: object) -> str:
+        asked.append(given)
+        raise FileNotFoundError
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot_download)
     model = open_model("mlx:nobody/no-such-model", settings=ModelSettings(), env={})
     failed = failure(await all_events(model))
     assert failed.code == "no_model"
     assert "hf download nobody/no-such-model" in failed.hint
+    assert asked == [{"local_files_only": True}]
 
 
 async def test_a_broken_folder_is_said(tmp_path: Path) -> None:

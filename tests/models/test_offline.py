@@ -69,6 +69,7 @@ def test_the_same_passage_is_quoted_once() -> None:
 
 def test_the_question_itself_is_no_answer() -> None:
     asked_before = recalled("When does the flight leave?", "e_8")
+    assert quoted(ask("When does the flight leave?", asked_before)) == []
     assert "When does the flight leave?" not in quoted(ask("When does the flight leave?", asked_before, TRIP))
 
 
@@ -78,6 +79,14 @@ def test_nothing_recalled_is_said_with_what_one_can_do() -> None:
     assert "/search" in said
     assert "/model" in said
     assert "记忆里没有" in ask("灯塔在哪里？")
+
+
+def test_a_very_long_sentence_is_cut_to_what_was_asked_for() -> None:
+    long = recalled("and so on " * 100 + "the anchor weighs ninety pounds " + "and so on " * 100, "e_7")
+    (line,) = quoted(ask("What does the anchor weigh?", long))
+    assert "anchor weighs ninety pounds" in line
+    assert line in long.text
+    assert len(line) < 400
 
 
 def test_what_only_comes_near_is_called_so() -> None:

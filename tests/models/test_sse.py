@@ -17,7 +17,7 @@ def parsed(*chunks: bytes) -> list[ServerEvent]:
 STREAM = (
     "\ufeff: keepalive 1/2\n\ndata: first\r\n\r\n: keepalive 2/2\r\ndata: two\rdata: lines\r\r"
     'event: named\ndata:no blank\nid: 7\nretry: 10\n\nunknown\n\ndata: {"t": "白色 🐋 é"}\n\ndata:\n\n'
-    "event: no data\n\n"
+    "event: no data\n\ndata: three\r\ndata: more\r\n\r\n"
 ).encode()
 EVENTS = [
     ServerEvent("message", "first"),
@@ -25,6 +25,7 @@ EVENTS = [
     ServerEvent("named", "no blank"),
     ServerEvent("message", '{"t": "白色 🐋 é"}'),
     ServerEvent("message", ""),
+    ServerEvent("message", "three\nmore"),
 ]
 
 
