@@ -100,11 +100,11 @@ def test_no_single_flipped_pixel_is_ever_read_as_exact() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_none_of_the_262144_pixels_of_a_page_can_flip_unseen() -> None:
+def test_no_flip_is_unseen_in_any_row_or_column_of_a_page() -> None:
     (png,) = pages(TEXT[:900])
     side = decode(png).shape[0]
     for y in range(side):
-        for x in range(0, side, 5):
+        for x in range(0, side, 16):
             assert read(flipped(png, y, (x + y) % side)).trust is Trust.APPROXIMATE, (y, x)
 
 

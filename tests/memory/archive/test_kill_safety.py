@@ -84,8 +84,8 @@ def test_killed_at_any_step_nothing_is_lost_and_nothing_is_there_twice(tmp_path:
     taken, transaction = map(int, whole.stdout.split())
     assert look(tmp_path / "whole") == "archived"
 
-    before = [1 + (transaction - 1) * n // 10 for n in range(10)]
-    within = [transaction + (taken - transaction) * n // 20 for n in range(21)]
+    before = [1 + (transaction - 1) * n // 7 for n in range(7)]
+    within = [transaction + (taken - transaction) * n // 14 for n in range(15)]
     seen: Counter[str] = Counter()
     for fatal in [*before, *within]:
         state = tmp_path / f"killed-{fatal}"
@@ -95,7 +95,7 @@ def test_killed_at_any_step_nothing_is_lost_and_nothing_is_there_twice(tmp_path:
         seen[look(state)] += 1
         archive(state, 0)
         assert look(state) == "archived", fatal
-    assert seen["stored"] > 10
+    assert seen["stored"] > 7
     assert seen["archived"] > 0  # some kills came after the commit
 
 
