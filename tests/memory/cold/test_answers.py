@@ -91,6 +91,17 @@ def test_abandoning_keeps_what_came_however_late(cold: ColdStore) -> None:
     assert cold.terms_of([entry.seq])
 
 
+def test_what_comes_while_a_batch_is_written_is_not_lost(cold: ColdStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "BATCH_SECONDS", 0.0002)
+    answer = cold.begin_answer(answered(cold.new_conversation().seq, ""))
+    words = [f"{number} " for number in range(600)]
+    for word in words:
+        answer.write(Cleared(word))
+        time.sleep(0)
+    assert len(chunks(cold)) > 1
+    assert answer.abandon().text == "".join(words)
+
+
 def test_an_answer_is_settled_once(cold: ColdStore) -> None:
     answer = cold.begin_answer(answered(cold.new_conversation().seq, ""))
     answer.finish(Cleared("done"))
