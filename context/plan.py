@@ -87,7 +87,7 @@ def planned(
     pinned: Entry | None = None
     if current and weigh.size(gone, [*stay, current]) > figures.total * settings.high_water:
         pinned, current = _shortened(current, gone, stay, weigh)
-    if not gone:
+    if not gone or weigh.size(gone, [*stay, current]) >= weigh.size([], [*gone, *stay, current]):
         return None
     kept = tuple(entry for turn in [*stay, current] for entry in turn)
     return weigh.plan(gone, kept, pinned, left_turns)

@@ -17,6 +17,7 @@ Count = Callable[[str], int]
 
 LONGEST_LINE = 220  # characters
 MOST_SENTENCES = 4000  # looked at in one compaction
+CARRIED_SHARE = 0.4  # of the summary, for what earlier ones said
 FACTS_SHARE = 0.25  # of the summary, for names and figures
 
 _SENTENCE = re.compile(r"[^.!?。!?;;\n]+(?:[.!?。!?;;]+(?=\s|$|[^\x00-\x7f])|[.!?](?=\S)|\n|$)?")
@@ -33,6 +34,9 @@ _OPEN = re.compile(
 _NAME = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][\w'-]{2,30}(?: [A-Z][\w'-]{1,30}){0,3}")
 _NUMBER = re.compile(r"(?<![\w.])[0-9][0-9,.:]{0,20}(?![\w])")
 _HASH = re.compile(r"\b(?=[0-9a-f]{0,39}[0-9])[0-9a-f]{7,64}\b")
+_REFERENCE = re.compile(r"\[[^\[\]\s]{1,80}\]$")
+_ASK = re.compile(r"(?:First|Last) asked")
+_BEFORE = "Before that:"
 _KINDS = ("flight_number", "date", "money", "email", "url", "file_path")
 
 
@@ -52,7 +56,8 @@ class _Line(Struct, frozen=True):
     speaker: str
     asked: bool
     text: str
-    score: float
+    weight: float  # of the sentence by itself
+    recency: float
 
 
 def summarise(said: Sequence[Said], limit: int, count: Count, *, before: Sequence[str] = ()) -> str:
@@ -62,27 +67,27 @@ def summarise(said: Sequence[Said], limit: int, count: Count, *, before: Sequenc
     """
     head = _heading(said)
     lines = [head]
-    room = limit - count(head)
+    longest = max(60, min(LONGEST_LINE, limit))
+    carried = _carried(before, int(limit * CARRIED_SHARE), longest, count)
+    room = limit - count(head) - sum(count(line) + 1 for line in carried)
     asks = [one for one in said if one.asked and one.text.strip()]
     if asks:
-        room = _add(lines, _ask("First asked", asks[0]), room, count)
+        room = _add(lines, _ask("First asked", asks[0], longest), room, count)
         if len(asks) > 1:
-            room = _add(lines, _ask("Last asked", asks[-1]), room, count)
+            room = _add(lines, _ask("Last asked", asks[-1], longest), room, count)
     facts_room = int(room * FACTS_SHARE)
-    told = list(_scored(said))
+    told = list(_scored(said, longest))
     room -= facts_room
     decided = [line for line in told if _DECIDED.search(line.text)]
     room -= _section(lines, "Decided:", decided, room // 2, count)
     used = set(lines)
     open_lines = [line for line in told if _is_open(line) and _shown(line) not in used]
     room -= _section(lines, "Open:", open_lines, room // 2, count)
-    if before:
-        room -= _carried(lines, before, room // 2, count)
     used = set(lines)
-    rest = [line for line in told if _shown(line) not in used]
+    rest = [line for line in told if line.weight >= 1 and _shown(line) not in used]
     room -= _section(lines, "Said:", rest, room, count)
     _add(lines, _facts(said, room + facts_room, count), room + facts_room, count)
-    return "\n".join(lines)
+    return "\n".join([*lines, *carried])
 
 
 def _heading(said: Sequence[Said]) -> str:
@@ -93,15 +98,15 @@ def _heading(said: Sequence[Said]) -> str:
     return f"Earlier ({days}; {len(said)} entries, archived: recall a reference for the exact words)."
 
 
-def _ask(label: str, one: Said) -> str:
-    return f"{label}: “{_cut(' '.join(one.text.split()))}” [{one.ref}]"
+def _ask(label: str, one: Said, longest: int) -> str:
+    return f"{label}: “{_cut(' '.join(one.text.split()), longest)}” [{one.ref}]"
 
 
 def _section(lines: list[str], title: str, found: Iterable[_Line], most: int, count: Count) -> int:
     """The best lines that `most` tokens hold, in the order in which they were said; gives what they take."""
     chosen: list[_Line] = []
     used = count(title) + 1
-    for line in sorted(found, key=lambda line: -line.score):
+    for line in sorted(found, key=lambda line: -(line.weight + line.recency)):
         tokens = count(_shown(line)) + 1
         if used + tokens <= most:
             chosen.append(line)
@@ -113,25 +118,23 @@ def _section(lines: list[str], title: str, found: Iterable[_Line], most: int, co
     return used
 
 
-def _carried(lines: list[str], before: Sequence[str], most: int, count: Count) -> int:
-    """Lines of earlier summaries: asks, decisions and what is open first, the newest first among equals."""
-    used = count("Before that:") + 1
-    kept: list[tuple[int, str]] = []
-    candidates: list[tuple[int, int, str]] = []
-    for n, line in enumerate(line for text in before for line in text.split("\n")):
-        if "[e_" in line or line.startswith(("- ", "First asked", "Last asked", "Spoken of")):
-            weight = 0 if line.startswith(("First asked", "Last asked")) or _DECIDED.search(line) else 1
-            candidates.append((weight, -n, line))
-    for _, place, line in sorted(candidates):
+def _carried(before: Sequence[str], most: int, longest: int, count: Count) -> list[str]:
+    """What earlier summaries said, in `most` tokens: asks and decisions first, the newest first among equals."""
+    room = most - count(_BEFORE) - 1
+    found = [line for text in before for line in text.split("\n") if _REFERENCE.search(line)]
+    ranked = sorted(
+        range(len(found)), key=lambda n: (_ASK.match(found[n]) is None, -bool(_DECIDED.search(found[n])), -n)
+    )
+    kept: dict[int, str] = {}
+    for n in ranked:
+        reference = _REFERENCE.search(found[n])
+        words = _REFERENCE.sub("", found[n]).strip()
+        line = f"{_cut(words, longest)} {reference.group()}" if reference else words
         tokens = count(line) + 1
-        if used + tokens <= most:
-            kept.append((-place, line))
-            used += tokens
-    if not kept:
-        return 0
-    lines.append("Before that:")
-    lines += [line for _, line in sorted(kept)]
-    return used
+        if tokens <= room and line not in kept.values():
+            kept[n] = line
+            room -= tokens
+    return [_BEFORE, *(kept[n] for n in sorted(kept))] if kept else []
 
 
 def _add(lines: list[str], line: str, room: int, count: Count) -> int:
@@ -142,7 +145,7 @@ def _add(lines: list[str], line: str, room: int, count: Count) -> int:
     return room - tokens
 
 
-def _scored(said: Sequence[Said]) -> Iterator[_Line]:
+def _scored(said: Sequence[Said], longest: int) -> Iterator[_Line]:
     seen: set[str] = set()
     place = 0
     for n, one in enumerate(said):
@@ -154,7 +157,8 @@ def _scored(said: Sequence[Said]) -> Iterator[_Line]:
             place += 1
             if place > MOST_SENTENCES:
                 return
-            yield _Line(place, one.ref, one.speaker, one.asked, sentence, _score(sentence, one, n / len(said)))
+            shown = _cut(sentence, longest)
+            yield _Line(place, one.ref, one.speaker, one.asked, shown, _weight(sentence, one), n / len(said))
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -164,8 +168,8 @@ def _sentences(text: str) -> Iterator[str]:
             yield sentence
 
 
-def _score(sentence: str, one: Said, recency: float) -> float:
-    score = recency + (1.0 if one.asked else 0.0)
+def _weight(sentence: str, one: Said) -> float:
+    score = 1.0 if one.asked else 0.0
     score += 3.0 if _DECIDED.search(sentence) else 0.0
     score += 2.0 if _OPEN.search(sentence) else 0.0
     score += 1.5 if _NUMBER.search(sentence) else 0.0
@@ -203,10 +207,8 @@ def _facts(said: Sequence[Said], room: int, count: Count) -> str:
 
 
 def _shown(line: _Line) -> str:
-    return f"- {line.speaker}: {_cut(line.text)} [{line.ref}]"
+    return f"- {line.speaker}: {line.text} [{line.ref}]"
 
 
-def _cut(text: str) -> str:
-    if len(text) <= LONGEST_LINE:
-        return text
-    return text[:LONGEST_LINE].rsplit(" ", 1)[0] + " …"
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[:longest].rsplit(" ", 1)[0] + " …"

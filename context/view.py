@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec import Struct
 
 from memory.cold.entries import Entry, EntryKind
+from models.messages import Role
 
 MOST_ENTRIES = 4000
 _CHARACTERS_A_TOKEN = 16  # more than any text has; what lies further back could not fit anyway
@@ -51,7 +52,7 @@ def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without
             floor = entry.seq if first is None else first
         if entry.seq < floor:
             break
-        if characters > tokens * _CHARACTERS_A_TOKEN or len(kept) >= MOST_ENTRIES:
+        if len(kept) >= MOST_ENTRIES or (characters > tokens * _CHARACTERS_A_TOKEN and _begins_turn(kept[-1])):
             further = True
             break
         if entry.kind is not EntryKind.SUMMARY and entry.seq != without:
@@ -69,6 +70,10 @@ def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without
     if meta.pinned in others and meta.pinned not in (without, *(entry.seq for entry in kept)):
         kept.insert(0, others[meta.pinned])
     return View(summaries, tuple(kept), further)
+
+
+def _begins_turn(entry: Entry) -> bool:
+    return entry.kind is EntryKind.MESSAGE and entry.role is Role.USER
 
 
 def anchor_of(summary: Entry) -> Anchor:

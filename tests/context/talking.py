@@ -1,5 +1,7 @@
 """A conversation on a workspace's real memory, sent turn by turn as a session does."""
 
+import msgspec
+
 from context import Assembled, Attachment, Context, ContextSettings, Receipt, Turn
 from foundation.paths import Workspace
 from foundation.privacy import clear
@@ -32,6 +34,10 @@ class Talk:
         self.memory.close()
         self.memory = Memory.open(self.workspace, self.clock)
         self.context = Context(self.workspace, self.memory, self.settings, self.clock)
+
+    def switch_recall_off(self) -> None:
+        self.settings = msgspec.structs.replace(self.settings, recall=False)
+        self.reopen()
 
     @property
     def leaf(self) -> int | None:

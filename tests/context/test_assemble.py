@@ -112,13 +112,18 @@ def test_a_message_larger_than_the_window_is_told_with_figures(small_talk: Talk)
 def test_a_large_attachment_is_cut_and_says_so(small_talk: Talk) -> None:
     text = "\n".join(f"line {n} of a long report" for n in range(2000))
     assembled = small_talk.preview("Sum this up.", attachments=(Attachment("report.txt", "text/plain", text.encode()),))
-    assert "line 0 of" in texts(assembled)[-1] and "(the rest of attachment report.txt did not fit)" in texts(assembled)[-1]
+    assert (
+        "line 0 of" in texts(assembled)[-1]
+        and "(the rest of attachment report.txt did not fit)" in texts(assembled)[-1]
+    )
     (dropped,) = assembled.report.layers[3].dropped
     assert dropped.name == "attachment report.txt" and dropped.tokens > 5000
 
 
 def test_a_skill_joins_by_name_or_by_its_trigger_once(talk: Talk) -> None:
-    talk.write("skills/packing/SKILL.md", "---\nname: packing\ndescription: Lists.\ntriggers: [pack]\n---\nCount days.\n")
+    talk.write(
+        "skills/packing/SKILL.md", "---\nname: packing\ndescription: Lists.\ntriggers: [pack]\n---\nCount days.\n"
+    )
     assert "- packing: Lists." in texts(talk.preview("Hi."))[0]
     assert "Count days." in texts(talk.send("Help me pack."))[-1]
     assert "Count days." not in texts(talk.send("pack more"))[-1]  # it is in view

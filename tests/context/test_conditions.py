@@ -51,7 +51,11 @@ def test_a_keyword_is_a_whole_word_where_words_have_spaces() -> None:
     ("kind", "text", "expected"),
     [
         ("flight_number", "on CA1234 and LH 441, not HTTP404 nor ABC123", ["CA1234", "LH 441"]),
-        ("url", "see https://example.org/a?b=1 (or www.example.com)", ["https://example.org/a?b=1", "www.example.com)"]),
+        (
+            "url",
+            "see https://example.org/a?b=1 (or www.example.com)",
+            ["https://example.org/a?b=1", "www.example.com)"],
+        ),
         ("email", "to ann@example.org, please", ["ann@example.org"]),
         ("date", "2026-03-14, March 3rd, 3月4日", ["2026-03-14", "March 3rd", "3月4日"]),
         ("money", "$1,200.50, 300元 and 20 euros", ["$1,200.50,", "300元", "20 euros"]),
@@ -68,13 +72,18 @@ def test_code_is_known_by_its_marks() -> None:
     assert not names_a("code", "what is for dinner?")
 
 
-@pytest.mark.parametrize("source", ["(a+)+$", "(a|aa)*b", "(a?){30}a{30}", "(a{1,3})+$", "((ab)*c*)*d", "(?x) (a+) +", "a+b+c+d+"])
+@pytest.mark.parametrize(
+    "source", ["(a+)+$", "(a|aa)*b", "(a?){30}a{30}", "(a{1,3})+$", "((ab)*c*)*d", "(?x) (a+) +", "a+b+c+d+"]
+)
 def test_a_pattern_that_can_run_for_ever_is_refused(source: str) -> None:
     with pytest.raises(UnsafePattern):
         SafePattern(source)
 
 
-@pytest.mark.parametrize("source", [r"\bCA\d{3,4}\b", "(?i)flight .* to", "(?:a|b)*+c", "[(+]+", r"\(a+\)+", "(ab?){0,5}", r"\d++-\d++-\d++-\d++"])
+@pytest.mark.parametrize(
+    "source",
+    [r"\bCA\d{3,4}\b", "(?i)flight .* to", "(?:a|b)*+c", "[(+]+", r"\(a+\)+", "(ab?){0,5}", r"\d++-\d++-\d++-\d++"],
+)
 def test_a_flat_pattern_is_taken(source: str) -> None:
     SafePattern(source)
 

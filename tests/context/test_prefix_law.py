@@ -80,7 +80,9 @@ class Conversations(RuleBasedStateMachine):
         self.talk.clock.advance(1)
         path = self.talk.workspace.memory_md
         held = path.read_text(encoding="utf-8") if path.exists() else "# Memory\n"
-        entry = f"\n<!-- 2026-03-14T10:{self.notes % 60:02d}:00Z -->\n## Note {self.notes}\n- Ann likes tea {self.notes}\n"
+        entry = (
+            f"\n<!-- 2026-03-14T10:{self.notes % 60:02d}:00Z -->\n## Note {self.notes}\n- Ann likes tea {self.notes}\n"
+        )
         path.write_text(held + entry, encoding="utf-8")
 
     @rule()
