@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.e2e.recording_proxy import RecordingProxy
-from tests.servers import LlamaServer, llama_server, scripted_llama
+from tests.servers import REPLY, LlamaServer, Scripted, scripted_llama
 
-__all__ = ["llama_server", "scripted_llama"]
+__all__ = ["scripted_llama"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -65,6 +65,12 @@ def palimpsest(tmp_path: Path, environment: dict[str, str]) -> Palimpsest:
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
+
+
+@pytest.fixture(scope="session")
+def llama_server(scripted_llama: Scripted) -> LlamaServer:
+    """A real llama.cpp server. Its tokens are bytes, about four times what we estimate: hence the large context."""
+    return scripted_llama(REPLY, context=65536)
 
 
 @pytest.fixture

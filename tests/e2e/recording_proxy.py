@@ -1,5 +1,6 @@
 """Stands between the program and a real server, and keeps the very bytes that the server received."""
 
+import contextlib
 import json
 import socket
 import threading
@@ -15,6 +16,7 @@ class RecordingProxy:
     upstream: str
     _streams: list[bytearray] = field(default_factory=list)
     _threads: list[threading.Thread] = field(default_factory=list)
+    _sockets: list[socket.socket] = field(default_factory=list)
     _closing: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self) -> Self:
@@ -27,7 +29,8 @@ class RecordingProxy:
         self._closing.set()
         for thread in list(self._threads):
             thread.join(5)
-        self._listener.close()
+        for one in (self._listener, *self._sockets):
+            one.close()
 
     @property
     def address(self) -> str:
@@ -65,6 +68,7 @@ class RecordingProxy:
             server = socket.create_connection((where.hostname, where.port))
             kept = bytearray()
             self._streams.append(kept)
+            self._sockets += [client, server]
             self._start(self._pump, client, server, kept)
             self._start(self._pump, server, client, None)
 
@@ -82,13 +86,11 @@ class RecordingProxy:
                     kept += piece
                 target.sendall(piece)
         except OSError:
-            pass  # one side went away; the other is told below
+            pass  # the other pump shut it down
         finally:
             for end in (source, target):
-                try:
+                with contextlib.suppress(OSError):
                     end.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    end.close()
 
     def _start(self, run: Any, *arguments: Any) -> None:
         thread = threading.Thread(target=run, args=arguments, daemon=True)

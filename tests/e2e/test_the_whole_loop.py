@@ -12,6 +12,8 @@ from tests.e2e.recording_proxy import RecordingProxy
 from tests.e2e.talk import FACT, FACT_ZH, QUESTION, talk_jsonl
 from tests.servers import LlamaServer
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
 
 @pytest.fixture
 def imported(palimpsest: Palimpsest, tmp_path: Path) -> Palimpsest:
@@ -102,7 +104,7 @@ def test_what_overflows_becomes_pages_and_comes_back_exact_from_the_pixels(
     model = f"openai:scripted@{watched_llama.address}/v1"
     wish = "Remember for later: the cello lesson moved to 17:45 on Thursdays, room 4B, bring rosin. " + FACT_ZH
     small = {"PALIMPSEST_MODELS_WINDOW": "3000", "PALIMPSEST_CONTEXT_RESERVE": "400"}
-    filler = "Tell me more about the weather on day {n}: " + "clouds over the harbour and a slow wind. " * 12
+    filler = "Tell me more about the weather on day {n}: " + "clouds over the harbour and a slow wind. " * 40
     assert palimpsest("--model", model, "-p", wish, **small).status == 0
     for n in range(12):
         done = palimpsest("--model", model, "-c", "-p", filler.format(n=n), **small)
