@@ -11,10 +11,12 @@ from memory.search.growing import Column
 from memory.search.question import Question
 from memory.search.rank import Allowed, Collection, Corpus, Ranked, look_up, rank
 
-LEAST_COVERAGE = 0.18
-"""Of a question's content, by weight of its words: what holds less is not about it."""
+BEST_COVERAGE, LEAST_COVERAGE = 0.18, 0.07
+"""Of a question's content, by weight of its words. Where nothing holds the former, nothing is about the question; what
+holds less than the latter is not, whatever else is."""
 
 _CURATED, _SUMMARY = 1.1, 0.85  # a note was written to be found; of a summary and what it sums up, the latter is meant
+_WEAK = 0.1  # of a weak word's worth, in a snippet: it decides where nothing else does
 _STEP = 1e-3  # scores within it are equal, and the newest goes first
 
 
@@ -25,6 +27,13 @@ class Found(Struct, frozen=True):
     document: int
     score: float
     parts: dict[str, float]
+
+
+class Findings(Struct, frozen=True):
+    """What was found, best first, and what each term of the question is worth in a snippet."""
+
+    found: list[Found]
+    worth: dict[str, float]
 
 
 class Source(Struct, frozen=True):
@@ -39,28 +48,33 @@ def notes_source(collection: Collection, allowed: Allowed) -> Source:
     return Source(collection, allowed, _CURATED)
 
 
-def find(question: Question, sources: tuple[Source, ...], most: int, least: float) -> list[Found]:
+def find(question: Question, sources: tuple[Source, ...], most: int, least: float) -> Findings:
     """What is relevant, best first: at most about `most` of each source. `least` is the least score."""
     if not question.content:
-        return []
+        return Findings([], {})
     corpus = _corpus(sources)
     looked = look_up(question, tuple(source.collection for source in sources), corpus)
     ranked = [
         rank(source.collection, question, terms, corpus, source.allowed, most)
         for source, terms in zip(sources, looked, strict=True)
     ]
+    if max((float(each.coverage.max(initial=0.0)) for each in ranked), default=0.0) < BEST_COVERAGE:
+        return Findings([], {})
     reachable = max(each.reachable for each in ranked) or 1.0
     found: list[tuple[float, int, int, int]] = []
     for place, (source, each) in enumerate(zip(sources, ranked, strict=True)):
         found.extend(_scored(place, source, each, reachable, least))
     found.sort()
-    return [
-        Found(place, int(ranked[place].documents[row]), -score * _STEP, _parts(ranked[place], row))
-        for score, _, place, row in found
-    ]
+    return Findings(
+        [
+            Found(place, int(ranked[place].documents[row]), -score * _STEP, _parts(ranked[place], row))
+            for score, _, place, row in found
+        ],
+        {each.term.term: each.idf * (_WEAK if each.term.weak else 1) for each in looked[0]},
+    )
 
 
-def newest(sources: tuple[Source, ...], most: int) -> list[Found]:
+def newest(sources: tuple[Source, ...], most: int) -> Findings:
     """What may be found at all, newest first."""
     found: list[tuple[int, int, int]] = []
     for place, source in enumerate(sources):
@@ -69,7 +83,7 @@ def newest(sources: tuple[Source, ...], most: int) -> list[Found]:
         some = everything[source.allowed(documents, everything)]
         some = some[np.argsort(-documents["time"][some], kind="stable")[:most]]
         found.extend((-int(documents["time"][each]), place, int(each)) for each in some)
-    return [Found(place, document, 0.0, {}) for _, place, document in sorted(found)[:most]]
+    return Findings([Found(place, document, 0.0, {}) for _, place, document in sorted(found)[:most]], {})
 
 
 def _corpus(sources: tuple[Source, ...]) -> Corpus:

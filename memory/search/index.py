@@ -74,7 +74,7 @@ class Index:
         return self.documents.dead_and_sorted > 0
 
     def find(self, term: str) -> Posting:
-        return find(term.encode("utf-8", "surrogatepass"), self.standing, self.recent)
+        return find(term, self.standing, self.recent)
 
     @property
     def _is_due(self) -> bool:

@@ -6,7 +6,7 @@ from memory.hot.notes import Note
 from memory.search.analyse import Terms, analyse
 from memory.search.documents import Documents
 from memory.search.packing import split
-from memory.search.postings import Posting, Recent
+from memory.search.postings import EMPTY, Posting, Recent, find
 from memory.search.query import NOTE
 
 
@@ -35,4 +35,4 @@ class NoteDocuments:
             self._recent.put(self.documents.put(row), *split(terms.packed))
 
     def find(self, term: str) -> Posting:
-        return self._recent.find(term.encode("utf-8", "surrogatepass"))
+        return find(term, EMPTY, self._recent)

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from memory.search.growing import Column, Growing
+from memory.search.scripts import is_unspaced
 
 
 class Posting(NamedTuple):
@@ -51,6 +52,20 @@ class Standing(Struct, frozen=True):
         part = slice(int(self.starts[at]), int(self.starts[at + 1]))
         return Posting(self.documents[part], self.counts[part])
 
+    def containing(self, piece: bytes) -> list[Posting]:
+        """Of each term that has these bytes in it."""
+        found, at = dict[int, None](), self.text.find(piece)
+        while at >= 0:
+            number = int(np.searchsorted(self.edges, at, side="right")) - 1
+            if at + len(piece) <= self.edges[number + 1]:
+                found[number] = None
+            at = self.text.find(piece, at + 1)
+        return [self.at(number) for number in found]
+
+    def at(self, number: int) -> Posting:
+        part = slice(int(self.starts[number]), int(self.starts[number + 1]))
+        return Posting(self.documents[part], self.counts[part])
+
 
 EMPTY = Standing(b"", np.zeros(1, "i8"), np.zeros(1, "i8"), NOWHERE.documents, NOWHERE.counts)
 
@@ -78,12 +93,28 @@ class Recent:
         here = np.flatnonzero(self.terms.view == number)
         return Posting(self.documents.view[here], self.counts.view[here])
 
+    def containing(self, piece: bytes) -> list[Posting]:
+        """Of each term that has these bytes in it."""
+        return [self.find(term) for term in self.numbers if piece in term]
 
-def find(term: bytes, standing: Standing, recent: Recent) -> Posting:
-    """All documents with the term, removed ones among them."""
-    old, new = standing.find(term), recent.find(term)
+
+def find(term: str, standing: Standing, recent: Recent) -> Posting:
+    """All documents with the term, removed ones among them. A character that stands alone is found in its pairs too."""
+    if len(term) == 1 and is_unspaced(term):
+        return _together([*standing.containing(term.encode()), *recent.containing(term.encode())])
+    word = term.encode("utf-8", "surrogatepass")
+    old, new = standing.find(word), recent.find(word)
     if not len(new.documents):
         return old
     if not len(old.documents):
         return new
     return Posting(np.concatenate((old.documents, new.documents)), np.concatenate((old.counts, new.counts)))
+
+
+def _together(postings: list[Posting]) -> Posting:
+    """The documents of any of them."""
+    if not postings:
+        return NOWHERE
+    documents, places = np.unique(np.concatenate([each.documents for each in postings]), return_inverse=True)
+    counts = np.bincount(places, np.concatenate([each.counts for each in postings]))
+    return Posting(documents, np.minimum(counts, 255).astype("u1"))

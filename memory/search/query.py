@@ -47,7 +47,7 @@ class Query(Struct, frozen=True, kw_only=True):
 class Hit(Struct, frozen=True, kw_only=True):
     """A passage that was found.
 
-    `entry` is its seq in the cold store, `note` its id in the hot memory; the other is None. `score` is between 0 and 1.
+    `entry` is its seq in the cold store, `note` its id in the hot memory; the other is None. `score` is from 0 to 1.
     `text_span` is where the snippet stands in the whole passage, in characters. `like` are the ids of hits that say the
     same and were folded into this one. `parts` says what the score is made of, where the query asked for it.
     """
@@ -71,7 +71,7 @@ class Hit(Struct, frozen=True, kw_only=True):
 
 
 class Results(Struct, frozen=True, kw_only=True):
-    """`total` counts what was relevant, near-duplicates too. `next` is the number of the next page, where there is one."""
+    """`total` counts what was relevant, near-duplicates too. `next` is the number of the next page, if any."""
 
     query: str
     took_ms: float = 0.0

@@ -23,6 +23,8 @@ from memory.search.question import Question, Term
 K1, B = 0.9, 0.4
 PREVIOUS, NEXT, SECOND = 0.3, 0.2, 0.1  # weights of the turn before, the turn after, and the ones beyond
 CONVERSATION = 0.02
+SHORT = 100  # terms: of a longer neighbour's words so much less bears on what stands beside it
+APART = 12 * 3_600_000  # milliseconds: turns further apart than this are of two talks, and no neighbours
 _CANDIDATES = 400  # by their own words alone; their neighbours join them, and all are scored in full
 
 
@@ -135,13 +137,14 @@ def _highest(scores: Column, most: int) -> Column:
 
 def _around(documents: Documents, some: Column) -> tuple[Column, Column, Column, Column]:
     """For each document the one before, the one after, and the ones beyond; NONE where there is none."""
-    previous, following = documents["previous"], documents["following"]
-    before, after = previous[some], following[some]
-    return before, after, _step(previous, before), _step(following, after)
+    before, after = _step(documents, "previous", some), _step(documents, "following", some)
+    return before, after, _step(documents, "previous", before), _step(documents, "following", after)
 
 
-def _step(links: Column, some: Column) -> Column:
-    return np.where(some == NONE, NONE, links[some])
+def _step(documents: Documents, links: str, some: Column) -> Column:
+    beside, times = documents[links][some], documents["time"]
+    is_near = (some != NONE) & (beside != NONE) & (np.abs(times[beside] - times[some]) <= APART)
+    return np.where(is_near, beside, NONE)
 
 
 def _counts(documents: Documents, chosen: Column, looked: tuple[Looked, ...]) -> Column:
@@ -150,7 +153,9 @@ def _counts(documents: Documents, chosen: Column, looked: tuple[Looked, ...]) ->
     windows = np.stack([chosen, *_around(documents, chosen)])
     needed, places = np.unique(windows, return_inverse=True)
     places = places.reshape(windows.shape)
-    columns = [weights @ occurrences(posting, needed)[places] for _, posting, _ in looked]
+    bearing = weights[:, None] * np.minimum(1.0, SHORT / np.maximum(documents["length"][windows], 1))
+    bearing[0] = 1.0
+    columns = [(bearing * occurrences(posting, needed)[places]).sum(axis=0) for _, posting, _ in looked]
     return np.column_stack(columns) if columns else np.zeros((len(chosen), 0))
 
 

@@ -1,5 +1,7 @@
 """Which characters make words, script by script, as ranges for a regular expression's brackets."""
 
+import re
+
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"
@@ -12,3 +14,10 @@ MARKS = (
     "\u0a80-\u0ae3\u0b00-\u0b63\u0b80-\u0bcd\u0c00-\u0c63\u0c80-\u0ce3\u0d00-\u0d63\u0d80-\u0df3\u200c\u200d"
 )
 """Marks within words, which `\\w` leaves out: accents, Arabic and Hebrew points, the vowels of Indian scripts."""
+
+_UNSPACED = re.compile(rf"[{UNSPACED}]+")
+
+
+def is_unspaced(word: str) -> bool:
+    """Whether all of it is of a script without spaces."""
+    return _UNSPACED.fullmatch(word) is not None

@@ -41,8 +41,7 @@ class Search:
         """What is relevant, most relevant first. Raises NotFound where the query names a conversation that is none."""
         began = perf_counter()
         question = take_apart(query.text)
-        places = self._places(query, question)
-        worth = {term.term: term.weight for term in question.terms}
+        places, worth = self._places(query, question)
         hits, more = Reader(self._cold, self._passage, query, worth).page(places)
         return Results(
             query=query.text,
@@ -64,7 +63,7 @@ class Search:
         """Why the index could not be written to disk, in a sentence; "" where it could."""
         return self._index.trouble
 
-    def _places(self, query: Query, question: Question) -> list[Place]:
+    def _places(self, query: Query, question: Question) -> tuple[list[Place], dict[str, float]]:
         most = 2 * query.page * query.limit
         allowed = entries_allowed(query, self._cold)
         with self._lock:
@@ -76,7 +75,7 @@ class Search:
                 notes_source(self._notes, notes_allowed(query, self._notes.notes)),
             )
             found = find(question, sources, most, query.threshold) if query.text.strip() else newest(sources, most)
-            return [self._place(each) for each in found]
+            return [self._place(each) for each in found.found], found.worth
 
     def _place(self, found: Found) -> Place:
         if found.source == _NOTES:
