@@ -1,7 +1,7 @@
 """The hot memory: Markdown that belongs to a person, and to which we add."""
 
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,7 +20,7 @@ from memory.hot.errors import NoSuchNote, NoteChanged, Unwritable
 from memory.hot.exposed import Exposed
 from memory.hot.late import Late
 from memory.hot.leftovers import tidy
-from memory.hot.looking import Seen, hot_files, look, refuse_if_outside
+from memory.hot.looking import Seen, hot_files, look, refuse_unless_ours
 from memory.hot.notes import Note, Problem
 from memory.hot.parse import parse
 from memory.hot.racing import write
@@ -110,14 +110,14 @@ class HotMemory:
             moment = self._free_moment(seen.path, heading)
             now = self._write(seen.path, rewrite_note(seen, text, (moment, heading)))
         wanted = as_items(text).rstrip("\n")
-        for fits in (
-            lambda note: note.time == moment and note.heading == heading,
-            lambda note: note.id == note_id,
-            lambda note: note.text == wanted,
-        ):
-            if found := next(filter(fits, now), None):
-                return found
-        raise NoteChanged("The note changed", f"{seen.ref} was rewritten, and changed again at once.", "Look again.")
+        found = (
+            next((note for note in now if note.time == moment and note.heading == heading), None)
+            or next((note for note in now if note.id == note_id), None)
+            or next((note for note in now if note.text == wanted), None)
+        )
+        if found is None:
+            raise NoteChanged("The note changed", f"{seen.ref} was rewritten, and changed at once.", "Look again.")
+        return found
 
     def remove(self, note_id: str) -> None:
         """Takes a note out of its file; a version is kept. Raises NoteChanged where a person changed it meanwhile."""
@@ -133,7 +133,7 @@ class HotMemory:
 
     async def watch(self) -> AsyncIterator[set[Path]]:
         """Paths of the hot memory as they change: a hint to call `refresh` soon, never the truth."""
-        from watchfiles import awatch  # noqa: PLC0415  (only a face that stays open watches)
+        from watchfiles import awatch  # noqa: PLC0415  # pyright: ignore[reportUnknownVariableType]  (its stop_event)
 
         folders = [folder for folder in (self._workspace.root, self._workspace.memory_dir) if folder.is_dir()]
         async for changes in awatch(*folders, recursive=False, step=50):
@@ -172,7 +172,7 @@ class HotMemory:
             return
         self._note_change(name, now)
         if now and not now.problem and self._exposed[name].mend(now.text) != now.text:
-            with self._file_lock():
+            with suppress(NotYet, Unwritable), self._file_lock():
                 self._write(name, lambda text: text)
 
     def _note_change(self, name: str, now: Seen | None) -> None:
@@ -187,11 +187,11 @@ class HotMemory:
         self._unreported.add(name)
 
     @contextmanager
-    def _writing(self, name: str) -> Iterator[None]:
+    def _writing(self, name: str) -> Generator[None]:
         """Alone among our own processes, with the newest text known."""
         with self._lock, self._file_lock():
             path = self._path(name)
-            refuse_if_outside(self._workspace, path, Unwritable)
+            refuse_unless_ours(self._workspace, path, Unwritable)
             self._look()
             try:
                 yield
@@ -200,7 +200,7 @@ class HotMemory:
                 raise
 
     @contextmanager
-    def _file_lock(self) -> Iterator[None]:
+    def _file_lock(self) -> Generator[None]:
         make_private_folder(self._workspace.state)
         try:
             with self._between_processes:
@@ -216,7 +216,14 @@ class HotMemory:
         """Applies the edit, takes a look at the outcome, and gives the notes that we left in the file."""
         path = self._path(name)
         exposed = self._exposed[name]
-        text = write(path, edit, lambda file, body: self._keep(name, file, body), self._clock.now(), exposed)
+        try:
+            text = write(path, edit, lambda file, body: self._keep(name, file, body), self._clock.now(), exposed)
+        except OSError as error:
+            raise Unwritable(
+                "Not written",
+                f"{error.filename or path} could not be written: {error.strerror or error}.",
+                "Nothing was changed. Make room or allow writing there, then try again.",
+            ) from error
         self._look_at(name, path)
         if (seen := self._seen.get(name)) and seen.text == text:
             self._ours.add(name)
@@ -238,7 +245,7 @@ class HotMemory:
                     self._late.remove(late)
                 continue
             self._late.remove(late)
-            with suppress(NotUtf8), self._file_lock():
+            with suppress(NotUtf8, NotYet, Unwritable), self._file_lock():
                 self._write(late.name, late.edit(words, self._clock.now()))
             self._late.append(Late(late.name, late.place, words))
 
@@ -246,7 +253,7 @@ class HotMemory:
         folders = [folder for folder in (self._workspace.root, self._workspace.memory_dir) if folder.is_dir()]
         if not any(next(folder.glob(".*.md.*"), None) for folder in folders):
             return
-        with self._file_lock():
+        with suppress(NotYet), self._file_lock():
             for folder in folders:
                 prefix = "" if folder == self._workspace.root else "memory/"
                 tidy(

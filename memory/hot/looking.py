@@ -92,11 +92,13 @@ def leads_out(workspace: Workspace, path: Path) -> bool:
     return not path.resolve().is_relative_to(workspace.root.resolve())
 
 
-def refuse_if_outside(workspace: Workspace, path: Path, error: type[PalimpsestError]) -> None:
-    """Raises where writing to the path would write outside of the workspace."""
+def refuse_unless_ours(workspace: Workspace, path: Path, error: type[PalimpsestError]) -> None:
+    """Raises where writing to the path would write outside of the workspace, or to what is no file."""
     if leads_out(workspace, path):
         raise error(
             "Not written",
             f"{path} is a link that leads out of the workspace.",
             "Replace the link with a file, or open the folder it leads to as the workspace.",
         )
+    if path.exists() and not path.is_file():
+        raise error("Not written", f"{path} is not a file.", "Move it away; a new file is made in its place.")

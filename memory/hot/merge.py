@@ -18,7 +18,7 @@ class Merged(Struct, frozen=True):
 
 def merge(base: str, theirs: str, ours: str) -> Merged:
     """What `theirs` and `ours` each made of `base`, together."""
-    if theirs == base or theirs == ours:
+    if theirs in (base, ours):
         return Merged(ours)
     if ours == base:
         return Merged(theirs)
@@ -72,8 +72,6 @@ def _merge_lines(text: list[str], base: list[str], theirs: list[str], ours: list
                     _add(text, theirs[a1:a2])
                     known = {*base[z1:z2], *theirs[a1:a2]}
                     leftover += [line for line in ours[b1:b2] if line not in known]
-            case _:
-                raise AssertionError(region)
     return leftover
 
 

@@ -126,7 +126,7 @@ class _Swapping:
             return self._finish(wanted, waiting, refusal)
         raise NotYet(
             "A memory file does not come to rest",
-            f"Another program writes to {self._path} without a pause; what it replaced lies beside it, ending in {SWAP}.",
+            f"Another program writes to {self._path} without a pause. What came out of it lies beside it ({SWAP}).",
             "Let it finish, then try again.",
         )
 
@@ -134,10 +134,8 @@ class _Swapping:
         """What should stand in the file: what came out was not expected, and `now` may be a new text again."""
         texts = [decode(self._path, body) for body in (out, put, now)]
         self._put_in.append(texts[1])
-        if not self._met:  # the first exchange: theirs is the whole file, and gets the edit
-            wanted = self._edit(self._exposed.mend(texts[0]))
-        else:
-            wanted = self._merged(texts[0], wanted)
+        first = not self._met  # then theirs is the whole file, and gets the edit
+        wanted = self._edit(self._exposed.mend(texts[0])) if first else self._merged(texts[0], wanted)
         self._met = True
         self._states += texts[:2]
         if texts[2] != texts[1]:

@@ -1,0 +1,231 @@
+"""What must never reach the disk, and what must."""
+
+import base64
+import random
+import uuid
+
+import pytest
+
+from foundation.privacy import ClearingStream, as_given, clear, examine, without_tags
+
+WORD = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5kL7nP9qR2tU4wX6zA8"
+HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+# Put together here, so that no scanner takes this file for a leak.
+SECRETS = {
+    "aws-access-key": "AKIA" + "Q3EGRLIH4XUZ5TPN",
+    "github-pat": "ghp_" + WORD[:36],
+    "github-token": "gho_" + WORD[:36],
+    "github-fine-grained-pat": "github" + "_pat_" + WORD[:22] + "_" + WORD + "aB3dE",
+    "gitlab-token": "glpat" + "-" + WORD[:20],
+    "slack-token": "xox" + "b-123456789012-1234567890123-" + WORD[:24],
+    "slack-webhook": "hooks.slack.com/" + "services/T0001AB2C/B0002CD3E/" + WORD[:24],
+    "stripe-key": "sk" + "_live_" + WORD[:24],
+    "anthropic-key": "sk-ant" + "-api03-" + WORD * 2,
+    "openai-key": "sk-" + "proj-" + WORD + "_" + WORD,
+    "openrouter-key": "sk-or" + "-v1-" + HEX,
+    "huggingface-token": "hf" + "_" + WORD[:34],
+    "groq-key": "gsk" + "_" + WORD[:52],
+    "google-api-key": "AIza" + "Sy" + WORD[:33],
+    "google-oauth-secret": "GOCSPX" + "-" + WORD[:28],
+    "jwt": "eyJ" + "hbGciOiJIUzI1NiJ9" + "." + "eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0" + "." + WORD[:43],
+    "npm-token": "npm" + "_" + WORD[:36],
+    "pypi-token": "pypi-" + "AgEIcHlwaS5vcmc" + WORD * 2,
+    "sendgrid-key": "SG" + "." + WORD[:22] + "." + WORD[:43],
+    "telegram-bot-token": "123456789" + ":AA" + WORD[:33],
+    "twilio-key": "SK" + HEX[:32],
+    "digitalocean-token": "dop" + "_v1_" + HEX,
+    "shopify-token": "shp" + "at_" + HEX[:32],
+    "age-secret-key": "AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHCE"[:58],
+}
+NAMED = [
+    'api_key = "{}"',
+    "API_KEY={}",
+    'export OPENAI_API_KEY="{}"',
+    '"client_secret": "{}",',
+    "auth-token: {}",
+    "Authorization: Bearer {}",
+    "const apiKey = '{}';",
+    'os.environ["SECRET_KEY"] = "{}"',
+    "aws_secret_access_key = {}",
+]
+FRIENDS = {
+    "greeting": "hello world",
+    "git SHA": "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b fixes it",
+    "sha256": f"sha256:{HEX}",
+    "uuid": f"id {uuid.UUID(int=0x1234567890ABCDEF1234567890ABCDEF)} was deleted",
+    "image": "![x](data:image/png;base64," + base64.b64encode(random.Random(4).randbytes(3000)).decode() + ")",
+    "Chinese": "今天我们讨论了密钥管理：令牌的有效期是三十天，密码要定期更换。",
+    "talk of keys": "The secret to a good soup is time. Your token of thanks, the key: patience. password: required",
+    "token counts": "max_tokens: 4096, token_count = 1234567890, tokens=12,345,678",
+    "code": "api_key = os.environ.get('OPENAI_API_KEY')\ntoken = self.tokenizer.encode_plus(text)\nkey=lambda row: row.id2",
+    "placeholder": 'api_key = "your-api-key-here-12345"',
+    "words with hyphens": "risk-averse, task-oriented, sk-learn and desk-bound",
+    "url": "https://example.com/a/b?key=value&page=2 and postgres://localhost:5432/db",
+    "time": "12:30:45 secret: 2026-03-14T09:26:53Z",
+    "isbn": "ISBN 978-3-16-148410-0, phone +49 30 123456789",
+    "PEM in prose": "A key file begins with -----BEGIN PRIVATE KEY----- and is base64 after that.",
+    "public key": "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----",
+    "ssh public key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ me@here",
+}
+
+
+@pytest.mark.parametrize(("rule", "secret"), SECRETS.items())
+@pytest.mark.parametrize(
+    "around", ["{}", "my key is {}, ok?", "x={}\n", '"{}"', "密钥是{}。", "`{}`", "```\n{}\n```", "({})"]
+)
+def test_a_secret_is_taken_out_wherever_it_stands(rule: str, secret: str, around: str) -> None:
+    text = around.format(secret)
+    findings = examine(text)
+    assert findings.cleared == around.format(f"[secret: {rule}]")
+    assert [(found.rule, text[found.start : found.end]) for found in findings.secrets] == [(rule, secret)]
+
+
+@pytest.mark.parametrize("way", NAMED)
+def test_what_is_named_a_secret_and_looks_like_one_is_taken_out(way: str) -> None:
+    assert clear(way.format("q8Zr2LkV9xTn4WbY7mPd")) == way.format("[secret: generic-api-key]")
+
+
+@pytest.mark.parametrize("text", FRIENDS.values(), ids=FRIENDS.keys())
+def test_what_only_looks_a_little_like_one_stays(text: str) -> None:
+    assert clear(text) == text
+
+
+def test_a_password_in_an_address_goes_and_the_address_stays() -> None:
+    assert clear("postgres://ann:" + "tr0ubad0r@db.local/x") == "postgres://ann:[secret: url-password]@db.local/x"
+
+
+@pytest.mark.parametrize("kind", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
+def test_a_block_of_a_private_key_is_taken_out_whole(kind: str) -> None:
+    body = "\n".join(WORD[:48] for _ in range(8))
+    block = f"-----BEGIN {kind}PRIVATE KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----"
+    assert clear(f"before\n{block}\nafter") == "before\n[secret: private-key]\nafter"
+    assert clear(f"```\n{block}\n```") == "```\n[secret: private-key]\n```"
+    assert clear(block.replace("\n", "\\n")) == "[secret: private-key]"
+
+
+def test_a_private_key_that_is_cut_off_is_taken_out_as_far_as_it_goes() -> None:
+    assert WORD[:30] not in clear("-----BEGIN RSA PRIVATE KEY-----\n" + (WORD[:48] + "\n") * 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a <private>b</private> c", "a [private] c"),
+        ("a <private>b <private>c</private> d</private> e", "a [private] e"),
+        ("a <private>never closed", "a [private]"),
+        ("a <PRIVATE>b</Private> c", "a [private] c"),
+        ('a <private reason="x">b</private > c', "a [private] c"),
+        ("a < private >b</ private> c", "a [private] c"),
+        ("a ＜private＞b＜/private＞ c", "a [private] c"),
+        ("a <private\n>b</private> c", "a [private] c"),
+        ("<private>a</private><private>b</private>", "[private][private]"),
+        ("line\n<private>\nmany\n\nlines\n</private>\nend", "line\n[private]\nend"),
+    ],
+)
+def test_what_is_marked_private_is_taken_out(text: str, kept: str) -> None:
+    assert clear(text) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "write `<private>` around it, then `</private>`",
+        "``<private>`x`</private>`` is how",
+        "```\n<private>x</private>\n```\nand on",
+        "~~~html\n<private>\n~~~",
+        "  ```\n  <private>\n  ```",
+        "使用`<private>`标签",
+        "#include <private/key.h>",
+        "List<privateer> </private> < privat",
+    ],
+)
+def test_talk_about_the_tag_stays(text: str) -> None:
+    assert clear(text) == text
+    assert without_tags(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "an unclosed ` and <private>leak</private>",
+        "a `span that ends\nnot here <private>leak</private>` x",
+        "```\nnever closed\n<private>leak</private>",
+        "don`t say <private>leak</private> it`s mine",
+        "<private>a `</private>` leak</private>",
+        "<private>leak <palimpsest-x></private",
+        "``` <private>leak</private>",
+        "\\`<private>leak</private>`",
+        "<palimpsest-recalled>\n<private>a\n</palimpsest-recalled> leak</private>",
+        "-----BEGIN PRIVATE KEY-----<private>leak",
+    ],
+)
+def test_in_doubt_it_is_private(text: str) -> None:
+    assert "leak" not in clear(text)
+
+
+def test_what_we_injected_is_never_stored_as_if_it_had_been_said() -> None:
+    text = 'Q\n\n<palimpsest-recalled ref="e_1" source="x">\nold words\n</palimpsest-recalled>\n\nA'
+    assert clear(text) == "Q\n\n[injected]\n\nA"
+    assert clear("<palimpsest-recalled> is how it begins") == "<palimpsest-recalled> is how it begins"
+
+
+def test_the_model_sees_private_words_and_no_tags() -> None:
+    assert without_tags("a <private>b <private>c</private></private> `<private>` d") == "a b c `<private>` d"
+
+
+def test_findings_count_private_spans_and_tell_where_each_secret_stood() -> None:
+    secret = SECRETS["github-pat"]
+    text = f"<private>x</private> {secret} <private>y</private> {secret}"
+    findings = examine(text)
+    assert findings.private == 2
+    assert [text[found.start : found.end] for found in findings.secrets] == [secret, secret]
+
+
+def test_a_file_that_a_person_named_is_theirs_to_the_byte() -> None:
+    text = f"<private>{SECRETS['jwt']}</private>\r\n"
+    assert as_given(text) == text
+
+
+def test_a_stream_holds_back_only_the_last_words() -> None:
+    stream = ClearingStream()
+    given = "".join(stream.feed(word) for word in ["It ", "was ", "a ", "dark ", "and ", "stor", "my ", "night"])
+    assert given == "It was a dark "
+    assert given + stream.close() == "It was a dark and stormy night"
+
+
+def test_a_stream_gives_nothing_of_a_secret_that_comes_letter_by_letter() -> None:
+    stream = ClearingStream()
+    text = "key " + SECRETS["anthropic-key"] + " and <private>my" + " secret" * 3
+    given = [str(stream.feed(letter)) for letter in text]
+    assert "sk-" not in "".join(given)
+    assert "".join(given) + stream.close() == "key [secret: anthropic-key] and [private]"
+
+
+def test_a_stream_keeps_what_was_private_out_of_memory_too() -> None:
+    stream = ClearingStream()
+    for _ in range(1000):
+        stream.feed("<private>" if not _ else "x" * 1000)
+    assert len(stream._tags._text) < 2000
+
+
+HOSTILE = {
+    "nested tags": "<private>" * 20_000,
+    "a long run": "`" * 50_000 + "<private>",
+    "openings of ours": "<palimpsest-a>" * 20_000,
+    "beginnings of keys": "-----BEGIN PRIVATE KEY-----" * 5_000,
+    "addresses": "://" * 50_000,
+    "beginnings of tokens": "eyJ" * 50_000,
+    "signs": "a=" * 50_000,
+    "spans and tags": "`<private>" * 5_000,
+    "names": ("key" * 30 + ": ") * 2_000,
+    "one word": "k" * 300_000,
+}
+
+
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_text_does_not_take_long(hostile: str) -> None:
+    whole = clear(hostile)
+    stream = ClearingStream()
+    fed = [stream.feed(hostile[at : at + 97]) for at in range(0, len(hostile), 97)]
+    assert "".join(fed) + stream.close() == whole
