@@ -1,14 +1,13 @@
 """Which folder is the workspace, and how one begins."""
 
-from collections.abc import Iterator, Mapping
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from collections.abc import Mapping
 from pathlib import Path
 
 from agent.config import config_dir
 from agent.workspace_trust import TrustList
+from agent_workspace import lay_out
 from foundation.errors import Misuse
-from foundation.files import make_private_folder, write_atomically
+from foundation.files import make_private_folder
 from foundation.paths import Workspace
 
 DEFAULT_NAME = "palimpsest"
@@ -37,27 +36,8 @@ def prepare(workspace: Workspace, environment: Mapping[str, str]) -> tuple[str, 
     new = not workspace.is_workspace
     workspace.root.mkdir(parents=True, exist_ok=True)
     make_private_folder(workspace.state)
-    copied = tuple(_copy_missing(files("agent_workspace"), workspace.root))
+    copied = tuple(path.relative_to(workspace.root).as_posix() for path in lay_out(workspace.root))
     workspace.memory_dir.mkdir(exist_ok=True)
     if new:
         TrustList(config_dir(environment)).add(workspace)
     return copied
-
-
-def _copy_missing(source: Traversable, target: Path) -> Iterator[str]:
-    for name, file in sorted(_data_files(source, "")):
-        path = target / name
-        if path.exists():
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, file.read_bytes())
-        yield name
-
-
-def _data_files(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
-    for one in folder.iterdir():
-        if one.is_dir():
-            if one.name != "__pycache__":
-                yield from _data_files(one, f"{prefix}{one.name}/")
-        elif not one.name.endswith((".py", ".pyc")):
-            yield prefix + one.name, one

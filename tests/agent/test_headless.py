@@ -1,0 +1,113 @@
+"""One answer without a screen, in each of its three forms; and the slash commands there."""
+
+import json
+from pathlib import Path
+
+from tests.agent.conftest import Run
+
+
+def test_the_answer_is_text_and_nothing_else(run: Run) -> None:
+    run("remember", "The boiler is serviced in May.")
+    said = run("-p", "When is the boiler serviced?")
+    assert said.status == 0, said.err
+    assert "serviced in May" in said.out
+    assert said.out.endswith("\n")
+
+
+def test_standard_input_is_appended(run: Run) -> None:
+    assert run("-p", "What is this?", stdin=b"\xef\xbb\xbfthe piped words").status == 0
+    shown = run("conversations", "list", "--json").json["conversations"][0]
+    entries = run("conversations", "show", shown["id"], "--json").json["entries"]
+    assert entries[0]["text"] == "What is this?\n\nthe piped words"
+
+
+def test_nothing_to_answer_is_a_misuse(run: Run) -> None:
+    assert run("-p", "", stdin=b"  ").status == 2
+    assert run("--output-format", "json").status == 2
+    assert run("chat", "one", "-p", "two").status == 2
+
+
+def test_json_is_the_last_line_of_stream_json(run: Run) -> None:
+    one = run("-p", "hello", "--output-format", "json").json
+    assert list(one)[:5] == ["schema", "type", "text", "conversation", "entry"]
+    assert {"usage", "model", "recalled", "context"} <= set(one)
+    lines = [json.loads(line) for line in run("-p", "hello", "--output-format", "stream-json").out.splitlines()]
+    assert lines[0]["type"] == "user"
+    assert set(lines[0]) == {"schema", "type", "entry", "conversation"}
+    assert all(line["schema"] == 1 for line in lines)
+    assert set(lines[-1]) == set(one)
+    assert "".join(line["text"] for line in lines if line["type"] == "text") == lines[-1]["text"]
+    assert run("-p", "hello", "--json").json["type"] == "result"
+
+
+def test_a_conversation_goes_on(run: Run) -> None:
+    first = run("-p", "hello", "--json").json["conversation"]
+    assert run("-c", "-p", "and again", "--json").json["conversation"] == first
+    assert run("-p", "anew", "--json").json["conversation"] != first
+    assert run("-r", first, "-p", "third", "--json").json["conversation"] == first
+    entries = run("conversations", "show", first, "--json").json["entries"]
+    assert [entry["text"] for entry in entries if entry["role"] == "user"] == ["hello", "and again", "third"]
+
+
+def test_an_unknown_conversation_is_an_error(run: Run) -> None:
+    said = run("-r", "c_none", "-p", "x", "--json")
+    assert said.status == 1
+    assert said.json["error"]["code"] == "not_found"
+
+
+def test_a_dead_server_is_told_in_each_form_and_the_message_is_kept(run: Run) -> None:
+    model = "openai:x@http://127.0.0.1:9/v1"
+    text = run("--model", model, "-p", "are you there?")
+    assert text.status == 1
+    assert "127.0.0.1:9" in text.err
+    assert run("--model", model, "-p", "hello?", "--json").json["error"]["code"] == "refused"
+    lines = run("--model", model, "-p", "hello?", "--output-format", "stream-json").out.splitlines()
+    assert [json.loads(line)["type"] for line in lines] == ["user", "error"]
+    assert len(run("conversations", "list", "--json").json["conversations"]) == 3
+
+
+def test_a_bad_spec_is_a_misuse_told_as_json(run: Run) -> None:
+    said = run("--model", "nonsense", "-p", "x", "--output-format", "json")
+    assert said.status == 2
+    assert said.json["error"]["code"] == "misuse"
+
+
+def test_context_counts_what_would_be_sent_and_stores_nothing(run: Run, root: Path) -> None:
+    run("remember", "The boiler is serviced in May.")
+    told = run("context", "When is the boiler serviced?", "--json").json
+    assert [layer["name"] for layer in told["layers"]] == ["system", "project", "conversation", "message"]
+    assert sum(layer["tokens"] for layer in told["layers"]) == told["total_tokens"]
+    assert told["total_tokens"] <= told["window"] - told["reserve"]
+    for name in ("model", "zones", "messages", "prefix_sha256", "unchanged_prefix_tokens", "previous_tokens"):
+        assert name in told
+    assert run("stats", "--json").json["entries"] == 0
+
+
+def test_slash_commands_run_without_a_screen(run: Run) -> None:
+    assert "/recall" in run("-p", "/help").out
+    assert run("-p", "/remember The cat is called Ada.").status == 0
+    assert "Ada" in run("-p", "/recall cat").out
+    found = run("-p", "/search cat", "--json").json
+    assert found["type"] == "command"
+    assert found["choices"]
+    wrong = run("-p", "/serach cat", "--json")
+    assert wrong.status == 2
+    assert "/search" in wrong.json["error"]["hint"]
+    assert "offline" in run("-p", "/status").out
+    assert "layer" in run("-p", "/context what").out
+
+
+def test_a_path_is_a_message(run: Run) -> None:
+    said = run("-p", "/etc/hosts is a file", "--json")
+    assert said.json["type"] == "result"
+
+
+def test_models_are_listed_chosen_and_tested(run: Run, tmp_path: Path) -> None:
+    assert any(model["in_use"] for model in run("models", "list", "--json").json["models"])
+    assert run("models", "test", "--json").json["text"]
+    assert run("models", "use", "ollama:llama3.2").status == 0
+    assert "ollama:llama3.2" in (tmp_path / "user-config" / "config.yaml").read_text()
+    assert run("models", "use", "nonsense").status == 2
+    dead = run("models", "test", "openai:x@http://127.0.0.1:9/v1", "--json")
+    assert dead.status == 1
+    assert dead.json["error"]["hint"]
