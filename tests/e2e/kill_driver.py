@@ -20,13 +20,18 @@ from foundation.paths import Workspace
 async def talk(root: Path, *, too_early: bool) -> None:
     session = Session.open(Workspace(root), Config(model="offline"))
     session.resume_latest()
+    following = message()
     while True:
-        text = f"remember this: {uuid.uuid4()} " + "and much more besides, at length. " * 20
-        if too_early:  # the control: a program that says “stored” before it is
-            say({"entry": "", "text": text})
+        text, following = following, message()
+        if too_early:  # the control: a program that says “stored” of the message after this one
+            say({"entry": "", "text": following})
         async for event in session.send(text):
             if isinstance(event, UserStored) and not too_early:
                 say({"entry": event.entry, "text": text})
+
+
+def message() -> str:
+    return f"remember this: {uuid.uuid4()} " + "and much more besides, at length. " * 20
 
 
 def say(value: object) -> None:
