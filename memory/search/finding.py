@@ -21,19 +21,29 @@ _STEP = 1e-3  # scores within it are equal, and the newest goes first
 
 
 class Found(Struct, frozen=True):
-    """A document of collection `source`, with its score between 0 and 1."""
+    """Something of source `source`: an entry's seq, or a note's number. `parts` is what its score is made of."""
 
     source: int
-    document: int
+    key: int
     score: float
     parts: dict[str, float]
 
 
 class Findings(Struct, frozen=True):
-    """What was found, best first, and what each term of the question is worth in a snippet."""
+    """What was found, best first: iterate for as many as are needed. `worth` is each term's worth in a snippet."""
 
-    found: list[Found]
-    worth: dict[str, float]
+    order: list[tuple[int, int, int, int]] = []  # steps of the score below 0, time below 0, source, row
+    keys: tuple[Column, ...] = ()  # a source
+    worth: dict[str, float] = {}
+    explained: tuple[Ranked, ...] = ()  # a source, where the parts of the scores are wanted
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __iter__(self) -> Iterator[Found]:
+        for steps, _, source, row in self.order:
+            parts = _parts(self.explained[source], row) if self.explained else {}
+            yield Found(source, int(self.keys[source][row]), -steps * _STEP, parts)
 
 
 class Source(Struct, frozen=True):
@@ -48,42 +58,48 @@ def notes_source(collection: Collection, allowed: Allowed) -> Source:
     return Source(collection, allowed, _CURATED)
 
 
-def find(question: Question, sources: tuple[Source, ...], most: int, least: float) -> Findings:
-    """What is relevant, best first: at most about `most` of each source. `least` is the least score."""
+def find(
+    question: Question, sources: tuple[Source, ...], *, most: int, least: float = 0.0, explain: bool = False
+) -> Findings:
+    """What is relevant, best first: at least `most` of each source, where there are. `least` is the least score."""
     if not question.content:
-        return Findings([], {})
+        return Findings()
     corpus = _corpus(sources)
     looked = look_up(question, tuple(source.collection for source in sources), corpus)
-    ranked = [
+    ranked = tuple(
         rank(source.collection, question, terms, corpus, source.allowed, most)
         for source, terms in zip(sources, looked, strict=True)
-    ]
+    )
     if max((float(each.coverage.max(initial=0.0)) for each in ranked), default=0.0) < BEST_COVERAGE:
-        return Findings([], {})
+        return Findings()
     reachable = max(each.reachable for each in ranked) or 1.0
-    found: list[tuple[float, int, int, int]] = []
+    found: list[tuple[int, int, int, int]] = []
     for place, (source, each) in enumerate(zip(sources, ranked, strict=True)):
         found.extend(_scored(place, source, each, reachable, least))
-    found.sort()
     return Findings(
-        [
-            Found(place, int(ranked[place].documents[row]), -score * _STEP, _parts(ranked[place], row))
-            for score, _, place, row in found
-        ],
-        {each.term.term: each.idf * (_WEAK if each.term.weak else 1) for each in looked[0]},
+        order=sorted(found),
+        keys=tuple(_entries(source, each.documents) for source, each in zip(sources, ranked, strict=True)),
+        worth={each.term.term: each.idf * (_WEAK if each.term.weak else 1) for each in looked[0]},
+        explained=ranked if explain else (),
     )
 
 
-def newest(sources: tuple[Source, ...], most: int) -> Findings:
+def newest(sources: tuple[Source, ...]) -> Findings:
     """What may be found at all, newest first."""
-    found: list[tuple[int, int, int]] = []
+    found: list[tuple[int, int, int, int]] = []
+    keys: list[Column] = []
     for place, source in enumerate(sources):
         documents = source.collection.documents
-        everything = np.arange(documents.count)
-        some = everything[source.allowed(documents, everything)]
-        some = some[np.argsort(-documents["time"][some], kind="stable")[:most]]
-        found.extend((-int(documents["time"][each]), place, int(each)) for each in some)
-    return Findings([Found(place, document, 0.0, {}) for _, place, document in sorted(found)[:most]], {})
+        some = np.arange(documents.count)
+        some = some[source.allowed(documents, some)]
+        keys.append(_entries(source, some))
+        times = (-documents["time"][some]).tolist()
+        found.extend(zip([0] * len(some), times, [place] * len(some), range(len(some)), strict=True))
+    return Findings(order=sorted(found), keys=tuple(keys))
+
+
+def _entries(source: Source, some: Column) -> Column:
+    return source.collection.documents["entry"][some]
 
 
 def _corpus(sources: tuple[Source, ...]) -> Corpus:
@@ -94,7 +110,7 @@ def _corpus(sources: tuple[Source, ...]) -> Corpus:
 
 def _scored(
     place: int, source: Source, ranked: Ranked, reachable: float, least: float
-) -> Iterator[tuple[float, int, int, int]]:
+) -> Iterator[tuple[int, int, int, int]]:
     """For sorting: the score in steps, best first; the time, newest first; and which it is."""
     documents = source.collection.documents
     score = np.minimum(ranked.score * source.weight * _worth(documents, ranked.documents) / reachable, 1.0)

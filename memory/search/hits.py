@@ -1,8 +1,8 @@
 """From what was found to what is shown: texts are read only here, a few at a time, and near-duplicates are folded."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from foundation.trust import Citation, Trust
@@ -11,58 +11,57 @@ from memory.cold import ColdStore, Conversation, Entry, EntryKind
 from memory.cold.sql import fetch
 from memory.errors import MemoryTrouble
 from memory.hot.notes import Note
-from memory.search.finding import Found
+from memory.search.finding import Findings, Found
 from memory.search.likeness import Shingles, alike, shingles
 from memory.search.query import NOTE, Hit, Query
 from memory.search.snippets import best_window
 
+_ENTRIES = 0
 _PAGE_OF = "SELECT page FROM spans WHERE entry = ? AND start <= ? ORDER BY start DESC LIMIT 1"
 
 
-class Place(Struct, frozen=True):
-    """Something found: an entry's seq, or a note."""
-
-    found: Found
-    entry: int | None = None
-    note: Note | None = None
-
-
 class Reader:
-    """Reads what one query found. `worth` are the question's terms and what each is worth."""
+    """Reads what one query found. Findings of source 0 are entries, of source 1 notes."""
 
     def __init__(
-        self, cold: ColdStore, passage: Callable[[Entry], Passage], query: Query, worth: Mapping[str, float]
+        self,
+        cold: ColdStore,
+        passage: Callable[[Entry], Passage],
+        query: Query,
+        notes: Sequence[Note],
+        findings: Findings,
     ) -> None:
         self._cold = cold
         self._passage = passage
         self._query = query
-        self._worth = worth
+        self._notes = notes
+        self._findings = findings
         self._conversations: dict[int, Conversation] = {}
 
-    def page(self, places: Sequence[Place]) -> tuple[tuple[Hit, ...], bool]:
+    def page(self) -> tuple[tuple[Hit, ...], bool]:
         """The hits of the query's page, and whether there are more after them."""
         start = (self._query.page - 1) * self._query.limit
-        folded = _folded(self._hits(places), start + self._query.limit)
+        folded = _folded(self._hits(), start + self._query.limit)
         return tuple(folded[start : start + self._query.limit]), len(folded) > start + self._query.limit
 
-    def _hits(self, places: Sequence[Place]) -> Iterator[Hit]:
+    def _hits(self) -> Iterator[Hit]:
         """One after another, as they are asked for; those that are gone by now are left out."""
-        for start in range(0, len(places), batch := self._query.limit + 5):
-            some = places[start : start + batch]
-            entries = self._cold.entries([place.entry for place in some if place.entry is not None])
-            for place in some:
-                hit = self._hit(place, entries)
+        coming = iter(self._findings)
+        while some := list(islice(coming, self._query.limit + 5)):
+            entries = self._cold.entries([found.key for found in some if found.source == _ENTRIES])
+            for found in some:
+                hit = self._hit(found, entries)
                 if hit and (self._query.trust is None or hit.trust is self._query.trust):
                     yield hit
 
-    def _hit(self, place: Place, entries: Mapping[int, Entry]) -> Hit | None:
-        if place.note:
-            return self._note_hit(place.found, place.note)
-        entry = entries.get(place.entry or -1)
-        return self._entry_hit(place.found, entry) if entry else None
+    def _hit(self, found: Found, entries: Mapping[int, Entry]) -> Hit | None:
+        if found.source != _ENTRIES:
+            return self._note_hit(found, self._notes[found.key])
+        entry = entries.get(found.key)
+        return self._entry_hit(found, entry) if entry else None
 
     def _note_hit(self, found: Found, note: Note) -> Hit:
-        start, end = best_window(note.text, self._worth, self._query.window_tokens)
+        start, end = best_window(note.text, self._findings.worth, self._query.window_tokens)
         lines = (note.line_first, note.line_last)
         return Hit(
             id=note.id,
@@ -75,7 +74,7 @@ class Reader:
             text_span=(start, end),
             citation=Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines),
             trust=Trust.EXACT,
-            parts=found.parts if self._query.explain else {},
+            parts=found.parts,
         )
 
     def _entry_hit(self, found: Found, entry: Entry) -> Hit | None:
@@ -85,7 +84,7 @@ class Reader:
         except MemoryTrouble as trouble:
             passage = Passage(f"[{trouble.title}: {trouble.message}]", Trust.APPROXIMATE)
             conversation = None
-        start, end = best_window(passage.text, self._worth, self._query.window_tokens)
+        start, end = best_window(passage.text, self._findings.worth, self._query.window_tokens)
         page = self._page_of(entry, start, passage)
         is_page = entry.kind is EntryKind.PAGE and bool(page)
         title = conversation.title if conversation else ""
@@ -113,7 +112,7 @@ class Reader:
             text_span=(start, end),
             citation=citation,
             trust=passage.trust,
-            parts=found.parts if self._query.explain else {},
+            parts=found.parts,
         )
 
     def _conversation(self, seq: int) -> Conversation:

@@ -8,16 +8,14 @@ from time import perf_counter
 from foundation.clock import Clock
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
-from memory.hot import HotMemory
+from memory.hot import HotMemory, Note
 from memory.search.filters import entries_allowed, notes_allowed
-from memory.search.finding import Found, Source, find, newest, notes_source
-from memory.search.hits import Place, Reader
+from memory.search.finding import Findings, Source, find, newest, notes_source
+from memory.search.hits import Reader
 from memory.search.index import Index, Progress
 from memory.search.note_documents import NoteDocuments
 from memory.search.query import Query, Results
 from memory.search.question import Question, take_apart
-
-_ENTRIES, _NOTES = 0, 1
 
 
 class Search:
@@ -41,12 +39,12 @@ class Search:
         """What is relevant, most relevant first. Raises NotFound where the query names a conversation that is none."""
         began = perf_counter()
         question = take_apart(query.text)
-        places, worth = self._places(query, question)
-        hits, more = Reader(self._cold, self._passage, query, worth).page(places)
+        findings, notes = self._findings(query, question)
+        hits, more = Reader(self._cold, self._passage, query, notes, findings).page()
         return Results(
             query=query.text,
             took_ms=round((perf_counter() - began) * 1000, 1),
-            total=len(places) if hits or query.page > 1 else 0,
+            total=len(findings) if hits or query.page > 1 else 0,
             next=query.page + 1 if more else None,
             hits=hits,
         )
@@ -63,21 +61,15 @@ class Search:
         """Why the index could not be written to disk, in a sentence; "" where it could."""
         return self._index.trouble
 
-    def _places(self, query: Query, question: Question) -> tuple[list[Place], dict[str, float]]:
-        most = 2 * query.page * query.limit
+    def _findings(self, query: Query, question: Question) -> tuple[Findings, tuple[Note, ...]]:
         allowed = entries_allowed(query, self._cold)
         with self._lock:
             self._index.catch_up()
             self._hot.look()
             self._notes.keep_up(self._hot.notes())
-            sources = (
-                Source(self._index, allowed),
-                notes_source(self._notes, notes_allowed(query, self._notes.notes)),
-            )
-            found = find(question, sources, most, query.threshold) if query.text.strip() else newest(sources, most)
-            return [self._place(each) for each in found.found], found.worth
-
-    def _place(self, found: Found) -> Place:
-        if found.source == _NOTES:
-            return Place(found, note=self._notes.notes[found.document])
-        return Place(found, entry=int(self._index.documents["entry"][found.document]))
+            notes = self._notes.notes
+            sources = Source(self._index, allowed), notes_source(self._notes, notes_allowed(query, notes))
+            if not query.text.strip():
+                return newest(sources), notes
+            most = 2 * query.page * query.limit
+            return find(question, sources, most=most, least=query.threshold, explain=query.explain), notes
