@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 LONGEST_QUOTE = 320  # characters of one quoted line
+FEW_WORDS = 3  # a line with fewer that say something is worth less
+RANK = 0.3  # what each place further down the order of the search costs, in rare words
 _ENDS = re.compile(
     r"(?<!\b[A-Z])(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\b(?:Mrs|e\.g|i\.e|etc))[.!?…]+[\"'”’)\]]*(?=\s)|[。！？…]+[”’」』）]*|\n+"
 )
@@ -122,7 +124,7 @@ def quotes(question: str, sources: Sequence[Source], *, most: int = 3, lines: in
         if usable:
             chosen = _chosen(usable, pieces_worth, lines)
             found.append(
-                _quote(source, [pieces[i] for i in chosen], max(pieces_worth[i] for i in chosen) - 0.05 * rank, asked)
+                _quote(source, [pieces[i] for i in chosen], max(pieces_worth[i] for i in chosen) - RANK * rank, asked)
             )
     found.sort(key=lambda quote: -quote.score)
     return [quote for quote in _different(found)[:most] if quote.score >= 0.4 * found[0].score]
@@ -141,6 +143,7 @@ def _worth(
     score += 0.5 * sum(1.0 for term in about if term in asked)
     if not sentence.rstrip("\"'”’)").endswith(("?", "？")):
         score += 0.01
+    score *= min(1.0, len(words) / FEW_WORDS)  # “Thanks, Ann!” names her and tells nothing
     if score > 0.1 and any(shape.search(sentence) for shape in wanted):
         score += 1.0
     if sentence.rstrip("\"'”’)").endswith(("?", "？")):
