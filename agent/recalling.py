@@ -75,17 +75,17 @@ def recall_picture(path: Path) -> Recollection:
     return _these(str(path), began, (_of_page(page, citation),))
 
 
-def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1) -> Recollection:
+def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1, conversation: str = "") -> Recollection:
     """By reference (an entry's id, `pg_…`, `m_…`, `MEMORY.md#L3-L7`), else what a question finds.
 
-    Raises NotFound for a reference of ours that nothing has.
+    `conversation` (an id or a title) keeps to one. Raises NotFound for a reference of ours that nothing has.
     """
     began = time.monotonic()
-    if found := _by_reference(memory, asked):
+    if found := _by_reference(memory, asked, conversation):
         return _these(asked, began, found)
     from memory.search import Query  # noqa: PLC0415
 
-    results = memory.search.query(Query(text=asked, limit=limit, page=page))
+    results = memory.search.query(Query(text=asked, limit=limit, page=page, conversation=conversation))
     hits = tuple(_of_hit(memory, hit) for hit in results.hits)
     return Recollection(
         query=asked, took_ms=_since(began), found=results.found, total=results.total, next=results.next, hits=hits
@@ -107,7 +107,7 @@ def describe(hit: Recalled) -> str:
     return f"{hit.trust.value}, {how}{doubt}"
 
 
-def _by_reference(memory: "Memory", asked: str) -> tuple[Recalled, ...]:
+def _by_reference(memory: "Memory", asked: str, conversation: str) -> tuple[Recalled, ...]:
     if any(letter.isspace() for letter in asked):
         return ()
     if asked.startswith("pg_"):
@@ -117,10 +117,11 @@ def _by_reference(memory: "Memory", asked: str) -> tuple[Recalled, ...]:
         return (_of_note(memory.hot.note(asked)),)
     if "#L" in asked:
         return tuple(_of_note(note) for note in memory.hot.notes() if _covers(note, asked))
-    return _of_entries(memory, asked)
+    within = memory.cold.conversation(conversation).seq if conversation else None
+    return _of_entries(memory, asked, within)
 
 
-def _of_entries(memory: "Memory", ref: str) -> tuple[Recalled, ...]:
+def _of_entries(memory: "Memory", ref: str, within: int | None) -> tuple[Recalled, ...]:
     """The entries of exactly this id: several where an import brought the same ids in several conversations.
 
     What looks like an id of ours may be the beginning of one, and is an error where there is none; another word that
@@ -128,7 +129,8 @@ def _of_entries(memory: "Memory", ref: str) -> tuple[Recalled, ...]:
     """
     from memory.cold.sql import fetch  # noqa: PLC0415
 
-    rows = memory.cold.read(lambda db: fetch(db, "SELECT seq FROM entries WHERE id = ? ORDER BY seq LIMIT 50", (ref,)))
+    sql = "SELECT seq FROM entries WHERE id = ?1 AND (?2 IS NULL OR conversation = ?2) ORDER BY seq LIMIT 50"
+    rows = memory.cold.read(lambda db: fetch(db, sql, (ref, within)))
     if rows:
         return tuple(_of_entry(memory, memory.cold.entry(seq)) for (seq,) in rows)
     return (_of_entry(memory, memory.cold.find(ref)),) if ref.startswith("e_") else ()

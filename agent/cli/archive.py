@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,9 +49,9 @@ def command(
     if file is None:
         raise Misuse("Nothing to archive", "Name a file, or - for standard input.", "palimpsest archive notes.txt")
     text, name = _text(file)
-    with invocation.memory(for_writing=True) as memory:
+    with invocation.memory(for_writing=True) as memory, output.Progress("pages") as progress:
         chosen = label if label is not None else name
-        kept = archive_text(memory, text, chosen, mode=mode, keep=not no_text, redact=redact, on_page=_progress())
+        kept = archive_text(memory, text, chosen, mode=mode, keep=not no_text, redact=redact, on_page=progress)
     copies = copy_pictures(kept, folder) if folder else ()
     _print(invocation, kept, copies)
 
@@ -100,14 +99,3 @@ def _list(invocation: Invocation) -> None:
         return
     output.table([(iso(a.created)[:16].replace("T", " "), a.origin, str(a.pages), a.label) for a in archives],
                  ("WHEN", "FROM", "PAGES", "LABEL"))  # fmt: skip
-
-
-def _progress() -> _Progress | None:
-    return _Progress() if sys.stderr.isatty() else None
-
-
-class _Progress:
-    """A line on stderr that counts."""
-
-    def __call__(self, number: int) -> None:
-        click.echo(f"\rpage {number:,}", nl=False, err=True)

@@ -32,7 +32,7 @@ def command(text: str) -> None:
 
 
 async def _report(invocation: Invocation, text: str) -> Report:
-    session = invocation.session()
+    session = invocation.session(for_writing=False)
     try:
         return await session.context_report(text)
     finally:

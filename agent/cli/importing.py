@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,9 +41,9 @@ def command(file: Path, form: str | None, source: str | None) -> None:
         raise Misuse("No such file", f"There is no file {file}.")
     form = form or detect(file)
     named = clear(source or (file.stem if form == "jsonl" else form))
-    with invocation.memory(for_writing=True) as memory:
+    with invocation.memory(for_writing=True) as memory, output.Progress("entries") as progress:
         imported = store_all(
-            memory.cold, read_file(file, form), source=named, fixed_source=source is not None, on_progress=_progress()
+            memory.cold, read_file(file, form), source=named, fixed_source=source is not None, on_progress=progress
         )
         _mirror(memory.mirrors.update, imported.conversations)
     for bad in imported.bad:
@@ -76,17 +75,6 @@ def _print(imported: Imported, *, as_json: bool) -> None:
         f"{imported.entries:,} entries in {len(imported.conversations):,} conversations imported from "
         f"“{imported.source}”; {imported.already:,} were there already; {imported.bad_count:,} lines were bad."
     )
-
-
-def _progress() -> _Progress | None:
-    return _Progress() if sys.stderr.isatty() else None
-
-
-class _Progress:
-    """A line on stderr that counts."""
-
-    def __call__(self, done: int) -> None:
-        click.echo(f"\r{done:,} entries", nl=False, err=True)
 
 
 def _mirror(update: Callable[[int], object], conversations: tuple[int, ...]) -> None:

@@ -95,18 +95,25 @@ class Invocation:
         finally:
             memory.close()
 
-    def session(self) -> Session:
+    def session(self, *, for_writing: bool = True) -> Session:
         """A session in the chosen conversation; the caller closes it."""
         from agent.facts import facts  # noqa: PLC0415
         from agent.session import Session  # noqa: PLC0415
 
-        workspace = self.prepare(for_writing=True)
+        workspace = self.prepare(for_writing=for_writing)
         session = Session.open(workspace, self.reading.config, facts=facts)
+        try:
+            self._take_up(session)
+        except PalimpsestError:
+            session.memory.close()
+            raise
+        return session
+
+    def _take_up(self, session: Session) -> None:
         if self.resume is not None:
             session.resume(self.resume)
         elif self.latest and session.resume_latest() is None:
             output.say("There is no conversation to go on with; this is a new one.")
-        return session
 
     def check_one_conversation(self) -> None:
         if self.latest and self.resume is not None:

@@ -67,7 +67,7 @@ def list_(timeout: float) -> None:
 @click.option("--workspace-only", is_flag=True, help="For this workspace, not for all of yours.")
 def use(spec: str, workspace_only: bool) -> None:
     """Speak to SPEC from now on."""
-    from agent.config import config_dir, user_config  # noqa: PLC0415
+    from agent.config import config_dir, read_config, user_config  # noqa: PLC0415
     from agent.config_edit import save_value, value_from  # noqa: PLC0415
     from agent.settings import all_settings  # noqa: PLC0415
     from models.chat.spec import parse_spec  # noqa: PLC0415
@@ -81,6 +81,9 @@ def use(spec: str, workspace_only: bool) -> None:
         path, versions = user_config(invocation.environment), config_dir(invocation.environment) / "versions"
     setting = all_settings()["model"]
     save_value(path, versions, setting, value_from(setting, named))
+    reading = read_config(invocation.workspace, invocation.environment, {})
+    if reading.config.model != named:
+        output.say(f"{reading.origins['model']} comes first here, and says {reading.config.model}.")
     if invocation.json:
         output.json_object({"model": named, "path": str(path)})
         return

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 import click
 import msgspec
@@ -58,6 +58,26 @@ def error(problem: PalimpsestError, *, as_data: bool) -> None:
     for sentence in (problem.message, problem.hint):
         if sentence:
             click.echo("  " + visible(sentence).replace("\n", "\n  "), err=True)
+
+
+class Progress:
+    """A count on stderr that replaces itself; silent where stderr is no terminal. `with Progress("pages") as count:`"""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._shown = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, done: int) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\r{done:,} {self._what}", nl=False, err=True)
+            self._shown = True
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            click.echo(err=True)
 
 
 def table(rows: Iterable[Sequence[str]], heads: Sequence[str]) -> None:

@@ -22,10 +22,11 @@ if TYPE_CHECKING:  # reading a picture loads no store
     "-k", "limit", type=click.IntRange(min=1, max=100), default=5, show_default=True, help="How many passages."
 )
 @click.option("--page", type=click.IntRange(min=1), default=1, show_default=True, help="Which page of what was found.")
+@click.option("--conversation", metavar="ID", default="", help="Within one conversation: its id or title.")
 @click.option(
     "--engine", type=click.Choice(["auto", "cells"]), default="auto", show_default=True, help="How a picture is read."
 )
-def command(asked: str, limit: int, page: int, engine: str) -> None:
+def command(*, asked: str, limit: int, page: int, conversation: str, engine: str) -> None:
     """Bring passages back, whole and unaltered to the last character.
 
     FILE.png is a page's picture: it is read from its pixels alone, without a workspace, whatever it is called. ID is
@@ -40,7 +41,7 @@ def command(asked: str, limit: int, page: int, engine: str) -> None:
         found = recall_picture(Path(asked))
     else:
         with invocation.memory() as memory:
-            found = recall(memory, asked, limit=limit, page=page)
+            found = recall(memory, asked, limit=limit, page=page, conversation=conversation)
     if invocation.json:
         output.json_object(as_object(found))
         return

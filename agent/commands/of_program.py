@@ -29,13 +29,15 @@ async def _model(session: Session, spec: str) -> Outcome:
         profile = await session.use_model(spec)
         where = "sends text to another machine" if profile.remote else "stays on this machine"
         return Switched(f"The model is {profile.spec} now; it {where}.")
-    found = await session.models()
-    current = session.profile.spec
-    items = tuple(
-        Choice(model.spec, model.spec, _window(model.profile.window) + (" · in use" if model.spec == current else ""))
-        for model in found
-    )
-    return Choices("Models at hand", items, "/model")
+    profiles = {found.spec: found.profile for found in await session.models()}
+    profiles.setdefault(session.profile.spec, session.profile)
+    items = [
+        Choice(spec, spec, _window(profile.window) + (" · in use" if spec == session.profile.spec else ""))
+        for spec, profile in profiles.items()
+    ]
+    if "offline" not in profiles:
+        items.append(Choice("offline", "offline", "no language model: quotes what is remembered"))
+    return Choices("Models at hand", tuple(items), "/model")
 
 
 async def _context(session: Session, text: str) -> Outcome:

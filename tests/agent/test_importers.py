@@ -52,8 +52,9 @@ def branch(cold: ColdStore, conversation: str) -> list[Entry]:
 
 
 def test_only_text_is_required_and_the_rest_of_a_line_is_kept(cold: ColdStore) -> None:
-    stored(cold, read_jsonl(lines({"text": "bare"}, {"text": "full", "id": "D1:3", "conversation": "conv-26",
-        "time": "2023-05-08T13:56:00Z", "role": "assistant", "speaker": "Mel", "mood": {"n": 1}}), "letters"))  # fmt: skip
+    told = {"text": "full", "id": "D1:3", "conversation": "conv-26", "role": "assistant", "speaker": "Mel"}
+    told |= {"time": "2023-05-08T13:56:00Z", "mood": {"n": 1}}
+    stored(cold, read_jsonl(lines({"text": "bare"}, told), "letters"))
     bare = branch(cold, "letters")[0]
     full = branch(cold, "conv-26")[0]
     assert (bare.text, bare.role, bare.meta) == ("bare", Role.USER, {})

@@ -1,0 +1,115 @@
+"""The slash commands on a real session: what they answer, and what they leave behind."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.commands import registry
+from agent.commands.outcome import Choices, Copy, Failed, Outcome, Said, Send, Switched
+from agent.config import Config
+from agent.session import Session
+from agent.workspaces import prepare
+from foundation.paths import Workspace
+
+
+@pytest.fixture
+async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare(workspace, environment)
+    opened = Session.open(workspace, Config(environment=environment))
+    yield opened
+    await opened.close()
+
+
+async def say(session: Session, text: str) -> None:
+    async for _ in session.send(text):
+        pass
+
+
+def said(outcome: Outcome) -> str:
+    assert isinstance(outcome, Said), outcome
+    return outcome.markdown
+
+
+async def test_what_is_remembered_is_found_and_recalled(session: Session) -> None:
+    assert "MEMORY.md" in said(await registry.run(session, "/remember The cat is called Ada."))
+    found = await registry.run(session, "/search cat")
+    assert isinstance(found, Choices)
+    assert found.command == "/recall"
+    assert "Ada" in said(await registry.run(session, f"{found.command} {found.items[0].id}"))
+    assert "Nothing" in said(await registry.run(session, "/search zeppelin"))
+    assert "Nothing" in said(await registry.run(session, "/recall zeppelin"))
+
+
+async def test_conversations_are_begun_renamed_and_taken_up_again(session: Session) -> None:
+    await say(session, "first words")
+    first = session.conversation
+    assert first is not None
+    assert "Trip" in said(await registry.run(session, "/rename Trip"))
+    assert isinstance(await registry.run(session, "/new Other things"), Switched)
+    await say(session, "second words")
+    assert session.conversation is not None
+    assert session.conversation.title == "Other things"
+    listed = await registry.run(session, "/resume")
+    assert isinstance(listed, Choices)
+    assert [item.label for item in listed.items] == ["Other things", "Trip"]
+    assert isinstance(await registry.run(session, f"/resume {first.id}"), Switched)
+    assert session.conversation.id == first.id
+    assert isinstance(await registry.run(session, "/resume nowhere"), Failed)
+
+
+async def test_a_conversation_is_exported_once_to_each_name(session: Session, workspace: Workspace) -> None:
+    assert "nothing" in said(await registry.run(session, "/export"))
+    await say(session, "words to keep")
+    assert "talk.md" in said(await registry.run(session, "/export talk.md"))
+    assert "words to keep" in (workspace.root / "talk.md").read_text()
+    assert isinstance(await registry.run(session, "/export talk.md"), Failed)
+    said(await registry.run(session, "/export talk.jsonl"))
+    assert '"text": "words to keep"' in (workspace.root / "talk.jsonl").read_text()
+
+
+async def test_a_file_is_archived_and_a_short_conversation_needs_none(session: Session, workspace: Workspace) -> None:
+    (workspace.root / "letter.txt").write_text("Dear Ada, the boiler is fine.")
+    assert "pg_" in said(await registry.run(session, "/archive letter.txt"))
+    await say(session, "hello")
+    assert "fits" in said(await registry.run(session, "/archive"))
+    assert isinstance(await registry.run(session, "/archive nowhere.txt"), Failed)
+
+
+async def test_a_skill_is_listed_and_sent_with_a_message(session: Session) -> None:
+    listed = await registry.run(session, "/skill")
+    assert isinstance(listed, Choices)
+    name = listed.items[0].id
+    sent = await registry.run(session, f"/skill {name} these notes, please")
+    assert sent == Send("these notes, please", skill=name)
+    unknown = await registry.run(session, "/skill none-such")
+    assert isinstance(unknown, Failed)
+    assert name in unknown.error.hint
+
+
+async def test_the_model_is_listed_and_changed(session: Session) -> None:
+    listed = await registry.run(session, "/model")
+    assert isinstance(listed, Choices)
+    assert "in use" in listed.items[0].detail
+    changed = await registry.run(session, "/model openai:x@http://127.0.0.1:9/v1")
+    assert isinstance(changed, Switched)
+    assert "stays on this machine" in changed.said
+    assert isinstance(await registry.run(session, "/model nonsense"), Failed)
+    assert session.profile.name == "x"
+
+
+async def test_the_context_and_the_status_are_told(session: Session) -> None:
+    await say(session, "hello")
+    shown = said(await registry.run(session, "/context what next?"))
+    for layer in ("system", "project", "conversation", "message"):
+        assert f"| {layer} |" in shown
+    assert "offline" in said(await registry.run(session, "/status"))
+
+
+async def test_the_last_answer_is_copied_to_the_letter(session: Session) -> None:
+    assert isinstance(await registry.run(session, "/copy"), Said)
+    await say(session, "hello")
+    copied = await registry.run(session, "/copy")
+    assert isinstance(copied, Copy)
+    assert copied.text == session.answers(1)[0]
