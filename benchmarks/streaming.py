@@ -21,10 +21,25 @@ from typing import Any
 
 TOKEN = 4  # characters
 FENCE = 1_500  # tokens of the open fence that ends the mixed text
-WORDS = (
-    "memory page window recall answer budget the a of in and prefix layer 记忆 页面 token cache stream because when "
-    "boiler harbour reads `zones` **twice** *before* it writes, so nothing moves. 上下文 压缩 之后 仍然 可以 找回。"
-).split()
+WORDS = [
+    *("memory", "page", "window", "recall", "answer", "budget", "the", "a", "of", "in", "and", "prefix", "layer"),
+    *(
+        "记忆",
+        "页面",
+        "上下文",
+        "压缩",
+        "之后",
+        "仍然",
+        "可以",
+        "找回。",
+        "token",
+        "cache",
+        "stream",
+        "because",
+        "when",
+    ),
+    *("boiler", "harbour", "reads", "`zones`", "**twice**", "*before*", "it", "writes,", "so", "nothing", "moves."),
+]
 
 
 def mixed(tokens: int) -> str:

@@ -26,7 +26,10 @@ class TerminalWatch:
                 loop.add_signal_handler(number, self._leave)
             except (NotImplementedError, RuntimeError, ValueError):
                 with contextlib.suppress(ValueError):  # not on the main thread: a test, an embedding
-                    signal.signal(number, lambda *_: loop.call_soon_threadsafe(self._leave))
+                    signal.signal(number, lambda _number, _frame: self._leave_soon(loop))
+
+    def _leave_soon(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.call_soon_threadsafe(self._leave)
 
     def end(self) -> None:
         """Gives the signals back."""

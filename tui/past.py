@@ -26,7 +26,7 @@ def _pieces(entry: Entry, passage: Callable[[Entry], Passage]) -> list[Piece]:
         case EntryKind.MESSAGE, _:
             shown = passages(passage(entry).text)
             return shown if entry.complete else [*shown, Quiet("the answer broke off here", gap=True)]
-        case (EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _:
+        case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
             return [Quiet(f"▸ {entry.meta.get('name', 'tool')}: {short_count(entry.chars)} characters", gap=True)]
         case _:
             return []

@@ -30,9 +30,11 @@ MOST_CITED = 3
 class Scribe:
     """One turn's hand. `write` each event, in order."""
 
-    def __init__(self, transcript: Transcript, status: StatusBar) -> None:
+    def __init__(self, transcript: Transcript, status: StatusBar, *, timed: bool = True) -> None:
+        """`timed`: whether the answer's speed says something (offline's does not)."""
         self._transcript = transcript
         self._status = status
+        self._timed = timed
         self._recalled: tuple[Recalled, ...] = ()
         self._answering = False  # whether the answer has its mark
         self._thought = 0  # characters of reasoning
@@ -52,7 +54,7 @@ class Scribe:
             case Recall(recalled=recalled):
                 self._recalled = recalled
             case UsageKnown(tokens_per_second=speed):
-                self._status.tell(speed=speed)
+                self._status.tell(speed=speed if self._timed else 0.0)
             case UserStored():
                 self._status.tell(doing="thinking back · Esc stops")
             case Notice() | EpochChanged() | Compacted() | ToolStarted() | ToolFinished() | PermissionAsked():

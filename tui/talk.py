@@ -111,7 +111,8 @@ class Talk:
         attachments, told = await asyncio.to_thread(self._attached, text)
         self._face.transcript.add(Asked(text, told))
         self._face.transcript.to_end()
-        scribe = Scribe(self._face.transcript, self._face.status)
+        timed = self.session.profile.spec != "offline"
+        scribe = Scribe(self._face.transcript, self._face.status, timed=timed)
         failed = True
         try:
             async for event in self.session.send(text, attachments, skill):
@@ -213,4 +214,3 @@ def _is_command(text: str) -> bool:
     """A slash and a word; `/usr/bin/env …` is a message."""
     name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
     return bool(name) and "/" not in name
-

@@ -41,9 +41,7 @@ RECALLED = (
         Citation(kind="entry", ref="e_4kx7", title="House", speaker="Ann", time=NOW),
         Trust.EXACT,
     ),
-    Recalled(
-        "锅炉保修到2027年。", Citation(kind="page", ref="pg_19ab", title="保修单", time=NOW), Trust.VERIFIED
-    ),
+    Recalled("锅炉保修到2027年。", Citation(kind="page", ref="pg_19ab", title="保修单", time=NOW), Trust.VERIFIED),
 )
 
 

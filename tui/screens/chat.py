@@ -18,6 +18,7 @@ from textual.widgets import Static
 from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
 from foundation.terminal_text import visible
+from tui.host import host
 from tui.widgets.prompt.area import Prompt
 from tui.widgets.prompt.drafts import NEW, Drafts
 from tui.widgets.prompt.history import PromptHistory
@@ -188,7 +189,7 @@ class ChatScreen(Screen[None]):
 
         entries = list(dict.fromkeys(reversed(self._history.entries)))
         picks = [Pick(str(number), entry) for number, entry in enumerate(entries)]
-        picked = await self.app.push_screen_wait(ChoicesScreen("What you typed before", picks))
+        picked = await host(self).push_screen_wait(ChoicesScreen("What you typed before", picks))
         if picked is not None:
             self.put_back([entries[int(picked)]])
 
@@ -230,13 +231,13 @@ class ChatScreen(Screen[None]):
     async def permit(self, asked: "PermissionAsked") -> bool:
         from tui.screens.permission import PermissionScreen  # noqa: PLC0415
 
-        return await self.app.push_screen_wait(PermissionScreen(asked.call.name, asked.summary))
+        return await host(self).push_screen_wait(PermissionScreen(asked.call.name, asked.summary))
 
     async def pick(self, choices: "Choices") -> str | None:
         from tui.screens.choices import ChoicesScreen, Pick  # noqa: PLC0415
 
         picks = [Pick(item.id, item.label, item.detail) for item in choices.items]
-        return await self.app.push_screen_wait(ChoicesScreen(choices.title, picks))
+        return await host(self).push_screen_wait(ChoicesScreen(choices.title, picks))
 
     def put_back(self, texts: list[str]) -> None:
         """Unsent texts return to the prompt, before what stands there."""
@@ -251,7 +252,7 @@ class ChatScreen(Screen[None]):
         self._queue.update(Text("\n".join([*lines, *more])))
 
     def copied(self, text: str, what: str) -> None:
-        self.app.copy_to_clipboard(text)
+        host(self).copy_to_clipboard(text)
         self.notify(f"Copied {what}.", timeout=3, markup=False)
 
     # Moving and leaving
@@ -303,7 +304,7 @@ class ChatScreen(Screen[None]):
             self._save_draft()
         finally:
             await self.close_session()
-            self.app.exit()
+            host(self).exit()
 
     async def close_session(self) -> str:
         """Stops the answer, keeps what came, closes the memory; gives the conversation's id."""

@@ -14,6 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from foundation.terminal_text import visible
+from tui.host import ink
 
 
 class Pick(Struct, frozen=True):
@@ -93,5 +94,5 @@ class ChoicesScreen(ModalScreen[str | None]):
         text = Text(label, no_wrap=True, overflow="ellipsis", end="")
         if pick.detail:
             detail = " ".join(visible(pick.detail).split())
-            text.append(f"\n  {detail}", self.app.theme_variables["muted"])
+            text.append(f"\n  {detail}", ink(self, "muted"))
         return text

@@ -11,7 +11,9 @@ DARK: Final = "palimpsest"
 LIGHT: Final = "palimpsest-light"
 
 
-def _theme(name: str, *, dark: bool, ground: str, ink: str, panel: str, accent: str, variables: dict[str, str]) -> Theme:
+def _theme(
+    name: str, *, dark: bool, ground: str, ink: str, panel: str, accent: str, variables: dict[str, str]
+) -> Theme:
     return Theme(
         name=name,
         primary=accent,

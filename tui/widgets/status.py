@@ -8,6 +8,7 @@ from rich.text import Text
 from textual.widget import Widget
 
 from foundation.terminal_text import visible
+from tui.host import ink
 
 GAP: Final = " · "
 
@@ -42,7 +43,7 @@ class StatusBar(Widget):
         left, right = fitted(self.standing, self.size.width)
         space = " " * max(self.size.width - cell_len(left) - cell_len(right), 0)
         text = Text(left + space, no_wrap=True, overflow="ellipsis", end="")
-        return text.append(right, self.app.theme_variables["accent-ink"] if self.standing.doing else "")
+        return text.append(right, ink(self, "accent-ink") if self.standing.doing else "")
 
 
 def fitted(standing: Standing, width: int) -> tuple[str, str]:

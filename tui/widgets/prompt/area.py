@@ -9,6 +9,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from foundation.terminal_text import visible
+from tui.host import host
 from tui.widgets.prompt.history import PromptHistory, Walk
 from tui.widgets.prompt.pasted import Pastes
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
@@ -164,7 +165,7 @@ class Prompt(TextArea):
     def action_interrupt(self) -> None:
         """Copies a selection; clears the prompt into the history; else asks to leave."""
         if selected := self.selected_text or self.screen.get_selected_text():
-            self.app.copy_to_clipboard(selected)
+            host(self).copy_to_clipboard(selected)
             self.screen.clear_selection()
             self.notify("Copied.", timeout=2)
         elif self.text:

@@ -9,6 +9,8 @@ from rich.text import Text
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from tui.host import ink
+
 SHOWN: Final = 8
 
 
@@ -51,20 +53,19 @@ class Suggestions(Widget):
             self.chosen = (self.chosen + by) % len(self._items)
 
     def render(self) -> Text:
-        variables = self.app.theme_variables
         first = max(0, min(self.chosen - SHOWN // 2, len(self._items) - SHOWN))
         shown = self._items[first : first + SHOWN]
         column = min(max((cell_len(item.label) for item in shown), default=0), max(self.size.width // 2, 12))
         text = Text(no_wrap=True, overflow="ellipsis", end="")
         for number, item in enumerate(shown, first):
-            mark, style = ("❯ ", f"bold {variables['accent-ink']}") if number == self.chosen else ("  ", "")
+            mark, style = ("❯ ", f"bold {ink(self, 'accent-ink')}") if number == self.chosen else ("  ", "")
             label = Text(item.label)
             label.truncate(column, overflow="ellipsis", pad=True)
             text.append(mark, style).append(label.plain, style)
             room = self.size.width - column - 5
             detail = Text(item.detail)
             detail.truncate(max(room, 0), overflow="ellipsis")
-            text.append("  " + detail.plain, variables["muted"])
+            text.append("  " + detail.plain, ink(self, "muted"))
             if number < first + len(shown) - 1:
                 text.append("\n")
         return text

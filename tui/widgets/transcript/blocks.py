@@ -237,7 +237,15 @@ class Splitter:
         self._chars = 0
 
     def _push(
-        self, kind: BlockKind, source: str, indent: int, ends: bool, *, language: str = "", header: str = "", sample: str = ""
+        self,
+        kind: BlockKind,
+        source: str,
+        indent: int,
+        ends: bool,
+        *,
+        language: str = "",
+        header: str = "",
+        sample: str = "",
     ) -> None:
         self._done.append(
             Block(kind, source, self._gap and self._opens, indent, language, header, sample, self._opens, ends)

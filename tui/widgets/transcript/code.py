@@ -1,7 +1,8 @@
 """Code, coloured by Pygments, on a panel of its own."""
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -13,6 +14,8 @@ from tui.widgets.transcript.wrap import fold
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
+
+    Find = Callable[..., Lexer]
 
 TAB: Final = 4
 _STYLES: Final = (  # the longest fitting beginning of a token's name decides
@@ -56,11 +59,13 @@ def _coloured(source: str, language: str, look: Look) -> list[Run]:
 
 @lru_cache(maxsize=32)
 def _lexer(language: str) -> "Lexer | None":
-    from pygments.lexers import get_lexer_by_name  # noqa: PLC0415 - loaded with the first code
+    from pygments import lexers  # noqa: PLC0415 - loaded with the first code
     from pygments.util import ClassNotFound  # noqa: PLC0415
 
     try:
-        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+        return cast("Find", lexers.get_lexer_by_name)(  # pyright: ignore[reportUnknownMemberType] - its options are untyped
+            language, stripnl=False, ensurenl=False
+        )
     except ClassNotFound:
         return None
 

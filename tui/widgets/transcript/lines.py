@@ -11,7 +11,9 @@ Run = tuple[str, Style]
 Line = list[Segment]
 
 
-def cut(runs: Iterable[Run], width: int, breaks: Callable[[str, int], list[int]], *, keep_spaces: bool = False) -> list[Line]:
+def cut(
+    runs: Iterable[Run], width: int, breaks: Callable[[str, int], list[int]], *, keep_spaces: bool = False
+) -> list[Line]:
     """The runs as lines of at most `width` cells; a newline in a run begins another."""
     lines: list[Line] = []
     for paragraph in _paragraphs(runs):

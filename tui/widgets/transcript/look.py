@@ -39,8 +39,8 @@ class Look(Struct, frozen=True, kw_only=True):
     def of_theme(cls, variables: Mapping[str, str], base: Style) -> Self:
         """`variables` are the theme's, `base` the widget's own colour and background."""
 
-        def ink(name: str, **attributes: bool) -> Style:
-            return base + Style(color=_color(variables.get(name, "")), **attributes)
+        def ink(name: str, *, bold: bool | None = None, underline: bool | None = None) -> Style:
+            return base + Style(color=_color(variables.get(name, "")), bold=bold, underline=underline)
 
         panel = base + Style(bgcolor=_color(variables.get("panel", "")))
         return cls(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # the parser is loaded with the first answer, after first pai
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
-NARROWEST: Final = 12  # deeper nesting is not indented further
+NARROWEST: Final = 8  # cells; nesting that leaves less is not indented
 
 
 @lru_cache(maxsize=1)
@@ -61,7 +61,13 @@ def _block(node: "SyntaxTreeNode", width: int, look: Look) -> list[Line]:
             return _list(node, width, look)
         case "blockquote":
             bar = Segment("▎ ", look.rule)
-            return indented(_children(node, max(width - 2, NARROWEST), look, loose=True), bar, bar)
+            return _nested(node, bar, bar, width, look, loose=True)
+        case _:
+            return _leaf(node, width, look)
+
+
+def _leaf(node: "SyntaxTreeNode", width: int, look: Look) -> list[Line]:
+    match node.type:
         case "fence" | "code_block":
             return code_lines(node.content.rstrip("\n"), node.info.split(" ")[0], width, look, labelled=True)
         case "hr":
@@ -82,17 +88,27 @@ def _list(node: "SyntaxTreeNode", width: int, look: Look) -> list[Line]:
         if lines and loose:
             lines.append([])
         mark = f"{number}.".ljust(column) if ordered else "• "
-        inside = _children(item, max(width - len(mark), NARROWEST), look, loose=loose) or [[]]
-        lines.extend(indented(inside, Segment(mark, look.muted), Segment(" " * len(mark), look.text)))
+        lines.extend(
+            _nested(item, Segment(mark, look.muted), Segment(" " * len(mark), look.text), width, look, loose=loose)
+        )
     return lines
+
+
+def _nested(
+    node: "SyntaxTreeNode", first: Segment, others: Segment, width: int, look: Look, *, loose: bool
+) -> list[Line]:
+    room = width - first.cell_length
+    if room < NARROWEST:
+        return _children(node, width, look, loose=loose)
+    return indented(_children(node, room, look, loose=loose) or [[]], first, others)
 
 
 def table_of(node: "SyntaxTreeNode", look: Look) -> Table:
     """The cells of a table's node."""
-    rows = [
-        [inline(cell, look, look.text) for cell in row.children] for part in node.children for row in part.children
+    rows = [[inline(cell, look, look.text) for cell in row.children] for part in node.children for row in part.children]
+    sides = [
+        str(cell.attrs.get("style", "")).removeprefix("text-align:") for cell in node.children[0].children[0].children
     ]
-    sides = [str(cell.attrs.get("style", "")).removeprefix("text-align:") for cell in node.children[0].children[0].children]
     return Table(rows[0], rows[1:], sides)
 
 

@@ -43,4 +43,3 @@ class AnswerStream:
             pieces.append(Passage(block, first=self._marked))
             self._marked = False
         return pieces
-

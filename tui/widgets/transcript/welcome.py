@@ -17,7 +17,7 @@ PROMISES: Final = (
     "It comes back when it matters, with its date and its place: /recall.",
     "MEMORY.md is plain Markdown, yours to edit; /context shows each request.",
 )
-OFFLINE: Final = "offline, no language model: it answers by quoting what it remembers"
+OFFLINE: Final = "offline: it quotes what it remembers, without a language model"
 
 
 class Welcome(Struct, frozen=True):

@@ -33,6 +33,9 @@ def breaks(text: str, width: int) -> list[int]:
                 start = chance
                 used -= chance_used
                 chance_used = 0
+                if used + cells > width and at > start:
+                    found.append(at)
+                    start, used = at, 0
             used += cells
             before_wide = wide
         before = what

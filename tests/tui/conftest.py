@@ -1,0 +1,107 @@
+"""The chat screen over a scripted session, and keys to press."""
+
+import asyncio
+import importlib.util
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foundation.paths import Workspace
+
+_HERE = Path(__file__).parent
+if "fakes_tui" not in sys.modules:  # tests are imported by path; their neighbours are too
+    _spec = importlib.util.spec_from_file_location("fakes_tui", _HERE / "fakes_tui.py")
+    assert _spec and _spec.loader
+    sys.modules["fakes_tui"] = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(sys.modules["fakes_tui"])
+
+from fakes_tui import FakeSession, answer  # noqa: E402
+from textual.pilot import Pilot  # noqa: E402
+
+from tui.app import PalimpsestApp  # noqa: E402
+from tui.screens.chat import ChatScreen, Start  # noqa: E402
+
+
+class Chat:
+    """A running chat screen: what a person does, and what they see."""
+
+    def __init__(self, app: PalimpsestApp, session: FakeSession, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.session = session
+        self.pilot = pilot
+        self.screen: ChatScreen = app.chat
+
+    @property
+    def lines(self) -> list[str]:
+        """The transcript, all of it, as text."""
+        sheet = self.screen.transcript._sheet
+        return [(strip.text if (strip := sheet.line(number)) else "").rstrip() for number in range(sheet.total)]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def seen(self) -> list[str]:
+        """The whole screen as it stands."""
+        return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def type(self, text: str) -> None:
+        for character in text:
+            await self.pilot.press({"/": "slash", " ": "space", "@": "at"}.get(character, character))
+        await self.pilot.pause()
+
+    async def say(self, text: str) -> None:
+        await self.type(text)
+        await self.press("enter")
+
+    async def until(self, holds: Callable[[], Any], within: float = 5) -> None:
+        """Waits for what must come; fails where it does not."""
+        async with asyncio.timeout(within):
+            while not holds():
+                await asyncio.sleep(0.01)
+        await self.pilot.pause()
+
+    async def quiet(self) -> None:
+        """Until the session stands and nothing goes on."""
+        await self.until(lambda: self.screen._talk is not None)
+        await self.until(lambda: not (self.screen._talk.busy or self.screen._talk._waiting))  # type: ignore[union-attr]
+
+
+Open = Callable[..., AbstractAsyncContextManager[Chat]]
+
+
+@pytest.fixture
+def open_chat(workspace: Workspace, tmp_path: Path) -> Open:
+    """`async with open_chat(answers=…, size=…, **start) as chat`."""
+
+    @asynccontextmanager
+    async def opened(
+        *,
+        answers: Callable[[str], Sequence[Any]] = lambda text: answer(f"You said {text}."),
+        session: FakeSession | None = None,
+        size: tuple[int, int] = (80, 24),
+        theme: str = "palimpsest",
+        **start: Any,
+    ) -> AsyncIterator[Chat]:
+        fake = session or FakeSession(answers)
+
+        async def open_session() -> Any:
+            return fake
+
+        begin = Start(workspace=workspace, model="offline", here=tmp_path, **start)
+        app = PalimpsestApp(begin, open_session, theme=theme)
+        async with app.run_test(size=size) as pilot:
+            chat = Chat(app, fake, pilot)
+            await chat.quiet()
+            yield chat
+
+    return opened

@@ -1,0 +1,265 @@
+"""A conversation on the screen: messages, answers, stopping, waiting, leaving."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from fakes_tui import RECALLED, REPORT, FakeSession, answer, spoken
+
+from agent.commands.outcome import Choice, Choices, Copy, Said
+from agent.events import Compacted, ContextReady, Notice, Prefill, ReasoningDelta, TextDelta, TurnFailed
+from context.receipt import Receipt
+from models.chat.port import Profile
+from models.messages import Role
+from tui.screens.choices import ChoicesScreen
+
+
+async def test_a_message_is_answered(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.say("hello")
+        await chat.quiet()
+        assert "❯ hello" in chat.lines
+        assert "◆ You said hello." in chat.lines
+        assert chat.screen.status.standing.tokens == REPORT.total_tokens
+
+
+async def test_what_was_recalled_stands_under_the_answer_with_its_trust(open_chat: Any) -> None:
+    async with open_chat(answers=lambda _: answer("In May.", recalled=RECALLED)) as chat:
+        await chat.say("when?")
+        await chat.quiet()
+        assert "  recalled  [House · Ann · 2026-03-14 · e_4kx7] exact" in chat.lines
+        assert "            [保修单 · 2026-03-14 · pg_19ab] verified" in chat.lines
+
+
+async def test_an_answer_streams_into_view_while_the_person_types(open_chat: Any) -> None:
+    hold = asyncio.Event()
+    events = answer("The first words. And the rest.")
+    async with open_chat(answers=lambda _: [*events[:5], hold, *events[5:]]) as chat:
+        await chat.say("go")
+        await chat.until(lambda: "The first" in chat.text)
+        await chat.type("next")
+        assert chat.screen.prompt.text == "next"
+        hold.set()
+        await chat.quiet()
+        assert "◆ The first words. And the rest." in chat.lines
+        assert chat.screen.prompt.text == "next"
+
+
+async def test_escape_stops_the_answer_and_keeps_what_came(open_chat: Any) -> None:
+    events = answer("Some words that go on.")
+    async with open_chat(answers=lambda _: [*events[:6], asyncio.Event()]) as chat:
+        await chat.say("go")
+        await chat.until(lambda: "Some words" in chat.text)
+        await chat.press("escape")
+        await chat.quiet()
+        assert "stopped; what came is kept" in chat.text
+
+
+async def test_a_message_sent_while_it_answers_waits_its_turn(open_chat: Any) -> None:
+    hold = asyncio.Event()
+    async with open_chat(answers=lambda text: [*([hold] if text == "one" else []), *answer(f"re {text}")]) as chat:
+        await chat.say("one")
+        await chat.until(lambda: chat.screen._talk.busy)
+        await chat.say("two")
+        assert any("waits: two" in line for line in chat.seen)
+        assert "1 waiting" in chat.seen[-1]
+        hold.set()
+        await chat.quiet()
+        assert [sent[0] for sent in chat.session.sent] == ["one", "two"]
+
+
+async def test_stopping_gives_what_waits_back_unsent(open_chat: Any) -> None:
+    async with open_chat(answers=lambda _: [asyncio.Event()]) as chat:
+        await chat.say("one")
+        await chat.until(lambda: chat.screen._talk.busy)
+        await chat.say("two")
+        await chat.press("escape")
+        await chat.quiet()
+        assert chat.screen.prompt.text == "two"
+        assert [sent[0] for sent in chat.session.sent] == ["one"]
+
+
+async def test_a_failed_turn_is_one_panel_and_the_chat_goes_on(open_chat: Any) -> None:
+    failed = TurnFailed("refused", "No answer", "127.0.0.1:8080 refused the connection.", "Start the server.")
+    async with open_chat(answers=lambda text: [failed] if text == "one" else answer("Now.")) as chat:
+        await chat.say("one")
+        await chat.quiet()
+        assert chat.lines[-3:] == [
+            "▌ No answer",
+            "▌ 127.0.0.1:8080 refused the connection.",
+            "▌ Start the server.",
+        ]
+        await chat.say("two")
+        await chat.quiet()
+        assert "◆ Now." in chat.lines
+
+
+async def test_a_defect_in_a_turn_is_told_and_the_chat_goes_on(open_chat: Any) -> None:
+    def broken(text: str) -> list[Any]:
+        if text == "one":
+            raise ZeroDivisionError("a secret [value]")
+        return answer("Now.")
+
+    async with open_chat(answers=broken) as chat:
+        await chat.say("one")
+        await chat.quiet()
+        assert "▌ A defect in Palimpsest" in chat.lines
+        await chat.say("two")
+        await chat.quiet()
+        assert "◆ Now." in chat.lines
+
+
+async def test_receipts_and_notices_are_quiet_lines(open_chat: Any) -> None:
+    receipt = Receipt(text="4 older turns left for the archive: 5,120 → 1,900 tokens, 2 pages.", entries=8)
+    events = [Notice("info", "AGENTS.md was read again."), Compacted(receipt), *answer("Yes.")]
+    async with open_chat(answers=lambda _: events) as chat:
+        await chat.say("go")
+        await chat.quiet()
+        assert "  AGENTS.md was read again." in chat.lines
+        assert f"  {receipt.text}" in chat.lines
+
+
+async def test_reading_the_prompt_and_thinking_show_in_the_status(open_chat: Any) -> None:
+    hold, later = asyncio.Event(), asyncio.Event()
+    events = [ContextReady(REPORT), Prefill(1_200, 4_000), hold, ReasoningDelta("hm " * 500), later, TextDelta("x")]
+    async with open_chat(answers=lambda _: events) as chat:
+        await chat.say("go")
+        await chat.until(lambda: "reading 1.2k/4.0k" in chat.seen[-1])
+        hold.set()
+        await chat.until(lambda: "thinking · 1.5k characters" in chat.seen[-1])
+        later.set()
+        await chat.quiet()
+
+
+async def test_a_command_shows_what_it_answers(open_chat: Any, monkeypatch: Any) -> None:
+    async def run(_session: Any, line: str) -> Any:
+        return Said(f"**{line}** | done")
+
+    monkeypatch.setattr("agent.commands.registry.run", run)
+    async with open_chat() as chat:
+        await chat.say("/recall boiler")
+        await chat.quiet()
+        assert "  /recall boiler | done" in chat.lines
+
+
+async def test_a_list_is_narrowed_and_picked_from(open_chat: Any, monkeypatch: Any) -> None:
+    asked: list[str] = []
+
+    async def run(_session: Any, line: str) -> Any:
+        asked.append(line)
+        picks = (Choice("c_1", "Trip", "2026-03-14"), Choice("c_2", "The boiler [x]", "锅炉"))
+        return Choices("Conversations", picks, "/resume") if line == "/resume" else Said("Taken up.")
+
+    monkeypatch.setattr("agent.commands.registry.run", run)
+    async with open_chat() as chat:
+        await chat.type("/resume")
+        await chat.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, ChoicesScreen))
+        assert any("The boiler [x]" in line for line in chat.seen)
+        await chat.type("boil")
+        await chat.press("enter")
+        await chat.quiet()
+        assert asked == ["/resume", "/resume c_2"]
+
+
+async def test_leaving_a_list_does_nothing(open_chat: Any, monkeypatch: Any) -> None:
+    async def run(_session: Any, line: str) -> Any:
+        return Choices("Models", (Choice("a", "a"),), "/model")
+
+    monkeypatch.setattr("agent.commands.registry.run", run)
+    async with open_chat() as chat:
+        await chat.say("/model")
+        await chat.until(lambda: isinstance(chat.app.screen, ChoicesScreen))
+        await chat.press("escape")
+        await chat.quiet()
+        assert chat.app.screen is chat.screen
+
+
+async def test_copy_goes_to_the_clipboard_to_the_letter(open_chat: Any, monkeypatch: Any) -> None:
+    async def run(_session: Any, line: str) -> Any:
+        return Copy("a\tb ", "the answer")
+
+    monkeypatch.setattr("agent.commands.registry.run", run)
+    async with open_chat() as chat:
+        await chat.say("/copy")
+        await chat.quiet()
+        assert chat.app.clipboard == "a\tb "
+
+
+async def test_context_is_drawn_layer_by_layer(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.say("/context")
+        await chat.quiet()
+        assert any("conversation" in line and "█" in line and "1,650/4,096" in line for line in chat.lines)
+        assert any("left out: summary 1, 220 tokens, over its share" in line for line in chat.lines)
+
+
+async def test_a_path_is_a_message_and_no_command(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.say("/usr/bin/env is a path")
+        await chat.quiet()
+        assert chat.session.sent[0][0] == "/usr/bin/env is a path"
+
+
+async def test_a_mentioned_file_goes_with_the_message(open_chat: Any, tmp_path: Path) -> None:
+    (tmp_path / "plan.txt").write_text("a plan")
+    async with open_chat() as chat:
+        await chat.say("see @plan.txt, and @nothing.txt")
+        await chat.quiet()
+        assert chat.session.sent == [("see @plan.txt, and @nothing.txt", ("plan.txt",), "")]
+        assert "  with plan.txt" in chat.lines
+
+
+async def test_a_conversation_is_taken_up_with_its_newest_messages_and_older_ones_on_the_way_up(open_chat: Any) -> None:
+    session = FakeSession(lambda text: answer(text))
+    session.entries = [
+        spoken(number, Role.USER if number % 2 else Role.ASSISTANT, f"message {number}") for number in range(1, 51)
+    ]
+    async with open_chat(session=session, latest=True) as chat:
+        assert "message 50" in chat.text
+        assert "message 31" in chat.text
+        assert "message 30" not in chat.text
+        assert chat.screen.transcript.following
+        await chat.press("ctrl+home")
+        await chat.until(lambda: "message 11" in chat.text)
+        assert "message 10" not in chat.text.replace("message 100", "")
+        top = chat.screen.transcript.render_line(0).text + chat.screen.transcript.render_line(1).text
+        assert "message 31" in top
+
+
+async def test_a_found_model_is_offered_and_f2_takes_it(open_chat: Any) -> None:
+    class Found:
+        spec = "openai:qwen3@http://127.0.0.1:8080/v1"
+        profile = Profile(spec=spec, name="qwen3")
+
+    session = FakeSession(lambda text: answer(text), models=[Found()])
+    async with open_chat(session=session) as chat:
+        await chat.until(lambda: "answers on this machine" in chat.text)
+        await chat.press("f2")
+        await chat.until(lambda: chat.session.profile.name.startswith("openai:qwen3"))
+        await chat.quiet()
+        assert "openai:qwen3" in chat.seen[-1]
+
+
+async def test_ctrl_c_twice_leaves_and_closes_the_session(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.press("ctrl+c")
+        assert not chat.session.closed
+        await chat.press("ctrl+c")
+        await chat.until(lambda: chat.session.closed)
+
+
+async def test_ctrl_d_leaves_only_when_the_prompt_is_empty(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.type("ab")
+        await chat.press("home", "ctrl+d")
+        assert chat.screen.prompt.text == "b"
+        assert not chat.session.closed
+        await chat.press("ctrl+d", "ctrl+d")
+        await chat.until(lambda: chat.session.closed)
+
+
+async def test_a_message_sent_before_the_memory_is_open_is_sent_when_it_is(open_chat: Any) -> None:
+    async with open_chat(message="from the command line") as chat:
+        await chat.until(lambda: chat.session.sent)
+        assert chat.session.sent[0][0] == "from the command line"

@@ -1,0 +1,78 @@
+"""Markdown as lines: what stands where, and what a terminal must never be given."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.style import Style
+
+from tui.widgets.transcript.blocks import Splitter
+from tui.widgets.transcript.look import Look
+from tui.widgets.transcript.render import block_lines
+from tui.widgets.transcript.tables import fitted
+
+LOOK = Look.of_theme({}, Style())
+
+
+def rendered(text: str, width: int = 40) -> list[str]:
+    splitter = Splitter()
+    blocks = [*splitter.feed(text), *splitter.close()]
+    return ["".join(part.text for part in line).rstrip() for block in blocks for line in block_lines(block, width, LOOK)]
+
+
+def test_html_is_text() -> None:
+    assert rendered("a List<String> and <b>bold</b>\n\n<div>x</div>") == ["a List<String> and <b>bold</b>", "", "<div>x</div>"]
+
+
+def test_an_address_is_shown_and_never_a_link() -> None:
+    splitter = Splitter()
+    (block,) = [*splitter.feed("[click](https://e.org/x) and ![pic](http://e.org/p.png)"), *splitter.close()]
+    lines = block_lines(block, 80, LOOK)
+    assert "".join(part.text for part in lines[0]) == "click (https://e.org/x) and [image: pic] (http://e.org/p.png)"
+    assert not [part for line in lines for part in line if part.style and (part.style.link or part.style.meta)]
+
+
+def test_square_brackets_are_no_markup() -> None:
+    assert rendered("[red]x[/] [@click=app.quit]y[/] [[[") == ["[red]x[/] [@click=app.quit]y[/] [[["]
+
+
+def test_a_line_break_in_a_paragraph_stays() -> None:
+    assert rendered("one\ntwo") == ["one", "two"]
+
+
+def test_lists_nest_and_numbers_go_on() -> None:
+    assert rendered("9. nine\n10. ten\n    - deep") == ["9.  nine", "10. ten", "    • deep"]
+
+
+def test_a_table_aligns_wide_characters() -> None:
+    head, rule, first, second = rendered("| 名前 | n |\n|---|--:|\n| 锅炉 | 1 |\n| ab | 20 |")
+    assert (head, rule, first, second) == ("名前   n", "────  ──", "锅炉   1", "ab    20")
+
+
+def test_a_table_too_wide_is_narrowed_fairly() -> None:
+    assert fitted([3, 50, 50], 47) == [3, 20, 20]
+
+
+def test_a_table_with_too_many_columns_becomes_short_lists() -> None:
+    names = " | ".join(f"c{number}" for number in range(12))
+    wide = " | ".join(["a long value here"] * 12)
+    lines = rendered(f"| {names} |\n|{'---|' * 12}\n| {wide} |", 40)
+    assert lines[0] == "c0: a long value here"
+    assert max(map(cell_len, lines)) <= 40
+
+
+@pytest.mark.parametrize("width", [12, 20, 79, 200])
+def test_no_line_is_wider_than_it_may_be(width: int) -> None:
+    text = Path(__file__).read_text(encoding="utf-8")
+    for line in rendered(f"{text}\n\n```python\n{text}\n```\n\n- {text[:500]}\n\n> {text[:800]}", width):
+        assert cell_len(line) <= width
+
+
+@given(st.text(max_size=300), st.integers(12, 100))
+@settings(max_examples=300, deadline=None)
+def test_any_text_can_be_drawn(text: str, width: int) -> None:
+    for line in rendered(text, width):
+        assert cell_len(line) <= width
+        assert "\x1b" not in line

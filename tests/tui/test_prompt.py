@@ -1,0 +1,193 @@
+"""The prompt destroys nothing."""
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foundation.paths import Workspace
+from tui.widgets.prompt.drafts import Drafts
+from tui.widgets.prompt.files import mentioned, offers, typed_path
+from tui.widgets.prompt.history import PromptHistory, Walk
+from tui.widgets.prompt.pasted import CHARS, Pastes
+
+
+async def test_enter_sends_and_other_keys_begin_a_line(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        for key in ("shift+enter", "ctrl+j"):
+            await chat.type("a")
+            await chat.press(key)
+        await chat.say("b")
+        await chat.quiet()
+        assert chat.session.sent[0][0] == "a\na\nb"
+
+
+async def test_ctrl_c_clears_the_prompt_into_the_history(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.type("a thought")
+        await chat.press("ctrl+c")
+        assert chat.screen.prompt.text == ""
+        await chat.press("up")
+        assert chat.screen.prompt.text == "a thought"
+
+
+async def test_going_up_and_down_keeps_what_is_being_written(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.say("old")
+        await chat.quiet()
+        await chat.type("new")
+        await chat.press("up")
+        assert chat.screen.prompt.text == "old"
+        await chat.press("down")
+        assert chat.screen.prompt.text == "new"
+
+
+async def test_up_moves_within_a_text_of_several_lines_first(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.say("old")
+        await chat.quiet()
+        await chat.type("a")
+        await chat.press("ctrl+j")
+        await chat.type("b")
+        await chat.press("up")
+        assert chat.screen.prompt.text == "a\nb"
+        await chat.press("up")
+        assert chat.screen.prompt.text == "old"
+
+
+async def test_a_long_paste_is_folded_sent_whole_and_unfolded_by_pasting_again(open_chat: Any) -> None:
+    from textual.events import Paste
+
+    long = "line of text\n" * 40
+    async with open_chat() as chat:
+        chat.screen.prompt.post_message(Paste(long))
+        await chat.pilot.pause()
+        assert chat.screen.prompt.text == "[Pasted text #1 · 41 lines]"
+        await chat.say(" what is it?")
+        await chat.quiet()
+        assert chat.session.sent[0][0] == long + " what is it?"
+        chat.screen.prompt.post_message(Paste(long))
+        await chat.pilot.pause()
+        chat.screen.prompt.post_message(Paste(long))
+        await chat.pilot.pause()
+        assert chat.screen.prompt.text == long
+
+
+async def test_a_pasted_escape_is_seen_and_does_nothing(open_chat: Any) -> None:
+    from textual.events import Paste
+
+    async with open_chat() as chat:
+        chat.screen.prompt.post_message(Paste("a\x1b]52;c;AAAA\x07b"))
+        await chat.pilot.pause()
+        assert chat.screen.prompt.text == "a␛]52;c;AAAA␇b"
+
+
+async def test_a_draft_survives(open_chat: Any, workspace: Workspace) -> None:
+    async with open_chat() as chat:
+        await chat.type("half a thou")
+        await chat.until(lambda: any(workspace.drafts.glob("*.md")))
+    async with open_chat() as chat:
+        assert chat.screen.prompt.text == "half a thou"
+        await chat.press("enter")
+        await chat.quiet()
+        assert not any(workspace.drafts.glob("*.md"))
+
+
+async def test_a_slash_offers_commands_and_tab_takes_one(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.type("/rem")
+        await chat.until(lambda: chat.screen._suggestions.display)
+        assert any("/remember TEXT" in line and "MEMORY.md" in line for line in chat.seen)
+        await chat.press("tab")
+        assert chat.screen.prompt.text == "/remember "
+
+
+async def test_an_at_offers_files_and_enter_takes_one(open_chat: Any, tmp_path: Path) -> None:
+    (tmp_path / "my plan.txt").write_text("x")
+    async with open_chat() as chat:
+        await chat.type("see @plan")
+        await chat.until(lambda: chat.screen._suggestions.display)
+        await chat.press("enter")
+        assert chat.screen.prompt.text == 'see @"my plan.txt" '
+
+
+async def test_ctrl_r_finds_what_was_typed(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.say("the boiler")
+        await chat.quiet()
+        await chat.say("something else")
+        await chat.quiet()
+        await chat.press("ctrl+r")
+        await chat.until(lambda: chat.app.screen is not chat.screen)
+        await chat.type("boil")
+        await chat.press("enter")
+        assert chat.screen.prompt.text == "the boiler"
+
+
+def test_the_history_on_disk_holds_nothing_private(tmp_path: Path) -> None:
+    history = PromptHistory(tmp_path / "state" / "history.jsonl")
+    history.add("I live in <private>Rosenweg 5</private>.\nSecond line 中文")
+    on_disk = (tmp_path / "state" / "history.jsonl").read_text()
+    assert "Rosenweg" not in on_disk
+    assert "Rosenweg" in history.entries[-1]
+    again = PromptHistory(tmp_path / "state" / "history.jsonl")
+    again.load()
+    assert again.entries == ("I live in [private].\nSecond line 中文",)
+
+
+def test_a_broken_line_of_the_history_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(b'"one"\n{broken\n\xff\n42\n"two"\n')
+    history = PromptHistory(path)
+    history.load()
+    assert history.entries == ("one", "two")
+
+
+def test_a_draft_on_disk_holds_nothing_private(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path / "drafts")
+    drafts.save("c_1", "key <private>x</private>")
+    assert drafts.load("c_1") == "key [private]"
+    assert [path.name for path in (tmp_path / "drafts").iterdir()] == ["c_1.md"]
+
+
+def test_a_strange_conversation_id_stays_inside_the_drafts_folder(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path / "drafts")
+    drafts.save("../../etc/passwd:x", "text")
+    (written,) = (tmp_path / "drafts").iterdir()
+    assert written.parent == tmp_path / "drafts"
+    assert ":" not in written.name
+
+
+@given(st.lists(st.text(min_size=1), max_size=5), st.text(), st.lists(st.booleans(), max_size=20))
+def test_a_walk_through_the_history_always_leads_back(entries: list[str], unsent: str, steps: list[bool]) -> None:
+    walk = Walk(tuple(entries), unsent)
+    current = unsent
+    for back in steps:
+        found = walk.back(current) if back else walk.forth(current)
+        current = current if found is None else found
+    while (found := walk.forth(current)) is not None:
+        current = found
+    assert current == unsent
+
+
+@given(st.text(min_size=CHARS + 1, max_size=CHARS + 50))
+def test_a_folded_paste_is_sent_to_the_letter(text: str) -> None:
+    pastes = Pastes()
+    mark = pastes.folded(text)
+    assert len(mark) < 60
+    assert pastes.whole(f"before {mark} after [Pasted text #9]") == f"before {text} after [Pasted text #9]"
+
+
+def test_file_names_are_offered_best_first(tmp_path: Path) -> None:
+    for name in ("notes.md", "my-notes.md", "n-o-t.md", ".notes"):
+        (tmp_path / name).touch()
+    (tmp_path / "notebook").mkdir()
+    assert [offer.text for offer in offers("not", tmp_path)] == ["notebook/", "notes.md", "my-notes.md", "n-o-t.md"]
+    assert typed_path("see @src/a") == "src/a"
+    assert typed_path("mail a@b") is None
+
+
+def test_a_sentence_mark_after_a_name_is_not_part_of_it(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").touch()
+    assert mentioned("look at @a.txt.", tmp_path) == [tmp_path / "a.txt"]
