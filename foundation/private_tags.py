@@ -73,6 +73,7 @@ class TagScanner:
         self._out: list[str] = []
         self._context = CodeContext()
         self._inner = CodeContext()
+        self._never_ended: set[str] = set()  # endings that the rest of the text is known to lack
 
     def feed(self, chunk: str) -> str:
         self._text += chunk
@@ -163,9 +164,10 @@ class TagScanner:
 
     def _ours(self, event: re.Match[str], *, final: bool) -> bool:
         ending = f"</palimpsest-{event['name']}>"
-        end = self._text.find(ending, event.end())
+        end = -1 if ending in self._never_ended else self._text.find(ending, event.end())
         if end < 0:
             if final:  # never closed: somebody's words, not a block of ours
+                self._never_ended.add(ending)
                 self._context.plain(event.group())
                 self._keep(event.end())
             return final

@@ -28,7 +28,7 @@ def test_the_files_have_changed_places_and_nothing_else_is_there(
     a, b = pair
     way(a, b)
     assert (a.read_bytes(), b.read_bytes()) == (b"B", b"A")
-    assert sorted(os.listdir(a.parent)) == ["a.md", "b.md"]
+    assert sorted(path.name for path in a.parent.iterdir()) == ["a.md", "b.md"]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -58,7 +58,7 @@ FRIENDS = {
     "Chinese": "今天我们讨论了密钥管理：令牌的有效期是三十天，密码要定期更换。",
     "talk of keys": "The secret to a good soup is time. Your token of thanks, the key: patience. password: required",
     "token counts": "max_tokens: 4096, token_count = 1234567890, tokens=12,345,678",
-    "code": "api_key = os.environ.get('OPENAI_API_KEY')\ntoken = self.tokenizer.encode_plus(text)\nkey=lambda row: row.id2",
+    "code": "api_key = os.environ.get('OPENAI_API_KEY')\ntoken = self.tokenizer.encode_plus(text)",
     "placeholder": 'api_key = "your-api-key-here-12345"',
     "words with hyphens": "risk-averse, task-oriented, sk-learn and desk-bound",
     "url": "https://example.com/a/b?key=value&page=2 and postgres://localhost:5432/db",
