@@ -98,9 +98,9 @@ def _outline(value: object, depth: int) -> list[str]:
 
 
 def _entry(label: str, item: object, depth: int) -> list[str]:
-    if isinstance(item, dict | list) and item:
-        return [label, *_outline(cast("object", item), depth + 1)]
     plain = _plain(item)
+    if isinstance(item, dict | list) and plain:
+        return [label, *_outline(cast("object", item), depth + 1)]
     if "\n" in plain:
         return [label, *("  " * (depth + 1) + line for line in plain.split("\n"))]
     return [f"{label} {plain}"]

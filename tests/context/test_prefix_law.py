@@ -1,6 +1,7 @@
-"""Within an epoch request n+1 begins with the whole of request n: whatever is said, edited, called or resumed between."""
+"""Within an epoch request n+1 begins with the whole of request n, whatever is said, edited or called between."""
 
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, settings
@@ -102,7 +103,7 @@ class Conversations(RuleBasedStateMachine):
 
     @rule()
     def resume_in_another_process(self) -> None:
-        private = bool(self.talk.context._bench.past.overlay)  # noqa: SLF001 — what only this process may know
+        private = bool(self.talk.context._bench.past.overlay)  # what only this process may know
         self.talk.reopen()
         if private:
             self.last = None
@@ -127,7 +128,7 @@ class Conversations(RuleBasedStateMachine):
             assert now.report.unchanged_prefix_tokens == now.report.previous_tokens
         assert not now.compaction_needed
         roles = [message.role.value for message in now.request.messages]
-        assert all(a != b or a == "tool" for a, b in zip(roles, roles[1:], strict=False)), roles
+        assert all(a != b or a == "tool" for a, b in pairwise(roles)), roles
         parts = [part for message in now.request.messages for part in message.parts]
         asked = [part.id for part in parts if isinstance(part, ToolCall)]
         assert asked == [part.call_id for part in parts if isinstance(part, ToolResult)]

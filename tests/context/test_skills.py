@@ -6,7 +6,15 @@ from context.skills import SkillShelf
 from foundation.paths import Workspace
 from tests.fakes import FakeClock
 
-PACKING = "---\nname: packing\ndescription: Make a packing list.\ntriggers: [packing list, 行李]\n---\n# Packing\nCount the days.\n"
+PACKING = """\
+---
+name: packing
+description: Make a packing list.
+triggers: [packing list, 行李]
+---
+# Packing
+Count the days.
+"""
 
 
 def put(workspace: Workspace, name: str, text: str) -> Path:

@@ -66,7 +66,7 @@ def test_what_is_neither_text_nor_picture_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_told_by_name(tmp_path: Path) -> None:
-    with pytest.raises(BadAttachment, match="missing.txt"):
+    with pytest.raises(BadAttachment, match=r"missing\.txt"):
         load_attachment(tmp_path / "missing.txt")
     with pytest.raises(BadAttachment, match="folder"):
         load_attachment(tmp_path)
