@@ -5,12 +5,11 @@ from hypothesis import strategies as st
 
 from tui.widgets.transcript.blocks import CODE_LINES, LONGEST_LINE, TABLE_ROWS, Block, BlockKind, Splitter
 
-MARKDOWN = st.lists(
-    st.sampled_from(
-        ["# Title", "words and **more**", "- item", "  - nested", "1. one", "   inside", "```python", "```", "~~~", "",
-         "| a | b |", "|---|---|", "| 1 | 2 |", "> quote", "    indented", "中文 句子。", "x" * 50, "`", "\x1b[31m", "[x]"]
-    ), max_size=60,
-).map("\n".join)  # fmt: skip
+LINES = [
+    *("# Title", "words and **more**", "- item", "  - nested", "1. one", "   inside", "```python", "```", "~~~", ""),
+    *("| a | b |", "|---|---|", "| 1 | 2 |", "> quote", "    indented", "中文 句子。", "x" * 50, "`", "\x1b[31m", "[x]"),
+]
+MARKDOWN = st.lists(st.sampled_from(LINES), max_size=60).map("\n".join)
 
 
 def split(text: str, *cuts: int) -> list[Block]:
@@ -56,7 +55,17 @@ def test_what_is_open_stays_small_in_a_fence_that_never_closes() -> None:
 
 
 def test_code_is_cut_at_a_calm_line_so_that_colours_hold() -> None:
-    lines = ["def f():", '    """A string', "", "    that goes on", '    """', *["    pass"] * 20, "", "def g():", "    pass"]
+    lines = [
+        "def f():",
+        '    """A string',
+        "",
+        "    that goes on",
+        '    """',
+        *["    pass"] * 20,
+        "",
+        "def g():",
+        "    pass",
+    ]
     first, *_ = split("```python\n" + "\n".join(lines * 2))
     assert first.source.count('"""') % 2 == 0
     assert first.source.splitlines()[-1] in {"    pass", ""}

@@ -19,11 +19,17 @@ LOOK = Look.of_theme({}, Style())
 def rendered(text: str, width: int = 40) -> list[str]:
     splitter = Splitter()
     blocks = [*splitter.feed(text), *splitter.close()]
-    return ["".join(part.text for part in line).rstrip() for block in blocks for line in block_lines(block, width, LOOK)]
+    return [
+        "".join(part.text for part in line).rstrip() for block in blocks for line in block_lines(block, width, LOOK)
+    ]
 
 
 def test_html_is_text() -> None:
-    assert rendered("a List<String> and <b>bold</b>\n\n<div>x</div>") == ["a List<String> and <b>bold</b>", "", "<div>x</div>"]
+    assert rendered("a List<String> and <b>bold</b>\n\n<div>x</div>") == [
+        "a List<String> and <b>bold</b>",
+        "",
+        "<div>x</div>",
+    ]
 
 
 def test_an_address_is_shown_and_never_a_link() -> None:

@@ -87,6 +87,8 @@ def clipped(text: str, width: int) -> str:
     """At most `width` cells, the last an ellipsis where something is left out."""
     if cell_len(text) <= width:
         return text
+    if width < 1:
+        return ""
     shown = Text(text)
-    shown.truncate(max(width, 0), overflow="ellipsis")
+    shown.truncate(width, overflow="ellipsis")
     return shown.plain

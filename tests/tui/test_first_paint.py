@@ -1,0 +1,63 @@
+"""What the first frame may not load (DESIGN 4.15): it is measured in a process of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FORBIDDEN = (
+    "mlx",
+    "mlx_lm",
+    "mlx_vlm",
+    "onnxruntime",
+    "rapidocr",
+    "httpx2",
+    "models.chat.detect",
+    "numpy",
+    "PIL",
+    "apsw",
+)
+PROGRAM = """
+import asyncio, json, sys
+from pathlib import Path
+from agent.cli.invocation import Invocation
+import tui.main
+from tui.opening import app_of
+from agent.cli.opening import Opening
+from agent.config import Config
+from foundation.paths import Workspace
+
+root = Path(sys.argv[1]); root.mkdir()
+app = app_of(Opening(workspace=Workspace(root), config=Config(environment={}), new_workspace=True))
+seen = []
+app.chat._begin = lambda: seen.append(sorted(name for name in sys.modules))  # runs after the first refresh
+
+async def main():
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert any("Palimpsest" in strip.text for strip in app.screen._compositor.render_strips())
+asyncio.run(main())
+print(json.dumps(seen[0]))
+"""
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> list[str]:
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(tmp_path / "w")], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def test_the_first_frame_loads_no_model_no_client_no_probe(loaded: list[str]) -> None:
+    assert "textual" in loaded
+    assert [name for name in FORBIDDEN if name in loaded] == []
+
+
+def test_the_entry_point_loads_no_screen_before_it_is_asked_for_one() -> None:
+    code = "import sys, tui.main; print([n for n in ('textual', 'numpy', 'httpx2') if n in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert run.stdout.strip() == "[]"

@@ -1,0 +1,41 @@
+"""The status bar says most where there is room, and what matters most where there is little."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tui.widgets.status import Standing, context_meter, fitted, short_count
+
+FULL = Standing(
+    model="openai:qwen3-coder-30b@http://127.0.0.1:8080/v1", tokens=4_200, budget=10_000, speed=38.2, doing="answering",
+    waiting=2,
+)  # fmt: skip
+
+
+def test_the_meter_reads_as_people_write_it() -> None:
+    assert context_meter(4_200, 10_000) == "context 42.0 % (4.2k/10.0k)"
+    assert context_meter(0, 0) == ""
+    assert [short_count(n) for n in (950, 1_000, 128_000, 999_949, 999_950)] == [
+        "950",
+        "1.0k",
+        "128.0k",
+        "999.9k",
+        "1.0M",
+    ]
+
+
+def test_with_room_everything_stands_there() -> None:
+    left, right = fitted(FULL, 120)
+    assert left == f"{FULL.model} · context 42.0 % (4.2k/10.0k) · 38 tok/s · 2 waiting"
+    assert right == "answering"
+
+
+def test_with_little_room_the_context_stays() -> None:
+    assert fitted(FULL, 40) == ("context 42.0 % · 2 waiting", "answering")
+    assert fitted(FULL, 26) == ("context 42.0 %", "answering")
+
+
+@given(st.integers(0, 200), st.text(max_size=30), st.text(max_size=30), st.integers(0, 10**9))
+def test_it_never_overflows(width: int, model: str, doing: str, tokens: int) -> None:
+    left, right = fitted(Standing(model=model, tokens=tokens, budget=10_000, doing=doing), width)
+    assert cell_len(left) + cell_len(right) <= width

@@ -1,0 +1,181 @@
+"""The transcript follows at its end, stays where the person reads, and is drawn once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from textual.app import App, ComposeResult
+from textual.geometry import Offset
+from textual.pilot import Pilot
+from textual.selection import Selection
+
+from tui.themes import DARK, LIGHT, THEMES
+from tui.widgets.transcript import view as view_module
+from tui.widgets.transcript.pieces import Asked, Quiet, passages
+from tui.widgets.transcript.view import Transcript
+
+LONG = "\n\n".join(f"Paragraph {number}. " + "some words that wrap " * 12 for number in range(60))
+
+
+class FakeHost(App[None]):
+    CSS = "Transcript {scrollbar-gutter: stable; height: 1fr; overflow-x: hidden}"
+
+    def __init__(self) -> None:
+        super().__init__()
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = DARK
+
+    def compose(self) -> ComposeResult:
+        yield Transcript()
+
+
+@asynccontextmanager
+async def shown(size: tuple[int, int] = (60, 20)) -> AsyncIterator[tuple[Transcript, Pilot[None]]]:
+    app = FakeHost()
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        yield app.query_one(Transcript), pilot
+
+
+def top_line(view: Transcript) -> str:
+    return next(text for y in range(5) if (text := view.render_line(y).text.strip()))
+
+
+async def streamed(view: Transcript, pilot: Pilot[None], text: str) -> None:
+    for at in range(0, len(text), 400):
+        view.feed(text[at : at + 400])
+        await asyncio.sleep(0.001)
+    view.end_stream()
+    await pilot.pause()
+
+
+async def test_it_follows_an_answer_at_its_end() -> None:
+    async with shown() as (view, pilot):
+        await streamed(view, pilot, LONG)
+        assert view.scroll_y == view.max_scroll_y > 0
+        assert "wrap" in view.render_line(view.size.height - 1).text
+
+
+async def test_it_stays_where_the_person_reads_and_says_that_there_is_more() -> None:
+    async with shown() as (view, pilot):
+        await streamed(view, pilot, LONG)
+        view.scroll_to(y=10, animate=False)
+        await pilot.pause()
+        before = [view.render_line(y).text for y in range(19)]
+        await streamed(view, pilot, LONG)
+        assert [view.render_line(y).text for y in range(19)] == before
+        assert "↓ new" in view.render_line(19).text
+        view.to_end()
+        await pilot.pause()
+        assert view.following
+        assert "↓ new" not in view.render_line(19).text
+
+
+async def test_scrolling_back_to_the_end_follows_again() -> None:
+    async with shown() as (view, pilot):
+        await streamed(view, pilot, LONG)
+        view.scroll_to(y=10, animate=False)
+        await pilot.pause()
+        assert not view.following
+        view.scroll_to(y=view.max_scroll_y, animate=False)
+        await pilot.pause()
+        assert view.following
+
+
+async def test_a_stream_ends_in_the_same_lines_as_the_whole_text() -> None:
+    text = "# Title\n\n- a\n- b\n\n```python\nx = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nEnd [x]."
+    async with shown() as (view, pilot):
+        for character in text:
+            view.feed(character)
+        await pilot.pause(0.12)
+        view.end_stream()
+        once = [strip.text for number in range(view._sheet.total) if (strip := view._sheet.line(number))]
+        view.clear()
+        view.add(*passages(text))
+        whole = [strip.text for number in range(view._sheet.total) if (strip := view._sheet.line(number))]
+        assert once == whole
+
+
+async def test_finished_blocks_are_rendered_once() -> None:
+    made: list[object] = []
+    async with shown() as (view, _):
+        make = view._sheet._make
+
+        def counted(piece: object) -> object:
+            made.append(piece)
+            return make(piece)  # type: ignore[arg-type]
+
+        view._sheet._make = counted  # type: ignore[assignment]
+        for paragraph in LONG.split("\n\n"):
+            view.feed(paragraph + "\n\n")
+            view._advance()
+        assert len(made) <= 2 * 60 + 2
+
+
+async def test_resizing_keeps_the_line_that_is_being_read() -> None:
+    async with shown() as (view, pilot):
+        view.add(*passages(LONG))
+        await pilot.pause()
+        view.scroll_to(y=60, animate=False)
+        await pilot.pause()
+        index, _ = view._anchor()
+        for width in (40, 100, 60):
+            await pilot.resize_terminal(width, 20)
+            await pilot.pause(0.3)
+            assert view._anchor()[0] == index
+        assert all(view._sheet.is_made(at) for at in range(len(view)))
+
+
+async def test_resizing_at_the_end_stays_at_the_end() -> None:
+    async with shown() as (view, pilot):
+        view.add(*passages(LONG))
+        await pilot.resize_terminal(33, 12)
+        await pilot.pause(0.3)
+        assert view.scroll_y == view.max_scroll_y
+        assert "Paragraph 59" in "".join(view.render_line(y).text for y in range(12))
+
+
+async def test_older_pieces_come_in_above_without_moving_the_view() -> None:
+    async with shown() as (view, pilot):
+        view.add(*passages(LONG))
+        view.scroll_to(y=0, animate=False)
+        await pilot.pause()
+        before = top_line(view)
+        view.put_before([Asked("older"), *passages(LONG)])
+        await pilot.pause()
+        assert top_line(view) == before
+
+
+async def test_lines_far_above_are_let_go_and_made_again_when_seen() -> None:
+    old, view_module.KEPT = view_module.KEPT, 400  # type: ignore[misc]
+    try:
+        async with shown() as (view, pilot):
+            for _ in range(6):
+                view.add(*passages(LONG))
+            assert view._sheet.rendered < 1_200
+            view.scroll_to(y=0, animate=False)
+            await pilot.pause()
+            assert "Paragraph 0" in top_line(view)
+    finally:
+        view_module.KEPT = old  # type: ignore[misc]
+
+
+async def test_selected_text_comes_without_marks_and_margins() -> None:
+    async with shown((140, 20)) as (view, _):
+        view.add(Asked("锅炉 question"), *passages("The answer\n\nsecond"))
+        text = view.get_selection(Selection(None, None))
+        assert text == ("锅炉 question\n\nThe answer\n\nsecond", "\n")
+        line = next(n for n in range(9) if "question" in view._sheet.line(n).text)  # type: ignore[union-attr]
+        start = view._margin + 2 + 3
+        found = view.get_selection(Selection(Offset(start, line), Offset(start + 4, line)))
+        assert found == ("ques", "\n")
+
+
+async def test_another_theme_draws_everything_anew() -> None:
+    async with shown() as (view, pilot):
+        view.add(Quiet("muted"))
+        before = view._sheet.line(0)
+        pilot.app.theme = LIGHT
+        await pilot.pause(0.1)
+        assert view._sheet.line(0) != before
