@@ -25,6 +25,7 @@ PREVIOUS, NEXT, SECOND = 0.3, 0.2, 0.1  # weights of the turn before, the turn a
 CONVERSATION = 0.02
 SHORT = 100  # terms: of a longer neighbour's words so much less bears on what stands beside it
 APART = 12 * 3_600_000  # milliseconds: turns further apart than this are of two talks, and no neighbours
+_LARGE = 20_000  # documents
 _CANDIDATES = 400  # by their own words alone; their neighbours join them, and all are scored in full
 
 
@@ -111,7 +112,7 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
 def _candidates(documents: Documents, content: list[Looked], corpus: Corpus, allowed: Allowed, most: int) -> Column:
     """The best by their own words, and their neighbours."""
     plain = np.zeros(documents.count, "f4")
-    for _, posting, worth in content:
+    for _, posting, worth in _telling(content, documents.count):
         where, counts = posting
         short = K1 * (1 - B) + (K1 * B / max(corpus.average, 1e-9)) * documents["length"][where]
         plain[where] += worth * counts / (counts + short)
@@ -121,6 +122,13 @@ def _candidates(documents: Documents, content: list[Looked], corpus: Corpus, all
     around = np.unique(np.concatenate([best, *_around(documents, best)]))
     around = around[around != NONE]
     return around[allowed(documents, around)]
+
+
+def _telling(content: list[Looked], documents: int) -> list[Looked]:
+    """In a large store the terms that less than a quarter of it holds, where there are such: the others (the name of
+    who speaks, mostly) choose nobody, and their postings are long. All of them count in the full score."""
+    rare = [each for each in content if 0 < len(each.posting.documents) < documents / 4]
+    return rare if rare and documents > _LARGE else content
 
 
 def _highest(scores: Column, most: int) -> Column:

@@ -3,19 +3,17 @@
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-from time import perf_counter
+from typing import TYPE_CHECKING
 
 from foundation.clock import Clock
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
-from memory.hot import HotMemory, Note
-from memory.search.filters import entries_allowed, notes_allowed
-from memory.search.finding import Findings, Source, find, newest, notes_source
-from memory.search.hits import Reader
-from memory.search.index import Index, Progress
-from memory.search.note_documents import NoteDocuments
+from memory.hot import HotMemory
 from memory.search.query import Query, Results
-from memory.search.question import Question, take_apart
+
+if TYPE_CHECKING:
+    from memory.search.engine import Engine
+    from memory.search.index import Progress
 
 
 class Search:
@@ -27,49 +25,28 @@ class Search:
     def __init__(
         self, cold: ColdStore, hot: HotMemory, passage: Callable[[Entry], Passage], folder: Path, clock: Clock
     ) -> None:
-        self._cold = cold
-        self._hot = hot
-        self._passage = passage
-        self._clock = clock
-        self._index = Index(cold, folder)
-        self._notes = NoteDocuments()
+        self.clock = clock
+        self._parts = cold, hot, passage, folder
+        self._engine: Engine | None = None
         self._lock = Lock()
 
     def query(self, query: Query) -> Results:
         """What is relevant, most relevant first. Raises NotFound where the query names a conversation that is none."""
-        began = perf_counter()
-        question = take_apart(query.text)
-        findings, notes = self._findings(query, question)
-        hits, more = Reader(self._cold, self._passage, query, notes, findings).page()
-        return Results(
-            query=query.text,
-            took_ms=round((perf_counter() - began) * 1000, 1),
-            total=len(findings) if hits or query.page > 1 else 0,
-            next=query.page + 1 if more else None,
-            hits=hits,
-        )
+        return self._opened().query(query)
 
-    def update(self, on_progress: Progress | None = None) -> None:
+    def update(self, on_progress: "Progress | None" = None) -> None:
         """Takes in what is new, ahead of the next query, and lets go on disk of what was removed."""
-        with self._lock:
-            self._index.catch_up(on_progress)
-            if self._index.holds_removed:
-                self._index.save()
+        self._opened().update(on_progress)
 
     @property
     def trouble(self) -> str:
         """Why the index could not be written to disk, in a sentence; "" where it could."""
-        return self._index.trouble
+        return self._engine.trouble if self._engine else ""
 
-    def _findings(self, query: Query, question: Question) -> tuple[Findings, tuple[Note, ...]]:
-        allowed = entries_allowed(query, self._cold)
+    def _opened(self) -> "Engine":
         with self._lock:
-            self._index.catch_up()
-            self._hot.look()
-            self._notes.keep_up(self._hot.notes())
-            notes = self._notes.notes
-            sources = Source(self._index, allowed), notes_source(self._notes, notes_allowed(query, notes))
-            if not query.text.strip():
-                return newest(sources), notes
-            most = 2 * query.page * query.limit
-            return find(question, sources, most=most, least=query.threshold, explain=query.explain), notes
+            if self._engine is None:
+                from memory.search.engine import Engine  # noqa: PLC0415 — numpy is not loaded before the first query
+
+                self._engine = Engine(*self._parts)
+            return self._engine
