@@ -3,9 +3,9 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, Protocol
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
+from typing import Any, Protocol, cast
 
 import msgspec
 
@@ -58,14 +58,17 @@ async def answer(open_session: Callable[[], Session], text: str, form: str) -> i
 async def _turn(session: Session, text: str, skill: str, face: Face) -> int:
     told = _Told()
     stopping = _stop_on_interrupt(session)
+    # Closed here whatever happens: a reader of ours that left ends the turn before the store is closed.
+    sending = cast("AsyncGenerator[SessionEvent]", session.send(text, skill=skill))
     try:
-        async for event in session.send(text, skill=skill):
-            told.take(event)
-            if isinstance(event, events.PermissionAsked):
-                output.say(f"Declined, because nobody can be asked: {event.summary}")
-                event.answer.set_result(False)
-                continue
-            face.event(event)
+        async with aclosing(sending):
+            async for event in sending:
+                told.take(event)
+                if isinstance(event, events.PermissionAsked):
+                    output.say(f"Declined, because nobody can be asked: {event.summary}")
+                    event.answer.set_result(False)
+                    continue
+                face.event(event)
     finally:
         stopping()
     if told.failure is not None:
