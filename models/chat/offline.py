@@ -67,9 +67,11 @@ def answer(request: Request) -> str:
     told = offline_facts.matching(question, request.facts)
     recalled = [_source(part) for part in request.recalled]
     found = quotes(question, recalled + list(_in_view(request)))
-    if told and (told[0][1] >= 2 or not found):
-        return "\n\n".join([*(fact.text for fact, _ in told), words.fact_note])
     firm = [quote for quote in found if quote.overlap]
+    if told:
+        sure = [quote for quote in firm if quote.overlap > 1]
+        facts = "\n\n".join([*(fact.text for fact in told), words.fact_note])
+        return "\n\n".join([facts, _quoted(words.quoting, sure, recalled, words)]) if sure else facts
     if greets(question) and not firm:
         return f"{words.greeting}\n\n{words.what_to_do}"
     if not asks(question) and not any(quote.overlap > 1 for quote in firm):

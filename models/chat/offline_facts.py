@@ -1,4 +1,8 @@
-"""Which of the program's own facts a question is about. Pure."""
+"""Which of the program's own facts a question is about. Pure.
+
+A question is about the program when nearly all that it says is the program's own vocabulary: “how do I archive a
+file?” is, “what is my new address?” is not, though there is a command /new. A command by its name always is.
+"""
 
 import re
 from collections.abc import Sequence
@@ -6,34 +10,87 @@ from collections.abc import Sequence
 from models.chat.quoting import terms
 from models.messages import Fact
 
-_ABOUT_US = re.compile(
-    r"(^|\s)/[a-z]{2,}|\bpalimpsest\b|\b(this|the) (program|app|tool|chat)\b|\bhow (do|can|would|should) (i|one|you)\b"
-    r"|\bhow (does|do) (it|this|recall|search|archiv\w*|memory)|\bcan (i|you)\b|\bwhat (is|are|does|do|can)\b"
-    r"|\bhow to\b|\bwhere (is|are) (my|the)\b|\bwho are you\b|怎么|怎样|如何|什么是|是什么|能不能|可以吗|你是谁|命令",
+_FORM = re.compile(
+    r"[?？]|^\s*(how|what|where|who|which|why|can|could|is|are|does|do|explain|tell|show|help)\b"
+    r"|怎么|怎样|如何|什么|能不能|可以|你是谁|哪",
     re.IGNORECASE,
 )
+_HOW_TO = re.compile(r"\bhow (do|can|would|should) i\b|\bhow to\b", re.IGNORECASE)
 _COMMAND = re.compile(r"(?:^|\s)/([a-z]{2,})")
+_OURSELVES = re.compile(r"\b(you|this|palimpsest)\b|你|这", re.IGNORECASE)
+_PLAIN = frozenset(  # what a question about any program may say besides
+    terms(
+        "use using work mean do get set change start open connect happen thing answer data "
+        "program palimpsest app tool chat"
+    )
+)
+_CHINESE = {
+    "归档": "archive", "存档": "archive", "搜索": "search", "查找": "search", "模型": "model", "记忆": "memory",
+    "记住": "remember", "召回": "recall", "回忆": "recall", "导出": "export", "导入": "import", "对话": "conversation",
+    "命令": "command", "帮助": "help", "退出": "quit", "停止": "stop", "隐私": "private", "技能": "skill",
+    "密钥": "key", "按键": "key", "恢复": "resume", "上下文": "context", "设置": "config", "页面": "page",
+    "文件": "file", "离线": "offline", "服务器": "server",
+}  # fmt: skip
+_CHINESE_PLAIN = re.compile(r"[怎么样如何什谁是能不可以用连接新的了吗呢请问在哪里我你这个有一把做到把从为让它给进行]")
+_HAN = re.compile(r"[\u3400-\u9fff]")
 
 
-def matching(question: str, facts: Sequence[Fact], *, most: int = 2) -> list[tuple[Fact, float]]:
-    """The facts that the question is about, best first, each with its weight (2 or more is a sure one)."""
-    if not _ABOUT_US.search(question):
+def matching(question: str, facts: Sequence[Fact], *, most: int = 2) -> list[Fact]:
+    """The facts that the question is about, best first; none where it is about something else."""
+    if not facts or not (_FORM.search(question) or _COMMAND.search(question)):
         return []
     commands = set(_COMMAND.findall(question.lower()))
-    asked = set(terms(question))
-    weighed = [(fact, _weight(fact, asked, commands, question.lower())) for fact in facts]
+    asked = _asked(question)
+    if not asked and not commands:
+        return _about_us(question, facts)
+    enough = 0.5 if _HOW_TO.search(question) else 0.67
+    if asked <= _vocabulary(facts):
+        enough = 0.0
+    weighed = [(fact, _weight(fact, asked, commands | (asked & {"remember"}), enough)) for fact in facts]
     found = sorted((pair for pair in weighed if pair[1] >= 1.5), key=lambda pair: -pair[1])
-    return [pair for pair in found[:most] if pair[1] >= 0.6 * found[0][1]]
+    return [fact for fact, weight in found[:most] if weight >= 0.7 * found[0][1]]
 
 
-def _weight(fact: Fact, asked: set[str], commands: set[str], question: str) -> float:
-    topic = set(terms(fact.topic))
-    keywords = {term for keyword in fact.keywords for term in terms(keyword)}
+def _asked(question: str) -> set[str]:
+    """The words that say what is asked for; Chinese ones of the program's vocabulary in English."""
+    asked = {term for term in terms(question) if term.isascii()} - _PLAIN
+    rest = question
+    for word, english in _CHINESE.items():
+        if word in rest:
+            rest = rest.replace(word, "")
+            asked |= set(terms(english))
+    if not asked and "remember" in question.lower():  # which says nothing in other questions
+        asked = {"remember"}
+    return asked | set(_HAN.findall(_CHINESE_PLAIN.sub("", rest)))
+
+
+def _vocabulary(facts: Sequence[Fact]) -> set[str]:
+    return {term for fact in facts for words in (fact.topic, *fact.keywords) for term in terms(words)}
+
+
+def _about_us(question: str, facts: Sequence[Fact]) -> list[Fact]:
+    """“Who are you?”, “What is Palimpsest?”: the fact that names it so, else the first."""
+    if not _OURSELVES.search(question):
+        return []
+    lower = question.lower()
+    return [fact for fact in facts if any(len(word) > 2 and word.lower() in lower for word in fact.keywords)][:1] or [
+        facts[0]
+    ]
+
+
+def _weight(fact: Fact, asked: set[str], commands: set[str], enough: float) -> float:
+    """How much of what is asked this fact speaks of, on the average: 3 for its topic, 2 a keyword, 1 its text.
+
+    0 where it speaks of less than the share `enough` of it.
+    """
     named = {
         name.lstrip("/").split()[0] for name in (fact.topic.lower(), *map(str.lower, fact.keywords)) if name.strip("/ ")
     }
-    weight = 4.0 if commands & named else 0.0
-    weight += 2.0 * len(asked & topic) + 1.5 * len(asked & keywords - topic)
-    weight += sum(1.5 for keyword in fact.keywords if not keyword.isascii() and keyword in question)
-    weight += 0.25 * min(4, len(asked & set(terms(fact.text)) - topic - keywords))
-    return weight / (1 + 0.1 * len(topic - asked))
+    if commands & named:
+        return 10.0 if fact.topic.startswith("/") else 8.0
+    topic, text = set(terms(fact.topic)) - _PLAIN, set(terms(fact.text))
+    keywords = {term for keyword in fact.keywords for term in terms(keyword)}
+    worth = [3 if term in topic else 2 if term in keywords else 1 if term in text else 0 for term in asked]
+    if not worth or max(worth) < 2 or sum(map(bool, worth)) < enough * len(worth):
+        return 0.0
+    return sum(worth) / len(worth) / (1 + 0.05 * len(topic - asked))

@@ -114,6 +114,28 @@ def test_a_question_about_life_is_not_taken_for_one_about_the_program() -> None:
     assert quoted(said) == ["Bob drives a Saab, the 900 model."]
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is my new address?",
+        "How do I get to Ann's new house?",
+        "What is the key to the shed?",
+        "Where are the tax pages?",
+    ],
+)
+def test_a_word_of_the_program_in_a_question_about_life_is_no_question_about_the_program(question: str) -> None:
+    facts = (Fact("/new", "Begins.", ("new",)), Fact("keys", "Esc stops.", ("key",)), *FACTS)
+    assert "program's own notes" not in ask(question, facts=facts)
+
+
+@pytest.mark.parametrize("question", ["Who are you?", "What is Palimpsest?", "你是谁？", "what can you do?"])
+def test_it_says_what_it_is(question: str) -> None:
+    about = Fact("what this is", "A terminal chat that remembers.", ("palimpsest", "who are you", "你是谁"))
+    assert "A terminal chat that remembers." in ask(
+        question, facts=(*FACTS, about) if "Who" in question else (about, *FACTS)
+    )
+
+
 def test_a_statement_is_kept_and_a_greeting_returned() -> None:
     assert ask("My sister's birthday is on the 4th of May.").startswith("Kept")
     assert ask("Hello!").startswith("Hello")
