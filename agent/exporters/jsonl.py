@@ -28,9 +28,12 @@ def _line(conversation: Conversation, exported: Exported, leaf: str) -> dict[str
     rest = meta.pop("imported", {})
     if hidden := {key: value for key, value in rest.items() if key in KEYS}:
         meta["imported"] = hidden
-    ours: dict[str, Any] = {"source": conversation.source, "parent": exported.parent}
-    if conversation.title:
-        ours |= {"title": conversation.title, "created": _exactly(conversation.created)}
+    ours: dict[str, Any] = {
+        "source": conversation.source,
+        "title": conversation.title,
+        "created": _exactly(conversation.created),
+        "parent": exported.parent,
+    }
     if entry.kind is not EntryKind.MESSAGE:
         ours["kind"] = entry.kind.value
     if meta:

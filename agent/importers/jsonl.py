@@ -67,7 +67,7 @@ def _read_line(body: bytes, place: str, conversation: str) -> Iterator[Read]:
         role=ROLES.get(role.lower(), Role.USER) if isinstance(role, str) else Role.USER,
         speaker=_name(found.get("speaker")),
         time=time,
-        title=_name(extra.get("title")),
+        title=_name(extra["title"]) if "title" in extra else None,
         created=moment(extra.get("created")),
         source=extra["source"] if isinstance(extra.get("source"), str) else None,
         kind=_kind(extra.get("kind")),

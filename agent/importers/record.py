@@ -19,7 +19,7 @@ class Record(Struct, frozen=True, kw_only=True):
     role: Role = Role.USER
     speaker: str = ""
     time: datetime | None = None
-    title: str = ""  # of the conversation
+    title: str | None = None  # of the conversation; None: the file says none
     created: datetime | None = None  # of the conversation
     source: str | None = None  # as the line names it; `--source` comes first
     kind: EntryKind = EntryKind.MESSAGE

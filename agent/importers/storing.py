@@ -97,7 +97,10 @@ class Storing:
         if held is None:
             created = record.created or record.time
             stored = self._cold.new_conversation(
-                clear(record.title or record.conversation), source=source, id=record.conversation, created=created
+                clear(record.conversation if record.title is None else record.title),
+                source=source,
+                id=record.conversation,
+                created=created,
             )
             held = self._conversations[key] = _Held(stored)
             self._named[record.conversation] = held
