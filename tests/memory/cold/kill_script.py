@@ -1,8 +1,8 @@
 """Run as a process of its own: a warm interpreter that forks a writer for each line it reads, to be killed at will.
 
 A writer prints `user ID` once an entry is committed, and `answer ID` once an answer is. Its parent prints
-`started PID`, and `ended STATUS` when the writer is gone. With `early` as its second word it prints before it commits:
-the fault that the test must see.
+`started PID`, and `ended STATUS` when the writer is gone. With `early` as its second word it prints some milliseconds
+before it commits: the fault that the test must see.
 """
 
 import os
@@ -38,6 +38,7 @@ def session(path: Path, *, early: bool) -> None:
         id_ = new_id("e")
         if early:
             say(f"user {id_}")
+            time.sleep(0.02)
         entry = cold.append(said(conversation.seq, "question", leaf, id=id_))
         if not early:
             say(f"user {id_}")

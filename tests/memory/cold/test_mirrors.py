@@ -218,6 +218,17 @@ def test_an_answer_in_flight_waits_and_one_that_was_cut_off_says_so(desk: Desk) 
     assert text.count("question") == 1
 
 
+def test_what_follows_an_answer_in_flight_waits_with_it(desk: Desk) -> None:
+    leaf = desk.say("question")
+    answer = desk.cold.begin_answer(answered(desk.conversation, "", leaf))
+    desk.say("impatient")
+    assert "impatient" not in desk.update()
+    answer.finish(Cleared("the answer"))
+    text = desk.update()
+    assert text.index("question") < text.index("the answer") < text.index("impatient")
+    assert desk.versions == []
+
+
 def test_archived_words_come_from_the_pixels(desk: Desk) -> None:
     desk.cold.write(lambda db: desk.cold.insert(db, said(desk.conversation, "gone"), keep_text=False))
     assert "from the pixels" in desk.update()
