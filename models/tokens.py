@@ -18,6 +18,12 @@ MESSAGE_OVERHEAD = 5  # `<|im_start|>role\n` and `<|im_end|>\n`: 5 in ChatML, 4 
 REQUEST_OVERHEAD = 4  # the opening of the answer
 TOOL_OVERHEAD = 12  # the template's words around each tool's JSON
 
+SAMPLES = (  # what a server's own tokenizer is tried on: words, code, and a language without blanks
+    "Yesterday we talked about the journey to Lisbon: the ferry leaves at 09:40, and Ann would rather take the train.",
+    'def load(path: Path) -> dict[str, Any]:\n    with path.open("rb") as file:\n        return json.load(file)\n',
+    "昨天我们谈到去里斯本的旅行：渡轮九点四十分出发，安更愿意坐火车。",
+)
+
 _WORDS = re.compile(r" ?[A-Za-z]+")
 _LONG_WORDS = re.compile(r"[A-Za-z]{7,}")
 _DIGITS = re.compile(r"[0-9]+")

@@ -15,7 +15,7 @@ from models.chat.sse import EventParser, ServerEvent
 from models.chat.transport import Reply, Transport
 from models.messages import Request, Usage
 from models.settings import ModelSettings
-from models.tokens import Estimate, request_tokens
+from models.tokens import SAMPLES, Estimate, request_tokens
 
 
 class OpenAICompatible:
@@ -28,6 +28,7 @@ class OpenAICompatible:
         self._settings = settings
         self._profile = profile
         self._counter = Estimate()
+        self._calibrated = False
         self._flavour = spec.provider if spec.provider != "openai" else ""
         self.place = Place(spec.provider, spec.name, address, key_variable)
         headers: Mapping[str, str] = {"authorization": f"Bearer {key}"} if key else {}
@@ -42,12 +43,15 @@ class OpenAICompatible:
         return self._counter
 
     async def prepare(self) -> Profile:
-        """Ask the server for its true window, and whether the model sees and calls tools."""
+        """Ask the server for its true window, whether the model sees and calls tools, and how it counts."""
         if self._profile.remote and "api.openai.com" in self.place.address:
             return self._profile  # it tells none of these
         found = await probe.probe_server(self.place.address, self.place.model, self._transport.ask)
         self._flavour = found.server or self._flavour
         self._profile = probe.refined(self._profile, found, self._settings)
+        if found.server == "llamacpp" and not self._calibrated:
+            await self.calibrate(SAMPLES)
+            await self.calibrate(SAMPLES[:1])  # plain words alone may cost more than the rest suggests
         return self._profile
 
     async def calibrate(self, texts: Iterable[str]) -> None:
@@ -61,6 +65,7 @@ class OpenAICompatible:
             counted += self._counter.count(text)
             actual += len(cast("list[Any]", tokens))
         self._counter.learn(counted, actual)
+        self._calibrated = True
 
     def stream(self, request: Request) -> AsyncIterator[Event]:
         return patiently(lambda: self._attempt(request), self._settings)

@@ -10,6 +10,7 @@ from models.chat.openai_compatible import OpenAICompatible
 from models.chat.port import Done, PrefillProgress, StopReason, TextDelta
 from models.messages import Usage, system, user
 from models.settings import ModelSettings
+from models.tokens import request_tokens
 from tests.models.asking import all_events, events_of, failure, request, words
 from tests.servers import LlamaServer, Scripted
 
@@ -90,6 +91,16 @@ async def test_the_estimate_is_set_right_by_the_servers_own_tokenizer(llama_serv
 
     assert before < 0.5 * len(text)  # this model spends a token on every byte
     assert 0.95 * len(text) <= model.counter.count(text) <= 1.1 * len(text)
+
+
+async def test_preparing_sets_the_estimate_right(llama_server: LlamaServer) -> None:
+    model = open_model(llama_server.spec, settings=SETTINGS, env={})
+    await model.prepare()
+    asked = request(system("You keep a lighthouse, and a diary of all that passes."), user("What did you see today?"))
+    counted = request_tokens(asked, model.counter)
+    usage = next(event for event in await all_events(model, asked) if isinstance(event, Usage))
+    await model.close()
+    assert 0.85 * usage.prompt_tokens <= counted <= 1.5 * usage.prompt_tokens
 
 
 async def test_stopping_stops_the_servers_work(scripted_llama: Scripted) -> None:
