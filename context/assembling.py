@@ -158,7 +158,7 @@ class Assembling:
             bench.settings,
             self._counting,
             bench.clock.now().astimezone(),
-            bench.read_image,
+            bench.pictures.read_image if self._turn.attachments else None,
         )
         changes = untold(state, self._shelf.notes, self._shelf.skills, self._view.seqs)
         return gathered_tail(desk, self._turn, self._view, changes, self._recalled(state))

@@ -8,8 +8,8 @@ from msgspec import Struct
 from context.counting import Counting
 from context.epoch import EpochState
 from context.head import head_weighed
-from context.layers.message import ReadImage
 from context.past import PastReader
+from context.pictures import PictureReader
 from context.pieces import Weighed
 from context.settings import ContextSettings
 from context.shelf import WorkspaceShelf
@@ -50,6 +50,6 @@ class Bench:
     past: PastReader
     settings: ContextSettings
     clock: Clock
-    read_image: ReadImage | None = None
+    pictures: PictureReader = field(default_factory=PictureReader)
     heads: Heads = field(default_factory=Heads)
     pending: dict[int, Pending] = field(default_factory=dict)  # by conversation

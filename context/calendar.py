@@ -98,12 +98,16 @@ def _outline(value: object, depth: int) -> list[str]:
 
 
 def _entry(label: str, item: object, depth: int) -> list[str]:
+    if _holds_more(item):
+        return [label, *_outline(item, depth + 1)]
     plain = _plain(item)
-    if isinstance(item, dict | list) and plain:
-        return [label, *_outline(cast("object", item), depth + 1)]
     if "\n" in plain:
         return [label, *("  " * (depth + 1) + line for line in plain.split("\n"))]
     return [f"{label} {plain}"]
+
+
+def _holds_more(value: object) -> bool:
+    return value not in ({}, []) and isinstance(value, dict | list)
 
 
 def _object(value: object) -> Mapping[str, Any] | None:

@@ -17,6 +17,7 @@ from context.layers.conversation import message_of
 from context.layers.message import ReadImage
 from context.notice import Notice
 from context.past import PastReader, tokens_by_entry
+from context.pictures import PictureReader
 from context.plan import Figures, planned
 from context.receipt import Receipt
 from context.settings import ContextSettings
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 class Context:
     """Assembles requests for one workspace. Methods may be called from any thread; one runs at a time.
 
-    `read_image` gives the words in a picture, for models that see none.
+    `read_image` gives the words in a picture, for models that see none; without it, the OCR engine that is installed.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Context:
             past=PastReader(memory.cold, lambda entry: memory.passage(entry).text),
             settings=settings,
             clock=clock,
-            read_image=read_image,
+            pictures=PictureReader(read_image),
         )
         self._lock = threading.RLock()
 

@@ -37,6 +37,7 @@ _HASH = re.compile(r"\b(?=[0-9a-f]{0,39}[0-9])[0-9a-f]{7,64}\b")
 _REFERENCE = re.compile(r"\[[^\[\]\s]{1,80}\]$")
 _ASK = re.compile(r"(?:First|Last) asked")
 _BEFORE = "Before that:"
+_FACTS = "Spoken of: "
 _KINDS = ("flight_number", "date", "money", "email", "url", "file_path")
 
 
@@ -86,7 +87,7 @@ def summarise(said: Sequence[Said], limit: int, count: Count, *, before: Sequenc
     used = set(lines)
     rest = [line for line in told if line.weight >= 1 and _shown(line) not in used]
     room -= _section(lines, "Said:", rest, room, count)
-    _add(lines, _facts(said, room + facts_room, count), room + facts_room, count)
+    _add(lines, _facts(said, before, room + facts_room, count), room + facts_room, count)
     return "\n".join([*lines, *carried])
 
 
@@ -184,9 +185,11 @@ def _is_open(line: _Line) -> bool:
     return bool(_OPEN.search(line.text)) or (line.asked and line.text.endswith(("?", "?")))
 
 
-def _facts(said: Sequence[Said], room: int, count: Count) -> str:
-    """Names, figures, dates and paths, the most spoken of first."""
+def _facts(said: Sequence[Said], before: Sequence[str], room: int, count: Count) -> str:
+    """Names, figures, dates and paths, the most spoken of first; those of earlier summaries among them."""
     seen: Counter[str] = Counter()
+    told = [line for text in before for line in text.split("\n") if line.startswith(_FACTS)]
+    seen.update(fact for line in told for fact in line.removeprefix(_FACTS).split(" · "))
     for one in said:
         text = one.text[:20_000]
         for kind in _KINDS:
@@ -194,12 +197,11 @@ def _facts(said: Sequence[Said], room: int, count: Count) -> str:
         seen.update(match.group() for match in _NAME.finditer(text))
         seen.update(match.group() for match in _HASH.finditer(text))
         seen.update(number for number in (m.group().rstrip(".,:") for m in _NUMBER.finditer(text)) if len(number) > 2)
-    label = "Spoken of: "
     line = ""
     for fact, _ in seen.most_common(60):
         if len(fact) > 120 or fact in line:
             continue
-        longer = f"{line} · {fact}" if line else label + fact
+        longer = f"{line} · {fact}" if line else _FACTS + fact
         if count(longer) + 1 > room:
             break
         line = longer

@@ -85,7 +85,7 @@ def _json(attachment: Attachment, text: str) -> tuple[Any] | None:
 
 
 def _words(attachment: Attachment, text: str) -> Piece:
-    shown = fenced_private(without_tags(f"{attachment.name}\n{text}"))
+    shown = fenced_private(f"{attachment.name}\n{text}")  # private tags stay: what is stored is cleared by them
     return Piece(Layer.MESSAGE, f"attachment {attachment.name}", Text(shown, injected="attachment"))
 
 

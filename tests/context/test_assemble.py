@@ -7,7 +7,7 @@ import pytest
 from context import Attachment, Turn
 from context.errors import NoSuchSkill, TooLarge
 from models.messages import Recalled, Role, Text, Tool
-from tests.context.talking import Talk, texts
+from tests.context.talking import Talk, begins_with, texts
 
 SYSTEM = """\
 version: 1
@@ -158,6 +158,23 @@ def test_what_was_private_is_sent_and_never_stored(talk: Talk) -> None:
         assert not path.is_file() or b"4711-secret" not in path.read_bytes()
     talk.reopen()
     assert "[private]" in texts(talk.send("later"))[1]
+
+
+def test_what_is_private_in_an_attachment_is_sent_and_never_stored(talk: Talk) -> None:
+    held = Attachment(
+        "a.txt", "text/plain", b"door <private>code 4711-secret</private> and ghp_" + b"a1B2c3D4e5" * 3 + b"f6G7h8"
+    )
+    first = talk.send("Read this.", attachments=(held,))
+    assert "4711-secret" in texts(first)[-1]
+    assert begins_with(talk.send("And?").request, first.request)
+    for path in talk.workspace.state.rglob("*"):
+        data = path.read_bytes() if path.is_file() else b""
+        assert b"4711-secret" not in data and b"ghp_a1B2" not in data
+
+
+def test_a_lone_surrogate_passes_through(talk: Talk) -> None:
+    first = talk.send("odd \ud800 text")
+    assert begins_with(talk.send("And?").request, first.request)
 
 
 def test_recall_stands_in_the_tail_under_message(talk: Talk) -> None:

@@ -9,6 +9,7 @@ from PIL import Image as Pillow
 
 from context.errors import BadAttachment
 from context.layers.message import load_attachment, message_piece, seen
+from context.pictures import PictureReader
 from context.turn import Attachment
 from models.messages import Image, Text
 
@@ -79,3 +80,16 @@ def test_an_attachment_cannot_pass_for_one_of_our_own_tags() -> None:
 
 def test_the_model_sees_what_is_private_and_not_its_tags() -> None:
     assert message_piece("my pin is <private>4711</private>").part == Text("my pin is 4711")
+
+
+def test_a_picture_is_read_once_however_often_its_request_is_made() -> None:
+    read: list[bytes] = []
+
+    def engine(data: bytes) -> str:
+        read.append(data)
+        return "MIND THE GAP"
+
+    reader = PictureReader(engine)
+    assert reader.read_image is not None
+    assert [reader.read_image(b"one"), reader.read_image(b"one"), reader.read_image(b"two")] == ["MIND THE GAP"] * 3
+    assert read == [b"one", b"two"]

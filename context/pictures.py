@@ -1,0 +1,40 @@
+"""Words in a picture, for models that see none: by whichever OCR engine is installed, loaded when first needed."""
+
+import hashlib
+from functools import cached_property
+
+from context.layers.message import ReadImage
+from models.ocr.open import installed_engine
+from models.ocr.port import OcrEngine
+
+REMEMBERED = 8  # pictures: one request may be assembled more than once
+
+
+class PictureReader:
+    """Finds the engine once, and remembers what it read lately. `given` stands in for the engine that is installed."""
+
+    def __init__(self, given: ReadImage | None = None) -> None:
+        self._given = given
+        self._read: dict[str, str] = {}
+
+    @property
+    def read_image(self) -> ReadImage | None:
+        """What reads pictures; None where no engine is installed."""
+        return self._remembered if self._given or self._engine else None
+
+    @cached_property
+    def _engine(self) -> OcrEngine | None:
+        return installed_engine()
+
+    def _remembered(self, data: bytes) -> str:
+        key = hashlib.sha256(data).hexdigest()
+        if key not in self._read:
+            if len(self._read) >= REMEMBERED:
+                self._read.pop(next(iter(self._read)))
+            self._read[key] = self._words(data)
+        return self._read[key]
+
+    def _words(self, data: bytes) -> str:
+        if self._given:
+            return self._given(data)
+        return self._engine.read(data).text if self._engine else ""
