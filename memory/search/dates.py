@@ -20,7 +20,7 @@ _WAYS = [
         rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s+(?P<year>\d{{4}}))?",
         rf"\b{_MONTH}(?![a-z]),?\s+(?P<year>\d{{4}})\b",
         rf"\b(?:in|of|since|during|last|this|by|early|late|mid)[\s-]+{_MONTH}(?![a-z])",
-        r"\b(?:in|of|since|during|by)\s+(?P<year>(?:19|20)\d{2})\b",
+        r"\b(?:in|since|during|by)\s+(?P<year>(?:19|20)\d{2})\b",
     )
 ]
 _AGO = re.compile(r"(\d+)\s*(h|d|w|m|y|hours?|days?|weeks?|months?|years?)(?:\s+ago)?")
@@ -37,17 +37,23 @@ class Period(Struct, frozen=True):
     day: int | None = None
 
 
-def periods(text: str) -> tuple[Period, ...]:
-    """The dates that a text speaks of, each once."""
-    taken: list[tuple[int, int]] = []
-    found: dict[Period, None] = {}
+class Dated(Struct, frozen=True):
+    """A date in a text, and where it stands."""
+
+    period: Period
+    start: int
+    end: int
+
+
+def periods(text: str) -> tuple[Dated, ...]:
+    """The dates that a text speaks of."""
+    found: list[Dated] = []
     for way in _WAYS:
         for match in way.finditer(text):
-            if any(match.start() < end and start < match.end() for start, end in taken):
+            if any(match.start() < other.end and other.start < match.end() for other in found):
                 continue
             if period := _period(match.groupdict()):
-                taken.append(match.span())
-                found[period] = None
+                found.append(Dated(period, *match.span()))
     return tuple(found)
 
 
@@ -74,7 +80,7 @@ def moment(text: str, now: datetime, *, end: bool = False, zone: tzinfo | None =
         day = local.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=_DAYS_BACK[said])
         return _utc(day + timedelta(days=1) if end else day)
     if ago := _AGO.fullmatch(said):
-        return _ago(text, now, timedelta(hours=int(ago[1]) * _HOURS[ago[2][0]]))
+        return _ago(text, now, int(ago[1]) * _HOURS[ago[2][0]])
     if found := _CALENDAR.fullmatch(said):
         return _utc(_calendar(said, found, zone, end=end))
     try:
@@ -84,9 +90,9 @@ def moment(text: str, now: datetime, *, end: bool = False, zone: tzinfo | None =
     return _utc(given if given.tzinfo else given.replace(tzinfo=zone))
 
 
-def _ago(text: str, now: datetime, span: timedelta) -> datetime:
+def _ago(text: str, now: datetime, hours: int) -> datetime:
     try:
-        return (now - span).astimezone(UTC)
+        return (now - timedelta(hours=hours)).astimezone(UTC)
     except OverflowError as error:
         raise _no_date(text) from error
 

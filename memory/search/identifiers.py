@@ -4,7 +4,7 @@ import re
 
 from memory.search.fold import LONGEST, fold
 
-_JOINTS = re.compile(r"[.\-/\\:@'’+&~,_]+")
+_JOINTS = re.compile(r"[.\-/\\:@'’+&~,_?=#%;()*!$]+")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\WA-Za-z\d_]+")
 _CONTRACTION = re.compile(r"n['’]t$|['’](?:s|re|ve|ll|d|m)?$", re.IGNORECASE)
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+)+)")

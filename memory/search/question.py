@@ -19,15 +19,16 @@ _NOBODY = frozenset({"user", "assistant", "tool", "system", ""})
 
 
 class Term(Struct, frozen=True):
-    """A word of the question. `weight` is 1, and one half where the word says little."""
+    """A word of the question. `weight` is 1, and one half where the word says little. `dated`: it is part of a date."""
 
     term: str
     weight: float
     weak: bool
+    dated: bool = False
 
 
 class Question(Struct, frozen=True):
-    """What is looked for. `said` are all of its words, weak ones too."""
+    """What is looked for."""
 
     terms: tuple[Term, ...]
     periods: tuple[Period, ...] = ()
@@ -40,13 +41,25 @@ class Question(Struct, frozen=True):
         strong = tuple(term for term in self.terms if not term.weak)
         return strong or (self.terms if len(self.terms) <= 2 else ())
 
+    @property
+    def is_keywords(self) -> bool:
+        """Whether it is words to look up rather than a question: what holds none of them itself is no answer."""
+        return not any(term.weak for term in self.terms)
+
+    @property
+    def topic(self) -> tuple[Term, ...]:
+        """What an answer must speak of: the content without its dates, which an entry's own time answers as well."""
+        return tuple(term for term in self.content if not term.dated) or self.content
+
 
 def take_apart(text: str) -> Question:
     """A question's terms in their order, each once."""
     found = list(dict.fromkeys(terms(text)))[:_LONGEST]
+    dates = periods(text)
+    dated = {term for date in dates for term in terms(text[date.start : date.end])}
     return Question(
-        terms=tuple(Term(term, 0.5 if is_weak(term) else 1.0, is_weak(term)) for term in found),
-        periods=periods(text),
+        terms=tuple(Term(term, 0.5 if is_weak(term) else 1.0, is_weak(term), term in dated) for term in found),
+        periods=tuple(dict.fromkeys(date.period for date in dates)),
         asks_when=_ASKS_WHEN.search(text) is not None,
         asks_number=_ASKS_NUMBER.search(text) is not None,
     )

@@ -63,7 +63,7 @@ class Ranked(Struct, frozen=True):
     """Scored documents, in no order: a row each. `parts` is a column a term of `looked`, then a column a bonus.
 
     `reachable` is more than any document can score. `coverage` is the share of the question's content, by the weight of
-    its words, that stands in the document or beside it.
+    its words, that stands in the document or beside it; for bare keywords, in the document itself.
     """
 
     documents: Column
@@ -93,12 +93,13 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
 ) -> Ranked:
     """The best documents of a collection, `most` of them or more, scored in full."""
     documents = collection.documents
-    content = set(question.content)
+    content, topic = set(question.content), set(question.topic)
     chosen = _candidates(documents, [each for each in looked if each.term in content], corpus, allowed, most)
     counts = _counts(documents, chosen, looked)
-    is_content = np.array([each.term in content for each in looked], bool)
-    idfs = np.array([each.idf for each in looked]) * is_content
+    idfs = np.array([each.idf * (each.term in topic) for each in looked])
     coverage = (counts > 0) @ idfs / max(float(idfs.sum()), 1e-9)
+    if question.is_keywords:
+        coverage *= _own(chosen, [each.posting for each in looked])
     counts = counts + _in_conversation(documents, chosen, looked)
     short = K1 * (1 - B + B * documents["length"][chosen] / max(corpus.average, 1e-9))
     worth = np.array([each.term.weight * each.idf for each in looked])
@@ -165,6 +166,11 @@ def _counts(documents: Documents, chosen: Column, looked: tuple[Looked, ...]) ->
     bearing[0] = 1.0
     columns = [(bearing * occurrences(posting, needed)[places]).sum(axis=0) for _, posting, _ in looked]
     return np.column_stack(columns) if columns else np.zeros((len(chosen), 0))
+
+
+def _own(chosen: Column, postings: list[Posting]) -> Column:
+    """1 where the document itself holds one of the terms."""
+    return np.logical_or.reduce([occurrences(posting, chosen) > 0 for posting in postings]).astype("f8")
 
 
 def occurrences(posting: Posting, some: Column) -> Column:

@@ -44,8 +44,8 @@ def best_window(text: str, worth: Mapping[str, float], tokens: int = 200) -> tup
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    part = text[start:end]
-    return start + len(part) - len(part.lstrip()), max(start, end - (len(part) - len(part.rstrip())))
+    part = text[start:end].rstrip()
+    return start + len(part) - len(part.lstrip()), start + len(part)
 
 
 def _regions(text: str, worth: Mapping[str, float]) -> list[tuple[int, int]]:
