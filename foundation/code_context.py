@@ -6,7 +6,6 @@ from functools import cache
 # After one of these, or at a line's start, or after a character that is not ASCII, backticks may open a code span.
 # After a letter (`don`t`), a digit or a secret's last character they do not.
 _BEFORE_A_SPAN = frozenset(" \t([{\"'*,;:>|")
-_KEY_BEGINS = "-----BEGIN"
 
 
 class CodeContext:
@@ -73,9 +72,6 @@ class CodeContext:
         line_end = text.find("\n", tag_end)
         rest = text[tag_end:] if line_end < 0 else text[tag_end:line_end]
         closing = _run_of(self._span).search(rest)
-        key = rest.find(_KEY_BEGINS)
-        if closing and 0 <= key < closing.start():
-            return False
         if line_end < 0 and not final and (closing is None or closing.end() == len(rest)):
             return None
         return closing is not None

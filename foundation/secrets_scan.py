@@ -1,6 +1,6 @@
 """Secrets, found by their form: tokens, and then what is named a secret and looks like one."""
 
-from heapq import heapify, heappop, heappush
+from collections.abc import Iterator
 from typing import Final
 
 from foundation.secret_rules import GENERIC, LONGEST_NAME, NAMED_VALUE, TOKEN_RULES, TokenRule, is_named_secret
@@ -8,27 +8,23 @@ from foundation.taken import Taken
 
 _KEYWORDS: Final = tuple(dict.fromkeys(rule.keyword for rule in TOKEN_RULES))
 _RULES: Final = tuple(tuple(rule for rule in TOKEN_RULES if rule.keyword == keyword) for keyword in _KEYWORDS)
-_Candidate = tuple[int, int, int, int, str]  # start, -end, place of the keyword, keyword's number, rule
+_Candidate = tuple[int, int, str]  # start, -end, rule
 
 
 def find_tokens(text: str) -> list[Taken]:
     """Every token, leftmost first, none overlapping another."""
-    candidates = [
+    candidates = sorted(
         candidate
-        for number, keyword in enumerate(_KEYWORDS)
+        for keyword, rules in zip(_KEYWORDS, _RULES, strict=True)
         if keyword in text
-        for candidate in _candidates(text, number, keyword)
-    ]
-    heapify(candidates)
+        for candidate in _candidates(text, keyword, rules)
+    )
     found: list[Taken] = []
     free = 0
-    while candidates:
-        start, minus_end, place, number, rule = heappop(candidates)
+    for start, minus_end, rule in candidates:
         if start >= free:
-            found.append(_secret(rule, start, -minus_end))
             free = -minus_end
-        elif again := _match(text, free, place, number):  # it began within the one before: perhaps it begins later
-            heappush(candidates, again)
+            found.append(_secret(rule, start, free))
     return found
 
 
@@ -50,25 +46,21 @@ def find_named(text: str, at: int = 0, until: int | None = None) -> tuple[list[T
     return found, free
 
 
-def _candidates(text: str, number: int, keyword: str) -> list[_Candidate]:
-    found: list[_Candidate] = []
+def _candidates(text: str, keyword: str, rules: tuple[TokenRule, ...]) -> Iterator[_Candidate]:
     place = text.find(keyword)
     while place >= 0:
-        if candidate := _match(text, 0, place, number):
-            found.append(candidate)
+        if candidate := _match(text, place, rules):
+            yield candidate
         place = text.find(keyword, place + 1)
-    return found
 
 
-def _match(text: str, free: int, place: int, number: int) -> _Candidate | None:
-    """The first match, from `free` on, of a rule whose keyword stands at `place`."""
-    rules: tuple[TokenRule, ...] = _RULES[number]
+def _match(text: str, place: int, rules: tuple[TokenRule, ...]) -> _Candidate | None:
+    """The match of the first rule that fits, the keyword standing at `place`."""
     for rule in rules:
-        for start in range(max(free, place - rule.back), place + 1):
+        for start in range(max(0, place - rule.back), place + 1):
             if match := rule.pattern.match(text, start):
                 first, last = match.span("secret" if "secret" in rule.pattern.groupindex else 0)
-                if first >= free:
-                    return first, -last, place, number, rule.name
+                return first, -last, rule.name
     return None
 
 

@@ -1,5 +1,6 @@
 """Laws of the choke point: where chunks end changes nothing, and a second pass changes nothing."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,7 +73,27 @@ PIECES = [
     "\ud800",
 ]
 
+# Whole shapes, so that a cut or a neighbour falls into the middle of one
+SHAPES = [
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq1Vd9zQ2kX0nT8sLwY\n-----END RSA PRIVATE KEY-----",
+    "-----BEGIN PRIVATE KEY----- MIIEpAIBAAKCAQEA7bq1Vd9z",
+    "`<private>`",
+    "`<private>``",
+    "``<private>`",
+    "`<private> x",
+    "```\n<private>\n```\n",
+    "```\n<private>\n",
+    "api key = q8Zr2LkV9xTn4WbY7mPd",
+    "client secret : Bearer q8Zr2LkV9xTn4WbY7mPd",
+    'token="q8Zr2LkV9xTn4WbY7mPd"]: Zr2LkV9xTn4WbY7mPdq8',
+    "token=q8Zr2LkV9xTn4WbY7mPd]: Zr2LkV9xTn4WbY7mPdq8",
+    "<palimpsest-recalled>\n<private>\n</palimpsest-recalled>",
+    "postgres://u:pa55w0rd1@db",
+    "xox" + "b-1234567890-abcdefghij1",
+]
+
 texts = st.one_of(
+    st.lists(st.sampled_from(SHAPES + PIECES[:20]), min_size=1, max_size=5).map("".join),
     st.lists(st.sampled_from(PIECES), max_size=14).map("".join),
     st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=6)), max_size=10).map("".join),
 )
@@ -115,3 +136,16 @@ def test_what_was_found_is_gone_and_its_place_is_told_truly(text: str) -> None:
         assert 0 <= secret.start < secret.end <= len(text)
     ends = [secret.end for secret in findings.secrets]
     assert all(a <= b.start for a, b in zip(ends, findings.secrets[1:], strict=False))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("before", ["", "` ", "```\n", "don`t "])
+def test_each_shape_comes_out_the_same_however_it_is_cut_in_two(shape: str, before: str) -> None:
+    text = before + shape + " and on"
+    whole = clear(text)
+    assert clear(whole) == whole
+    for at in range(len(text) + 1):
+        stream = ClearingStream()
+        assert stream.feed(text[:at]) + stream.feed(text[at:]) + stream.close() == whole
+    stream = ClearingStream()
+    assert "".join([*map(stream.feed, text), stream.close()]) == whole
