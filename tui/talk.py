@@ -65,6 +65,10 @@ class Talk:
         self._oldest: int | None = None  # seq of the first entry shown; None where there is none before it
         self.busy = False
 
+    @property
+    def at_rest(self) -> bool:
+        return not (self.busy or self._waiting)
+
     def say(self, text: str, skill: str = "") -> None:
         """Sends it now, or when what goes on now is done."""
         if text.strip() in {"/exit", "/quit", "/q"}:

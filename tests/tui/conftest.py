@@ -1,29 +1,18 @@
 """The chat screen over a scripted session, and keys to press."""
 
 import asyncio
-import importlib.util
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
 from foundation.paths import Workspace
-
-_HERE = Path(__file__).parent
-if "fakes_tui" not in sys.modules:  # tests are imported by path; their neighbours are too
-    _spec = importlib.util.spec_from_file_location("fakes_tui", _HERE / "fakes_tui.py")
-    assert _spec and _spec.loader
-    sys.modules["fakes_tui"] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules["fakes_tui"])
-
-from fakes_tui import FakeSession, answer  # noqa: E402
-from textual.pilot import Pilot  # noqa: E402
-
-from tui.app import PalimpsestApp  # noqa: E402
-from tui.screens.chat import ChatScreen, Start  # noqa: E402
+from tests.tui.fakes import FakeSession, answer
+from tui.app import PalimpsestApp
+from tui.screens.chat import ChatScreen, Start
 
 
 class Chat:
@@ -72,8 +61,7 @@ class Chat:
 
     async def quiet(self) -> None:
         """Until the session stands and nothing goes on."""
-        await self.until(lambda: self.screen._talk is not None)
-        await self.until(lambda: not (self.screen._talk.busy or self.screen._talk._waiting))  # type: ignore[union-attr]
+        await self.until(lambda: self.screen.at_rest)
 
 
 Open = Callable[..., AbstractAsyncContextManager[Chat]]

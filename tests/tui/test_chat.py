@@ -4,13 +4,12 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from fakes_tui import RECALLED, REPORT, FakeSession, answer, spoken
-
 from agent.commands.outcome import Choice, Choices, Copy, Said
 from agent.events import Compacted, ContextReady, Notice, Prefill, ReasoningDelta, TextDelta, TurnFailed
 from context.receipt import Receipt
 from models.chat.port import Profile
 from models.messages import Role
+from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer, spoken
 from tui.screens.choices import ChoicesScreen
 
 

@@ -103,6 +103,11 @@ class ChatScreen(Screen[None]):
         self.prompt.focus()
         self.call_after_refresh(self._begin)
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether the session stands and nothing goes on or waits."""
+        return self._talk is not None and self._talk.at_rest
+
     # The session
 
     @work

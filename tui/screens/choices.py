@@ -52,7 +52,9 @@ class ChoicesScreen(ModalScreen[str | None]):
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False
         self._narrow("")
-        self.query_one(Input).focus()
+        narrowing = self.query_one(Input)
+        narrowing.cursor_blink = False
+        narrowing.focus()
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

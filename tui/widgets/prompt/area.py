@@ -50,6 +50,7 @@ class Prompt(TextArea):
             id="prompt", soft_wrap=True, show_line_numbers=False, tab_behavior="focus", highlight_cursor_line=False,
             placeholder="Ask, or / for commands, @ for files",
         )  # fmt: skip
+        self.cursor_blink = False  # an idle screen costs nothing
         self._history = history
         self._suggestions = suggestions
         self._walk: Walk | None = None

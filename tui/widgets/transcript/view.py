@@ -22,7 +22,7 @@ from tui.widgets.transcript.sheet import Sheet
 from tui.widgets.transcript.stream import AnswerStream
 
 WIDEST: Final = 104  # cells; longer lines are hard to read
-RATE: Final = 1 / 20  # seconds between two looks at an answer that is coming
+RATE: Final = 1 / 15  # seconds between two looks at an answer that is coming
 SLICE: Final = 40  # lines wrapped at once after a resize, so that a key is never late
 KEPT: Final = 6_000  # lines kept; older ones are made again when they come into view
 HINT: Final = " ↓ new · Ctrl+End "

@@ -1,0 +1,172 @@
+"""Every screen as an SVG picture: `python -m scripts.shots FOLDER`.
+
+The app runs without a terminal over a fresh workspace in a temporary folder, with the real memory. No model is asked:
+answers are offline's, and the Markdown that is shown was imported as a conversation held elsewhere.
+"""
+
+import asyncio
+import html
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from rich.cells import cell_len
+from textual.pilot import Pilot
+
+from agent.cli.opening import Opening
+from agent.config import Config
+from foundation.clock import SystemClock
+from foundation.paths import Workspace
+from foundation.privacy import clear
+from memory.cold import Draft, EntryKind
+from memory.workspace_memory import Memory
+from models.messages import Role
+from tui.app import PalimpsestApp
+from tui.opening import app_of
+from tui.themes import LIGHT
+
+Act = Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]]
+SMALL: Final = (80, 24)
+LARGE: Final = (200, 50)
+SAID: Final = (
+    (Role.USER, "When is the boiler serviced, and what must I keep? 锅炉什么时候保养？"),
+    (
+        Role.ASSISTANT,
+        """It is serviced in **May** 🙂, by *Hansen*; the warranty ends in 2027. 锅炉每年五月保养，保修期到2027年为止。
+
+1. Call two weeks before
+2. Keep the receipt:
+   - scan it
+   - put it under `memory/`
+
+```python
+def due(month: str, year: int = 2027) -> bool:
+    \"\"\"Whether it is time.\"\"\"
+    return month == "May" and year <= 2027
+```
+
+| part | price | note |
+|------|------:|------|
+| valve | 12.50 | 阀门 |
+| pump | 140.00 | ordered on Monday |
+
+> Nothing of this left the machine.
+""",
+    ),
+    (Role.USER, "The harbour office moved to Quay 7 in March; its number is 555 0199."),
+    (Role.ASSISTANT, "Noted: the harbour office is at Quay 7 since March."),
+)
+
+
+async def typed(pilot: Pilot[None], text: str, *keys: str) -> None:
+    for character in text:
+        await pilot.press({"/": "slash", " ": "space", "@": "at"}.get(character, character))
+    await pilot.press(*keys)
+    await settled(pilot)
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Until the session stands and nothing goes on."""
+    app = pilot.app
+    assert isinstance(app, PalimpsestApp)
+    for _ in range(300):
+        await pilot.pause(0.05)
+        if app.chat.at_rest or app.screen is not app.chat:
+            break
+    await pilot.pause(0.2)
+
+
+def typing(text: str, *keys: str) -> Act:
+    async def act(_app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await typed(pilot, text, *keys)
+
+    return act
+
+
+async def nothing(_app: PalimpsestApp, _pilot: Pilot[None]) -> None:
+    """The screen as it opens."""
+
+
+SHOTS: Final[tuple[tuple[str, tuple[int, int], bool, str, Act], ...]] = (
+    # name, size, with the demo conversation in memory, theme, what is done
+    ("welcome", SMALL, False, "", nothing),
+    ("answer-from-memory", SMALL, True, "", typing("Where is the harbour office?", "enter")),
+    ("markdown", SMALL, True, "", typing("/resume House", "enter", "pageup")),
+    ("markdown-wide", LARGE, True, "", typing("/resume House", "enter")),
+    ("markdown-light", (100, 40), True, LIGHT, typing("/resume House", "enter")),
+    ("commands", SMALL, False, "", typing("/re")),
+    ("conversations", SMALL, True, "", typing("/resume", "escape", "enter")),
+    ("context", (100, 40), True, "", typing("/context where is the harbour office?", "enter")),
+    ("search", SMALL, True, "", typing("/search boiler", "enter")),
+    ("recall", SMALL, True, "", typing("/recall harbour office", "enter")),
+    ("no-such-command", SMALL, False, "", typing("/resumee x", "enter")),
+)
+
+
+def demo(workspace: Workspace) -> None:
+    """A conversation held some days ago."""
+    memory = Memory.open(workspace, SystemClock())
+    try:
+        conversation = memory.cold.new_conversation(clear("House"))
+        moment, parent = datetime.now(UTC) - timedelta(days=3), None
+        for role, text in SAID:
+            moment += timedelta(minutes=1)
+            entry = memory.cold.append(
+                Draft(
+                    conversation=conversation.seq, parent=parent, kind=EntryKind.MESSAGE, role=role, time=moment,
+                    text=clear(text), speaker="Ann" if role is Role.USER else "",
+                )
+            )  # fmt: skip
+            parent = entry.seq
+    finally:
+        memory.close()
+
+
+async def shoot(folder: Path, name: str, size: tuple[int, int], with_demo: bool, theme: str, act: Act) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place) / "notes"
+        root.mkdir()
+        workspace = Workspace(root)
+        if with_demo:
+            demo(workspace)
+        environment = {**os.environ, "PALIMPSEST_DETECT": "off"}
+        app = app_of(Opening(workspace=workspace, config=Config(environment=environment), new_workspace=not with_demo))
+        app.theme = theme or app.theme
+        async with app.run_test(size=size) as pilot:
+            await settled(pilot)
+            await act(app, pilot)
+            picture = with_true_widths(app.export_screenshot())
+            (folder / f"{name}.svg").write_text(picture.replace(str(root), "~/notes"), encoding="utf-8")
+
+
+def with_true_widths(svg: str) -> str:
+    """The picture with each run of text as wide as its cells, and no font fetched from elsewhere.
+
+    The exporter counts characters where it should count cells, which squeezes Chinese and emoji.
+    """
+    svg = re.sub(r"@font-face\s*{[^}]*}", "", svg)
+    svg = svg.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace")
+
+    def widened(found: re.Match[str]) -> str:
+        length, body = float(found[2]), html.unescape(found[4])
+        if not body or len(body) == cell_len(body):
+            return found[0]
+        return f"{found[1]}{length / len(body) * cell_len(body):g}{found[3]}{found[4]}</text>"
+
+    return re.sub(r'(<text [^>]*textLength=")([\d.]+)("[^>]*>)([^<]*)</text>', widened, svg)
+
+
+async def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, size, with_demo, theme, act in SHOTS:
+        await shoot(folder, name, size, with_demo, theme, act)
+        sys.stdout.write(f"{folder / name}.svg\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1] if len(sys.argv) > 1 else "shots")))

@@ -1,0 +1,83 @@
+"""The real program in a real terminal: bytes in, bytes out, and the screen they draw."""
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import sys
+import termios
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyte
+
+ROOT = Path(__file__).parents[2]
+
+
+class Terminal:
+    """`palimpsest` in a pty of its own."""
+
+    def __init__(self, *arguments: str, columns: int = 80, rows: int = 24, **environment: str) -> None:
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        self.bytes = b""
+        self.status: int | None = None
+        self.pid, self._fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(ROOT)
+            os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", PALIMPSEST_DETECT="off", **environment)
+            os.execv(sys.executable, [sys.executable, "-m", "tui.main", *arguments])
+        fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def type(self, text: str) -> None:
+        os.write(self._fd, text.encode())
+
+    def until(self, holds: Callable[[str], bool], within: float = 20) -> str:
+        """Reads until the screen's text is as it should be; fails with the screen where it is not."""
+        end = time.monotonic() + within
+        while not holds(self.text):
+            assert time.monotonic() < end, f"after {within} s the screen is:\n{self.text}"
+            self._read(0.05)
+        return self.text
+
+    def ended(self, within: float = 20) -> int:
+        """The exit status; fails where it does not end. A signal's number is negative."""
+        end = time.monotonic() + within
+        while self.status is None:
+            assert time.monotonic() < end, f"it did not end within {within} s:\n{self.text}"
+            self._read(0.05)
+            done, status = os.waitpid(self.pid, os.WNOHANG)
+            if done:
+                self.status = os.waitstatus_to_exitcode(status)
+        return self.status
+
+    def close_terminal(self) -> None:
+        """The window is gone."""
+        os.close(self._fd)
+        self._fd = -1
+
+    def close(self) -> None:
+        if self.status is None:
+            os.kill(self.pid, 9)
+            os.waitpid(self.pid, 0)
+        if self._fd >= 0:
+            self.close_terminal()
+
+    def _read(self, seconds: float) -> None:
+        if self._fd < 0:
+            time.sleep(seconds)
+            return
+        if not select.select([self._fd], [], [], seconds)[0]:
+            return
+        try:
+            found = os.read(self._fd, 65_536)
+        except OSError:  # the other end is closed
+            found = b""
+        self.bytes += found
+        self._stream.feed(found)

@@ -1,0 +1,125 @@
+"""The real program in a real terminal, with the real memory and no model."""
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.screen,
+    pytest.mark.skipif(sys.platform == "win32", reason="a pty is POSIX's"),
+    pytest.mark.timeout(60),
+]
+
+if sys.platform != "win32":
+    from tests.tui.pty_screen import Terminal
+
+Start = Callable[..., "Terminal"]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    running: list[Terminal] = []
+
+    def started(*arguments: str, **environment: str) -> Terminal:
+        running.append(Terminal("--workspace", str(tmp_path / "notes"), *arguments, **environment))
+        return running[-1]
+
+    yield started
+    for each in running:
+        each.close()
+
+
+def ready(terminal: "Terminal") -> None:
+    terminal.until(lambda text: "Palimpsest" in text and "opening" not in text and "offline" in text)
+
+
+def test_the_first_run_is_a_welcome(start: Start) -> None:
+    terminal = start()
+    ready(terminal)
+    assert "a chat that remembers" in terminal.text
+    assert "/help lists the commands" in terminal.text
+
+
+def test_what_was_said_is_answered_from_and_can_be_taken_up_again(start: Start) -> None:
+    terminal = start()
+    ready(terminal)
+    terminal.type("The boiler is serviced in May by Hansen.\r")
+    terminal.until(lambda text: "◆" in text)
+    terminal.type("\x04")
+    assert terminal.ended() == 0
+    assert b"Take it up again: palimpsest" in terminal.bytes
+    again = start("-c")
+    again.until(lambda text: "❯ The boiler is serviced in May by Hansen." in text)
+    again.type("When is the boiler serviced?\r")
+    again.until(lambda text: "May by Hansen" in text.partition("❯ When is the boiler")[2])
+
+
+def test_a_half_written_message_survives_a_kill(start: Start, tmp_path: Path) -> None:
+    terminal = start()
+    ready(terminal)
+    terminal.type("half a thought")
+    terminal.until(lambda _: any((tmp_path / "notes" / ".palimpsest" / "drafts").glob("*.md")))
+    os.kill(terminal.pid, signal.SIGKILL)
+    terminal.ended()
+    start().until(lambda text: "❯ half a thought" in text)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
+def test_a_signal_is_a_normal_end(start: Start, number: signal.Signals, tmp_path: Path) -> None:
+    terminal = start()
+    ready(terminal)
+    terminal.type("unsent")
+    terminal.until(lambda text: "❯ unsent" in text)
+    os.kill(terminal.pid, number)
+    assert terminal.ended() == 0
+    assert terminal.bytes.rstrip().endswith(b"l") or b"\x1b[?1049l" in terminal.bytes
+    (draft,) = (tmp_path / "notes" / ".palimpsest" / "drafts").glob("*.md")
+    assert draft.read_text() == "unsent"
+
+
+def test_a_closed_terminal_ends_it(start: Start) -> None:
+    terminal = start()
+    ready(terminal)
+    terminal.close_terminal()
+    assert terminal.ended() == 0
+
+
+def test_no_color_is_honoured(start: Start) -> None:
+    terminal = start(NO_COLOR="1")
+    ready(terminal)
+    styled = re.findall(rb"\x1b\[([0-9;]*)m", terminal.bytes)
+    colours = [found for style in styled for found in re.findall(rb"[34]8;2;(\d+);(\d+);(\d+)", style)]
+    assert [colour for colour in colours if len(set(colour)) > 1] == []
+    named = [re.sub(rb"[34]8;2;\d+;\d+;\d+", b"", style).split(b";") for style in styled]
+    assert not {code for codes in named for code in codes} & {b"%d" % code for code in (*range(31, 37), *range(41, 47))}
+
+
+def test_no_escape_from_memory_reaches_the_terminal(start: Start, tmp_path: Path) -> None:
+    terminal = start()
+    ready(terminal)
+    with (tmp_path / "notes" / "MEMORY.md").open("a", encoding="utf-8") as memory:
+        memory.write(
+            "\n\n<!-- 2026-03-14T09:26:53Z -->\n## Harbour\n\n- the harbour opens \x1b]52;c;QUJD\x07 at nine "
+            "\x9b31m \x1b]8;;http://evil.example\x1b\\here\x1b]8;;\x1b\\ [@click=app.quit]x[/]\n"
+        )
+    terminal.type("When does the harbour open?\r")
+    terminal.until(lambda text: "◆" in text and "opens" in text.partition("◆")[2])
+    assert b"\x1b]52" not in terminal.bytes
+    assert b"\x1b]8" not in terminal.bytes
+    assert b"\xc2\x9b" not in terminal.bytes
+    assert b"[@click=app.quit]" in terminal.bytes
+
+
+def test_it_fits_a_small_terminal(start: Start, tmp_path: Path) -> None:
+    terminal = start()
+    ready(terminal)
+    terminal.type("/")
+    text = terminal.until(lambda text: "/help" in text and "/resume" in text)
+    assert max(map(len, text.splitlines())) <= 80
+    terminal.type("\x1b")
+    terminal.until(lambda text: "List the commands" not in text)
