@@ -45,7 +45,10 @@ def with_value(text: str, name: str, value: Any, path: Path, sections: frozenset
     """`text` with the dotted `name` set to `value`. Raises ConfigError where that cannot be done without loss."""
     before = _as_dict(values_in(text, path, sections))
     changed = _spliced(text, name, _dumped(value), path)
-    after = _as_dict(values_in(changed, path, sections))
+    try:
+        after = _as_dict(values_in(changed, path, sections))
+    except ConfigError:  # ours, not the person's: their file was read above
+        after = None
     if after != {**before, name: value}:
         raise ConfigError(
             "Not changed",

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from agent.cli import output
+from agent.cli.config_target import target
 from agent.cli.group import Branch, nearest
 from agent.cli.invocation import Invocation, current
 from agent.config import Problem, Reading, check_file, config_dir, read_config, user_config
@@ -63,17 +64,7 @@ def set_(name: str, value: str, user: bool) -> None:
     invocation = current()
     setting = _setting(name)
     taken = value_from(setting, value)
-    if user:
-        path, versions = user_config(invocation.environment), config_dir(invocation.environment) / "versions"
-    else:
-        workspace = invocation.prepare(for_writing=True)
-        if setting.guarded and workspace not in TrustList(config_dir(invocation.environment)):
-            raise Misuse(
-                "Not trusted",
-                f"This workspace may not set “{name}”: it can name a path, an address or a command.",
-                "Use --user, or say `palimpsest config trust` first.",
-            )
-        path, versions = workspace.config, workspace.versions
+    path, versions = target(invocation, setting, user=user)
     save_value(path, versions, setting, taken)
     output.say(f"{setting.name}: {_plain(taken)} ({path})")
 

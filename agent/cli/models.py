@@ -67,19 +67,16 @@ def list_(timeout: float) -> None:
 @click.option("--workspace-only", is_flag=True, help="For this workspace, not for all of yours.")
 def use(spec: str, workspace_only: bool) -> None:
     """Speak to SPEC from now on."""
-    from agent.config import config_dir, read_config, user_config  # noqa: PLC0415
+    from agent.cli.config_target import target  # noqa: PLC0415
+    from agent.config import read_config  # noqa: PLC0415
     from agent.config_edit import save_value, value_from  # noqa: PLC0415
     from agent.settings import all_settings  # noqa: PLC0415
     from models.chat.spec import parse_spec  # noqa: PLC0415
 
     invocation = current()
     named = str(parse_spec(spec))
-    if workspace_only:
-        workspace = invocation.prepare(for_writing=True)
-        path, versions = workspace.config, workspace.versions
-    else:
-        path, versions = user_config(invocation.environment), config_dir(invocation.environment) / "versions"
     setting = all_settings()["model"]
+    path, versions = target(invocation, setting, user=not workspace_only)
     save_value(path, versions, setting, value_from(setting, named))
     reading = read_config(invocation.workspace, invocation.environment, {})
     if reading.config.model != named:

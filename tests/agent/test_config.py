@@ -145,18 +145,36 @@ def test_set_keeps_comments_order_and_a_version(run: Run, root: Path) -> None:
     assert before in versions
 
 
-def test_set_refuses_what_it_cannot_write_without_loss(run: Run, root: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "context: {reserve: 100}\n",
+        "context:\n  recall_most: &n 30\n  recall_passage: *n\n",  # one value in two places
+    ],
+)
+def test_set_refuses_what_it_cannot_write_without_loss(run: Run, root: Path, text: str) -> None:
     path = root / ".palimpsest" / "config.yaml"
-    put(path, "context: {reserve: 100}\n")
-    said = run("config", "set", "context.recall", "false")
+    put(path, text)
+    said = run("config", "set", "context.recall_passage", "99")
     assert said.status == 1
-    assert path.read_text() == "context: {reserve: 100}\n"
+    assert "by hand" in said.err
+    assert path.read_text() == text
 
 
 def test_set_refuses_a_value_that_is_none_and_makes_nothing(bare: Run, tmp_path: Path) -> None:
     said = bare("config", "set", "context.reserve", "lots", "--workspace", str(tmp_path / "new"))
     assert said.status == 2
     assert not (tmp_path / "new").exists()
+
+
+def test_a_workspace_that_is_not_trusted_cannot_be_given_a_model(run: Run) -> None:
+    assert run("config", "distrust").status == 0
+    assert run("config", "set", "model", "ollama:x").status == 2
+    assert run("models", "use", "ollama:x", "--workspace-only").status == 2
+    assert run("config", "set", "context.reserve", "5").status == 0
+    assert run("config", "trust").status == 0
+    assert run("models", "use", "ollama:x", "--workspace-only").status == 0
+    assert run("config", "show", "model").out == "ollama:x\n"
 
 
 def test_set_for_the_user_reaches_every_workspace(run: Run, bare: Run, tmp_path: Path) -> None:
