@@ -45,8 +45,6 @@ def closest(text: str, origins: list[str]) -> str:
 
     Of equals the first.
     """
-    if grown := [origin for origin in origins if text.startswith(origin) or text.endswith(origin)]:
-        return max(grown, key=len)
     lines = Counter(lines_of(text))
 
     def distance(origin: str) -> tuple[int, int]:

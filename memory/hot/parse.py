@@ -71,14 +71,14 @@ def parse(text: str, path: str) -> tuple[Note, ...]:
 def _note(block: _Block, path: str, day: datetime | None, words: str, occurrence: int) -> Note:
     said = [(number, line) for number, line in block.lines if not is_only_a_link(line)]
     filled = [number for number, line in said if line.strip()]
-    link = next((found for _, line in block.lines if (found := _LINK.search(line))), None)
+    link = next((found for _, line in block.lines if "conversations/" in line and (found := _LINK.search(line))), None)
     return Note(
         id=note_id(path, block.time, block.heading, words, occurrence),
         path=path,
         line_first=block.first,
         line_last=max((number for number, line in block.lines if line.strip()), default=max(block.first, block.head)),
-        words_first=filled[0] if filled else block.head + 1,
-        words_last=filled[-1] if filled else block.head,
+        words_first=filled[0] if filled else max(block.first, block.head + 1),
+        words_last=filled[-1] if filled else max(block.first, block.head + 1) - 1,
         time=block.time or day,
         heading=block.heading,
         text="".join(line for _, line in said).replace("\r\n", "\n").strip("\n").rstrip(),
@@ -88,16 +88,21 @@ def _note(block: _Block, path: str, day: datetime | None, words: str, occurrence
 
 def is_only_a_link(line: str) -> bool:
     """Whether the line is a link to a conversation, and says nothing else."""
-    return _ONLY_A_LINK.match(line) is not None
+    return "conversations/" in line and _ONLY_A_LINK.match(line) is not None
 
 
 def _blocks(text: str) -> Iterator[_Block]:
     block = _Block(first=1)
     for number, line, in_fence in outside_comments(text):
-        if stamp := _STAMP.match(line):
+        if "<!--" in line and (stamp := _STAMP.match(line)):
             yield block
             block = _Block(first=number, head=number, time=_time(stamp.group(1)))
-        elif in_fence or not (heading := _HEADING.match(line)) or _belongs(block, len(heading.group(1))):
+        elif (
+            in_fence
+            or "#" not in line
+            or not (heading := _HEADING.match(line))
+            or _belongs(block, len(heading.group(1)))
+        ):
             block.lines.append((number, line))
         elif block.time and not block.heading and block.is_empty:
             block.level, block.heading, block.head = len(heading.group(1)), heading.group(2), number
@@ -131,9 +136,11 @@ def outside_comments(text: str) -> Iterator[tuple[int, str, bool]]:
         elif "<!--" in line and _STAMP.match(line):
             fence = ""
             yield number, line, False
-        elif not fence and line.lstrip().startswith("<!--"):
+        elif not fence and "<!--" in line and line.lstrip().startswith("<!--"):
             until = "" if "-->" in line else "-->"
             yield number, "\n", False
+        elif "`" not in line and "~" not in line:
+            yield number, line, bool(fence)
         else:
             within = bool(fence)
             fence = _fence_after(fence, line)

@@ -1,7 +1,9 @@
 """What a person and the program do to MEMORY.md."""
 
+import asyncio
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -238,3 +240,66 @@ def test_two_memories_of_one_workspace_do_not_lose_each_others_notes(
         (hot, other)[number % 2].remember(clear(f"note {number}"))
     hot.refresh()
     assert [note.text for note in hot.notes()] == [f"- note {number}" for number in range(10)]
+
+
+def test_a_hand_edit_is_hinted_at_and_then_seen_within_two_seconds(workspace: Workspace, hot: HotMemory) -> None:
+    hot.remember(clear("tea"))
+    hot.refresh()
+
+    async def first_hint() -> set[Path]:
+        async for paths in hot.watch():
+            return paths
+        return set()
+
+    async def edit_and_wait() -> float:
+        hint = asyncio.create_task(first_hint())
+        began = asyncio.get_running_loop().time()
+        while not hint.done() and asyncio.get_running_loop().time() - began < 5:
+            with workspace.memory_md.open("a", encoding="utf-8") as file:
+                file.write("# By hand\nplums\n")
+            await asyncio.wait({hint}, timeout=0.2)
+        assert {path.name for path in await hint} == {"MEMORY.md"}
+        return asyncio.get_running_loop().time() - began
+
+    assert asyncio.run(edit_and_wait()) < 2
+    assert hot.refresh() == ["MEMORY.md"]
+    assert any(note.text == "plums" for note in hot.notes())
+
+
+def test_a_huge_file_is_read_and_added_to(workspace: Workspace, hot: HotMemory) -> None:
+    entry = "<!-- 2024-03-15T14:30:00Z -->\n# A heading\n" + "- an item of some forty characters or so\n" * 100
+    workspace.memory_md.write_text(entry * 2_500, encoding="utf-8")
+    assert workspace.memory_md.stat().st_size > 10_000_000
+    note = hot.remember(clear("one more"))
+    assert len(hot.notes()) == 2_501 and hot.notes()[-1] == note
+
+
+def test_threads_of_one_process_do_not_lose_each_others_notes(hot: HotMemory) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: hot.remember(clear(f"note {number}")), range(40)))
+    assert {note.text for note in hot.notes()} == {f"- note {number}" for number in range(40)}
+
+
+def test_a_note_below_a_persons_own_text_is_rewritten_without_touching_a_byte_of_it(
+    workspace: Workspace, hot: HotMemory
+) -> None:
+    mine = "\ufeff# Mine\r\n\r\n<!-- a comment -->\r\n\todd  \r\n".encode()
+    workspace.memory_md.write_bytes(mine)
+    note = hot.remember(clear("old"), conversation="c_1")
+    hot.rewrite(note.id, clear("new\nlines"))
+    after = workspace.memory_md.read_bytes()
+    assert after.startswith(mine)
+    assert after.endswith(b"- new\r\n- lines\r\n[#c_1](./conversations/c_1.md)\r\n")
+
+
+def test_a_comment_that_a_person_put_into_a_note_survives_its_rewriting(workspace: Workspace, hot: HotMemory) -> None:
+    workspace.memory_md.write_text("# Ann\nold words\n<!-- ask her again -->\nmore\n", encoding="utf-8")
+    hot.rewrite(hot.notes()[0].id, clear("- new words"))
+    assert workspace.memory_md.read_text(encoding="utf-8") == "# Ann\n- new words\n<!-- ask her again -->\n"
+
+
+def test_what_is_not_a_file_is_no_place_to_write_to(workspace: Workspace, hot: HotMemory) -> None:
+    workspace.memory_md.mkdir()
+    assert hot.notes() == ()
+    with pytest.raises(Unwritable):
+        hot.remember(clear("x"))
