@@ -44,7 +44,7 @@ def fresh_index(memory: Memory) -> Index:
 
 
 def every_posting(some: Index) -> dict[str, list[tuple[int, int]]]:
-    return {word: entries_with(some, word) for word in ("tea", "coffe", "fact", "7", "number")}
+    return {word: entries_with(some, word) for word in ("tea", "coffe", "fact", "number")}
 
 
 def entries_with(some: Index, word: str) -> list[tuple[int, int]]:
@@ -57,8 +57,8 @@ def entries_with(some: Index, word: str) -> list[tuple[int, int]]:
 @pytest.mark.usefixtures("small_snapshots")
 def test_snapshot_and_what_came_since_say_what_the_rows_say(talk: Talk, memory: Memory) -> None:
     kept = Index(memory.cold, memory.workspace.postings)
-    for round_ in range(6):
-        scattered(talk, 3 + round_, start=round_ * 20)
+    for start, count in enumerate((8, 3, 9, 2)):
+        scattered(talk, count, start=start * 20)
         kept.catch_up()
         fresh = fresh_index(memory)
         assert all(every_posting(kept).values())
