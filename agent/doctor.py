@@ -70,7 +70,7 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
     for problem in reading.problems:
         yield Finding("configuration", "wrong", f"{problem.where}: {problem.sentence}", "Correct that line.")
     for notice in reading.notices:
-        yield Finding("configuration", "wrong", notice)
+        yield Finding("configuration", "missing", notice)
     yield _disk(workspace.root)
     if workspace.database.exists():
         yield _store(workspace)

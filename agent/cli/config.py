@@ -66,6 +66,9 @@ def set_(name: str, value: str, user: bool) -> None:
     taken = value_from(setting, value)
     path, versions = target(invocation, setting, user=user)
     save_value(path, versions, setting, taken)
+    if invocation.json:
+        output.json_object({"name": setting.name, "value": taken, "path": str(path)})
+        return
     output.say(f"{setting.name}: {_plain(taken)} ({path})")
 
 
@@ -99,7 +102,7 @@ def trust() -> None:
     """Let this workspace's own configuration set paths, addresses and commands."""
     invocation = current()
     TrustList(config_dir(invocation.environment)).add(invocation.workspace)
-    output.say(f"{invocation.workspace.root} is trusted now. `palimpsest config distrust` takes that back.")
+    _say_trust(invocation, "is trusted now. `palimpsest config distrust` takes that back.", trusted=True)
 
 
 @command.command()
@@ -107,7 +110,15 @@ def distrust() -> None:
     """Take back `config trust`."""
     invocation = current()
     TrustList(config_dir(invocation.environment)).remove(invocation.workspace)
-    output.say(f"{invocation.workspace.root} is not trusted any more.")
+    _say_trust(invocation, "is not trusted any more.", trusted=False)
+
+
+def _say_trust(invocation: Invocation, words: str, *, trusted: bool) -> None:
+    root = str(invocation.workspace.root)
+    if invocation.json:
+        output.json_object({"workspace": root, "trusted": trusted})
+        return
+    output.say(f"{root} {words}")
 
 
 def _reading(invocation: Invocation) -> Reading:

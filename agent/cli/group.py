@@ -4,7 +4,7 @@ import difflib
 import importlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
@@ -64,6 +64,8 @@ class LazyGroup(Branch):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
+        if word == "help":
+            self._help(ctx, args[1:])
         if word in self._table:
             return word, self.get_command(ctx, word), args[1:]
         if near := nearest(word, list(self._table)):
@@ -72,6 +74,13 @@ class LazyGroup(Branch):
                 f'To send it as a message: palimpsest chat "{word}"',
             )  # fmt: skip
         return self._default, self.get_command(ctx, self._default), args
+
+    def _help(self, ctx: click.Context, words: list[str]) -> NoReturn:
+        """`palimpsest help [COMMAND]`: a word that nobody means as a message."""
+        command = self.get_command(ctx, words[0]) if words else None
+        about = click.Context(command, parent=ctx, info_name=words[0]) if command else ctx
+        click.echo(about.get_help())
+        ctx.exit()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -87,6 +87,11 @@ def test_continue_and_resume_exclude_each_other(bare: Run) -> None:
     assert bare("-c", "-r", "c_1", "-p", "x").status == 2
 
 
+def test_help_is_no_message(bare: Run) -> None:
+    assert bare("help").out == bare("--help").out
+    assert "page images" in bare("help", "archive").out
+
+
 def test_an_unknown_option_is_a_misuse(bare: Run) -> None:
     said = bare("stats", "--jsn")
     assert said.status == 2

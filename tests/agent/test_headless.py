@@ -97,6 +97,17 @@ def test_slash_commands_run_without_a_screen(run: Run) -> None:
     assert "layer" in run("-p", "/context what").out
 
 
+def test_bytes_that_are_no_text_survive_from_the_command_line_to_the_export(run: Run) -> None:
+    told = run("-p", "caf\udce9 \ud800", "--output-format", "stream-json")
+    assert told.status == 0, told.err
+    assert told.out.isascii()
+    entries = run("conversations", "list", "--json").json["conversations"]
+    assert run("conversations", "show", entries[0]["id"], "--json").json["entries"][0]["text"] == "caf\udce9 \ud800"
+    assert run("remember", "caf\udce9").status == 0
+    assert run("search", "caf\udce9", "--json").status == 0
+    assert run("export", "--to", "jsonl").out.isascii()
+
+
 def test_a_path_is_a_message(run: Run) -> None:
     said = run("-p", "/etc/hosts is a file", "--json")
     assert said.json["type"] == "result"
