@@ -227,8 +227,8 @@ class HotMemory:
         self._look_at(name, path)
         if (seen := self._seen.get(name)) and seen.text == text:
             self._ours.add(name)
-        else:
-            self._versions.keep(name, encode(text), self._clock.now())
+            return seen.notes
+        self._versions.keep(name, encode(text), self._clock.now())
         return parse(text, name)
 
     def _keep(self, name: str, file: Path, body: bytes) -> None:

@@ -66,13 +66,19 @@ def _merge_lines(text: list[str], base: list[str], theirs: list[str], ours: list
             case ("b", int(first), int(last)):
                 _add(text, ours[first:last])
             case (_, z1, z2, a1, a2, b1, b2):
-                if z1 == z2:  # both added here: both stay
+                if _grew(base[z1:z2], theirs[a1:a2]) and _grew(base[z1:z2], ours[b1:b2]):  # both added: both stay
                     _add(text, union(theirs[a1:a2], ours[b1:b2]))
                 else:
                     _add(text, theirs[a1:a2])
                     known = {*base[z1:z2], *theirs[a1:a2]}
                     leftover += [line for line in ours[b1:b2] if line not in known]
     return leftover
+
+
+def _grew(base: list[str], side: list[str]) -> bool:
+    """Whether the side still has every line of the base, in order."""
+    lines = iter(side)
+    return all(line in lines for line in base)
 
 
 def _shared(sides: Sequence[list[str]]) -> tuple[int, int]:
