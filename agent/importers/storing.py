@@ -63,12 +63,17 @@ class Storing:
         self._store()
         for conversation, leaf in self._leaves.items():
             held = self._named.get(conversation)
-            if held is not None and held.seq in self._touched and leaf in held.known:
+            if held is not None and leaf in held.known and self._stands_in_file(held):
                 self._cold.set_leaf(held.seq, self._cold.find(leaf, held.seq).seq)
         return Imported(
             source=self._source, conversations=tuple(self._touched), entries=self._entries, already=self._already,
             bad=tuple(self._bad), bad_count=self._bad_count, taken_out=self._taken_out,
         )  # fmt: skip
+
+    def _stands_in_file(self, held: "_Held") -> bool:
+        """Whether the conversation stands at an entry of the file: where a person went on with it, it stays theirs."""
+        leaf = self._cold.conversation_at(held.seq).leaf
+        return leaf is not None and self._cold.entry(leaf).id in held.known
 
     def _draft(self, record: Record) -> Draft:
         held = self._conversation(record)

@@ -21,7 +21,8 @@ from agent.importers.moments import moment
 from agent.importers.record import Bad, Leaf, Read, Record
 from agent.importers.storing import Imported, store_all
 from foundation.paths import Workspace
-from memory.cold import ColdStore, Entry, EntryKind
+from foundation.privacy import clear
+from memory.cold import ColdStore, Draft, Entry, EntryKind
 from memory.search import analyse
 from models.messages import Role
 from tests.fakes import FakeClock
@@ -235,6 +236,26 @@ def test_a_chatgpt_conversation_keeps_its_branches_and_its_place(cold: ColdStore
     assert cold.find("a2").meta == {"model": "gpt-4o"}
     assert cold.find("lost").parent is None
     assert stored(cold, read_chatgpt([BRANCHED]), source="chatgpt").entries == 0
+
+
+def test_an_import_that_was_cut_off_is_finished_by_the_next(cold: ColdStore) -> None:
+    whole = list(read_chatgpt([BRANCHED]))
+    stored(cold, [read for read in whole if isinstance(read, Record)], source="chatgpt")  # its leaf never came
+    assert [entry.id for entry in branch(cold, "abc")] != ["q", "a2"]
+    stored(cold, whole, source="chatgpt")
+    assert [entry.id for entry in branch(cold, "abc")] == ["q", "a2"]
+
+
+def test_a_conversation_that_a_person_went_on_with_stays_where_they_are(cold: ColdStore) -> None:
+    stored(cold, read_chatgpt([BRANCHED]), source="chatgpt")
+    conversation = cold.conversation("abc")
+    mine = Draft(
+        conversation=conversation.seq, parent=cold.find("a1").seq, kind=EntryKind.MESSAGE, role=Role.USER,
+        text=clear("Rome, then"),
+    )  # fmt: skip
+    cold.append(mine)
+    stored(cold, read_chatgpt([BRANCHED]), source="chatgpt")
+    assert [entry.text for entry in branch(cold, "abc")] == ["Where to?", "Rome", "Rome, then"]
 
 
 def test_odd_nulls_and_rings_in_an_export_lose_only_themselves(cold: ColdStore) -> None:
