@@ -2,8 +2,8 @@
 
     python -m benchmarks.recall_quality locomo10.json [--whole] [--cmrc cmrc2018_dev.json] [--json]
 
-LoCoMo: github.com/snap-research/locomo, data/locomo10.json (CC BY-NC 4.0). Questions of categories 1 to 4 name the turns
-that answer them; each of its conversations is imported into a store of its own as JSON lines, its sessions as
+LoCoMo: github.com/snap-research/locomo, data/locomo10.json (CC BY-NC 4.0). Questions of categories 1 to 4 name the
+turns that answer them; each of its conversations is imported into a store of its own as JSON lines, its sessions as
 conversations (or with --whole as one), and each question asked of `Search`. CMRC 2018: github.com/ymcui/cmrc2018,
 squad-style-data/cmrc2018_dev.json (CC BY-SA 4.0): which passage answers the question?
 

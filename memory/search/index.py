@@ -91,6 +91,7 @@ class Index:
             found = snapshot.load(path)
             if found and found.change and self._mark(found.change) == found.mark:
                 self.change, self.documents, self.standing = found.change, found.documents, found.standing
+                snapshot.discard_before(path)
                 return
             snapshot.discard(path)
 

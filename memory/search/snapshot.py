@@ -25,6 +25,7 @@ from memory.search.postings import Standing
 
 _MAGIC = b"PALPOST1"
 _START = struct.Struct("<8sII")
+_ABANDONED = 600  # seconds: nobody writes one for so long
 _NAME = re.compile(r"postings-(\d{12})\.bin")
 _POSTINGS = {"text": "u1", "edges": "i8", "starts": "i8", "documents": "i4", "counts": "u1"}
 
@@ -68,10 +69,19 @@ def save(folder: Path, snapshot: Snapshot) -> Path:
     path = folder / name_of(snapshot.change)
     if not path.exists():
         write_atomically(path, encode(snapshot))
-    for other in newest(folder):
-        if other != path:
-            discard(other)
+    discard_before(path)
     return path
+
+
+def discard_before(path: Path) -> None:
+    """Deletes the snapshots older than this one, and what a crash left of one half written."""
+    for other in newest(path.parent):
+        if other.name < path.name:
+            discard(other)
+    for left in path.parent.glob(".postings-*.tmp"):
+        with suppress(FileNotFoundError):
+            if left.stat().st_mtime < path.stat().st_mtime - _ABANDONED:
+                discard(left)
 
 
 def discard(path: Path) -> None:

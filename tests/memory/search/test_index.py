@@ -103,6 +103,33 @@ def test_a_restart_reads_the_snapshot_and_not_the_rows(talk: Talk, memory: Memor
     assert path.name == snapshot.name_of(again.change)
 
 
+@pytest.mark.usefixtures("small_snapshots")
+def test_an_older_snapshot_never_takes_the_place_of_a_newer(talk: Talk, memory: Memory) -> None:
+    slow, quick = (Index(memory.cold, memory.workspace.postings) for _ in range(2))
+    scattered(talk, 20)
+    slow.catch_up()
+    scattered(talk, 20, start=20)
+    quick.catch_up()
+    slow.save()
+    assert snapshots(memory)[0].name == snapshot.name_of(quick.change)
+    latest = Index(memory.cold, memory.workspace.postings)
+    latest.catch_up()
+    assert len(entries_with(latest, "tea")) == 20
+    assert len(snapshots(memory)) == 1
+
+
+@pytest.mark.usefixtures("small_snapshots")
+def test_what_a_crash_left_half_written_goes(talk: Talk, memory: Memory) -> None:
+    memory.workspace.postings.mkdir(parents=True)
+    left, fresh = (memory.workspace.postings / f".postings-000000000007.bin.{name}.tmp" for name in ("aa", "bb"))
+    left.write_bytes(b"zeppelin")
+    fresh.write_bytes(b"another process is at it")
+    os.utime(left, (1, 1))
+    scattered(talk, 20)
+    talk.ask("tea")
+    assert (left.exists(), fresh.exists()) == (False, True)
+
+
 def damaged(path: Path) -> None:
     body = bytearray(path.read_bytes())
     body[len(body) // 2] ^= 1
