@@ -8,6 +8,7 @@ remembered for a while, and a text that was made from one of them is merged as w
 import time
 from collections import Counter, deque
 from collections.abc import Iterable
+from functools import lru_cache
 
 from memory.hot.merge import merge
 from memory.hot.parse import lines_of
@@ -45,11 +46,16 @@ def closest(text: str, origins: list[str]) -> str:
 
     Of equals the first.
     """
-    lines = Counter(lines_of(text))
+    lines = _counted(text)
 
     def distance(origin: str) -> tuple[int, int]:
-        before = Counter(lines_of(origin))
-        common = (before & lines).total()
+        before = _counted(origin)
+        common = sum(min(count, lines.get(line, 0)) for line, count in before.items())
         return before.total() - common, lines.total() - common
 
     return min(origins, key=distance)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _counted(text: str) -> Counter[str]:
+    return Counter(lines_of(text))

@@ -124,6 +124,7 @@ class _Swapping:
                 if body != expected:
                     continue
             return self._finish(wanted, waiting, refusal)
+        self._exposed.leave(wanted, self._put_in)
         raise NotYet(
             "A memory file does not come to rest",
             f"Another program writes to {self._path} without a pause. What came out of it lies beside it ({SWAP}).",

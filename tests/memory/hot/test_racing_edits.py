@@ -5,11 +5,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from foundation.clock import SystemClock
+from foundation.errors import NotYet
 from foundation.files import write_atomically
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
@@ -72,7 +74,12 @@ def lost(text: str, edits: int = EDITS) -> int:
 @pytest.mark.timeout(60)
 def test_no_racing_edit_is_lost(workspace: Workspace, script: str) -> None:
     hot = HotMemory(workspace, SystemClock())
-    wrote = race(script, workspace.memory_md, lambda number: hot.remember(clear(f"ours {number}")))
+
+    def remember(number: int) -> None:
+        with suppress(NotYet):  # a slow machine may not find a pause in ten seconds; nothing may be lost then either
+            hot.remember(clear(f"ours {number}"))
+
+    wrote = race(script, workspace.memory_md, remember)
     time.sleep(0.1)
     hot.refresh()
     text = workspace.memory_md.read_text(encoding="utf-8")
