@@ -129,6 +129,7 @@ def demo(workspace: Workspace) -> None:
 
 async def shoot(folder: Path, name: str, size: tuple[int, int], with_demo: bool, theme: str, act: Act) -> None:
     with tempfile.TemporaryDirectory() as place:
+        os.environ["HOME"] = os.environ["USERPROFILE"] = place
         root = Path(place) / "notes"
         root.mkdir()
         workspace = Workspace(root)
@@ -141,7 +142,7 @@ async def shoot(folder: Path, name: str, size: tuple[int, int], with_demo: bool,
             await settled(pilot)
             await act(app, pilot)
             picture = with_true_widths(app.export_screenshot())
-            (folder / f"{name}.svg").write_text(picture.replace(str(root), "~/notes"), encoding="utf-8")
+            (folder / f"{name}.svg").write_text(picture, encoding="utf-8")
 
 
 def with_true_widths(svg: str) -> str:

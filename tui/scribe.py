@@ -30,11 +30,11 @@ MOST_CITED = 3
 class Scribe:
     """One turn's hand. `write` each event, in order."""
 
-    def __init__(self, transcript: Transcript, status: StatusBar, *, timed: bool = True) -> None:
-        """`timed`: whether the answer's speed says something (offline's does not)."""
+    def __init__(self, transcript: Transcript, status: StatusBar, *, quotes: bool = False) -> None:
+        """`quotes`: the answer is made of quotations with their citations, as offline's: no speed, no list below."""
         self._transcript = transcript
         self._status = status
-        self._timed = timed
+        self._quotes = quotes
         self._recalled: tuple[Recalled, ...] = ()
         self._answering = False  # whether the answer has its mark
         self._thought = 0  # characters of reasoning
@@ -54,7 +54,7 @@ class Scribe:
             case Recall(recalled=recalled):
                 self._recalled = recalled
             case UsageKnown(tokens_per_second=speed):
-                self._status.tell(speed=speed if self._timed else 0.0)
+                self._status.tell(speed=0.0 if self._quotes else speed)
             case UserStored():
                 self._status.tell(doing="thinking back · Esc stops")
             case Notice() | EpochChanged() | Compacted() | ToolStarted() | ToolFinished() | PermissionAsked():
@@ -108,7 +108,7 @@ class Scribe:
 
     def _cite(self) -> None:
         """What was recalled, with its address and how far to trust it."""
-        if not self._recalled:
+        if not self._recalled or self._quotes:
             return
         cited = [f"{part.citation} {part.trust.value}" for part in self._recalled[:MOST_CITED]]
         if (more := len(self._recalled) - len(cited)) > 0:

@@ -64,6 +64,7 @@ class Talk:
         self._wakes = asyncio.Event()
         self._oldest: int | None = None  # seq of the first entry shown; None where there is none before it
         self.busy = False
+        self.taken = 0  # things said so far
 
     @property
     def at_rest(self) -> bool:
@@ -74,6 +75,7 @@ class Talk:
         if text.strip() in {"/exit", "/quit", "/q"}:
             self._face.leave()
             return
+        self.taken += 1
         self._waiting.append(Sending(text, skill))
         self._told_waiting()
         self._wakes.set()
@@ -115,8 +117,8 @@ class Talk:
         attachments, told = await asyncio.to_thread(self._attached, text)
         self._face.transcript.add(Asked(text, told))
         self._face.transcript.to_end()
-        timed = self.session.profile.spec != "offline"
-        scribe = Scribe(self._face.transcript, self._face.status, timed=timed)
+        quotes = self.session.profile.spec == "offline"
+        scribe = Scribe(self._face.transcript, self._face.status, quotes=quotes)
         failed = True
         try:
             async for event in self.session.send(text, attachments, skill):
@@ -172,7 +174,7 @@ class Talk:
         """The session stands elsewhere: its conversation is drawn, where it is another one."""
         self._face.status.tell(model=self.session.profile.spec, speed=0.0)
         now = self.session.conversation.id if self.session.conversation else ""
-        if now == before and now:
+        if now == before:
             return
         self._face.status.tell(tokens=0, budget=0)
         self._face.transcript.clear()

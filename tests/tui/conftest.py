@@ -49,8 +49,17 @@ class Chat:
         await self.pilot.pause()
 
     async def say(self, text: str) -> None:
+        """Sends it, and returns when it was taken."""
         await self.type(text)
+        before = self.said
         await self.press("enter")
+        await self.until(lambda: self.said > before)
+
+    @property
+    def said(self) -> int:
+        """How many things the screen has taken to be done."""
+        talk = self.screen._talk
+        return talk.taken if talk else 0
 
     async def until(self, holds: Callable[[], Any], within: float = 5) -> None:
         """Waits for what must come; fails where it does not."""

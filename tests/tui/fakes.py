@@ -62,10 +62,12 @@ def answer(text: str, *, chunk: int = 7, recalled: tuple[Recalled, ...] = ()) ->
 class FakeSession:
     """`answers` maps each message to its events; an asyncio.Event among them is waited for."""
 
-    def __init__(self, answers: Callable[[str], Sequence[Any]], *, models: Sequence[Any] = ()) -> None:
+    def __init__(
+        self, answers: Callable[[str], Sequence[Any]], *, models: Sequence[Any] = (), spec: str = "openai:qwen3"
+    ) -> None:
         self._answers = answers
         self._models = list(models)
-        self.profile = Profile(spec="offline", name="offline")
+        self.profile = Profile(spec=spec, name=spec)
         self.conversation: Any = None
         self.memory = SimpleNamespace(passage=lambda entry: SimpleNamespace(text=entry.text))
         self.working = ""

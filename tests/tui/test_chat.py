@@ -231,13 +231,14 @@ async def test_a_found_model_is_offered_and_f2_takes_it(open_chat: Any) -> None:
         spec = "openai:qwen3@http://127.0.0.1:8080/v1"
         profile = Profile(spec=spec, name="qwen3")
 
-    session = FakeSession(lambda text: answer(text), models=[Found()])
+    session = FakeSession(lambda text: answer(text), models=[Found()], spec="offline")
     async with open_chat(session=session) as chat:
         await chat.until(lambda: "answers on this machine" in chat.text)
         await chat.press("f2")
         await chat.until(lambda: chat.session.profile.name.startswith("openai:qwen3"))
         await chat.quiet()
-        assert "openai:qwen3" in chat.seen[-1]
+        assert "qwen3" in chat.seen[-1]
+        assert "a chat that remembers" in chat.text
 
 
 async def test_ctrl_c_twice_leaves_and_closes_the_session(open_chat: Any) -> None:

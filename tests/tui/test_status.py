@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.widgets.status import Standing, context_meter, fitted, short_count
+from tui.widgets.status import Standing, context_meter, fitted, short_count, short_model
 
 FULL = Standing(
     model="openai:qwen3-coder-30b@http://127.0.0.1:8080/v1", tokens=4_200, budget=10_000, speed=38.2, doing="answering",
@@ -24,9 +24,14 @@ def test_the_meter_reads_as_people_write_it() -> None:
     ]
 
 
+def test_a_model_is_called_by_its_own_name() -> None:
+    specs = ("offline", "ollama:llama3:8b", "mlx:org/Qwen3-4B", "openai:a@http://h/v1")
+    assert [short_model(spec) for spec in specs] == ["offline", "llama3:8b", "Qwen3-4B", "a"]
+
+
 def test_with_room_everything_stands_there() -> None:
     left, right = fitted(FULL, 120)
-    assert left == f"{FULL.model} · context 42.0 % (4.2k/10.0k) · 38 tok/s · 2 waiting"
+    assert left == "qwen3-coder-30b · context 42.0 % (4.2k/10.0k) · 38 tok/s · 2 waiting"
     assert right == "answering"
 
 

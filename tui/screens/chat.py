@@ -150,7 +150,8 @@ class ChatScreen(Screen[None]):
         first = found[0]
         self._offer = first.spec
         where = "another machine" if first.profile.remote else "this machine"
-        told = f"{first.spec} answers on {where}. F2 speaks to it, /model lists all {len(found)} found."
+        rest = f", /model lists all {len(found)} found" if len(found) > 1 else ""
+        told = f"{first.spec} answers on {where}. F2 speaks to it{rest}."
         self.transcript.add(Quiet(told, tone="good", gap=True))
 
     def action_take_offer(self) -> None:

@@ -48,18 +48,16 @@ class StatusBar(Widget):
 
 def fitted(standing: Standing, width: int) -> tuple[str, str]:
     """The left and the right end of the line, together at most `width` cells."""
-    model = visible(standing.model)
+    model = visible(short_model(standing.model))
     meter = context_meter(standing.tokens, standing.budget)
     percent = meter.partition(" (")[0]
-    short = model.rpartition("/")[2].partition("@")[0]
     speed = f"{standing.speed:.0f} tok/s" if standing.speed else ""
     queued = f"{standing.waiting} waiting" if standing.waiting else ""
     doing = visible(standing.doing or standing.working)
     for left in (
         (model, meter, speed, queued),
-        (short, meter, speed, queued),
-        (short, meter, queued),
-        (short, percent, queued),
+        (model, meter, queued),
+        (model, percent, queued),
         (percent, queued),
         (percent,),
     ):
@@ -67,6 +65,12 @@ def fitted(standing: Standing, width: int) -> tuple[str, str]:
         if cell_len(line) + (cell_len(doing) + 2 if doing else 0) <= width:
             return line, doing
     return "", clipped(doing or percent, width)
+
+
+def short_model(spec: str) -> str:
+    """The model's own name: `openai:Qwen/qwen3@http://…` is `qwen3`; the whole stands in /status."""
+    provider, mark, name = spec.partition("@")[0].partition(":")
+    return (name if mark else provider).rpartition("/")[2]
 
 
 def context_meter(tokens: int, budget: int) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Find = Callable[..., Lexer]
 
 TAB: Final = 4
+UNNAMED: Final = ("", "text", "txt", "plain")  # no label is worth a line
 _STYLES: Final = (  # the longest fitting beginning of a token's name decides
     ("Keyword.Constant", "number"),
     ("Keyword", "keyword"),
@@ -41,7 +42,7 @@ _STYLES: Final = (  # the longest fitting beginning of a token's name decides
 def code_lines(source: str, language: str, width: int, look: Look, *, labelled: bool) -> list[Line]:
     """The code as lines of exactly `width` cells; a line too long goes on below."""
     lines: list[Line] = []
-    if labelled and language and width > cell_len(language) + 4:
+    if labelled and language not in UNNAMED and width > cell_len(language) + 4:
         space = " " * (width - cell_len(language) - 1)
         lines.append([Segment(space, look.panel), Segment(f"{language} ", look.panel + look.comment)])
     for row in cut(_coloured(source.expandtabs(TAB), language, look), width - 2, fold, keep_spaces=True):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # its room is loaded when a request is made
 
 NAME: Final = 14
 FIGURES: Final = 14
+NO_BREAK: Final = "\u00a0"
 EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 
 
@@ -59,7 +60,9 @@ def _layer(layer: "LayerReport", room: int, look: Look) -> list[Line]:
         ]
     ]
     space = Segment(" " * NAME, look.text)
-    named = [f"{visible(source.name)} {source.tokens:,}" for source in layer.sources if source.tokens]
+    named = [
+        f"{visible(source.name)} {source.tokens:,}".replace(" ", NO_BREAK) for source in layer.sources if source.tokens
+    ]
     lines += _told(named, "muted", space, room, look)
     left_out = [f"left out: {visible(one.name)}, {one.tokens:,} tokens, {one.why}" for one in layer.dropped]
     return lines + _told(left_out, "warning", space, room, look)
