@@ -4,11 +4,13 @@ import hashlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import apsw
 from msgspec import Struct
 
 from agent.importers.record import Bad, Leaf, Read, Record
 from foundation.privacy import Cleared, clear, examine
 from memory.cold import ColdStore, Conversation, Draft
+from memory.cold.insert import insert_conversation
 
 BATCH = 2000
 """Entries in one transaction."""
@@ -40,7 +42,7 @@ class Storing:
         self._conversations: dict[tuple[str, str], _Held] = {}
         self._named: dict[str, _Held] = {}  # by the file's own id, for the leaves
         self._leaves: dict[str, str] = {}
-        self._waiting: list[Draft] = []
+        self._waiting: list[Record] = []
         self._touched: dict[int, None] = {}
         self._entries = self._already = self._bad_count = self._taken_out = 0
         self._bad: list[Bad] = []
@@ -48,7 +50,7 @@ class Storing:
     def take(self, read: Read) -> None:
         match read:
             case Record():
-                self._waiting.append(self._draft(read))
+                self._waiting.append(read)
                 if len(self._waiting) >= BATCH:
                     self._store()
             case Leaf(conversation=conversation, id=leaf):
@@ -63,20 +65,21 @@ class Storing:
         self._store()
         for conversation, leaf in self._leaves.items():
             held = self._named.get(conversation)
-            if held is not None and leaf in held.known and self._stands_in_file(held):
+            if held is not None and leaf in held.known and self._stands_elsewhere_in_file(held, leaf):
                 self._cold.set_leaf(held.seq, self._cold.find(leaf, held.seq).seq)
         return Imported(
             source=self._source, conversations=tuple(self._touched), entries=self._entries, already=self._already,
             bad=tuple(self._bad), bad_count=self._bad_count, taken_out=self._taken_out,
         )  # fmt: skip
 
-    def _stands_in_file(self, held: "_Held") -> bool:
-        """Whether the conversation stands at an entry of the file: where a person went on with it, it stays theirs."""
+    def _stands_elsewhere_in_file(self, held: "_Held", wanted: str) -> bool:
+        """Whether it stands at another entry of the file; where a person went on with it, it stays theirs."""
         leaf = self._cold.conversation_at(held.seq).leaf
-        return leaf is not None and self._cold.entry(leaf).id in held.known
+        at = self._cold.entry(leaf).id if leaf is not None else ""
+        return at != wanted and at in held.known
 
     def _draft(self, record: Record) -> Draft:
-        held = self._conversation(record)
+        held = self._conversations[self._key(record)]
         id_ = record.id or held.made_id(record)
         parent_id = held.last if record.parent is None else record.parent
         follows_stored = not parent_id and record.parent is None and not held.known
@@ -95,26 +98,34 @@ class Storing:
             meta=_cleared_meta(record.meta),
         )
 
-    def _conversation(self, record: Record) -> "_Held":
+    def _key(self, record: Record) -> tuple[str, str]:
         source = self._source if self._fixed_source or record.source is None else record.source
-        key = source, record.conversation
-        held = self._conversations.get(key)
-        if held is None:
-            created = record.created or record.time
-            stored = self._cold.new_conversation(
-                clear(record.conversation if record.title is None else record.title),
-                source=source,
-                id=record.conversation,
-                created=created,
-            )
-            held = self._conversations[key] = _Held(stored)
-            self._named[record.conversation] = held
-        return held
+        return source, record.conversation
+
+    def _open_conversations(self, records: list[Record]) -> None:
+        """Those that the records are of and that are not open yet, in one transaction."""
+        new = {
+            self._key(record): record for record in reversed(records) if self._key(record) not in self._conversations
+        }
+        wanted = [(key, clear(key[1] if record.title is None else record.title), record) for key, record in new.items()]
+        clock = self._cold.clock
+
+        def transaction(db: apsw.Connection) -> list[Conversation]:
+            return [
+                insert_conversation(db, clock, title, source=source, id=id_, created=record.created or record.time)
+                for (source, id_), title, record in reversed(wanted)
+            ]
+
+        stored = self._cold.write(transaction) if wanted else []
+        for (key, _, _), conversation in zip(reversed(wanted), stored, strict=True):
+            self._conversations[key] = self._named[key[1]] = _Held(conversation)
 
     def _store(self) -> None:
-        drafts, self._waiting = self._waiting, []
-        if not drafts:
+        records, self._waiting = self._waiting, []
+        if not records:
             return
+        self._open_conversations(records)
+        drafts = [self._draft(record) for record in records]
         stored = self._cold.append_many(drafts)
         for draft, entry in zip(drafts, stored, strict=True):
             if entry is None:
