@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from foundation.errors import Misuse
 from foundation.files import NotUtf8
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.hot import HotMemory, NoSuchNote, NoteChanged, Unwritable
+from memory.hot import HotMemory, NoSuchNote, NoteChanged, Unwritable, looking
 from tests.fakes import FakeClock
 
 BY_HAND = """# Memory
@@ -303,3 +304,14 @@ def test_what_is_not_a_file_is_no_place_to_write_to(workspace: Workspace, hot: H
     assert hot.notes() == ()
     with pytest.raises(Unwritable):
         hot.remember(clear("x"))
+
+
+def test_an_edit_within_one_tick_of_the_filesystems_clock_is_seen(
+    workspace: Workspace, hot: HotMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tick = time.time_ns()
+    monkeypatch.setattr(looking, "_signature", lambda _path: (tick, tick, 6, 1))
+    workspace.memory_md.write_text("# A\naa\n", encoding="utf-8")
+    hot.refresh()
+    workspace.memory_md.write_text("# A\nbb\n", encoding="utf-8")
+    assert hot.refresh() == ["MEMORY.md"]
