@@ -103,8 +103,8 @@ def test_what_overflows_becomes_pages_and_comes_back_exact_from_the_pixels(
 ) -> None:
     model = f"openai:scripted@{watched_llama.address}/v1"
     wish = "Remember for later: the cello lesson moved to 17:45 on Thursdays, room 4B, bring rosin. " + FACT_ZH
-    small = {"PALIMPSEST_MODELS_WINDOW": "3000", "PALIMPSEST_CONTEXT_RESERVE": "400"}
-    filler = "Tell me more about the weather on day {n}: " + "clouds over the harbour and a slow wind. " * 40
+    small = {"PALIMPSEST_MODELS_WINDOW": "14000", "PALIMPSEST_CONTEXT_RESERVE": "2000"}
+    filler = "Tell me more about the weather on day {n}: " + "clouds over the harbour and a slow wind. " * 30
     assert palimpsest("--model", model, "-p", wish, **small).status == 0
     for n in range(12):
         done = palimpsest("--model", model, "-c", "-p", filler.format(n=n), **small)
