@@ -36,7 +36,11 @@ class Stopped(Exception):
 
 
 class MlxThread:
-    """Runs jobs one after the other, always on the same thread, which begins with the first job."""
+    """Runs jobs one after the other, always on the same thread, which begins with the first job.
+
+    The thread never ends: mlx leaves destructors on it that take the interpreter's lock, and abort the process
+    where the interpreter is ending at that moment (9 exits of 25). It is parked, and goes with the process.
+    """
 
     def __init__(self) -> None:
         self._jobs: queue.PriorityQueue[tuple[int, int, Callable[[], None]]] = queue.PriorityQueue()
@@ -44,6 +48,7 @@ class MlxThread:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
+        self._parked = threading.Event()
         self.heard: deque[str] = deque(maxlen=200)
 
     def run(self, work: Work, job: Callable[[], T]) -> "Future[T]":
@@ -106,22 +111,23 @@ class MlxThread:
             left.set()
 
     def close(self, wait: float = 5.0) -> None:
-        """Let the running job end at its next word, and the thread with it; those that wait are cancelled."""
+        """Let the running job end at its next word; after those that wait already, the thread rests for good."""
         with self._lock:
+            begun = self._thread is not None and not self._closed.is_set()
             self._closed.set()
-            thread, self._thread = self._thread, None
-        if thread is None:
-            return
-        self._jobs.put((Work.END, next(self._order), lambda: None))
-        if thread is not threading.current_thread():
-            thread.join(wait)
+        if begun:
+            self._jobs.put((Work.END, next(self._order), lambda: None))
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._parked.wait(wait)
 
     def _work(self) -> None:
         while True:
             work, _, do = self._jobs.get()
             if work == Work.END:
-                return
+                break
             do()
+        self._parked.set()
+        threading.Event().wait()
 
 
 def _try(tell: Callable[[Any], None]) -> None:

@@ -1,6 +1,7 @@
 """A scripted model in this process, through the real mlx-lm: its cache, its progress, its end."""
 
 import asyncio
+import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator
@@ -189,6 +190,26 @@ async def test_without_the_library_one_command_is_named(folder: Path, monkeypatc
     failed = failure(await all_events(open_model(f"mlx:{folder}", settings=ModelSettings(), env={})))
     assert failed.code == "missing"
     assert "palimpsest-shell[mlx]" in failed.hint or sys.platform == "win32"
+
+
+def test_a_process_that_used_it_ends_well(folder: Path) -> None:
+    code = (
+        "import asyncio, sys\n"
+        "from models.chat.open import open_model\n"
+        "from models.messages import Request, user\n"
+        "from models.settings import ModelSettings\n"
+        "async def main():\n"
+        "    model = open_model(sys.argv[1], settings=ModelSettings(), env={})\n"
+        "    print([event async for event in model.stream(Request(model='m', messages=(user('Hello?'),)))][-1])\n"
+        "asyncio.run(main())\n"
+    )
+    for _ in range(4):
+        done = subprocess.run(
+            [sys.executable, "-c", code, f"mlx:{folder}"], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        assert "Done" in done.stdout
 
 
 async def test_all_of_it_happens_on_one_thread(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
