@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from agent.cli.root import COMMANDS
+from agent.cli.commands import COMMANDS
 from agent.commands import registry
 from models.messages import Fact
 

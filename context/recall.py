@@ -50,9 +50,9 @@ def recalled(
     search: Callable[[Query], Results], wanted: Wanted, limits: Limits, counting: Counting
 ) -> tuple[Recalled, ...]:
     """The passages, most relevant first, the newest first among equals. Nothing where nothing is relevant."""
-    text = question(wanted.text, wanted.before)
-    if not text.strip() or limits.most == 0 or limits.tokens <= 0:
+    if not wanted.text.strip() or limits.most == 0 or limits.tokens <= 0:
         return ()
+    text = question(wanted.text, wanted.before)
     results = search(
         Query(text=text, limit=limits.most * LOOKED_AT, exclude=wanted.entries, window_tokens=limits.passage)
     )
@@ -73,8 +73,16 @@ def _in_view(hit: Hit, wanted: Wanted) -> bool:
         return True
     if hit.role == Role.ASSISTANT and hit.speaker == OFFLINE:
         return True  # it only quoted
+    if _echoes(hit, wanted.text):
+        return True  # the same question, asked before: its words are in view
     said = [text for ref, text in wanted.shown if ref == hit.citation.ref]
     return bool(said) and any(_alike(_triples(hit.snippet), _triples(text)) for text in said)
+
+
+def _echoes(hit: Hit, text: str) -> bool:
+    """Whether the hit holds nothing beyond the message itself."""
+    said, asked = _triples(hit.snippet), _triples(text)
+    return len(said) <= 1.25 * len(asked) and _alike(said, asked)
 
 
 def _ranked(hits: Sequence[Hit]) -> list[Hit]:

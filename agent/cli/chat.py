@@ -66,7 +66,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
     if not at_a_terminal():
         raise Misuse(
             "No terminal",
-            "The chat needs a terminal for its input and output.",
+            "The chat needs a terminal for its input, its output and its errors.",
             'Without a screen: palimpsest -p "TEXT"',
         )
     new = not invocation.workspace.is_workspace
@@ -85,8 +85,8 @@ def _open_screen(invocation: Invocation, message: str) -> None:
 
 
 def at_a_terminal() -> bool:
-    """Whether a person can be talked to."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    """Whether a person can be talked to. The screen is drawn on standard error, so that one counts too."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
 def _with_input(text: str, piped: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Slash commands about the program itself: help, the model, the request, skills, leaving."""
+"""Slash commands about the program itself: the model, the request, skills, leaving."""
 
 from __future__ import annotations
 
@@ -10,18 +10,6 @@ from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
-
-
-async def _help(_session: Session, about: str) -> Outcome:
-    from agent.commands import registry  # noqa: PLC0415 - the registry is made of this file's list
-
-    if about:
-        found = registry.find(about)
-        if found is None:
-            raise Misuse("Unknown command", f"There is no command {about}.", "/help lists the commands.")
-        return Said(f"`{found.shown}` — {found.summary}")
-    lines = [f"| `{command.shown}` | {command.summary} |" for command in registry.all()]
-    return Said("\n".join(["| command | what it does |", "|---|---|", *lines]))
 
 
 async def _model(session: Session, spec: str) -> Outcome:
@@ -87,9 +75,6 @@ def _window(tokens: int) -> str:
 
 
 COMMANDS = (
-    Command(
-        name="help", summary="List the commands, or say what one does.", usage="[COMMAND]", aliases=("?",), run=_help
-    ),
     Command(name="model", summary="List the models at hand, or speak to another.", usage="[SPEC]", run=_model),
     Command(name="context", summary="Show what the next request holds, layer by layer.", usage="[TEXT]", run=_context),
     Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),

@@ -7,17 +7,30 @@ from typing import TYPE_CHECKING
 
 from agent.commands import of_conversations, of_memory, of_program
 from agent.commands.command import Command
-from agent.commands.outcome import Failed, Outcome
+from agent.commands.outcome import Failed, Outcome, Said
 from foundation.errors import Misuse, PalimpsestError
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
 
+
+async def _help(_session: Session, about: str) -> Outcome:
+    if about:
+        found = find(about)
+        if found is None:
+            raise Misuse("Unknown command", f"There is no command {about}.", "/help lists the commands.")
+        return Said(f"`{found.shown}` — {found.summary}")
+    lines = [f"| `{command.shown}` | {command.summary} |" for command in _COMMANDS]
+    return Said("\n".join(["| command | what it does |", "|---|---|", *lines]))
+
+
 _COMMANDS: tuple[Command, ...] = (
-    *of_program.COMMANDS[:1],  # /help stands first
+    Command(
+        name="help", summary="List the commands, or say what one does.", usage="[COMMAND]", aliases=("?",), run=_help
+    ),
     *of_conversations.COMMANDS,
     *of_memory.COMMANDS,
-    *of_program.COMMANDS[1:],
+    *of_program.COMMANDS,
 )
 _BY_NAME = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}
 

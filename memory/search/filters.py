@@ -6,13 +6,13 @@ import apsw
 import numpy as np
 
 from foundation.clock import to_ms
-from memory.cold import ColdStore, EntryKind
+from memory.cold import ColdStore
 from memory.cold.bodies import to_bytes
 from memory.cold.sql import fetch
 from memory.hot.notes import Note
 from memory.search.documents import Documents
 from memory.search.growing import Column
-from memory.search.query import NOTE, Query
+from memory.search.query import NOTE, UNASKED, Query
 from memory.search.rank import Allowed
 
 _Mask = Callable[[Documents, Column], Column]
@@ -71,7 +71,7 @@ def note_allowed(query: Query, note: Note) -> bool:
 def _kinds(kinds: tuple[str, ...]) -> _Mask:
     if kinds:
         return lambda documents, some: np.isin(documents["kind"][some], [documents.code(kind) for kind in kinds])
-    return lambda documents, some: documents["kind"][some] != documents.code(EntryKind.TOOL_CALL.value)
+    return lambda documents, some: ~np.isin(documents["kind"][some], [documents.code(kind) for kind in UNASKED])
 
 
 def _named(column: str, wanted: str) -> _Mask:

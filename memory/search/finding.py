@@ -5,8 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import Struct
 
-from memory.cold import EntryKind
-from memory.search.documents import Documents
 from memory.search.growing import Column
 from memory.search.question import Question
 from memory.search.rank import Allowed, Collection, Corpus, Ranked, look_up, rank
@@ -15,7 +13,7 @@ BEST_COVERAGE, LEAST_COVERAGE = 0.18, 0.07
 """Of a question's content, by weight of its words. Where nothing holds the former, nothing is about the question; what
 holds less than the latter is not, whatever else is."""
 
-_CURATED, _SUMMARY = 1.1, 0.85  # a note was written to be found; of a summary and what it sums up, the latter is meant
+_CURATED = 1.1  # a note was written to be found
 _WEAK = 0.1  # of a weak word's worth, in a snippet: it decides where nothing else does
 _STEP = 1e-3  # scores within it are equal, and the newest goes first
 
@@ -113,15 +111,11 @@ def _scored(
 ) -> Iterator[tuple[int, int, int, int]]:
     """For sorting: the score in steps, best first; the time, newest first; and which it is."""
     documents = source.collection.documents
-    score = np.minimum(ranked.score * source.weight * _worth(documents, ranked.documents) / reachable, 1.0)
+    score = np.minimum(ranked.score * source.weight / reachable, 1.0)
     relevant = np.flatnonzero((ranked.coverage >= LEAST_COVERAGE) & (score >= least))
     steps = np.round(score[relevant] / _STEP).astype("i8")
     times = documents["time"][ranked.documents[relevant]]
     return zip((-steps).tolist(), (-times).tolist(), [place] * len(relevant), relevant.tolist(), strict=True)
-
-
-def _worth(documents: Documents, some: Column) -> Column:
-    return np.where(documents["kind"][some] == documents.code(EntryKind.SUMMARY.value), _SUMMARY, 1.0)
 
 
 def _parts(ranked: Ranked, row: int) -> dict[str, float]:

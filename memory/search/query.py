@@ -15,6 +15,9 @@ from models.messages import Role
 NOTE = "memory"
 """The kind of a note of the hot memory, among the kinds of entries."""
 
+UNASKED = (EntryKind.TOOL_CALL.value, EntryKind.SUMMARY.value)
+"""Kinds that a query finds only by name."""
+
 KINDS = (*(kind.value for kind in EntryKind), NOTE)
 _MOST_AT_ONCE = 1000
 
@@ -24,7 +27,7 @@ class Query(Struct, frozen=True, kw_only=True):
 
     `conversation` is an id, a title, or a prefix of an id. `label` is a conversation's or an archive's. `exclude` are
     seqs of entries (those in view already). `since` is within, `until` is not. `threshold` is a least score.
-    Tool calls are found only where `kinds` names them.
+    Tool calls and summaries are found only where `kinds` names them: what a summary stands for is found itself.
     """
 
     text: str = ""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.cli.opening import Opening
-from agent.cli.root import COMMANDS
+from agent.cli.commands import COMMANDS
 from tests.agent.conftest import Run
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -58,6 +58,20 @@ def test_where_nothing_is_relevant_nothing_comes_back(talk: Talk) -> None:
     assert talk.send("photosynthesis chlorophyll wavelength").recalled == ()
 
 
+def test_the_same_question_asked_before_is_no_answer_to_it(talk: Talk) -> None:
+    answer, _ = remembered(
+        talk, "The ferry to Hydra leaves from gate E8.", "Which gate does the ferry to Hydra leave from?"
+    )
+    (part,) = talk.send("Which gate does the ferry to Hydra leave from?").recalled
+    assert part.citation.ref == answer
+
+
+def test_nothing_is_recalled_for_no_words(talk: Talk) -> None:
+    remembered(talk, "The ferry to Hydra leaves at seven from gate E8.")
+    talk.send("Tell me of the ferry to Hydra.", "Gladly.")
+    assert talk.send("").recalled == ()
+
+
 def test_what_is_in_view_is_not_recalled(talk: Talk) -> None:
     talk.send("The ferry to Hydra leaves at seven from gate E8.", "Noted.")
     assert talk.send("Which gate does the ferry to Hydra leave from?").recalled == ()

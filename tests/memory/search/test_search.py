@@ -187,6 +187,14 @@ def test_tool_calls_are_found_only_where_they_are_asked_for(talk: Talk) -> None:
     assert talk.ask("tea.txt", kinds=("tool_call",)).found
 
 
+def test_a_summary_is_found_only_where_it_is_asked_for(talk: Talk) -> None:
+    """What it stands for is found itself, with its own speaker and day."""
+    talk.say("The samovar goes to Odessa in a crate.")
+    talk.say("Earlier: the samovar goes to Odessa.", kind=EntryKind.SUMMARY)
+    assert talk.found("samovar to Odessa") == ["The samovar goes to Odessa in a crate."]
+    assert talk.found("samovar to Odessa", kinds=("summary",)) == ["Earlier: the samovar goes to Odessa."]
+
+
 def test_without_words_the_filters_list_newest_first(talk: Talk) -> None:
     talk.say("one", day="2026-01-01", to="a")
     talk.say("two", day="2026-03-01", to="b")

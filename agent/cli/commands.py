@@ -1,0 +1,21 @@
+"""The list of subcommands, loaded by whoever names them; each is loaded itself when it runs."""
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "chat": ("chat", "Open the chat (what happens without a command, too)."),
+    "init": ("init", "Make a workspace."),
+    "context": ("context", "Show the request that would be sent."),
+    "remember": ("remember", "Add a note to MEMORY.md."),
+    "memory": ("memory", "List, show and edit the notes."),
+    "search": ("search", "Search everything remembered."),
+    "recall": ("recall", "Bring passages back, whole; read a page's PNG."),
+    "archive": ("archive", "Turn a text into page images."),
+    "import": ("importing", "Import conversations from a file."),
+    "export": ("exporting", "Write conversations out."),
+    "conversations": ("conversations", "List, show, rename and delete conversations."),
+    "models": ("models", "List, choose and test models."),
+    "config": ("config", "Show, set and check the configuration."),
+    "stats": ("stats", "Say what is stored."),
+    "check": ("check", "Check what is stored against its hashes."),
+    "doctor": ("doctor", "Look at the installation, and say what is missing."),
+}
+"""Name → (module in agent.cli, summary). The order is help's."""

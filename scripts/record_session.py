@@ -1,0 +1,101 @@
+"""Records docs/first-session.md's pictures: `python -m scripts.record_session docs/session`.
+
+One real session from an empty folder on: the real program, the real memory, and a real llama.cpp server whose tiny
+model is scripted, so that it says the same words each time.
+"""
+
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from agent.cli import main as palimpsest
+from agent.cli.opening import Opening
+from agent.config import load_config
+from foundation.paths import Workspace
+from scripts.shots import settled, typed, with_true_widths
+from tests.e2e.talk import QUESTION, talk_jsonl
+from tests.scripted_models import scripted_gguf
+from tests.servers import start_llama
+from tui.app import PalimpsestApp
+from tui.opening import app_of
+from tui.widgets.prompt.area import Prompt
+
+REPLY = (
+    "It lies in the blue tin behind your third tomato pot, as Ann wrote on 5 March [t100]; "
+    "Mrs Okonkwo keeps a spare."
+)  # fmt: skip
+STORY = "Day {n} in the greenhouse, for the log: " + "we watered, weeded, tied up vines and counted fruit. " * 30
+
+
+def llama(folder: Path) -> Any:
+    import xllamacpp
+
+    return start_llama(xllamacpp, scripted_gguf(folder / "scripted.gguf", REPLY, context=65536), 65536)
+
+
+class Recording:
+    """An app under way, and the folder for its pictures."""
+
+    def __init__(self, workspace: Workspace, folder: Path, size: tuple[int, int] = (100, 30)) -> None:
+        config = load_config(workspace, dict(os.environ), {}).config
+        self.app: PalimpsestApp = app_of(Opening(workspace=workspace, config=config, new_workspace=True))
+        self.folder = folder
+        self.size = size
+
+    def shoot(self, name: str) -> None:
+        picture = with_true_widths(self.app.export_screenshot())
+        (self.folder / f"{name}.svg").write_text(picture, encoding="utf-8")
+
+
+async def record(place: Path, folder: Path) -> None:
+    workspace = Workspace(place / "garden")
+    command("init", str(workspace.root))
+    server = llama(place)
+    os.environ["PALIMPSEST_MODELS_WINDOW"] = "16000"
+    recording = Recording(workspace, folder)
+    async with recording.app.run_test(size=recording.size) as pilot:
+        await settled(pilot)
+        recording.shoot("1-welcome")
+        (place / "letters.jsonl").write_text(talk_jsonl(), encoding="utf-8")
+        command("--workspace", str(workspace.root), "import", str(place / "letters.jsonl"), "--source", "letters")
+        await typed(pilot, QUESTION, "enter")
+        recording.shoot("2-answer-from-memory")
+        await typed(pilot, f"/model openai:scripted@{server.listening_address}/v1", "enter")
+        await typed(pilot, QUESTION, "enter")
+        recording.shoot("3-a-model")
+        for n in range(1, 9):
+            recording.app.chat.query_one(Prompt).text = STORY.format(n=n)
+            await typed(pilot, "", "enter")
+        recording.shoot("4-receipt")
+        await typed(pilot, "/recall Day 1 in the greenhouse", "enter")
+        recording.shoot("5-recall")
+        await pilot.press("enter")
+        await settled(pilot)
+        recording.shoot("6-exact")
+        await pilot.press("escape")
+        await typed(pilot, "/context", "enter")
+        recording.shoot("7-context")
+
+
+def command(*words: str) -> None:
+    sys.stdout.write(f"$ palimpsest {' '.join(words)}\n")
+    sys.stdout.flush()
+    if palimpsest(argv=list(words)):
+        raise SystemExit("the command failed")
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        os.environ |= {
+            "HOME": place, "USERPROFILE": place, "PALIMPSEST_DETECT": "off",
+            "PALIMPSEST_CONFIG_DIR": str(Path(place) / "config"),
+        }  # fmt: skip
+        asyncio.run(record(Path(place), folder))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/session"))
