@@ -92,7 +92,7 @@ def _quoted(opening: str, found: list[Quote], recalled: list[Source], words: Wor
     quoted = {quote.source.cited for quote in found}
     others = list(dict.fromkeys(source.cited for source in recalled if source.cited not in quoted))
     if others:
-        shown.append(words.more + " ".join(others[:5]))
+        shown.append("\n".join([words.more, "", *(f"- {cited}" for cited in others[:5])]))
     return "\n\n".join(shown)
 
 

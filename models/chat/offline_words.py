@@ -28,7 +28,7 @@ ENGLISH = Words(
     greeting="Hello. I am Palimpsest without a language model: I keep what you write, and answer by quoting it.",
     what_to_do="`/search WORDS` looks through everything, `/archive FILE` gives me something to remember, and `/model` "
     "connects a model (Ollama, LM Studio, llama.cpp, MLX, or a key in the environment).",
-    more="Also in memory: ",
+    more="Also in memory:",
     fact_note="(From the program's own notes; I am not a language model.)",
 )
 CHINESE = Words(
@@ -44,6 +44,7 @@ CHINESE = Words(
 )
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
+_WORD = re.compile(r"[A-Za-z]{2,}")
 _ASKS = re.compile(
     r"[?？]|^\s*(who|what|when|where|which|why|how|do|does|did|is|are|was|were|can|could|will|would|should|have|has|tell"
     r"|find|show|list|recall|remind|search|give|explain|describe)\b|[吗呢]\s*$|什么|怎么|如何|哪|谁|几|多少|为什么|请问|告诉",
@@ -56,9 +57,9 @@ _GREETS = re.compile(
 
 
 def words_for(question: str) -> Words:
-    """The language of the question, where that is English or Chinese; English else."""
+    """The language that most of the question is in, where that is English or Chinese; English else."""
     han = len(_HAN.findall(question))
-    return CHINESE if han and not _KANA.search(question) and han * 4 >= len(question.split()) else ENGLISH
+    return CHINESE if han and not _KANA.search(question) and han >= len(_WORD.findall(question)) else ENGLISH
 
 
 def asks(question: str) -> bool:

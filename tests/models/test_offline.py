@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from foundation.trust import Citation, Trust
 from models.chat.offline import answer
+from models.chat.offline_words import CHINESE, words_for
 from models.chat.open import open_model
 from models.chat.port import Done, StopReason, TextDelta
 from models.chat.quoting import sentences
@@ -54,6 +55,14 @@ def test_what_another_reader_doubts_is_said() -> None:
     said = ask("How many lemons did Bob buy?", TRIP, LEMONS)
     assert quoted(said)[0] == "Bob bought three lemons for 4.50 euros."
     assert "e_2] · approximate" in said
+
+
+@pytest.mark.parametrize(
+    ("question", "chinese"),
+    [("Hello, what can you do? 你好 🐋", False), ("我的 password 放在哪里?", True), ("¿dónde está 北京?", False)],
+)
+def test_it_answers_in_the_language_that_most_of_the_question_is_in(question: str, chinese: bool) -> None:
+    assert (words_for(question) is CHINESE) is chinese
 
 
 def test_it_answers_chinese_in_chinese() -> None:
