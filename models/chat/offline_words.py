@@ -44,7 +44,7 @@ CHINESE = Words(
 )
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
-_WORD = re.compile(r"[A-Za-z]{2,}")
+_WORD = re.compile(r"[^\W\d_\u3400-\u9fff]{2,}")
 _ASKS = re.compile(
     r"[?？]|^\s*(who|what|when|where|which|why|how|do|does|did|is|are|was|were|can|could|will|would|should|have|has|tell"
     r"|find|show|list|recall|remind|search|give|explain|describe)\b|[吗呢]\s*$|什么|怎么|如何|哪|谁|几|多少|为什么|请问|告诉",
@@ -59,7 +59,7 @@ _GREETS = re.compile(
 def words_for(question: str) -> Words:
     """The language that most of the question is in, where that is English or Chinese; English else."""
     han = len(_HAN.findall(question))
-    return CHINESE if han and not _KANA.search(question) and han >= len(_WORD.findall(question)) else ENGLISH
+    return CHINESE if han and not _KANA.search(question) and han > len(_WORD.findall(question)) else ENGLISH
 
 
 def asks(question: str) -> bool:
