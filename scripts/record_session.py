@@ -16,7 +16,7 @@ from agent.cli.opening import Opening
 from agent.config import load_config
 from foundation.paths import Workspace
 from scripts.shots import settled, typed, with_true_widths
-from tests.e2e.talk import QUESTION, talk_jsonl
+from tests.e2e.talk import QUESTION, SMALL_TALK, talk_jsonl
 from tests.scripted_models import scripted_gguf
 from tests.servers import start_llama
 from tui.app import PalimpsestApp
@@ -27,7 +27,7 @@ REPLY = (
     "It lies in the blue tin behind your third tomato pot, as Ann wrote on 5 March [t100]; "
     "Mrs Okonkwo keeps a spare."
 )  # fmt: skip
-STORY = "Day {n} in the greenhouse, for the log: " + "we watered, weeded, tied up vines and counted fruit. " * 30
+WISH = "Note for later: the cello lesson moved to 17:45 on Thursdays, room 4B. Bring rosin. 大提琴课改到星期四。"
 
 
 def llama(folder: Path) -> Any:
@@ -66,18 +66,20 @@ async def record(place: Path, folder: Path) -> None:
         await typed(pilot, f"/model openai:scripted@{server.listening_address}/v1", "enter")
         await typed(pilot, QUESTION, "enter")
         recording.shoot("3-a-model")
-        for n in range(1, 9):
-            recording.app.chat.query_one(Prompt).text = STORY.format(n=n)
+        for text in (WISH, *(log(n) for n in range(1, 9))):
+            recording.app.chat.query_one(Prompt).text = text
             await typed(pilot, "", "enter")
         recording.shoot("4-receipt")
-        await typed(pilot, "/recall Day 1 in the greenhouse", "enter")
+        await typed(pilot, "/recall When is the cello lesson?", "enter")
         recording.shoot("5-recall")
-        await pilot.press("enter")
-        await settled(pilot)
-        recording.shoot("6-exact")
-        await pilot.press("escape")
-        await typed(pilot, "/context", "enter")
-        recording.shoot("7-context")
+        await typed(pilot, "/context And when is the cello lesson?", "enter")
+        recording.shoot("6-context")
+
+
+def log(day: int) -> str:
+    """A long entry of the garden's log."""
+    lines = (words.format(n=day * 10 + n) for n in range(4) for _, words in SMALL_TALK)
+    return f"For the log, day {day}. " + " ".join(lines)
 
 
 def command(*words: str) -> None:
