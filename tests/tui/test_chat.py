@@ -263,3 +263,16 @@ async def test_a_message_sent_before_the_memory_is_open_is_sent_when_it_is(open_
     async with open_chat(message="from the command line") as chat:
         await chat.until(lambda: chat.session.sent)
         assert chat.session.sent[0][0] == "from the command line"
+
+
+async def test_words_marked_with_the_mouse_are_copied_with_ctrl_c(open_chat: Any) -> None:
+    async with open_chat(answers=lambda _: answer("The boiler 锅炉 is here.")) as chat:
+        await chat.say("x")
+        await chat.quiet()
+        line = next(number for number, text in enumerate(chat.seen) if "boiler" in text)
+        await chat.pilot.mouse_down(offset=(6, line))
+        await chat.pilot.hover(offset=(17, line))
+        await chat.pilot.mouse_up(offset=(17, line))
+        await chat.press("ctrl+c")
+        assert chat.app.clipboard == "boiler 锅炉"
+        assert not chat.session.closed
