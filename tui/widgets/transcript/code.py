@@ -10,7 +10,7 @@ from rich.style import Style
 
 from tui.widgets.transcript.lines import Line, Run, cells, cut
 from tui.widgets.transcript.look import Look
-from tui.widgets.transcript.wrap import fold
+from tui.widgets.transcript.wrap import breaks, fold
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -45,7 +45,9 @@ def code_lines(source: str, language: str, width: int, look: Look, *, labelled: 
     if labelled and language not in UNNAMED and width > cell_len(language) + 4:
         space = " " * (width - cell_len(language) - 1)
         lines.append([Segment(space, look.panel), Segment(f"{language} ", look.panel + look.comment)])
-    for row in cut(_coloured(source.expandtabs(TAB), language, look), width - 2, fold, keep_spaces=True):
+    plain = language in UNNAMED  # as like as not prose, such as a recalled passage: it breaks between words
+    for row in cut(_coloured(source.expandtabs(TAB), language, look), width - 2, breaks if plain else fold,
+                   keep_spaces=not plain):  # fmt: skip
         space = " " * (width - 1 - cells(row))
         lines.append([Segment(" ", look.panel), *row, Segment(space, look.panel)])
     return lines
