@@ -25,6 +25,10 @@ _DEFAULT_ADDRESS = {
     "anthropic": "https://api.anthropic.com",
 }
 _ADDRESS_VARIABLE = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL", "ollama": "OLLAMA_HOST"}
+_SCHEME = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*:/")
+_VERSION = re.compile(r"[0-9][\w-]*")
+_WORD = re.compile(r"[\w-]+")
+_HOST = re.compile(r"[\w-]+(\.[\w-]+)*\.?")
 
 
 class Spec(Struct, frozen=True):
@@ -50,20 +54,32 @@ def parse_spec(text: str) -> Spec:
         raise Misuse("No such model", f"`{text}` does not name a model.", FORMS)
     if provider == "mlx":
         return Spec("mlx", _named(text, rest))
+    if rest.endswith("@"):
+        raise Misuse("Which address?", "Nothing stands behind the last `@`.", FORMS)
     name, address = _split_address(rest)
-    return Spec(provider, _named(text, name), _checked(text, address) if address else "")
+    return Spec(provider, _named(text, name), _checked(address) if address else "")
 
 
 def _split_address(rest: str) -> tuple[str, str]:
-    """The last `@` that is followed by something like an address; names may hold an @ themselves."""
-    marked = re.search(r"@(https?://.*)$", rest)
+    """The name and the address, which is "" where none is given.
+
+    An address is what follows the first `@` with a scheme behind it, else the last `@`. What follows an `@` is part
+    of the name only where it is a plain word that begins with a digit, as versions do (`m@2024`): were a mistyped
+    address taken for a name, the conversation would go to the provider's own server instead.
+    """
+    marked = _SCHEME.search(rest)
     if marked:
-        return rest[: marked.start()], marked[1]
+        return rest[: marked.start()], rest[marked.start() + 1 :]
     name, at, address = rest.rpartition("@")
-    looks_like_one = re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[\w.-]+)(:\d+)?(/.*)?", address) and re.search(
-        r"[.:]|^localhost", address
-    )
-    return (name, address) if at and looks_like_one else (rest, "")
+    if not at or _VERSION.fullmatch(address):
+        return rest, ""
+    if _WORD.fullmatch(address) and address != "localhost":
+        raise Misuse(
+            "No such address",
+            f"`{address}` behind the `@` may be a machine or a part of the name.",
+            f"A machine: `@http://{address}:8080/v1`. A name that holds an @: put the address behind it as well.",
+        )
+    return name, address
 
 
 def _named(text: str, name: str) -> str:
@@ -72,21 +88,44 @@ def _named(text: str, name: str) -> str:
     return name.strip()
 
 
-def _checked(text: str, address: str) -> str:
-    parts = urlsplit(with_scheme(address))
+def _checked(address: str) -> str:
+    """The address, its scheme in lower case. Raises Misuse where nothing can be reached by it."""
+    scheme, separator, rest = address.partition("://")
+    if separator:
+        address = f"{scheme.lower()}://{rest}"
     try:
+        parts = urlsplit(with_scheme(address))
+        host, named = parts.hostname or "", parts.username or parts.password
         port_is_one = parts.port is None or 0 < parts.port < 65536
-    except ValueError:
-        port_is_one = False
-    if not parts.hostname or not port_is_one:
-        raise Misuse("No such address", f"`{address}` in `{text}` is not an address.", FORMS)
-    if parts.username or parts.password:
+    except ValueError:  # a port that is no number, brackets that are not closed
+        host, named, port_is_one = "", "@" in address, False
+    if named:
         raise Misuse(
             "A key in an address",
-            f"The address of `{parts.hostname}` carries a name or a password, and would be shown and stored.",
+            f"The address of `{host}` carries a name or a password, and would be shown and stored.",
             "Set the key in the environment: PALIMPSEST_OPENAI_KEY, or the provider's own variable.",
         )
+    known = not separator or scheme.lower() in {"http", "https"}
+    blank = any(character.isspace() or not character.isprintable() for character in address)
+    if not (known and port_is_one and not blank and _is_host(host)) or host in {"http", "https"}:
+        raise Misuse(
+            "No such address",
+            f"`{address}` behind the `@` is not an address of a server.",
+            "An address begins with http:// or https://, or with the machine: `@http://127.0.0.1:8080/v1`.",
+        )
     return address
+
+
+def _is_host(host: str) -> bool:
+    return bool(_HOST.fullmatch(host)) or _is_ip(host)
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def with_scheme(address: str) -> str:

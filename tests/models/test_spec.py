@@ -23,6 +23,9 @@ from models.settings import ModelSettings
         ("ollama:llama3.2@box.local:11434", Spec("ollama", "llama3.2", "box.local:11434")),
         ("llamacpp:any@localhost", Spec("llamacpp", "any", "localhost")),
         ("mlx:/models/a@b", Spec("mlx", "/models/a@b")),
+        ("openai:m@127.0.0.1:18765/v1", Spec("openai", "m", "127.0.0.1:18765/v1")),
+        ("openai:m@HTTP://127.0.0.1:8080/v1", Spec("openai", "m", "http://127.0.0.1:8080/v1")),
+        ("openai:m@word@https://api.openai.com/v1", Spec("openai", "m@word", "https://api.openai.com/v1")),
         (" mlx:mlx-community/Qwen3-4B-4bit ", Spec("mlx", "mlx-community/Qwen3-4B-4bit")),
     ],
 )
@@ -51,6 +54,32 @@ def test_what_names_no_model_is_a_misuse_with_a_sentence(text: str) -> None:
         parse_spec(text)
     assert raised.value.message
     assert raised.value.hint
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "htp://127.0.0.1:8080/v1",
+        "file:///etc/passwd",
+        "http:/127.0.0.1/v1",
+        "http//127.0.0.1/v1",
+        "http:127.0.0.1:8080",
+        "http://",
+        "http://:8080/v1",
+        "http://a b/v1",
+        "http://127.0.0.1\\v1",
+        "127.0.0.1:80 80/v1",
+        "127.0.0.1:port/v1",
+        "[::1/v1",
+        "box",
+        "/v1",
+    ],
+)
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "ollama"])
+def test_a_mistyped_address_is_a_misuse_and_never_the_providers_own_server(provider: str, address: str) -> None:
+    with pytest.raises(Misuse):
+        parse_spec(f"{provider}:m@{address}")
 
 
 def test_a_key_in_an_address_is_refused_and_not_repeated() -> None:
