@@ -6,7 +6,7 @@ from msgspec import Struct
 from context.assemble import Made, Materials, made
 from context.bench import Bench, Pending
 from context.budget import Budget, budget_for
-from context.changes import untold
+from context.changes import unchanged, untold
 from context.compaction import summary_of
 from context.counting import Counting
 from context.digest import Item, decoded_items, tools_digest
@@ -18,11 +18,13 @@ from context.head import Shelf, begun
 from context.past import tokens_by_entry
 from context.pieces import Layer
 from context.plan import Figures, Plan, planned
-from context.recall import Limits, Wanted, recalled, shown_in
+from context.recall import Limits, Wanted, recalled
+from context.replaced import passages_in, still_true
 from context.report import Dropped
 from context.tail import Tail
 from context.turn import Assembled, Turn
 from context.view import View
+from foundation.privacy import clear
 from memory.cold import EntryKind
 from models.chat.port import Profile
 from models.messages import Fact, Part, Recalled, Role, Text, Tool
@@ -137,7 +139,7 @@ class Assembling:
             epoch=state,
             new_epoch=new,
             sent=result.request.messages[-1] if gathered else None,
-            told=tuple((change.key, change.digest) for change in changes),
+            told=tuple((change.key, change.digest, clear(change.words)) for change in changes),
             digest=result.digest,
             answers=self._turn.entry or self._turn.leaf or 0,
         )
@@ -160,7 +162,8 @@ class Assembling:
             bench.clock.now().astimezone(),
             bench.pictures.read_image if self._turn.attachments else None,
         )
-        changes = untold(state, self._shelf.notes, self._shelf.skills, self._view.seqs)
+        shown = passages_in(self._view)
+        changes = untold(state, self._shelf.notes, self._shelf.skills, self._view.seqs, shown)
         return gathered_tail(desk, self._turn, self._view, changes, self._recalled(state))
 
     def _recalled(self, state: EpochState) -> tuple[Recalled, ...]:
@@ -168,7 +171,9 @@ class Assembling:
         if not (settings.recall and self._asked.recall):
             return ()
         entries = self._view.seqs | ({turn.entry} if turn.entry is not None else set[int]())
-        wanted = Wanted(turn.text, _asked_before(self._view), entries, frozenset(state.in_head), shown_in(self._view))
+        standing = unchanged(state, self._shelf.notes)
+        shown = still_true(passages_in(self._view), self._shelf.notes)
+        wanted = Wanted(turn.text, _asked_before(self._view), entries, standing, shown)
         limits = Limits(int(self._budget.total * settings.recall_share), settings.recall_passage, settings.recall_most)
         return recalled(self._bench.search, wanted, limits, self._counting)
 

@@ -1,25 +1,34 @@
-"""What changed in hot memory and skills since an epoch began, told once."""
+"""What changed in hot memory and skills since an epoch began, told once.
+
+A change says what a file says now, and under it, a line each, the words that no longer hold: `replaces: …`.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from context.epoch import EpochState, Told
+from context.replaced import Known, old_notes, replaced_lines
 from context.skills import Skill
 from context.sources import digest_of
 from foundation.clock import iso
 from memory.hot import Note
+from models.messages import Recalled
 
 LONGEST = 400  # characters of a note as a change tells it
 GONE = "gone"
 
 
 class Change(Struct, frozen=True):
-    """One thing that changed: its key, its digest now (`gone` where it was removed), and a line that tells it."""
+    """One thing that changed: its key, its digest now (`gone` where it was removed), and the lines that tell it.
+
+    `words`: what a note says now, for the change that may follow this one.
+    """
 
     key: str
     digest: str
     line: str
+    words: str = ""
 
 
 def note_digests(notes: Iterable[Note]) -> dict[str, str]:
@@ -33,16 +42,27 @@ def skill_digests(skills: Iterable[Skill]) -> dict[str, str]:
 
 
 def untold(
-    state: EpochState, notes: Sequence[Note], skills: Sequence[Skill], in_view: frozenset[int]
+    state: EpochState,
+    notes: Sequence[Note],
+    skills: Sequence[Skill],
+    in_view: frozenset[int],
+    recalled: Sequence[Recalled] = (),
 ) -> tuple[Change, ...]:
-    """What differs from the head and was told by no message in view."""
-    changes = (*_notes(state.notes, notes), *_skills(state.skills, skills))
+    """What differs from the head and was told by no message in view. `recalled`: the passages still in view."""
+    old = old_notes(state, in_view, recalled)
+    changes = (*_notes(state.notes, notes, old), *_skills(state.skills, skills))
     known = {f"note {key}": digest for key, digest in state.notes.items()}
     known |= {f"skill {key}": digest for key, digest in state.skills.items()}
     current = {change.key: change for change in changes}
-    back = _restored(state.told, known, current, in_view)
+    back = _restored(state.told, known, current, in_view, {note.id: note for note in notes})
     fresh = [change for change in changes if not _told(state.told.get(change.key), change.digest, in_view)]
     return (*fresh, *back)
+
+
+def unchanged(state: EpochState, notes: Iterable[Note]) -> frozenset[str]:
+    """The ids of the notes that stand as the head has them."""
+    held = frozenset(state.in_head)
+    return frozenset(note.id for note in notes if note.id in held and state.notes.get(note.id) == _digest(note))
 
 
 def _told(told: Told | None, digest: str, in_view: frozenset[int]) -> bool:
@@ -50,26 +70,51 @@ def _told(told: Told | None, digest: str, in_view: frozenset[int]) -> bool:
 
 
 def _restored(
-    told: Mapping[str, Told], known: Mapping[str, str], current: Mapping[str, Change], in_view: frozenset[int]
+    told: Mapping[str, Told],
+    known: Mapping[str, str],
+    current: Mapping[str, Change],
+    in_view: frozenset[int],
+    notes: Mapping[str, Note],
 ) -> list[Change]:
     """What was told as changed and stands again as the head has it."""
-    return [
-        Change(key, known.get(key, GONE), f"- {key} is again as it was.")
-        for key, said in told.items()
-        if key not in current and said.entry in in_view and said.digest != known.get(key, GONE)
-    ]
+    found: list[Change] = []
+    for key, said in told.items():
+        if key in current or said.entry not in in_view or said.digest == known.get(key, GONE):
+            continue
+        note = notes.get(key.removeprefix("note "))
+        words = _words(note) if note else ""
+        if key in known:
+            line = f"- {key} is again as it was: {_short(words)}" if words else f"- {key} is again as it was."
+        else:
+            line = f"- {key} was removed."
+        found.append(Change(key, known.get(key, GONE), _with(line, replaced_lines(said.words, words)), words))
+    return found
 
 
-def _notes(then: Mapping[str, str], notes: Sequence[Note]) -> Iterable[Change]:
+def _notes(then: Mapping[str, str], notes: Sequence[Note], old: Known) -> Iterable[Change]:
+    """Changed and new notes; then those that are gone, unless another took their place."""
     now = {note.id: note for note in notes}
+    gone = [key for key in then if key not in now]
+    successors = old.successors(gone, [note for note in notes if note.id not in then])
     for note in now.values():
-        digest = _digest(note)
-        if then.get(note.id) != digest:
-            verb = "changed" if note.id in then else "new"
-            yield Change(f"note {note.id}", digest, f"- {verb} in {note.path} ({_dated(note)}): {_short(_words(note))}")
-    for key in then:
-        if key not in now:
-            yield Change(f"note {key}", GONE, f"- note {key} was removed or rewritten.")
+        digest, words = _digest(note), _words(note)
+        if then.get(note.id) == digest:
+            continue
+        before = old.words_of(note) or old.words_at(successors.get(note.id, ""))
+        verb = f"{note.path} now says" if before or note.id in then else f"new in {note.path}"
+        line = f"- {verb} ({_dated(note)}): {_short(words)}"
+        yield Change(f"note {note.id}", digest, _with(line, replaced_lines(before, words)), words)
+    replaced = frozenset(successors.values())
+    for key in gone:
+        if key in replaced:
+            line = f"- note {key} was rewritten."
+            yield Change(f"note {key}", GONE, line)
+            continue
+        yield Change(f"note {key}", GONE, _with(f"- note {key} was removed.", replaced_lines(old.words_at(key), "")))
+
+
+def _with(line: str, replaced: Sequence[str]) -> str:
+    return "\n".join([line, *(f"  replaces: {one}" for one in replaced)])
 
 
 def _skills(then: Mapping[str, str], skills: Sequence[Skill]) -> Iterable[Change]:

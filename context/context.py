@@ -93,7 +93,7 @@ class Context:
         `entry` is the user's, stored already; None where the turn goes on after a tool.
         """
         with self._lock:
-            told = {key: Told(digest, entry.seq) for key, digest in assembled.told} if entry else {}
+            told = {key: Told(digest, entry.seq, words) for key, digest, words in assembled.told} if entry else {}
             state = msgspec.structs.replace(assembled.epoch, told={**assembled.epoch.told, **told})
             if entry is not None:
                 self._bench.past.counts.drop(entry.seq)

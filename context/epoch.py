@@ -19,10 +19,11 @@ class HeadPiece(Struct, frozen=True):
 
 
 class Told(Struct, frozen=True):
-    """A change since the epoch began that a message has told: the digest it told, and the message's entry."""
+    """A change since the epoch began that a message has told: the digest it told, the message's entry, the words."""
 
     digest: str
     entry: int
+    words: str = ""
 
 
 class EpochState(Struct, frozen=True, kw_only=True):

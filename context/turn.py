@@ -49,6 +49,6 @@ class Assembled(Struct, frozen=True, kw_only=True):
     epoch: EpochState
     new_epoch: bool = False
     sent: Message | None = None  # the last message, private words included; RAM alone
-    told: tuple[tuple[str, str], ...] = ()  # which changes the tail tells
+    told: tuple[tuple[str, str, str], ...] = ()  # the changes that the tail tells: key, digest, words
     digest: bytes = b""
     answers: int = 0  # seq of the entry that the request answers

@@ -15,6 +15,7 @@ from memory.hot import Note
 from models.messages import Text
 
 MEMORY = "MEMORY.md"
+NEWEST = "(newest first; "  # how the line below a shortened MEMORY.md begins
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
@@ -61,7 +62,7 @@ def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: Coun
 
 
 def _others(count: int) -> str:
-    return f"(newest first; {count} older {'note' if count == 1 else 'notes'} can be searched)"
+    return f"{NEWEST}{count} older {'note' if count == 1 else 'notes'} can be searched)"
 
 
 def skills_called(skills: Sequence[Skill], name: str, text: str) -> tuple[Skill, ...]:
@@ -84,5 +85,6 @@ def skill_piece(skill: Skill) -> Piece:
 
 def changes_piece(lines: Sequence[str]) -> Piece:
     """What changed in memory and skills since the epoch began."""
-    text = "Changed since this conversation's head was written:\n" + "\n".join(lines)
+    opening = "Changed since the head was written. This is what holds now; what it replaces no longer does."
+    text = "\n".join([opening, *lines])
     return Piece(Layer.PROJECT, "changes", Text(fenced(text), injected="changes"))
