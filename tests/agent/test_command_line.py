@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.opening import Opening
 from agent.cli.commands import COMMANDS
+from agent.cli.opening import Opening
 from tests.agent.conftest import Run
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -35,7 +35,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def ready(terminal: "Terminal") -> None:
-    terminal.until(lambda text: "Palimpsest" in text and "opening" not in text and "offline" in text)
+    """Until the status bar, which is drawn last, says that nothing is being opened any more."""
+    terminal.until(lambda text: text.rstrip().rpartition("\n")[2].strip() == "offline")
 
 
 def test_the_first_run_is_a_welcome(start: Start) -> None:
