@@ -6,22 +6,22 @@ does not recall what is in view. Questions about the program are answered from t
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 from models.chat import offline_facts
-from models.chat.offline_words import Words, asks, greets, words_for
+from models.chat.offline_attached import about, attached
+from models.chat.offline_view import in_view, recalled_now
+from models.chat.offline_words import Words, asks, greets, without_greeting, words_for
 from models.chat.port import Done, Event, Profile, StopReason, TextDelta
 from models.chat.quoting import Quote, Source, quotes
-from models.messages import Message, Recalled, Request, Role, Text, Usage
+from models.messages import Fact, Request, Role, Text, Usage
 from models.settings import ModelSettings
 from models.tokens import Estimate, request_tokens
 
 _PIECE = re.compile(
     r"[^\s\u3040-\u9fff\uff00-\uffef]*\s+|[\u3040-\u9fff\uff00-\uffef]{1,6}|[^\s\u3040-\u9fff\uff00-\uffef]+|\s+"
 )
-_IN_VIEW = re.compile(r"memor|remember|summary|summaries|observation|note", re.IGNORECASE)
-
-_NAMES = {"memory": "[MEMORY.md]", "summary": "[this conversation, summed up]"}
+ANSWERS = 0.5  # of what is asked, by worth: below it, a quote is called near
 
 
 class Offline:
@@ -48,7 +48,7 @@ class Offline:
         return self._stream(request)
 
     async def _stream(self, request: Request) -> AsyncGenerator[Event, None]:
-        text = answer(request)
+        text = answer(request, (offline_facts.window(self._profile.window, request.max_tokens),))
         for piece in _PIECE.findall(text):
             yield TextDelta(piece)
             await asyncio.sleep(0)
@@ -60,28 +60,38 @@ class Offline:
         return None
 
 
-def answer(request: Request) -> str:
-    """The whole answer, Markdown. Each quoted line (`> …`) is a verbatim piece of the request."""
-    question = _question(request)
-    words = words_for(question)
-    told = offline_facts.matching(question, request.facts)
-    recalled = [_source(part) for part in request.recalled]
-    found = quotes(question, recalled + list(_in_view(request)))
+def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
+    """The whole answer, Markdown. Each quoted line (`> …`) is a verbatim piece of the request.
+
+    `facts`: what is true of the model itself, beside the request's own facts.
+    """
+    said = _question(request)
+    question = without_greeting(said) or said
+    words = words_for(said)
+    files = attached(request.messages[-1]) if request.messages else []
+    told = [] if files else offline_facts.matching(question, (*request.facts, *facts))
+    recalled = recalled_now(request)
+    found = quotes(question, [*recalled, *in_view(request)])
     firm = [quote for quote in found if quote.overlap]
-    if told:
-        sure = [quote for quote in firm if quote.overlap > 1]
-        facts = "\n\n".join([*(fact.text for fact in told), words.fact_note])
-        return "\n\n".join([facts, _quoted(words.quoting, sure, recalled, words)]) if sure else facts
-    if greets(question) and not firm:
+    if told or files:
+        own = [about(said, files, words)] if files else _facts(told, greeted=question != said, words=words)
+        sure = [quote for quote in firm if quote.overlap > 1 and quote.share >= ANSWERS]
+        return "\n\n".join([*own, _quoted(words.quoting, sure, recalled, words)] if sure else own)
+    if greets(said) and not firm:
         return f"{words.greeting}\n\n{words.what_to_do}"
     if not asks(question) and not any(quote.overlap > 1 for quote in firm):
         return words.kept
     if firm:
-        return _quoted(words.quoting, firm, recalled, words)
+        answers = max(quote.share for quote in firm) >= ANSWERS
+        return _quoted(words.quoting if answers else words.nearest, firm, recalled, words)
     nearest = [quote for quote in found if quote.source in recalled][:1]
     if nearest:
         return _quoted(words.nearest, nearest, recalled, words)
     return f"{words.nothing}\n\n{words.what_to_do}"
+
+
+def _facts(told: Sequence[Fact], *, greeted: bool, words: Words) -> list[str]:
+    return [*([words.greeting] if greeted else []), *(fact.text for fact in told), words.fact_note]
 
 
 def _quoted(opening: str, found: list[Quote], recalled: list[Source], words: Words) -> str:
@@ -102,29 +112,3 @@ def _question(request: Request) -> str:
         if message.role is Role.USER:
             return "\n".join(part.text for part in message.parts if isinstance(part, Text) and not part.injected)
     return ""
-
-
-def _source(part: Recalled) -> Source:
-    cited = str(part.citation)
-    if part.time and not part.citation.time:
-        cited = f"{cited[:-1]} · {part.time:%Y-%m-%d}]"
-    return Source(part.text, f"{cited} · {part.trust.value}", part.citation.speaker)
-
-
-def _in_view(request: Request) -> Iterator[Source]:
-    """What memory did not recall because it is in the request already, newest first."""
-    for message in reversed(request.messages[:-1]):
-        yield from _held_by(message)
-
-
-def _held_by(message: Message) -> Iterator[Source]:
-    for part in message.parts:
-        match part:
-            case Recalled():
-                yield _source(part)
-            case Text(text=text, injected="") if message.role is Role.USER:
-                yield Source(text, "[this conversation]")
-            case Text(text=text, injected=what) if _IN_VIEW.search(what):
-                yield Source(text, _NAMES.get(what, f"[{what}]"))
-            case _:
-                pass

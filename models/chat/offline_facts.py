@@ -35,6 +35,16 @@ _CHINESE_PLAIN = re.compile(r"[怎么样如何什谁是能不可以用连接新�
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
+def window(tokens: int, reserve: int) -> Fact:
+    """The model's own window, in tokens."""
+    return Fact(
+        "my context window",
+        f"The context window is {tokens:,} tokens now, {reserve:,} of them kept for the answer. /context shows what "
+        "the next request holds of them.",
+        ("context window", "window size", "tokens", "how many tokens", "上下文", "窗口"),
+    )
+
+
 def matching(question: str, facts: Sequence[Fact], *, most: int = 2) -> list[Fact]:
     """The facts that the question is about, best first; none where it is about something else."""
     if not facts or not (_FORM.search(question) or _COMMAND.search(question)):

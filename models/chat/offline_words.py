@@ -16,6 +16,12 @@ class Words(Struct, frozen=True):
     what_to_do: str
     more: str
     fact_note: str
+    attached: str
+    attached_begins: str
+    attached_answers: str
+    picture: str
+    empty: str
+    kinds: dict[str, str]
 
 
 ENGLISH = Words(
@@ -30,6 +36,14 @@ ENGLISH = Words(
     "connects a model (Ollama, LM Studio, llama.cpp, MLX, or a key in the environment).",
     more="Also in memory:",
     fact_note="(From the program's own notes; I am not a language model.)",
+    attached="**{name}** ({kind}) says, word for word (I am not a language model, so I quote):",
+    attached_begins="**{name}** ({kind}, {lines:,} lines) begins, word for word "
+    "(I am not a language model, so I quote):",
+    attached_answers="What comes nearest to the question in it:",
+    picture="**{name}** is a picture of {size} pixels. Without a model that sees or an OCR engine I cannot read it: "
+    "`/model` connects such a model, and `palimpsest doctor` says how an OCR engine is installed.",
+    empty="**{name}** is empty.",
+    kinds={"calendar": "a calendar", "picture": "a picture, read by OCR", "text": "a text"},
 )
 CHINESE = Words(
     quoting="以下逐字引自记忆（我不是语言模型，只能引用）：",
@@ -41,6 +55,13 @@ CHINESE = Words(
     "（Ollama、LM Studio、llama.cpp、MLX，或环境变量中的密钥）。",
     more="记忆中还有：",
     fact_note="（来自程序自带的说明；我不是语言模型。）",
+    attached="**{name}**（{kind}）内容如下，逐字引用（我不是语言模型，只能引用）：",
+    attached_begins="**{name}**（{kind}，共 {lines:,} 行）开头如下，逐字引用（我不是语言模型，只能引用）：",
+    attached_answers="其中与问题最接近的内容：",
+    picture="**{name}** 是一张 {size} 像素的图片。没有视觉模型，也没有 OCR 引擎，我读不了它："
+    "可以用 `/model` 连接能看图的模型；`palimpsest doctor` 会说明如何安装 OCR 引擎。",
+    empty="**{name}** 是空的。",
+    kinds={"calendar": "日历", "picture": "图片，由 OCR 读出", "text": "文本"},
 )
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
@@ -50,10 +71,9 @@ _ASKS = re.compile(
     r"|find|show|list|recall|remind|search|give|explain|describe)\b|[吗呢]\s*$|什么|怎么|如何|哪|谁|几|多少|为什么|请问|告诉",
     re.IGNORECASE,
 )
-_GREETS = re.compile(
-    r"^\s*(hi|hello|hey|good (morning|evening|afternoon)|你好|您好|嗨|早上好|晚上好)[\s,!.，！。]*(there)?[!.]*\s*$",
-    re.I,
-)
+_GREETING = r"(?:hi|hello|hey|good (?:morning|evening|afternoon)|你好|您好|嗨|早上好|晚上好)(?![a-z])"
+_GREETS = re.compile(rf"^\s*{_GREETING}[\s,!.，！。]*(?:[^\W\d_]+[\s,!.，！。]*){{0,2}}$", re.IGNORECASE)
+_OPENS = re.compile(rf"^\s*{_GREETING}(?:\s+(?:there|again))?[\s,!.，！。]*", re.IGNORECASE)
 
 
 def words_for(question: str) -> Words:
@@ -68,4 +88,10 @@ def asks(question: str) -> bool:
 
 
 def greets(question: str) -> bool:
-    return _GREETS.match(question) is not None
+    """Whether it is a greeting, with a word or two more at the most."""
+    return _GREETS.match(question) is not None and not asks(without_greeting(question))
+
+
+def without_greeting(question: str) -> str:
+    """What is said after “Hello,”; all of it where it does not begin so."""
+    return _OPENS.sub("", question, count=1)

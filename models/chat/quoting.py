@@ -42,6 +42,11 @@ _IRREGULAR = dict(
         "children:child people:person wives:wife men:man women:woman feet:foot mice:mouse"
     )
 )
+NEAR = 0.6  # of the shorter question's words: the same question, asked in other words
+ADDRESSED = 0.5  # of a name's worth, where the line is not of the one who bears it
+_OPEN = re.compile(
+    r"\b(who|whom|whose|what|when|where|which|why|how)\b|什么|怎|如何|哪|谁|几|多少|多久|多大|何时", re.IGNORECASE
+)
 _DATE = re.compile(
     r"\d|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)\w*|yester|today|tomorrow"
     r"|\b(morning|noon|evening|night|week|month|year|ago)\b|[年月日点号]|昨|今|明天|星期|周[一二三四五六日]",
@@ -66,12 +71,24 @@ class Source(Struct, frozen=True):
 
 
 class Quote(Struct, frozen=True):
-    """Lines of one source, each verbatim. `overlap`: how many different words of the question they hold."""
+    """Lines of one source, each verbatim. `overlap`: how many different words of the question they hold.
+
+    `share`: how much of what the question asks that is, rare words counting for more; from 0 to 1.
+    """
 
     lines: tuple[str, ...]
     source: Source
     score: float
     overlap: int
+    share: float = 0.0
+
+
+class Piece(Struct, frozen=True):
+    """A sentence, or a line, and where it lies in its text."""
+
+    text: str
+    start: int
+    end: int
 
 
 def terms(text: str) -> list[str]:
@@ -100,34 +117,73 @@ def _stem(word: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text in their order, each a verbatim piece of it on one line."""
-    pieces: list[str] = []
+    return [piece.text for piece in pieces_of(text)]
+
+
+def pieces_of(text: str) -> list[Piece]:
+    """The same with their places."""
+    found: list[Piece] = []
     start = 0
     for end in [*(match.end() for match in _ENDS.finditer(text)), len(text)]:
-        lines = (_MARK.sub("", raw).strip() for raw in text[start:end].splitlines())
-        pieces.extend(line for line in lines if line and not line.startswith("<!--"))
+        at = start
+        for raw in text[start:end].splitlines(keepends=True):
+            line = _MARK.sub("", raw).strip()
+            if line and not line.startswith("<!--"):
+                begins = at + raw.rindex(line)
+                found.append(Piece(line, begins, begins + len(line)))
+            at += len(raw)
         start = end
-    return pieces
+    return found
 
 
 def quotes(question: str, sources: Sequence[Source], *, most: int = 3, lines: int = 3) -> list[Quote]:
     """The best lines of the best sources, best first; none twice, and never the question itself."""
-    asked = Counter(terms(question))
-    split = [sentences(source.text) for source in sources]
-    weights = _rarity([set(terms(one)) for pieces in split for one in pieces])
-    wanted = [shape for kind, shape in _KINDS if kind.search(question)]
+    split = [pieces_of(source.text) for source in sources]
+    asked = _asked(question, sources, split)
     found: list[Quote] = []
     for rank, (source, pieces) in enumerate(zip(sources, split, strict=True)):
-        about = set(terms(source.speaker))
-        scores = [_worth(one, asked, weights, wanted, about) for one in pieces]
-        pieces_worth = _with_answers(pieces, scores)
-        usable = [i for i, piece in enumerate(pieces) if not _same(piece, question)]
+        worth = _with_answers(pieces, [_worth(piece.text, asked, source.speaker) for piece in pieces])
+        usable = [i for i, piece in enumerate(pieces) if not _echoes(piece.text, asked) and not _heads(pieces, i)]
         if usable:
-            chosen = _chosen(usable, pieces_worth, lines)
-            found.append(
-                _quote(source, [pieces[i] for i in chosen], max(pieces_worth[i] for i in chosen) - RANK * rank, asked)
-            )
+            chosen = _chosen(usable, pieces, worth, lines)
+            best = max(worth[i] for i in chosen) - RANK * rank
+            found.append(_quote(source, [pieces[i] for i in chosen], best, asked))
     found.sort(key=lambda quote: -quote.score)
     return [quote for quote in _different(found)[:most] if quote.score >= 0.4 * found[0].score]
+
+
+class _Asked(Struct, frozen=True):
+    """The question: its words, what each is worth, the kinds of answer it wants, and whom it names that speaks."""
+
+    text: str
+    words: frozenset[str]
+    weights: dict[str, float]
+    wanted: tuple[re.Pattern[str], ...]
+    named: frozenset[str]
+    is_open: bool  # asks for something that it does not say itself
+
+    def worth_of(self, words: set[str]) -> float:
+        return sum(self.weights.get(term, 0.0) for term in words & self.words)
+
+    def share(self, words: set[str]) -> float:
+        """Of what is asked, by worth; a word that nothing holds counts as the rarest."""
+        rarest = max(self.weights.values(), default=1.0)
+        whole = sum(self.weights.get(term, rarest) for term in self.words)
+        return self.worth_of(words) / whole if whole else 0.0
+
+
+def _asked(question: str, sources: Sequence[Source], split: Sequence[list[Piece]]) -> _Asked:
+    words = frozenset(terms(question))
+    weights = _rarity(
+        [
+            set(terms(piece.text)) | set(terms(source.speaker))
+            for source, pieces in zip(sources, split, strict=True)
+            for piece in pieces
+        ]
+    )
+    wanted = tuple(shape for kind, shape in _KINDS if kind.search(question))
+    named = frozenset(term for source in sources for term in terms(source.speaker)) & words
+    return _Asked(question.strip(), words, weights, wanted, named, _OPEN.search(question) is not None)
 
 
 def _rarity(documents: list[set[str]]) -> dict[str, float]:
@@ -135,48 +191,69 @@ def _rarity(documents: list[set[str]]) -> dict[str, float]:
     return {term: math.log(1 + len(documents) / count) for term, count in counts.items()}
 
 
-def _worth(
-    sentence: str, asked: Counter[str], weights: dict[str, float], wanted: list[re.Pattern[str]], about: set[str]
-) -> float:
+def _worth(sentence: str, asked: _Asked, speaker: str) -> float:
     words = set(terms(sentence))
-    score = sum(weights.get(term, 0.0) for term in words if term in asked)
-    score += 0.5 * sum(1.0 for term in about if term in asked)
-    if not sentence.rstrip("\"'”’)").endswith(("?", "？")):
+    own = set(terms(speaker)) & asked.named
+    score = asked.worth_of(words | own)
+    if not own:
+        score -= ADDRESSED * asked.worth_of(words & asked.named)  # to speak to somebody is not to speak of them
+    if not _is_question(sentence):
         score += 0.01
     score *= min(1.0, len(words) / FEW_WORDS)  # “Thanks, Ann!” names her and tells nothing
-    if score > 0.1 and any(shape.search(sentence) for shape in wanted):
+    if score > 0.1 and any(shape.search(sentence) for shape in asked.wanted):
         score += 1.0
-    if sentence.rstrip("\"'”’)").endswith(("?", "？")):
+    if _is_question(sentence):
         score *= 0.5  # a question tells less than its answer
     return score / (1 + 0.02 * max(0, len(words) - 20))
 
 
-def _with_answers(pieces: list[str], scores: list[float]) -> list[float]:
+def _is_question(sentence: str) -> bool:
+    return sentence.rstrip("\"'”’)」』） ").endswith(("?", "？"))
+
+
+def _with_answers(pieces: list[Piece], scores: list[float]) -> list[float]:
     """What follows a question in a dialogue is likely its answer."""
     worth = list(scores)
     for i in range(1, len(pieces)):
-        asks = pieces[i - 1].rstrip().endswith(("?", "？"))
-        worth[i] += scores[i - 1] * (1.2 if asks else 0.2)
+        worth[i] += scores[i - 1] * (1.2 if _is_question(pieces[i - 1].text) else 0.2)
     return worth
 
 
-def _chosen(usable: list[int], worth: list[float], lines: int) -> list[int]:
-    """The best line, and those nearly as good, in their own order."""
+def _chosen(usable: list[int], pieces: list[Piece], worth: list[float], lines: int) -> list[int]:
+    """The best line, and those nearly as good, in their own order; none twice."""
     ranked = sorted(usable, key=lambda i: (-worth[i], i))
     best = worth[ranked[0]]
-    return sorted(ranked[:1] + [i for i in ranked[1:lines] if worth[i] > 0.55 * best > 0])
+    chosen = {
+        pieces[i].text: i for i in reversed(ranked[:1] + [i for i in ranked[1:lines] if worth[i] > 0.55 * best > 0])
+    }
+    return sorted(chosen.values())
 
 
-def _quote(source: Source, lines: list[str], score: float, asked: Counter[str]) -> Quote:
-    overlap = len(set(terms(" ".join(lines))) & set(asked))
-    return Quote(tuple(_fitted(line, asked) for line in lines), source, score, overlap)
+def _quote(source: Source, pieces: list[Piece], score: float, asked: _Asked) -> Quote:
+    held = set(terms(" ".join(piece.text for piece in pieces)))
+    spoken = held | (set(terms(source.speaker)) & asked.named)
+    lines = tuple(_fitted(line, asked.words) for line in _joined(source.text, pieces))
+    return Quote(lines, source, score, len(held & asked.words), asked.share(spoken))
 
 
-def _fitted(sentence: str, asked: Counter[str]) -> str:
+def _joined(text: str, pieces: list[Piece]) -> list[str]:
+    """Sentences that follow one another on one line of the source stay together."""
+    runs: list[tuple[int, int]] = []
+    for piece in pieces:
+        if runs and not text[runs[-1][1] : piece.start].strip(" \t"):
+            first = runs[-1][0]
+            if piece.end - first <= LONGEST_QUOTE:
+                runs[-1] = (first, piece.end)
+                continue
+        runs.append((piece.start, piece.end))
+    return [text[start:end] for start, end in runs]
+
+
+def _fitted(sentence: str, asked: frozenset[str]) -> str:
     """A very long sentence is cut to the stretch around the first word that was asked for."""
     if len(sentence) <= LONGEST_QUOTE:
         return sentence
-    at = next((m.start() for m in _WORD.finditer(sentence) if set(terms(m[0])) & set(asked)), 0)
+    at = next((m.start() for m in _WORD.finditer(sentence) if set(terms(m[0])) & asked), 0)
     start = max(0, min(at - LONGEST_QUOTE // 3, len(sentence) - LONGEST_QUOTE))
     if start and (space := sentence.find(" ", start, start + 40)) >= 0:
         start = space + 1
@@ -199,9 +276,25 @@ def _alike(one: set[str], other: set[str]) -> bool:
     return len(one & other) > 0.8 * min(len(one), len(other)) if one and other else one == other
 
 
-def _same(sentence: str, question: str) -> bool:
-    """Whether the sentence is only the question asked before."""
-    one, other = set(terms(sentence)), set(terms(question))
-    return sentence.strip() == question.strip() or (
-        len(one) > 1 and one == other and sentence.rstrip().endswith(("?", "？"))
-    )
+def _echoes(sentence: str, asked: _Asked) -> bool:
+    """Whether the sentence is only what was asked: the question over again, or nothing beyond its words.
+
+    “Is the flight late?” may well be answered by “The flight is late.”, which says nothing else either.
+    """
+    words = set(terms(sentence))
+    if sentence == asked.text:
+        return True
+    if not words or not asked.words:
+        return False
+    if _is_question(sentence):
+        shared = len(words & asked.words)
+        return shared >= NEAR * min(len(words), len(asked.words)) and len(words - asked.words) <= shared
+    return asked.is_open and words <= asked.words
+
+
+def _heads(pieces: list[Piece], i: int) -> bool:
+    """Whether the next piece begins with all that this one says, as a note's heading made of its first words."""
+    if i + 1 == len(pieces):
+        return False
+    one, following = (" ".join(_WORD.findall(piece.text.casefold())) for piece in pieces[i : i + 2])
+    return bool(one) and (following == one or following.startswith(f"{one} "))
