@@ -35,10 +35,8 @@ def asked(text: str, options: Mapping[str, Any]) -> Query:
 
 
 def answer_lines(memory: Memory, lines: Iterable[bytes], options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """An answer for each line that is not blank, in order: a result object, or an error object that names the line."""
+    """An answer for each line, in order: a result object, or an error object that names the line."""
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
         try:
             yield to_json(memory.search.query(_query(line, options)))
         except PalimpsestError as error:
@@ -47,6 +45,8 @@ def answer_lines(memory: Memory, lines: Iterable[bytes], options: Mapping[str, A
 
 
 def _query(line: bytes, options: Mapping[str, Any]) -> Query:
+    if not line.strip():
+        raise Misuse("Empty line", "it is empty.", '{"query": "…"} is what a line looks like.')
     try:
         found = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"), type=BatchLine)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

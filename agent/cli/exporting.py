@@ -11,6 +11,7 @@ import click
 from agent.cli import output
 from agent.cli.group import Leaf, conversation_options
 from agent.cli.invocation import Invocation, current
+from agent.cli.later import Coming
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
@@ -23,7 +24,12 @@ PAGE = 200
 @click.command(cls=Leaf)
 @click.argument("refs", metavar="[ID]…", nargs=-1)
 @click.option(
-    "--to", "form", type=click.Choice(["markdown", "jsonl"]), default="markdown", show_default=True, help="The format."
+    "--to",
+    "form",
+    type=Coming(["markdown", "jsonl"], later=["chunks"]),
+    default="markdown",
+    show_default=True,
+    help="The format.",
 )
 @click.option(
     "--dir",

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from agent.cli.invocation import Invocation, current
+from agent.cli.later import LATER, refuse_later
 from foundation.errors import Misuse
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -20,6 +21,13 @@ class Leaf(click.Command):
     def __init__(self, *args: Any, prints_data: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.extend(global_options(with_json=prints_data))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            refuse_later(ctx.command_path, error.option_name)
+            raise
 
 
 class Branch(click.Group):
@@ -35,6 +43,7 @@ class Branch(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
+        refuse_later(ctx.command_path, word)
         if self.get_command(ctx, word) is None and not word.startswith("-"):
             near = nearest(word, self.list_commands(ctx))
             known = ", ".join(self.list_commands(ctx))
@@ -68,7 +77,9 @@ class LazyGroup(Branch):
             self._help(ctx, args[1:])
         if word in self._table:
             return word, self.get_command(ctx, word), args[1:]
-        if near := nearest(word, list(self._table)):
+        refuse_later(ctx.command_path, word)
+        if near := nearest(word, [*self._table, *LATER.get(ctx.command_path, ())]):
+            refuse_later(ctx.command_path, near)
             raise Misuse(
                 "Unknown command", f"There is no command “{word}”. Did you mean “{near}”?",
                 f'To send it as a message: palimpsest chat "{word}"',
@@ -101,7 +112,7 @@ def nearest(word: str, names: list[str]) -> str | None:
 def global_options(*, with_json: bool) -> list[click.Option]:
     """`--workspace`, `--model` and `--json`, as they stand before and after every subcommand."""
     options = [
-        _shared("--workspace", _workspace, "The workspace's folder.", metavar="DIR", type=click.Path(path_type=Path)),
+        _shared("--workspace", _workspace, "The workspace's folder.", metavar="DIR"),
         _shared("--model", _model, "The model: provider:name[@address], or offline.", metavar="SPEC"),
     ]
     if with_json:
@@ -128,8 +139,12 @@ def _shared(name: str, callback: Callable[[Invocation, Any], None], words: str, 
     return click.Option([name], expose_value=False, callback=keep, help=words, **kwargs)
 
 
-def _workspace(invocation: Invocation, value: Path) -> None:
-    invocation.workspace_flag = value
+def _workspace(invocation: Invocation, value: str) -> None:
+    if not value.strip():
+        raise Misuse(
+            "No folder named", "--workspace is empty.", "--workspace DIR; without it the nearest one is taken."
+        )
+    invocation.workspace_flag = Path(value)
 
 
 def _model(invocation: Invocation, value: str) -> None:

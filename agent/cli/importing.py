@@ -11,6 +11,7 @@ import click
 from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import current
+from agent.cli.later import Coming
 from agent.importers import FORMATS
 from foundation.errors import Misuse, PalimpsestError
 
@@ -21,7 +22,10 @@ if TYPE_CHECKING:  # loaded when something is imported
 @click.command(cls=Leaf)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--from", "form", type=click.Choice(FORMATS), help="The format; without it the file's beginning shows it."
+    "--from",
+    "form",
+    type=Coming(FORMATS, later=["chunks"]),
+    help="The format; without it the file's beginning shows it.",
 )
 @click.option("--source", help="A name for where it comes from; entries are kept once a source, conversation and id.")
 def command(file: Path, form: str | None, source: str | None) -> None:
@@ -37,8 +41,7 @@ def command(file: Path, form: str | None, source: str | None) -> None:
     from foundation.privacy import clear  # noqa: PLC0415
 
     invocation = current()
-    if not file.is_file():
-        raise Misuse("No such file", f"There is no file {file}.")
+    _refuse_what_is_no_file(file)
     form = form or detect(file)
     named = clear(source or (file.stem if form == "jsonl" else form))
     with invocation.memory(for_writing=True) as memory, output.Progress("entries") as progress:
@@ -55,6 +58,18 @@ def command(file: Path, form: str | None, source: str | None) -> None:
     _print(imported, as_json=invocation.json)
     stored = imported.entries + imported.already
     invocation.status = 1 if imported.bad_count and not stored else 0
+
+
+def _refuse_what_is_no_file(path: Path) -> None:
+    """An import looks at its file's beginning first, so it must be one that can be read twice. Raises Misuse."""
+    if path.is_file():
+        return
+    if not path.exists():
+        raise Misuse("No such file", f"There is no file {path}.")
+    if path.is_dir():
+        raise Misuse("A folder", f"{path} is a folder.", "Name the file in it, or zip the folder of an export.")
+    kind = "a pipe" if path.is_fifo() else "a device"
+    raise Misuse("Not a file", f"{path} is {kind}, which can be read only once.", "Save it to a file, and import that.")
 
 
 def _print(imported: Imported, *, as_json: bool) -> None:

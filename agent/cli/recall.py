@@ -11,6 +11,7 @@ import click
 from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import current
+from agent.cli.later import Coming
 
 if TYPE_CHECKING:  # reading a picture loads no store
     from agent.recalling import Recollection
@@ -24,7 +25,11 @@ if TYPE_CHECKING:  # reading a picture loads no store
 @click.option("--page", type=click.IntRange(min=1), default=1, show_default=True, help="Which page of what was found.")
 @click.option("--conversation", metavar="ID", default="", help="Within one conversation: its id or title.")
 @click.option(
-    "--engine", type=click.Choice(["auto", "cells"]), default="auto", show_default=True, help="How a picture is read."
+    "--engine",
+    type=Coming(["auto", "cells"], later=["rapidocr", "tesseract", "deepseek", "server"]),
+    default="auto",
+    show_default=True,
+    help="How a picture is read.",
 )
 def command(*, asked: str, limit: int, page: int, conversation: str, engine: str) -> None:
     """Bring passages back, whole and unaltered to the last character.

@@ -12,6 +12,10 @@ from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import read_jsonl
 from agent.importers.record import Read
 
+SMALL = 64 * 2**20  # bytes that are unpacked however densely they were packed
+LARGEST_EXPORT = 4 * 2**30
+DENSEST = 100  # times its size: exports, which are JSON of talk, are packed 4 to 12 times
+
 
 def read_file(path: Path, form: str | None) -> Iterator[Read]:
     """The entries of a file in this format, or in the one that it shows. Raises NotAnArray, OSError."""
@@ -59,7 +63,22 @@ def _conversations(path: Path) -> Generator[Iterator[Any]]:
         names = [name for name in archive.namelist() if _holds_conversations(name)]
         if not names:
             raise NotAnArray("No conversations", f"{path} holds no conversations.json.", "Is it the whole export?")
+        _refuse_bomb(path, [archive.getinfo(name) for name in names])
         yield _from_zip(archive, sorted(names))
+
+
+def _refuse_bomb(path: Path, members: list[zipfile.ZipInfo]) -> None:
+    """Refuses what unpacks to far more than an export would. A member never gives more than it declares."""
+    unpacked = sum(member.file_size for member in members)
+    packed = max(sum(member.compress_size for member in members), 1)
+    if unpacked <= SMALL or (unpacked <= LARGEST_EXPORT and unpacked / packed <= DENSEST):
+        return
+    raise NotAnArray(
+        "Too large unpacked",
+        f"{path} would unpack to {unpacked / 2**20:,.0f} MB, {unpacked / packed:,.0f} times what it takes; "
+        f"up to {LARGEST_EXPORT / 2**20:,.0f} MB and {DENSEST} times are taken.",
+        "If it is a true export, unpack it and import its conversations.json.",
+    )
 
 
 def _from_zip(archive: zipfile.ZipFile, names: list[str]) -> Iterator[Any]:

@@ -346,3 +346,13 @@ def test_each_format_shows_itself(tmp_path: Path) -> None:
     assert len([read for read in read_file(tmp_path / "d.zip", None) if isinstance(read, Record)]) == 5
     with pytest.raises(NotAnArray):
         detect(put("e.json", b"[1, 2]"))
+
+
+def test_an_archive_that_unpacks_to_far_too_much_is_refused_at_once(tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("conversations.json", "w") as file:
+        for _ in range(80):
+            file.write(b" " * 2**20)
+    for reading in (lambda: detect(bomb), lambda: list(read_file(bomb, "chatgpt"))):
+        with pytest.raises(NotAnArray, match=r"80 MB, .* times what it takes"):
+            reading()

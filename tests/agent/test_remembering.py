@@ -1,6 +1,8 @@
 """Import, search, recall, archive, remember: the commands on real stores."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,10 +80,11 @@ def test_a_batch_answers_in_order_and_an_error_stands_in_its_place(talk: Run, tm
     said = talk("search", "--batch", str(batch))
     assert said.status == 0
     found = [json.loads(line) for line in said.out.splitlines()]
-    assert [one.get("query") for one in found] == ["ferry", None, "key", None, None, "渡轮"]
+    assert [one.get("query") for one in found] == ["ferry", None, "key", None, None, None, "渡轮"]
     assert all(one["schema"] == 1 for one in found)
     assert "Line 2" in found[1]["error"]["message"]
-    assert found[0]["hits"][0]["id"] == found[5]["hits"][0]["id"] == "t3"
+    assert "Line 5" in found[4]["error"]["message"]  # an empty line has its answer too
+    assert found[0]["hits"][0]["id"] == found[6]["hits"][0]["id"] == "t3"
 
 
 def test_recall_by_question_and_by_id_gives_the_whole_text(talk: Run) -> None:
@@ -232,3 +235,13 @@ def test_doctor_says_what_is_there(talk: Run) -> None:
     said = talk("doctor", "--json")
     topics = {finding["topic"] for finding in said.json["findings"]}
     assert {"program", "sqlite", "workspace", "store", "model"} <= topics
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes as files are POSIX")
+def test_what_cannot_be_imported_is_called_what_it_is(run: Run, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path, word in ((tmp_path, "a folder"), (tmp_path / "fifo", "a pipe"), (Path("/dev/null"), "a device")):
+        said = run("import", str(path))
+        assert said.status == 2
+        assert word in said.err
+    assert "There is no file" in run("import", str(tmp_path / "none")).err

@@ -1,0 +1,40 @@
+"""What the contract names and this version does not have: told as that, and never taken for a message or a slip."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from foundation.errors import Misuse
+
+LATER: dict[str, frozenset[str]] = {
+    "palimpsest": frozenset({"forget", "knowledge"}),
+    "palimpsest memory": frozenset({"log", "diff", "restore"}),
+    "palimpsest search": frozenset({"--around", "--type", "--concept", "--file", "--entity"}),
+    "palimpsest archive": frozenset({"--dense", "--older-than", "--demo"}),
+    "palimpsest check": frozenset({"--repair"}),
+}
+"""A command → the words below it (commands and options) that are still to come. Strike out what has come."""
+
+
+def refuse_later(path: str, word: str) -> None:
+    """Raises Misuse where `word` of the command `path` is still to come."""
+    if word in LATER.get(path, ()):
+        raise not_in_this_version(f"{path} {word}")
+
+
+def not_in_this_version(what: str) -> Misuse:
+    return Misuse("Not in this version", f"`{what}` is not in this version.", "`palimpsest --help` lists what is.")
+
+
+class Coming(click.Choice[str]):
+    """A choice of which some values are still to come: help lists only what is there."""
+
+    def __init__(self, choices: Sequence[str], later: Sequence[str]) -> None:
+        super().__init__(choices)
+        self._later = frozenset(later)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in self._later:
+            raise not_in_this_version(f"{param.opts[-1]} {value}" if param else str(value))
+        return super().convert(value, param, ctx)
