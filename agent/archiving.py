@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from foundation.errors import Misuse
-from foundation.privacy import as_given, examine
+from foundation.privacy import as_given, clear, examine
 from memory.archive.kept_text import file_stem, keep_text
 from memory.archive.passage import Archived
 from memory.archive.shape import archived_as_json
@@ -43,6 +43,7 @@ def archive_text(
         raise Misuse("No label", "An archive needs a label.", "--label NAME")
     if not text.strip():
         raise Misuse("Nothing to archive", "The text is empty.")
+    label = clear(label)
     findings = examine(text)
     kept = findings.cleared if redact else as_given(text)
     archived = memory.vault.archive_text(kept, label=label, mode=mode, on_page=on_page)

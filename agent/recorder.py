@@ -4,13 +4,19 @@ Text passes through a ClearingStream on its way, so that nothing private or secr
 however it is split over deltas.
 """
 
+import hashlib
+import re
 import time
-from typing import Any
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from foundation.privacy import Cleared, ClearingStream, clear
 from memory.cold import Answer, Entry
 from models.chat.port import ReasoningDelta, TextDelta
 from models.messages import ToolCall, Usage
+
+_PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 
 
 class Recorder:
@@ -65,7 +71,7 @@ class Recorder:
                 self._first = self._first or time.monotonic()
                 self._thought.append(text)
             case ToolCall():
-                self._calls.append(event)
+                self._calls.append(_safely_named(event))
             case Usage():
                 self.usage = event
             case _:
@@ -95,6 +101,14 @@ class Recorder:
                 {"id": call.id, "name": call.name, "arguments": _cleared_json(call.arguments)} for call in self._calls
             ]
         return kept
+
+
+def _safely_named(call: ToolCall) -> ToolCall:
+    """The call under an id that is fit to be stored, shown and sent again, whatever the model called it."""
+    id_ = call.id
+    if not _PLAIN_ID.fullmatch(id_) or clear(id_) != id_:
+        id_ = "call_" + hashlib.sha256(id_.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return replace(call, id=id_, name=clear(call.name))
 
 
 def _cleared_json(arguments: str) -> Cleared:

@@ -5,6 +5,7 @@ a secret is taken out, in that order, and leaves a mark: `[private]`, `[injected
 Taking out twice changes nothing more. Writers to disk take `Cleared`, which is made here and nowhere else.
 """
 
+import hashlib
 import re
 from typing import Final, NewType
 
@@ -56,6 +57,18 @@ def examine(text: str) -> Findings:
         tuple(sorted(secrets, key=lambda secret: secret.start)),
         Cleared(without(no_tokens, named)),
     )
+
+
+def cleared_id(raw: str) -> Cleared:
+    """An id as it may be stored: itself, or its cleared form and a short hash, so that it stays the only one.
+
+    The same for the same id, and for an id that was cleared before. Eight digits of SHA-256 tell two ids apart and give
+    none back, though who guesses the words can see that the guess fits.
+    """
+    if (cleared := clear(raw)) == raw:
+        return cleared
+    digest = hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
+    return clear(f"{cleared}-{digest[:8]}")
 
 
 def as_given(text: str) -> Cleared:

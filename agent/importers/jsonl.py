@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agent.importers.json_values import as_object
+from agent.importers.json_values import as_object, is_deeper
 from agent.importers.moments import moment
 from agent.importers.record import Bad, Leaf, Read, Record
 from memory.cold.entries import EntryKind
@@ -25,6 +25,10 @@ ROLES = {
     **{role.value: role for role in Role},
 }
 BRANCH_KINDS = frozenset({EntryKind.MESSAGE, EntryKind.TOOL_CALL, EntryKind.TOOL_RESULT})
+
+
+MOST_NESTED = 100
+"""Levels of objects and lists in a line; each is gone through when it is cleared, stored and exported."""
 
 
 class _Unreadable(ValueError):
@@ -89,6 +93,8 @@ def _object(body: bytes) -> dict[str, Any]:
         raise _Unreadable("it is nested too deep") from error
     if not isinstance(found, dict):
         raise _Unreadable("it is no JSON object")
+    if is_deeper(found, MOST_NESTED):
+        raise _Unreadable("it is nested too deep")
     return as_object(found)
 
 

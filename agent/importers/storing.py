@@ -6,9 +6,10 @@ from typing import Any
 
 import apsw
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.importers.record import Bad, Leaf, Read, Record
-from foundation.privacy import Cleared, clear, examine
+from foundation.privacy import Cleared, clear, cleared_id, examine
 from memory.cold import ColdStore, Conversation, Draft
 from memory.cold.insert import insert_conversation
 
@@ -37,7 +38,7 @@ class Storing:
 
     def __init__(self, cold: ColdStore, source: str, *, fixed_source: bool, on_progress: Progress | None) -> None:
         self._cold = cold
-        self._source, self._fixed_source = source, fixed_source
+        self._source, self._fixed_source = cleared_id(source), fixed_source
         self._on_progress = on_progress
         self._conversations: dict[tuple[str, str], _Held] = {}
         self._named: dict[str, _Held] = {}  # by the file's own id, for the leaves
@@ -50,11 +51,11 @@ class Storing:
     def take(self, read: Read) -> None:
         match read:
             case Record():
-                self._waiting.append(read)
+                self._waiting.append(_safely_named(read))
                 if len(self._waiting) >= BATCH:
                     self._store()
             case Leaf(conversation=conversation, id=leaf):
-                self._leaves[conversation] = leaf
+                self._leaves[cleared_id(conversation)] = cleared_id(leaf)
             case Bad():
                 self._bad_count += 1
                 if len(self._bad) < MOST_TOLD:
@@ -168,6 +169,17 @@ def store_all(
     for read in reads:
         storing.take(read)
     return storing.finish()
+
+
+def _safely_named(record: Record) -> Record:
+    """The record with every name that the store keeps as it is, or makes a file's name of, fit to be stored."""
+    return replace(
+        record,
+        id=cleared_id(record.id),
+        conversation=cleared_id(record.conversation),
+        parent=None if record.parent is None else cleared_id(record.parent),
+        source=None if record.source is None else cleared_id(record.source),
+    )
 
 
 def _cleared_meta(value: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from itertools import count
 from pathlib import Path
 
 from foundation.files import write_atomically
-from foundation.privacy import Cleared
+from foundation.privacy import Cleared, clear
 
 _NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]+')
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")  # Windows
@@ -27,6 +27,6 @@ def keep_text(folder: Path, label: str, text: Cleared) -> Path:
 
 
 def file_stem(label: str) -> str:
-    """The label as a file name that every system takes."""
-    stem = _NOT_IN_NAMES.sub("-", label)[:_LONGEST].strip(" .-") or "archive"
+    """The label as a file name that every system takes, nothing private in it."""
+    stem = _NOT_IN_NAMES.sub("-", clear(label))[:_LONGEST].strip(" .-") or "archive"
     return f"{stem}-" if _RESERVED.match(stem) else stem

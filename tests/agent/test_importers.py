@@ -356,3 +356,48 @@ def test_an_archive_that_unpacks_to_far_too_much_is_refused_at_once(tmp_path: Pa
     for reading in (lambda: detect(bomb), lambda: list(read_file(bomb, "chatgpt"))):
         with pytest.raises(NotAnArray, match=r"80 MB, .* times what it takes"):
             reading()
+
+
+# ── what names an entry ──
+
+
+def test_ids_are_as_clean_as_words_and_still_tell_entries_apart(cold: ColdStore) -> None:
+    told = [
+        {"text": "one", "id": "m<private>ZORK</private>", "conversation": "c<private>ZORKA</private>"},
+        {"text": "two", "id": "m<private>ZORX</private>", "conversation": "c<private>ZORKA</private>"},
+        {"text": "three", "id": "m<private>ZORK</private>", "conversation": "c<private>ZORKB</private>"},
+    ]
+    assert stored(cold, read_jsonl(lines(*told), "x")).entries == 3
+    assert stored(cold, read_jsonl(lines(*told), "x")).already == 3
+    conversations = cold.conversations()
+    names = [conversation.id for conversation in conversations]
+    ids = [entry.id for one in names for entry in branch(cold, one)]
+    assert len(set(names)) == 2
+    assert len(set(ids)) == 2
+    assert all(name.startswith("c[private]-") for name in names)
+    assert all(id_.startswith("m[private]-") for id_ in ids)
+
+
+def test_a_source_and_a_parent_are_named_cleanly_too(cold: ColdStore) -> None:
+    private = "p<private>ZORK"
+    told = [
+        {"text": "one", "id": private, "conversation": "c"},
+        {"text": "two", "id": "b", "conversation": "c", "palimpsest": {"parent": private, "source": private}},
+        {"text": "three", "id": "d", "conversation": "c", "palimpsest": {"parent": private, "leaf": True}},
+    ]
+    stored(cold, read_jsonl(lines(*told), "x"))
+    assert all("ZORK" not in conversation.source for conversation in cold.conversations())
+    assert "p[private]" in " ".join(conversation.source for conversation in cold.conversations())
+
+
+@pytest.mark.parametrize("levels", [120, 900, 5_000])
+def test_a_line_that_is_nested_too_deep_is_told_and_its_neighbours_stay(cold: ColdStore, levels: int) -> None:
+    deep = '{"text": "x", "k": ' + '{"a":' * levels + "1" + "}" * levels + "}"
+    imported = stored(cold, read_jsonl(lines({"text": "before"}, deep, {"text": "after"}), "x"))
+    assert [entry.text for entry in branch(cold, "x")] == ["before", "after"]
+    assert [(bad.place, bad.sentence) for bad in imported.bad] == [("line 2", "it is nested too deep")]
+
+
+def test_a_line_that_is_nested_as_deep_as_people_write_is_kept(cold: ColdStore) -> None:
+    deep = '{"text": "x", "k": ' + '{"a":[' * 40 + "1" + "]}" * 40 + "}"
+    assert stored(cold, read_jsonl(lines(deep), "x")).entries == 1

@@ -1,0 +1,49 @@
+"""What a model says on its way to disk."""
+
+from typing import Any, cast
+
+import pytest
+
+from agent.recorder import Recorder
+from memory.cold import Answer
+from models.messages import ToolCall
+
+
+class FakeAnswer:
+    """Remembers what it was finished with."""
+
+    def __init__(self) -> None:
+        self.meta: dict[str, Any] = {}
+
+    def finish(self, text: str, *, meta: dict[str, Any], **_: Any) -> None:
+        self.meta = meta
+
+
+def recorded(*calls: ToolCall) -> tuple[Recorder, dict[str, Any]]:
+    answer = FakeAnswer()
+    recorder = Recorder(cast("Answer", answer), "m")
+    for call in calls:
+        recorder.take(call)
+    recorder.finish()
+    return recorder, answer.meta
+
+
+@pytest.mark.parametrize("id_", ["call_<private>ZORKID</private>", "call_ZORKID\n", "ghp" + "_" + "ZORKID7a" * 5])
+def test_an_id_that_is_not_plain_is_replaced_by_one_that_is(id_: str) -> None:
+    recorder, meta = recorded(ToolCall(id_, "search", "{}"))
+    assert "ZORKID" not in str(meta)
+    assert meta["tool_calls"][0]["id"] == recorder.calls[0].id
+    assert recorder.calls[0].id.startswith("call_")
+
+
+def test_ids_that_were_replaced_still_tell_calls_apart() -> None:
+    recorder, _ = recorded(ToolCall("<private>a", "search", "{}"), ToolCall("<private>b", "search", "{}"))
+    assert len({call.id for call in recorder.calls}) == 2
+
+
+def test_a_plain_id_stays_as_the_model_gave_it() -> None:
+    assert recorded(ToolCall("toolu_01A:b.c-d", "search", "{}"))[0].calls[0].id == "toolu_01A:b.c-d"
+
+
+def test_a_private_tool_name_is_cleared() -> None:
+    assert recorded(ToolCall("a", "x<private>ZORK</private>", "{}"))[0].calls[0].name == "x[private]"
