@@ -26,6 +26,8 @@ def _line(conversation: Conversation, exported: Exported, leaf: str) -> dict[str
     entry = exported.entry
     meta = dict(entry.meta)
     rest = meta.pop("imported", {})
+    if not entry.complete and not meta.get("stopped"):
+        meta["cut_off"] = True  # its writer is gone, or at it still: this is what came so far
     if hidden := {key: value for key, value in rest.items() if key in KEYS}:
         meta["imported"] = hidden
     ours: dict[str, Any] = {

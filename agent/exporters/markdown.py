@@ -24,11 +24,12 @@ def markdown(memory: Memory, conversation: Conversation) -> Iterator[str]:
 
 def _message(exported: Exported) -> str:
     entry = exported.entry
+    end = "" if entry.complete else "\n*(cut off here)*\n"
     heading = f"\n## {_who(entry)} · {iso(entry.time)[:16].replace('T', ' ')}\n\n"
     if entry.kind is EntryKind.TOOL_RESULT:
-        return heading + _fenced(exported.text)
+        return heading + _fenced(exported.text) + end
     attached = "".join(f"\n*Attached: {name}*\n" for name in entry.meta.get("attachments", []))
-    return heading + exported.text.rstrip("\n") + "\n" + attached
+    return heading + exported.text.rstrip("\n") + "\n" + end + attached
 
 
 def _who(entry: Entry) -> str:

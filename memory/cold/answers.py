@@ -8,12 +8,13 @@ from typing import Any, Protocol, TypeVar
 import apsw
 
 from foundation.privacy import Cleared
-from memory.cold.bodies import to_bytes, to_text
+from memory.cold.bodies import to_bytes
+from memory.cold.chunks import said
 from memory.cold.columns import from_meta
 from memory.cold.entries import Analyse, Entry
 from memory.cold.insert import note_change, put_terms, put_text
 from memory.cold.lookup import entry_at
-from memory.cold.sql import each, fetch, run
+from memory.cold.sql import fetch, run
 from memory.errors import Closed, NotFound, StoreTrouble
 from models.messages import Usage
 
@@ -133,12 +134,6 @@ class Answer:
             self.failure = error
         else:
             self._due.add_done_callback(self._flushed)
-
-
-def said(connection: apsw.Connection, seq: int) -> Cleared:
-    """What the chunks of an answer in flight hold, which was Cleared on its way in."""
-    rows = each(connection, "SELECT body FROM chunks WHERE entry = ? ORDER BY n", (seq,))
-    return Cleared("".join(to_text(body) for (body,) in rows))
 
 
 def settle(

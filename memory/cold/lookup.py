@@ -19,7 +19,7 @@ def entry_at(connection: apsw.Connection, seq: int) -> Entry:
     rows = fetch(connection, f"{ENTRIES} WHERE e.seq = ?", (seq,))
     if not rows:
         raise NotFound("No such entry", f"There is no entry {seq} here.", "It may have been deleted.")
-    return entry_of(rows[0])
+    return entry_of(connection, rows[0])
 
 
 def entries_at(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, Entry]:
@@ -27,7 +27,7 @@ def entries_at(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, En
     found: dict[int, Entry] = {}
     for some in batches(sorted(set(seqs))):
         rows = each(connection, f"{ENTRIES} WHERE e.seq IN ({marks(some)})", some)
-        found.update((entry.seq, entry) for entry in entries_of(rows))
+        found.update((entry.seq, entry) for entry in entries_of(connection, rows))
     return found
 
 
@@ -45,7 +45,7 @@ def find_entry(connection: apsw.Connection, id_: str, conversation: int | None =
     if len(rows) > 1:
         names = ", ".join(f"{row[1]} in {row[2]}" for row in rows)
         raise NotFound("Which entry?", f"{id_} names more than one entry: {names}.", "Say the conversation as well.")
-    return entry_of(rows[0])
+    return entry_of(connection, rows[0])
 
 
 def conversation_at(connection: apsw.Connection, seq: int) -> Conversation:

@@ -3,8 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
+import apsw
+
 from foundation.clock import from_ms
 from memory.cold.bodies import to_text, unpack
+from memory.cold.chunks import said
 from memory.cold.columns import to_meta, to_parts
 from memory.cold.entries import Conversation, Entry, EntryKind
 from models.messages import Role
@@ -19,8 +22,11 @@ CONVERSATIONS = """SELECT c.seq, c.id, c.source, c.title, c.created_ms, c.update
     (SELECT group_concat(label, char(0)) FROM labels WHERE conversation = c.seq) FROM conversations c"""
 
 
-def entry_of(row: tuple[Any, ...]) -> Entry:
-    """Raises Damaged where the text cannot be unpacked."""
+def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
+    """The entry; one whose writer was cut off, or is at it still, has the text that came so far.
+
+    Raises Damaged where the text cannot be unpacked.
+    """
     (
         seq,
         id_,
@@ -38,6 +44,10 @@ def entry_of(row: tuple[Any, ...]) -> Entry:
         meta,
         whole,
     ) = row
+    text = None if body is None else unpack(body, packed, chars)
+    if not whole and text == "":
+        text = said(connection, seq)
+        chars = len(text)
     return Entry(
         seq=seq,
         id=id_,
@@ -48,7 +58,7 @@ def entry_of(row: tuple[Any, ...]) -> Entry:
         role=Role(role),
         speaker=speaker,
         time=from_ms(ms),
-        text=None if body is None else unpack(body, packed, chars),
+        text=text,
         chars=chars,
         sent=to_parts(sent),
         meta=to_meta(meta),
@@ -56,8 +66,8 @@ def entry_of(row: tuple[Any, ...]) -> Entry:
     )
 
 
-def entries_of(rows: Iterable[tuple[Any, ...]]) -> list[Entry]:
-    return [entry_of(row) for row in rows]
+def entries_of(connection: apsw.Connection, rows: Iterable[tuple[Any, ...]]) -> list[Entry]:
+    return [entry_of(connection, row) for row in rows]
 
 
 def conversation_of(row: tuple[Any, ...]) -> Conversation:

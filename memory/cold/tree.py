@@ -55,7 +55,7 @@ def branch(connection: apsw.Connection, leaf: int) -> Branch:
 
 def children(connection: apsw.Connection, seq: int) -> list[Entry]:
     """What answers the entry, oldest first: more than one where the conversation branches."""
-    return entries_of(each(connection, f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq", (seq,)))
+    return entries_of(connection, each(connection, f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq", (seq,)))
 
 
 def neighbours(connection: apsw.Connection, seq: int, before: int, after: int) -> list[Entry]:
@@ -70,7 +70,7 @@ def neighbours(connection: apsw.Connection, seq: int, before: int, after: int) -
         rows = fetch(connection, f"{ENTRIES} WHERE e.parent = ? ORDER BY e.seq DESC LIMIT 1", (below,))
         if not rows:
             break
-        around.append(entry_of(rows[0]))
+        around.append(entry_of(connection, rows[0]))
         below = around[-1].seq
     return around
 

@@ -192,3 +192,26 @@ def test_nothing_stays_beside_the_store_after_a_quiet_end(database: Path) -> Non
     cold.begin_answer(answered(cold.new_conversation().seq, "")).finish(Cleared("x"))
     cold.close()
     assert sorted(path.name for path in database.parent.rglob("*") if path.is_file()) == ["cold.db"]
+
+
+def test_an_answer_that_nobody_settled_is_read_with_what_came_of_it(cold: ColdStore, database: Path) -> None:
+    """By any way to it, from any process, without anything being written."""
+    conversation = cold.new_conversation()
+    question = cold.append(said(conversation.seq, "?"))
+    answer = cold.begin_answer(answered(conversation.seq, "", question.seq))
+    answer.write(Cleared("What was shown 🦊"))
+    wait_for(lambda: chunks(cold))
+    other, seq = open_store(database), answer.entry.seq
+    ways = [
+        other.entry(seq),
+        other.entries([seq])[seq],
+        other.find(answer.entry.id),
+        *other.children(question.seq),
+        other.branch(seq).entries[-1],
+        next(other.path(seq)),
+        other.neighbours(question.seq, 0, 1)[-1],
+    ]
+    assert {(entry.text, entry.chars, entry.complete) for entry in ways} == {("What was shown 🦊", 16, False)}
+    assert chunks(other) == ["What was shown 🦊".encode()]
+    other.close()
+    answer.abandon()
