@@ -9,9 +9,13 @@ _BEFORE_A_SPAN = frozenset(" \t([{\"'*,;:>|")
 
 
 class CodeContext:
-    """The code that is open where the scanner stands. Feed it everything that stays in the text, in order."""
+    """The code that is open where the scanner stands. Feed it everything that stays in the text, in order.
 
-    def __init__(self) -> None:
+    With `fences_talk` a tag in a fence that is closed is talk about the tag; without, only one in a code span is.
+    """
+
+    def __init__(self, *, fences_talk: bool = False) -> None:
+        self._fences_talk = fences_talk
         self._fence: tuple[str, int] | None = None  # character and length of the fence that is open
         self._fence_closes = False  # it is known that it will be closed
         self._new_fence: tuple[str, int] | None = None  # this line opens one, if it goes on as it began
@@ -66,7 +70,7 @@ class CodeContext:
     def talk_until(self, text: str, tag_end: int, *, final: bool) -> bool | None:
         """Whether the tag that ends at `tag_end` is talk about the tag; None where more text must come first."""
         if self._fence is not None:
-            return self._in_fence(text, tag_end, final=final)
+            return self._fences_talk and self._in_fence(text, tag_end, final=final)
         if not self._span:
             return False
         line_end = text.find("\n", tag_end)

@@ -4,7 +4,8 @@ A scanner reads chunks and gives out what may be kept. Its answer depends on the
 ends; and its state depends only on what it gave out, so that a second pass changes nothing.
 
 Where Markdown leaves doubt the text is private: a tag is talk about the tag only within a code span that is closed on
-its line, or a fence that is closed later.
+its line. In a fence it counts, for people paste logs there. What is private goes on where the closing tag stands in
+a fence of its own that is closed later: there it may be part of what is private.
 """
 
 import re
@@ -72,7 +73,7 @@ class TagScanner:
         self._since = 0  # where the private span that we are in began, in the input
         self._out: list[str] = []
         self._context = CodeContext()
-        self._inner = CodeContext()
+        self._inner = CodeContext(fences_talk=True)
         self._never_ended: set[str] = set()  # endings that the rest of the text is known to lack
 
     def feed(self, chunk: str) -> str:
@@ -153,7 +154,7 @@ class TagScanner:
 
     def _begin_private(self, since: int) -> None:
         self._since = since
-        self._inner = CodeContext()
+        self._inner = CodeContext(fences_talk=True)
         self._mark(PRIVATE)
 
     def _close(self, event: re.Match[str]) -> None:

@@ -132,9 +132,7 @@ def test_what_is_marked_private_is_taken_out(text: str, kept: str) -> None:
     [
         "write `<private>` around it, then `</private>`",
         "``<private>`x`</private>`` is how",
-        "```\n<private>x</private>\n```\nand on",
-        "~~~html\n<private>\n~~~",
-        "  ```\n  <private>\n  ```",
+        "```\ncode\n```\nand `<private>` after it",
         "使用`<private>`标签",
         "#include <private/key.h>",
         "List<privateer> </private> < privat",
@@ -143,6 +141,14 @@ def test_what_is_marked_private_is_taken_out(text: str, kept: str) -> None:
 def test_talk_about_the_tag_stays(text: str) -> None:
     assert clear(text) == text
     assert without_tags(text) == text
+
+
+@pytest.mark.parametrize("mark", ["```", "~~~"])
+def test_a_tag_in_a_fence_counts_for_logs_are_pasted_there(mark: str) -> None:
+    log = f"{mark}log\nstart\n<private>\nleak\n</private>\nend\n{mark}\nand on"
+    assert clear(log) == f"{mark}log\nstart\n[private]\nend\n{mark}\nand on"
+    assert clear(f"{mark}\na `<private>leak</private>` b\n{mark}\nc") == f"{mark}\na `[private]` b\n{mark}\nc"
+    assert "leak" not in clear(f"{mark}\n<private>\n{mark}\nleak")
 
 
 @pytest.mark.parametrize(
