@@ -4,6 +4,7 @@ from functools import cache
 
 from agent.cli.commands import COMMANDS
 from agent.commands import registry
+from agent.commands.command import Command
 from models.messages import Fact
 
 _OURS = (
@@ -15,11 +16,26 @@ _OURS = (
         ("palimpsest", "program", "about", "who are you", "是什么", "你是谁"),
     ),
     Fact(
+        "what it can do",
+        "I keep what you write, find it again and quote it, with where it comes from; /remember makes a note, /archive "
+        "keeps a long text as page images, /search and /recall look through all of it, and @FILE sends a file along. "
+        "With a language model connected (/model), that model answers, and what is relevant is recalled for it.",
+        ("what can you do", "can you do", "help me", "你能做什么", "你会什么", "能做什么"),
+    ),
+    Fact(
+        "memory and recall",
+        "Every message and answer is on disk, in .palimpsest/, before it is shown, and notes are in MEMORY.md. For "
+        "each new message all of that is searched, and the passages that bear on it are recalled into the request, with "
+        "where they come from. What no longer fits the model's window is archived as page images, which are read back "
+        "to the letter when it is asked for.",
+        ("you remember", "your memory", "forget", "storage", "记住", "记忆"),
+    ),
+    Fact(
         "offline and models",
         "Without a language model, offline answers by quoting what is remembered. /model lists the models at hand "
         "(Ollama, LM Studio and llama.cpp servers on this machine, services whose key is set); `/model SPEC` speaks "
         "to one, `palimpsest models use SPEC` keeps it.",
-        ("offline", "model", "ollama", "server", "llm", "模型"),
+        ("offline", "model", "ollama", "server", "llm", "ai", "模型"),
     ),
     Fact(
         "privacy and private text",
@@ -32,7 +48,7 @@ _OURS = (
         "where memory lives",
         "MEMORY.md and memory/*.md are Markdown that you may edit with any editor; a change counts from the next "
         "message on. Conversations are in .palimpsest/ with readable copies in conversations/.",
-        ("memory", "MEMORY.md", "file", "folder", "edit", "记忆"),
+        ("memory", "MEMORY.md", "file", "folder", "edit", "data", "store", "记忆"),
     ),
     Fact(
         "context and budget",
@@ -52,14 +68,21 @@ _OURS = (
 
 @cache
 def facts() -> tuple[Fact, ...]:
-    """All facts: what the program is, its slash commands, and its command line."""
-    slash = (Fact(f"/{one.name}", f"{one.shown}: {one.summary}", (one.name, *one.aliases)) for one in registry.all())
+    """All facts: what the program is, its slash commands, and its command line; one fact a name."""
+    slash = {one.name: one for one in registry.all()}
+    ours = (_slash(one, on_the_line=one.name in COMMANDS) for one in slash.values())
     line = (
-        Fact(f"palimpsest {name}", f"palimpsest {name}: {summary} `palimpsest {name} --help` says more.", (name,))
+        Fact(f"palimpsest {name}", f"`palimpsest {name}`: {summary} `palimpsest {name} --help` says more.", (name,))
         for name, (_, summary) in COMMANDS.items()
+        if name not in slash
     )
-    listing = ", ".join(f"/{one.name}" for one in registry.all())
+    listing = ", ".join(f"/{name}" for name in slash)
     commands = Fact(
         "the commands", f"The commands are {listing}. /help says what each does.", ("commands", "help", "命令")
     )
-    return (*_OURS, commands, *slash, *line)
+    return (*_OURS, commands, *ours, *line)
+
+
+def _slash(command: Command, *, on_the_line: bool) -> Fact:
+    more = f" Outside the chat: `palimpsest {command.name}`." if on_the_line else ""
+    return Fact(f"/{command.name}", f"`{command.shown}`: {command.summary}{more}", (command.name, *command.aliases))

@@ -18,10 +18,11 @@ _FORM = re.compile(
 _HOW_TO = re.compile(r"\bhow (do|can|would|should) i\b|\bhow to\b", re.IGNORECASE)
 _COMMAND = re.compile(r"(?:^|\s)/([a-z]{2,})")
 _OURSELVES = re.compile(r"\b(you|this|palimpsest)\b|你|这", re.IGNORECASE)
+_YOURS = re.compile(r"\b(you|your|yourself)\b|你", re.IGNORECASE)  # what the program does, and not a command for it
 _PLAIN = frozenset(  # what a question about any program may say besides
     terms(
-        "use using work mean do get set change start open connect happen thing answer data "
-        "program palimpsest app tool chat"
+        "use using work mean do get set change start open connect happen thing something anything everything answer "
+        "big large program palimpsest app tool chat"
     )
 )
 _CHINESE = {
@@ -29,9 +30,11 @@ _CHINESE = {
     "记住": "remember", "召回": "recall", "回忆": "recall", "导出": "export", "导入": "import", "对话": "conversation",
     "命令": "command", "帮助": "help", "退出": "quit", "停止": "stop", "隐私": "private", "技能": "skill",
     "密钥": "key", "按键": "key", "恢复": "resume", "上下文": "context", "设置": "config", "页面": "page",
-    "文件": "file", "离线": "offline", "服务器": "server",
+    "文件": "file", "离线": "offline", "服务器": "server", "窗口": "window",
 }  # fmt: skip
-_CHINESE_PLAIN = re.compile(r"[怎么样如何什谁是能不可以用连接新的了吗呢请问在哪里我你这个有一把做到把从为让它给进行]")
+_CHINESE_PLAIN = re.compile(
+    r"[怎么样如何什谁是能不可以用连接新的了吗呢请问在哪里我你这个有一把做到把从为让它给进行东西多大会些事情]"
+)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -56,7 +59,15 @@ def matching(question: str, facts: Sequence[Fact], *, most: int = 2) -> list[Fac
     enough = 0.5 if _HOW_TO.search(question) else 0.67
     if asked <= _vocabulary(facts):
         enough = 0.0
-    weighed = [(fact, _weight(fact, asked, commands | (asked & {"remember"}), enough)) for fact in facts]
+    ours = _is_ours(question)
+    weighed = [
+        (
+            fact,
+            _weight(fact, asked, commands | (asked & {"remember"}), enough)
+            * (0.5 if ours and _is_command(fact) else 1),
+        )
+        for fact in facts
+    ]
     found = sorted((pair for pair in weighed if pair[1] >= 1.5), key=lambda pair: -pair[1])
     return [fact for fact, weight in found[:most] if weight >= 0.7 * found[0][1]]
 
@@ -68,10 +79,17 @@ def _asked(question: str) -> set[str]:
     for word, english in _CHINESE.items():
         if word in rest:
             rest = rest.replace(word, "")
-            asked |= set(terms(english))
+            asked |= set(terms(english)) or {english}
     if not asked and "remember" in question.lower():  # which says nothing in other questions
         asked = {"remember"}
+    if _is_ours(question):  # “how do you remember?” asks for no command
+        asked.discard("remember")
     return asked | set(_HAN.findall(_CHINESE_PLAIN.sub("", rest)))
+
+
+def _is_ours(question: str) -> bool:
+    """Whether it asks what the program does, rather than how to do something."""
+    return _YOURS.search(question) is not None and not _HOW_TO.search(question)
 
 
 def _vocabulary(facts: Sequence[Fact]) -> set[str]:
@@ -79,13 +97,19 @@ def _vocabulary(facts: Sequence[Fact]) -> set[str]:
 
 
 def _about_us(question: str, facts: Sequence[Fact]) -> list[Fact]:
-    """“Who are you?”, “What is Palimpsest?”: the fact that names it so, else the first."""
+    """“Who are you?”, “What is Palimpsest?”: the fact that names it so at the greatest length, else the first."""
     if not _OURSELVES.search(question):
         return []
     lower = question.lower()
-    return [fact for fact in facts if any(len(word) > 2 and word.lower() in lower for word in fact.keywords)][:1] or [
-        facts[0]
-    ]
+    return [max(facts, key=lambda fact: max(_named(word, lower) for word in (*fact.keywords, "")))]
+
+
+def _named(keyword: str, question: str) -> int:
+    return len(keyword) if (len(keyword) > 2 or not keyword.isascii()) and keyword.lower() in question else 0
+
+
+def _is_command(fact: Fact) -> bool:
+    return fact.topic.startswith(("/", "palimpsest "))
 
 
 def _weight(fact: Fact, asked: set[str], commands: set[str], enough: float) -> float:

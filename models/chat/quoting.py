@@ -13,7 +13,8 @@ from msgspec import Struct
 
 LONGEST_QUOTE = 320  # characters of one quoted line
 FEW_WORDS = 3  # a line with fewer that say something is worth less
-RANK = 0.3  # what each place further down the order of the search costs, in rare words
+RANK = 0.5  # what each place further down the order of the search costs, in rare words
+MOST_RANKS = 8  # places that cost: further down there is no search, but what stands in view
 _ENDS = re.compile(
     r"(?<!\b[A-Z])(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\b(?:Mrs|e\.g|i\.e|etc))[.!?…]+[\"'”’)\]]*(?=\s)|[。！？…]+[”’」』）]*|\n+"
 )
@@ -146,10 +147,11 @@ def quotes(question: str, sources: Sequence[Source], *, most: int = 3, lines: in
         usable = [i for i, piece in enumerate(pieces) if not _echoes(piece.text, asked) and not _heads(pieces, i)]
         if usable:
             chosen = _chosen(usable, pieces, worth, lines)
-            best = max(worth[i] for i in chosen) - RANK * rank
+            best = max(worth[i] for i in chosen) - RANK * min(rank, MOST_RANKS)
             found.append(_quote(source, [pieces[i] for i in chosen], best, asked))
     found.sort(key=lambda quote: -quote.score)
-    return [quote for quote in _different(found)[:most] if quote.score >= 0.4 * found[0].score]
+    least = min(0.4 * found[0].score, found[0].score) if found else 0.0
+    return [quote for quote in _different(found)[:most] if quote.score >= least]
 
 
 class _Asked(Struct, frozen=True):
