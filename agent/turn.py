@@ -58,6 +58,7 @@ class TurnRun:
         self._outcome: Done | Failed | None = None
         self._last: Entry | None = None  # the newest entry of this turn
         self._calls: tuple[ToolCall, ...] = ()
+        self._noticed: list[str] = []  # files that this turn has told of
 
     def stop(self) -> None:
         self._stopped = True
@@ -78,7 +79,8 @@ class TurnRun:
 
     async def _whole_turn(self) -> AsyncIterator[SessionEvent]:
         desk = self._desk
-        for notice in await asyncio.to_thread(desk.context.reload):
+        for notice in await asyncio.to_thread(desk.context.reload, sending=True):
+            self._noticed.append(notice.path)
             yield events.Notice(notice.level, str(notice))
         await desk.prepare_model()
         entry = await asyncio.to_thread(self._store_message)
@@ -145,7 +147,7 @@ class TurnRun:
                 assembled = await asyncio.to_thread(desk.assemble, turn)
         self._assembled = assembled
         await asyncio.to_thread(desk.context.record, self._conversation, entry, assembled)
-        if assembled.epoch_changed:
+        if assembled.epoch_changed and not any(path and path in assembled.epoch_changed for path in self._noticed):
             yield events.EpochChanged(assembled.epoch_changed)
         if not turn.continuing:
             yield events.Recall(assembled.recalled)

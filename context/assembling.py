@@ -30,7 +30,7 @@ from models.chat.port import Profile
 from models.messages import Fact, Part, Recalled, Role, Text, Tool
 from models.tokens import tool_tokens
 
-OUTGREW = "the head outgrew its share"
+OUTGREW = "the project's files outgrew their share"
 
 
 class Asked(Struct, frozen=True):

@@ -62,10 +62,13 @@ class Context:
         )
         self._lock = threading.RLock()
 
-    def reload(self) -> tuple[Notice, ...]:
-        """Looks at the workspace's files again; a notice for each that changed or is broken, once."""
+    def reload(self, *, sending: bool = False) -> tuple[Notice, ...]:
+        """Looks at the workspace's files again; a notice for each that changed or is broken, once.
+
+        `sending`: a message goes right afterwards, so what changed goes with that one.
+        """
         with self._lock:
-            return self._bench.shelf.refresh()
+            return self._bench.shelf.refresh(sending=sending)
 
     def skills(self) -> tuple[Skill, ...]:
         """The workspace's skills, by name."""

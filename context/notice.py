@@ -8,7 +8,10 @@ Level = Literal["info", "warning", "error"]
 
 
 class Notice(Struct, frozen=True):
-    """What happened to a file, and where. `line` counts from 1; 0 where it has none."""
+    """What happened to a file, and where. `line` counts from 1; 0 where it has none.
+
+    A text that begins with the file's name is a whole sentence.
+    """
 
     level: Level
     text: str
@@ -16,5 +19,7 @@ class Notice(Struct, frozen=True):
     line: int = 0
 
     def __str__(self) -> str:
+        if self.path and self.text.startswith(self.path):
+            return self.text
         where = f"{self.path}:{self.line}" if self.line else self.path
         return f"{where}: {self.text}" if where else self.text

@@ -18,7 +18,7 @@ from memory.hot import Note, Problem
 class Hot(Protocol):
     """What is needed of hot memory."""
 
-    def refresh(self) -> list[str]: ...
+    def refresh(self, *, ours: bool = True) -> list[str]: ...
     def notes(self) -> tuple[Note, ...]: ...
     def memory_md(self) -> str: ...
     @property
@@ -42,8 +42,8 @@ class WorkspaceShelf:
         self._looked = False
         self._problems: tuple[Problem, ...] = ()
 
-    def refresh(self) -> tuple[Notice, ...]:
-        """Looks at every file again. What is broken is said once, until it changes."""
+    def refresh(self, *, sending: bool = False) -> tuple[Notice, ...]:
+        """Looks at every file again. What is broken is said once, until it changes. `sending`: a message goes now."""
         notices = [
             *self._refresh_system(),
             *self._skills.refresh(),
@@ -52,10 +52,14 @@ class WorkspaceShelf:
         notices += found
         self._soul, found = self._refreshed(self._soul)
         notices += found
-        changed = self._hot.refresh()
+        changed = self._hot.refresh(ours=False)
         notices += self._hot_problems()
         if self._looked:
-            notices += [Notice("info", "changed; the next message tells it.", path) for path in sorted(set(changed))]
+            which = "this" if sending else "your next"
+            notices += [
+                Notice("info", f"{path} changed: what is new goes with {which} message.", path)
+                for path in sorted(set(changed))
+            ]
         self._looked = True
         return tuple(notices)
 
@@ -99,12 +103,12 @@ class WorkspaceShelf:
             return [self._fallen_back(self._system.trouble, 0)]
         if not self._system.digest:
             self._file, self._good = DEFAULT, ""
-            return [Notice("info", "is gone; the default holds.", name)] if self._looked else []
+            return [Notice("info", f"{name} is gone. The default holds.", name)] if self._looked else []
         try:
             self._file, self._good = parse_system_yaml(self._system.text), self._system.text
         except BrokenSystemFile as error:
             return [self._fallen_back(error.problem.text, error.problem.line)]
-        return [Notice("info", "changed; it holds from the next message on.", name)] if self._looked else []
+        return [Notice("info", f"{name} changed. It holds from now on.", name)] if self._looked else []
 
     def _fallen_back(self, what: str, line: int) -> Notice:
         name = self._workspace.system_yaml.name
@@ -125,7 +129,9 @@ class WorkspaceShelf:
             kept = SourceFile(file.path, known.text, known.digest, file.signature, file.trouble)
             held = "what was read before holds" if known.text else "it is left out"
             return kept, [Notice("warning", f"{file.trouble}; {held}.", file.path.name)]
-        said = "changed; the next message begins a new epoch with it."
+        said = (
+            f"{file.path.name} {'changed' if file.digest else 'is gone'}. The model will read the whole context anew."
+        )
         return file, [Notice("info", said, file.path.name)] if self._looked else []
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from context.conditions import has_keyword
 from context.notice import Notice
 from context.sources import SourceFile, refreshed
+from context.yaml_trouble import yaml_trouble
 from foundation.clock import Clock
 
 DESCRIPTION_CHARACTERS = 300
@@ -89,9 +90,8 @@ def read_skill(text: str, digest: str, shown: str) -> tuple[Skill | None, list[N
     try:
         front = yaml.safe_load("\n".join(lines[1:end]))
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        said = getattr(error, "problem", None) or "the front matter is no YAML"
-        return None, [Notice("warning", f"{said}; the skill is left out.", shown, mark.line + 2 if mark else 1)]
+        line, said = yaml_trouble(error, "\n".join(lines[1:end]))
+        return None, [Notice("warning", f"{said}; the skill is left out.", shown, line + 1)]
     fields = cast("dict[str, object]", front) if isinstance(front, dict) else dict[str, object]()
     name, description = (str(fields.get(key) or "").strip() for key in ("name", "description"))
     if not name or not description:

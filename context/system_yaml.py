@@ -22,6 +22,7 @@ from msgspec import Struct
 from context.conditions import ATTACHMENTS, Condition, Hours
 from context.entities import ENTITIES
 from context.patterns import SafePattern, UnsafePattern
+from context.yaml_trouble import yaml_trouble
 
 Read = TypeVar("Read")
 
@@ -70,14 +71,8 @@ def parse_system_yaml(text: str) -> SystemFile:
         raise BrokenSystemFile(1, f"the file has {len(text):,} characters; {MOST_CHARACTERS:,} are the most")
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        said = error.problem or "this is no YAML"
-        if error.context:
-            said = f"{said} ({error.context})"
-        raise BrokenSystemFile(mark.line + 1 if mark else 1, said) from error
     except yaml.YAMLError as error:
-        raise BrokenSystemFile(1, " ".join(str(error).split())) from error
+        raise BrokenSystemFile(*yaml_trouble(error, text)) from error
     except RecursionError as error:
         raise BrokenSystemFile(1, "the lists are nested too deeply") from error
     if root is None:

@@ -5,7 +5,7 @@ to whatever a person wrote at the same moment.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from foundation.clock import iso
@@ -94,15 +94,17 @@ def line_ends(text: str) -> str:
 
 
 def rewrite_note(seen: Note, text: str, spare: tuple[datetime, str]) -> Edit:
-    """Gives the note that was `seen` a new text; its timestamp, heading and link stay.
+    """Gives the note that was `seen` a new text; its timestamp and link stay, and a heading that a person gave it.
 
     Where a person changed it meanwhile, both changes are merged; where they cannot be, theirs stays and ours becomes
     an entry of its own, with the time and heading in `spare`.
     """
     wanted = as_items(text).rstrip("\n")
+    heading = heading_after(seen, text)
 
     def edit(before: str) -> str:
-        found = next((note for note in parse(before, seen.path) if note.id == seen.id), None)
+        notes = parse(before, seen.path)
+        found = next((note for note in notes if note.id == seen.id), None) or rewritten(notes, seen, text)
         if found is None:
             return append_entry(seen.path, *spare, text, seen.conversation)(before)
         if found.text == wanted:
@@ -110,9 +112,23 @@ def rewrite_note(seen: Note, text: str, spare: tuple[datetime, str]) -> Edit:
         merged = merge(_ended(seen.text), _ended(found.text), _ended(wanted))
         if merged.leftover:
             return append_entry(seen.path, *spare, text, seen.conversation)(before)
-        return _with_text(before, found, merged.text)
+        after = _with_text(before, found, merged.text)
+        return after if heading == seen.heading else _with_heading(after, found, heading)
 
     return edit
+
+
+def heading_after(seen: Note, text: str) -> str:
+    """The heading once the note says `text`: one that was made of the old words is made of the new ones."""
+    made = bool(seen.heading and seen.text) and seen.heading == one_line(heading_for(seen.text))
+    return one_line(heading_for(text)) if made else seen.heading
+
+
+def rewritten(notes: Iterable[Note], seen: Note, text: str) -> Note | None:
+    """The note that was `seen`, where it was given `text` and a heading of it."""
+    heading, wanted = heading_after(seen, text), as_items(text).rstrip("\n")
+    alike = (note for note in notes if heading and note.heading == heading and note.time == seen.time)
+    return next((note for note in alike if note.time is not None or note.text == wanted), None)
 
 
 def remove_note(seen: Note) -> Edit:
@@ -134,6 +150,15 @@ def remove_note(seen: Note) -> Edit:
 
 def _ended(text: str) -> str:
     return text + "\n" if text else ""
+
+
+def _with_heading(before: str, note: Note, heading: str) -> str:
+    lines = lines_of(before)
+    for number in range(note.line_first - 1, note.words_first - 1):
+        if found := _HEADING.match(lines[number].lstrip(" ")):
+            lines[number] = f"{found.group(1)}{heading}{line_ends(before)}"
+            break
+    return "".join(lines)
 
 
 def _with_text(before: str, note: Note, text: str) -> str:

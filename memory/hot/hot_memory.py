@@ -15,7 +15,17 @@ from foundation.errors import Misuse, NotYet
 from foundation.files import NotUtf8, encode, make_private_folder
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
-from memory.hot.edits import Edit, append_entry, as_items, heading_for, one_line, remove_note, rewrite_note
+from memory.hot.edits import (
+    Edit,
+    append_entry,
+    as_items,
+    heading_after,
+    heading_for,
+    one_line,
+    remove_note,
+    rewrite_note,
+    rewritten,
+)
 from memory.hot.errors import NoSuchNote, NoteChanged, Unwritable
 from memory.hot.exposed import Exposed
 from memory.hot.late import Late
@@ -39,6 +49,7 @@ class HotMemory:
         self._versions = Versions(workspace.versions)
         self._seen: dict[str, Seen] = {}
         self._unreported: set[str] = set()
+        self._only_ours: set[str] = set()  # of those unreported, files that nobody else changed
         self._ours: set[str] = set()  # files whose last known text we wrote
         self._exposed: defaultdict[str, Exposed] = defaultdict(Exposed)
         self._late: deque[Late] = deque()
@@ -46,12 +57,16 @@ class HotMemory:
         self._lock = RLock()
         self._between_processes = FileLock(workspace.hot_lock, timeout=_LOCK_SECONDS, thread_local=False)
 
-    def refresh(self) -> list[str]:
-        """The files (relative names) that changed, appeared or went since the last refresh; the first gives all."""
+    def refresh(self, *, ours: bool = True) -> list[str]:
+        """The files (relative names) that changed, appeared or went since the last refresh; the first gives all.
+
+        Without `ours`, those are left out that nobody changed but this memory itself.
+        """
         with self._lock:
             self._look()
-            changed = sorted(self._unreported)
+            changed = sorted(self._unreported if ours else self._unreported - self._only_ours)
             self._unreported.clear()
+            self._only_ours.clear()
             return changed
 
     def look(self) -> None:
@@ -99,20 +114,22 @@ class HotMemory:
             return next(note for note in now if note.time == moment and note.heading == title)
 
     def rewrite(self, note_id: str, text: Cleared) -> Note:
-        """Gives a note a new text; its time, heading and link stay. Its id does too where it has a time or heading.
+        """Gives a note a new text; its time, link and heading stay. Its id does too where it has a time or heading.
 
+        A heading that was made of the old text's first words is made of the new one's, and the id with it.
         A person's change to the same note at the same moment is merged with ours. Where that cannot be, theirs stays
         and ours becomes an entry of its own, which is what comes back.
         """
         seen = self.note(note_id)
         with self._writing(seen.path):
-            heading = seen.heading or one_line(heading_for(text))
+            heading = heading_after(seen, text) or one_line(heading_for(text))
             moment = self._free_moment(seen.path, heading)
             now = self._write(seen.path, rewrite_note(seen, text, (moment, heading)))
         wanted = as_items(text).rstrip("\n")
         found = (
             next((note for note in now if note.time == moment and note.heading == heading), None)
             or next((note for note in now if note.id == note_id), None)
+            or rewritten(now, seen, text)
             or next((note for note in now if note.text == wanted), None)
         )
         if found is None:
@@ -185,6 +202,7 @@ class HotMemory:
         else:
             self._seen[name] = now
         self._unreported.add(name)
+        self._only_ours.discard(name)
 
     @contextmanager
     def _writing(self, name: str) -> Generator[None]:
@@ -224,8 +242,11 @@ class HotMemory:
                 f"{error.filename or path} could not be written: {error.strerror or error}.",
                 "Nothing was changed. Make room or allow writing there, then try again.",
             ) from error
+        alone = name not in self._unreported or name in self._only_ours
         self._look_at(name, path)
         if (seen := self._seen.get(name)) and seen.text == text:
+            if alone:
+                self._only_ours.add(name)
             self._ours.add(name)
             return seen.notes
         self._versions.keep(name, encode(text), self._clock.now())

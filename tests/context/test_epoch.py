@@ -91,7 +91,8 @@ def test_a_note_taken_back_is_told_too(talk: Talk) -> None:
     note(talk, 2, "Bo drinks coffee")
     talk.send("Two.")
     talk.workspace.memory_md.write_text(held, encoding="utf-8")
-    assert "is again as it was" in texts(talk.send("Three."))[-1]
+    told = texts(talk.send("Three."))[-1]
+    assert "was removed." in told and "replaces: Bo drinks coffee" in told
     assert "<palimpsest-changes>" not in texts(talk.send("Four."))[-1]
 
 

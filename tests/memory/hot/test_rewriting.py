@@ -1,0 +1,41 @@
+"""A note that gets another text: which heading stands above it, and who hears of it."""
+
+from foundation.paths import Workspace
+from foundation.privacy import clear
+from memory.hot import HotMemory
+from memory.hot.edits import rewrite_note
+
+
+def test_a_heading_made_of_the_old_words_goes_with_them(workspace: Workspace, hot: HotMemory) -> None:
+    note = hot.remember(clear("The boiler is serviced in May."))
+    new = hot.rewrite(note.id, clear("The boiler is serviced in June."))
+    text = workspace.memory_md.read_text(encoding="utf-8")
+    assert "May" not in text
+    assert (new.heading, new.time) == ("The boiler is serviced in June.", note.time)
+    again = hot.rewrite(new.id, clear("The boiler was sold."))
+    assert "June" not in workspace.memory_md.read_text(encoding="utf-8")
+    assert [one.id for one in hot.notes()] == [again.id]
+
+
+def test_a_heading_that_was_given_stays(workspace: Workspace, hot: HotMemory) -> None:
+    note = hot.remember(clear("It is serviced in May."), heading=clear("Boiler"))
+    assert hot.rewrite(note.id, clear("It is serviced in June.")).id == note.id
+    assert "# Boiler\n" in workspace.memory_md.read_text(encoding="utf-8")
+
+
+def test_rewriting_twice_is_rewriting_once(workspace: Workspace, hot: HotMemory) -> None:
+    note = hot.remember(clear("The boiler is serviced in May."))
+    assert note.time is not None
+    edit = rewrite_note(note, "It is serviced in June.", (note.time, "It is serviced in June."))
+    once = edit(workspace.memory_md.read_text(encoding="utf-8"))
+    assert edit(once) == once and once.count("June") == 2
+
+
+def test_what_we_wrote_ourselves_can_be_left_out_of_what_changed(workspace: Workspace, hot: HotMemory) -> None:
+    hot.refresh()
+    hot.remember(clear("tea"))
+    hot.remember(clear("milk"))
+    assert hot.refresh(ours=False) == []
+    workspace.memory_md.write_text("# By hand\n\ncoffee\n", encoding="utf-8")
+    hot.remember(clear("cocoa"))
+    assert hot.refresh(ours=False) == ["MEMORY.md"]
