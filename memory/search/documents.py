@@ -6,12 +6,16 @@ import numpy as np
 
 from memory.cold.changes import TermsRow
 from memory.search.growing import Column, Growing
+from memory.search.packing import split
+from memory.search.substance import substance
 
 COLUMNS = {
     "entry": "i8",  # its seq in the cold store
     "conversation": "i8",  # its seq
     "time": "i8",  # milliseconds since 1970
     "length": "i4",  # terms, repeats counted
+    "says": "i4",  # terms that say something, the speaker's name left out
+    "asks": "u1",  # 1: it has a question word
     "kind": "i4",  # these three: places in `names`
     "role": "i4",
     "speaker": "i4",
@@ -73,8 +77,10 @@ class Documents:
         else:
             before, after = int(self["previous"][old]), int(self["following"][old])
             self._bury(old)
+        own = substance(*split(row.packed), row.speaker)
         values = {
             "entry": row.entry, "conversation": row.conversation, "time": row.time_ms, "length": row.length,
+            "says": own.says, "asks": own.asks,
             "kind": self._coded(row.kind), "role": self._coded(row.role), "speaker": self._coded(row.speaker),
             "previous": before, "following": after, "alive": 1,
         }  # fmt: skip

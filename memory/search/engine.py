@@ -8,7 +8,7 @@ from time import perf_counter
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.hot import HotMemory, Note
-from memory.search.filters import entries_allowed, notes_allowed
+from memory.search.filters import entries_allowed, entries_lending, notes_allowed
 from memory.search.finding import Findings, Source, find, newest, notes_source
 from memory.search.hits import Reader
 from memory.search.index import Index, Progress
@@ -61,7 +61,10 @@ class Engine:
             self._hot.look()
             self._notes.keep_up(self._hot.notes())
             notes = self._notes.notes
-            sources = Source(self._index, allowed), notes_source(self._notes, notes_allowed(query, notes))
+            sources = (
+                Source(self._index, allowed, lends=entries_lending(query)),
+                notes_source(self._notes, notes_allowed(query, notes)),
+            )
             if not query.text.strip():
                 return newest(sources), notes
             most = 2 * query.page * query.limit

@@ -12,8 +12,9 @@ from memory.cold.sql import fetch
 from memory.hot.notes import Note
 from memory.search.documents import Documents
 from memory.search.growing import Column
-from memory.search.query import NOTE, UNASKED, Query
+from memory.search.query import NOTE, QUOTING, UNASKED, Query
 from memory.search.rank import Allowed
+from models.messages import Role
 
 _Mask = Callable[[Documents, Column], Column]
 
@@ -23,12 +24,20 @@ _LABELLED_ENTRIES = """SELECT DISTINCT s.entry FROM archives a JOIN pages p ON p
     JOIN spans s ON s.page = p.id WHERE a.label = ?1"""
 
 
+def entries_lending(query: Query) -> Allowed:
+    """Which entries lend their words to those beside them: neither what is in view already (the question itself is),
+    nor what only quotes others' words."""
+    masks = [_quotes_nobody, *([_not_among(query.exclude)] if query.exclude else [])]
+    return lambda documents, some: np.logical_and.reduce([each(documents, some) for each in masks])
+
+
 def entries_allowed(query: Query, cold: ColdStore) -> Allowed:
     """Which entries the query lets through."""
     masks: list[_Mask] = [lambda documents, some: documents["alive"][some] == 1, _kinds(query.kinds)]
     if query.exclude:
-        excluded = np.fromiter(query.exclude, "i8", len(query.exclude))
-        masks.append(lambda documents, some: ~np.isin(documents["entry"][some], excluded))
+        masks.append(_not_among(query.exclude))
+    if not query.kinds and not query.speaker:
+        masks.append(_quotes_nobody)
     for column, wanted in (("role", query.role), ("speaker", query.speaker)):
         if wanted:
             masks.append(_named(column, wanted))
@@ -66,6 +75,17 @@ def note_allowed(query: Query, note: Note) -> bool:
         return False
     after = query.since is None or (note.time is not None and note.time >= query.since)
     return after and (query.until is None or (note.time is not None and note.time < query.until))
+
+
+def _not_among(entries: frozenset[int]) -> _Mask:
+    excluded = np.fromiter(entries, "i8", len(entries))
+    return lambda documents, some: ~np.isin(documents["entry"][some], excluded)
+
+
+def _quotes_nobody(documents: Documents, some: Column) -> Column:
+    """False for the answers of the program's own `offline`: they quote, and what they quote is found itself."""
+    quoting, answering = documents.code(QUOTING), documents.code(Role.ASSISTANT.value)
+    return (documents["speaker"][some] != quoting) | (documents["role"][some] != answering)
 
 
 def _kinds(kinds: tuple[str, ...]) -> _Mask:

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import Struct
 
+from memory.search.documents import Documents
 from memory.search.growing import Column
 from memory.search.question import Question
-from memory.search.rank import Allowed, Collection, Corpus, Ranked, look_up, rank
+from memory.search.rank import Allowed, Collection, Corpus, May, Ranked, look_up, rank
 
 BEST_COVERAGE, LEAST_COVERAGE = 0.18, 0.07
 """Of a question's content, by weight of its words. Where nothing holds the former, nothing is about the question; what
@@ -44,12 +45,19 @@ class Findings(Struct, frozen=True):
             yield Found(source, int(self.keys[source][row]), -steps * _STEP, parts)
 
 
+def all_of(documents: Documents, some: Column) -> Column:
+    """Each of them."""
+    return np.ones(len(some), bool)
+
+
 class Source(Struct, frozen=True):
-    """A collection to search, which of it may be found, and what its documents are worth against others'."""
+    """A collection to search, which of it may be found, what its documents are worth against others', and which of
+    them lend their words to those beside them."""
 
     collection: Collection
     allowed: Allowed
     weight: float = 1.0
+    lends: Allowed = all_of
 
 
 def notes_source(collection: Collection, allowed: Allowed) -> Source:
@@ -65,7 +73,7 @@ def find(
     corpus = _corpus(sources)
     looked = look_up(question, tuple(source.collection for source in sources), corpus)
     ranked = tuple(
-        rank(source.collection, question, terms, corpus, source.allowed, most)
+        rank(source.collection, question, terms, corpus, May(source.allowed, source.lends), most)
         for source, terms in zip(sources, looked, strict=True)
     )
     if max((float(each.coverage.max(initial=0.0)) for each in ranked), default=0.0) < BEST_COVERAGE:

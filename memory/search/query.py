@@ -18,6 +18,9 @@ NOTE = "memory"
 UNASKED = (EntryKind.TOOL_CALL.value, EntryKind.SUMMARY.value)
 """Kinds that a query finds only by name."""
 
+QUOTING = "offline"
+"""The speaker that has no words of its own: its answers are found only where `speaker` or `kinds` asks for them."""
+
 KINDS = (*(kind.value for kind in EntryKind), NOTE)
 _MOST_AT_ONCE = 1000
 
@@ -27,7 +30,8 @@ class Query(Struct, frozen=True, kw_only=True):
 
     `conversation` is an id, a title, or a prefix of an id. `label` is a conversation's or an archive's. `exclude` are
     seqs of entries (those in view already). `since` is within, `until` is not. `threshold` is a least score.
-    Tool calls and summaries are found only where `kinds` names them: what a summary stands for is found itself.
+    Tool calls and summaries are found only where `kinds` names them: what a summary stands for is found itself. What
+    `offline` answered only quotes, and is found only where `speaker` or `kinds` is given.
     """
 
     text: str = ""

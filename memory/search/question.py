@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from memory.search.analyse import terms, words
 from memory.search.dates import Period, periods
+from memory.search.substance import is_asking
 from memory.search.weak import is_weak
 
 _LONGEST = 64  # terms of a question that are looked up: of a pasted text its first
@@ -34,6 +35,7 @@ class Question(Struct, frozen=True):
     periods: tuple[Period, ...] = ()
     asks_when: bool = False
     asks_number: bool = False
+    asks: bool = False  # it has a question word, or a question mark
 
     @property
     def content(self) -> tuple[Term, ...]:
@@ -62,6 +64,7 @@ def take_apart(text: str) -> Question:
         periods=tuple(dict.fromkeys(date.period for date in dates)),
         asks_when=_ASKS_WHEN.search(text) is not None,
         asks_number=_ASKS_NUMBER.search(text) is not None,
+        asks=text.rstrip().endswith(("?", "？")) or any(map(is_asking, found)),
     )
 
 

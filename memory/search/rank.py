@@ -17,12 +17,14 @@ from memory.search import bonuses
 from memory.search.bonuses import Bonus
 from memory.search.documents import NONE, Documents
 from memory.search.growing import Column
+from memory.search.novelty import telling
 from memory.search.postings import Posting
 from memory.search.question import Question, Term
 
 K1, B = 0.9, 0.4
 PREVIOUS, NEXT, SECOND = 0.3, 0.2, 0.1  # weights of the turn before, the turn after, and the ones beyond
 CONVERSATION = 0.02
+LONGEST = 4.0  # average lengths
 SHORT = 100  # terms: of a longer neighbour's words so much less bears on what stands beside it
 APART = 12 * 3_600_000  # milliseconds: turns further apart than this are of two talks, and no neighbours
 _LARGE = 20_000  # documents
@@ -49,6 +51,13 @@ class Allowed(Protocol):
     """Which of some documents may be found."""
 
     def __call__(self, documents: Documents, some: Column) -> Column: ...
+
+
+class May(NamedTuple):
+    """Which documents may be found, and which lend their words to those beside them."""
+
+    be_found: Allowed
+    lend: Allowed
 
 
 class Looked(NamedTuple):
@@ -89,24 +98,25 @@ def idf(held: int, documents: int) -> float:
 
 
 def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
-    collection: Collection, question: Question, looked: tuple[Looked, ...], corpus: Corpus, allowed: Allowed, most: int
+    collection: Collection, question: Question, looked: tuple[Looked, ...], corpus: Corpus, may: May, most: int
 ) -> Ranked:
     """The best documents of a collection, `most` of them or more, scored in full."""
     documents = collection.documents
     content, topic = set(question.content), set(question.topic)
-    chosen = _candidates(documents, [each for each in looked if each.term in content], corpus, allowed, most)
-    counts = _counts(documents, chosen, looked)
+    chosen = _candidates(documents, [each for each in looked if each.term in content], corpus, may.be_found, most)
+    counts, own = _counts(documents, chosen, looked, may.lend)
     idfs = np.array([each.idf * (each.term in topic) for each in looked])
     coverage = (counts > 0) @ idfs / max(float(idfs.sum()), 1e-9)
     if question.is_keywords:
         coverage *= _own(chosen, [each.posting for each in looked])
     counts = counts + _in_conversation(documents, chosen, looked)
-    short = K1 * (1 - B + B * documents["length"][chosen] / max(corpus.average, 1e-9))
+    short = _saturation(documents["length"][chosen], corpus)
     worth = np.array([each.term.weight * each.idf for each in looked])
     parts = worth * counts * (K1 + 1) / (counts + short[:, None])
     more = bonuses.bonuses(collection, question, chosen)
     parts = np.column_stack((parts, *(bonus.weight * bonus.share for bonus in more)))
     reachable = float(worth.sum()) * (K1 + 1) + sum(bonus.weight for bonus in more)
+    parts *= telling(documents, chosen, own, question)[:, None]
     return Ranked(chosen, parts.sum(axis=1), reachable, coverage, looked, parts, more)
 
 
@@ -115,7 +125,7 @@ def _candidates(documents: Documents, content: list[Looked], corpus: Corpus, all
     plain = np.zeros(documents.count, "f4")
     for _, posting, worth in _telling(content, documents.count):
         where, counts = posting
-        short = K1 * (1 - B) + (K1 * B / max(corpus.average, 1e-9)) * documents["length"][where]
+        short = _saturation(documents["length"][where], corpus)
         plain[where] += worth * counts / (counts + short)
     matching = np.flatnonzero(plain)
     matching = matching[allowed(documents, matching)]
@@ -123,6 +133,12 @@ def _candidates(documents: Documents, content: list[Looked], corpus: Corpus, all
     around = np.unique(np.concatenate([best, *_around(documents, best)]))
     around = around[around != NONE]
     return around[allowed(documents, around)]
+
+
+def _saturation(lengths: Column, corpus: Corpus) -> Column:
+    """k₁ (1 − b + b |d| / average). Beyond LONGEST averages a text is a collection of passages, not a wordy one."""
+    most = LONGEST * corpus.average
+    return K1 * (1 - B) + (K1 * B / max(corpus.average, 1e-9)) * np.minimum(lengths, most)
 
 
 def _telling(content: list[Looked], documents: int) -> list[Looked]:
@@ -156,16 +172,20 @@ def _step(documents: Documents, links: str, some: Column) -> Column:
     return np.where(is_near, beside, NONE)
 
 
-def _counts(documents: Documents, chosen: Column, looked: tuple[Looked, ...]) -> Column:
-    """Each term in each document and around it, weighted: a row a document, a column a term."""
+def _counts(documents: Documents, chosen: Column, looked: tuple[Looked, ...], lends: Allowed) -> tuple[Column, Column]:
+    """Each term in each document and around it, weighted: a row a document, a column a term. And the same in the
+    document alone."""
     weights = np.array([1.0, PREVIOUS, NEXT, SECOND, SECOND])
     windows = np.stack([chosen, *_around(documents, chosen)])
     needed, places = np.unique(windows, return_inverse=True)
     places = places.reshape(windows.shape)
     bearing = weights[:, None] * np.minimum(1.0, SHORT / np.maximum(documents["length"][windows], 1))
+    bearing *= lends(documents, needed)[places]
     bearing[0] = 1.0
-    columns = [(bearing * occurrences(posting, needed)[places]).sum(axis=0) for _, posting, _ in looked]
-    return np.column_stack(columns) if columns else np.zeros((len(chosen), 0))
+    held = [occurrences(posting, needed)[places] for _, posting, _ in looked]
+    if not held:
+        return np.zeros((len(chosen), 0)), np.zeros((len(chosen), 0))
+    return np.column_stack([(bearing * each).sum(axis=0) for each in held]), np.column_stack([each[0] for each in held])
 
 
 def _own(chosen: Column, postings: list[Posting]) -> Column:

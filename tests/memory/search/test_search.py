@@ -264,3 +264,62 @@ def test_a_query_is_read_from_words_as_they_are_typed(clock: FakeClock) -> None:
 def test_opening_a_memory_loads_no_numpy() -> None:
     code = "import sys, memory.workspace_memory, memory.search; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_only_asks_the_same_goes_after_what_answers(talk: Talk) -> None:
+    talk.say("What is the vault code for room 1?", to="asked", day="2026-03-09")
+    talk.say("Note 1: the vault code for room 1 is ZX-1037. " + "The harbour keeps a ledger of ships. " * 60, to="note")
+    for number in range(2, 9):
+        talk.say(f"Note {number}: the vault code for room {number} is ZX-{number}.", to=f"n{number}")
+    for question in ("What is the vault code for room 1?", "vault code for room 1"):
+        found = talk.found(question)
+        assert found[0].startswith("Note 1:"), question
+        assert "What is the vault code for room 1?" in found  # it is there all the same
+
+
+def test_a_longer_question_goes_after_what_answers_too(talk: Talk) -> None:
+    talk.say("When did Melanie paint a sunrise?", to="asked")
+    talk.say("That lake sunrise was painted last year, it is special to me, and it hangs in the hall.", to="told")
+    assert talk.ask("sunrise").hits[0].conversation == "told"
+
+
+def test_chinese_questions_ask_too(talk: Talk) -> None:
+    talk.say("备用钥匙的密码是什么？", to="asked")
+    talk.say("温室的备用钥匙在奥孔克沃太太那里，密码是孔雀石七号，请不要忘记告诉园丁先生。", to="told")
+    assert talk.ask("备用钥匙的密码").hits[0].conversation == "told"
+
+
+def test_a_quotation_is_found_by_the_entry_that_says_just_that(talk: Talk) -> None:
+    quotation = "The greenhouse key is in the blue tin"
+    talk.say(quotation, to="said")
+    talk.say("The greenhouse has a tin roof, and its key, painted blue, hangs by the door of the shed.", to="other")
+    assert talk.found(quotation)[0] == quotation
+
+
+def test_what_stands_beside_the_asking_goes_after_what_holds_the_words(talk: Talk) -> None:
+    talk.say("What is the vault code for room 1?", to="asked")
+    talk.say("The lighthouse keeper counted seven white ships.", to="asked", role=Role.ASSISTANT)
+    talk.say("Note 1: the vault code for room 1 is ZX-1037. " + "The harbour keeps a ledger of ships. " * 60, to="note")
+    for number in range(2, 9):
+        talk.say(f"Note {number}: the key of hall {number} is ZX-{number}.", to=f"n{number}")
+    assert talk.found("What is the vault code for room 1?")[0].startswith("Note 1:")
+
+
+def test_what_offline_answered_is_found_only_where_it_is_asked_for(talk: Talk) -> None:
+    quoting = "From memory, word for word: the parrot is called Admiral Bertrand."
+    talk.say("The parrot is called Admiral Bertrand, and it is green.", to="told")
+    talk.say("I like birds.", to="asked")
+    talk.say(quoting, to="asked", role=Role.ASSISTANT, speaker="offline")
+    talk.say("Thank you kindly, that helps.", to="asked")
+    assert talk.found("How is the parrot called?") == ["The parrot is called Admiral Bertrand, and it is green."]
+    assert talk.found("parrot", speaker="offline") == [quoting]
+    assert quoting in talk.found("parrot", kinds=("message",))
+    talk.say("A person may call herself so, and keep a parrot.", to="her", speaker="offline")
+    assert "A person may call herself so, and keep a parrot." in talk.found("parrot")
+
+
+def test_what_is_in_view_lends_its_words_to_nothing(talk: Talk) -> None:
+    talk.say("The lighthouse keeper counted seven white ships.", role=Role.ASSISTANT)
+    question = talk.say("What is the vault code?")
+    assert len(talk.found("What is the vault code?")) == 2
+    assert talk.found("What is the vault code?", exclude=frozenset({question.seq})) == []
