@@ -5,6 +5,7 @@ address, a command or a hook: whatever is free text is ignored there, and said.
 """
 
 import difflib
+import reprlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
     trusted = workspace in TrustList(config_dir(environment))
     gathered = _Gathered()
     gathered.take_file(user_config(environment), guarded_too=True)
-    gathered.take_file(workspace.config, guarded_too=trusted)
+    gathered.take_file(workspace.config, guarded_too=trusted, within=workspace.root)
     gathered.take_environment(environment)
     for name, value in flags.items():
         gathered.take(all_settings()[name], value, "--" + name)
@@ -98,6 +99,10 @@ def check_file(path: Path) -> tuple[tuple[Problem, ...], tuple[str, ...]]:
     return tuple(gathered.problems), tuple(gathered.notices)
 
 
+_BRIEFLY = reprlib.Repr()
+_BRIEFLY.maxlevel, _BRIEFLY.maxlist, _BRIEFLY.maxdict, _BRIEFLY.maxstring = 2, 4, 4, 80
+
+
 class _Gathered:
     """Values from all places; what is taken later wins."""
 
@@ -107,9 +112,9 @@ class _Gathered:
         self.problems: list[Problem] = []
         self.notices: list[str] = []
 
-    def take_file(self, path: Path, *, guarded_too: bool) -> None:
+    def take_file(self, path: Path, *, guarded_too: bool, within: Path | None = None) -> None:
         try:
-            found = read(path, sections())
+            found = read(path, sections(), within)
         except ConfigError as error:
             self.problems.append(Problem(error.place, error.said))
             return
@@ -130,7 +135,7 @@ class _Gathered:
         try:
             taken = msgspec.convert(value, setting.kind, strict=not isinstance(value, str))
         except msgspec.ValidationError as error:
-            said = f"`{setting.name}` is {setting.type_name}, not {value!r}. {_reason(error)}"
+            said = f"`{setting.name}` is {setting.type_name}, not {_BRIEFLY.repr(value)}. {_reason(error)}"
             self.problems.append(Problem(where, said.strip()))
             return
         self.values[setting.name] = msgspec.to_builtins(taken)

@@ -11,6 +11,7 @@ from agent.config_files import ConfigError, Found, compose, values_in
 from agent.settings import Setting
 from foundation.errors import Misuse
 from foundation.files import make_private_folder, write_atomically
+from foundation.own_text import Unreadable, read_own_bytes
 from foundation.privacy import as_given
 
 
@@ -19,9 +20,13 @@ def save_value(path: Path, versions: Path, setting: Setting, value: Any) -> None
 
     Raises ConfigError where the file cannot be changed without loss.
     """
-    raw = path.read_bytes() if path.exists() else b""
     try:
+        raw = read_own_bytes(path)
         text = raw.decode("utf-8-sig")
+    except FileNotFoundError:
+        raw, text = b"", ""
+    except Unreadable as error:
+        raise ConfigError("Not readable", str(path), f"{error}.", "Put a text file in its place.") from error
     except UnicodeDecodeError as error:
         raise ConfigError("Not text", str(path), "It is not UTF-8 text.", "Save it as UTF-8.") from error
     changed = with_value(text, setting.name, value, path, sections())

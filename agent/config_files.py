@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from msgspec import Struct
 
+from foundation.bounded_yaml import BadYaml, built_yaml, compose_yaml
 from foundation.errors import PalimpsestError
+from foundation.own_text import Unreadable, read_own_text
 
 
 class ConfigError(PalimpsestError):
@@ -28,19 +30,18 @@ class Found(Struct, frozen=True):
     line: int
 
 
-def read(path: Path, sections: frozenset[str]) -> list[Found]:
+def read(path: Path, sections: frozenset[str], within: Path | None = None) -> list[Found]:
     """What the file sets; nothing where there is no file.
 
-    `sections` are the dotted names that hold further settings. Raises ConfigError with file and line.
+    `sections` are the dotted names that hold further settings, `within` the folder that the file may not lead out
+    of. Raises ConfigError with file and line.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_own_text(path, within=within)
     except FileNotFoundError:
         return []
-    except UnicodeDecodeError as error:
-        raise ConfigError("Not text", str(path), "It is not UTF-8 text.", "Save it as UTF-8.") from error
-    except OSError as error:
-        raise ConfigError("Not readable", str(path), f"It could not be read: {error.strerror}.") from error
+    except Unreadable as error:
+        raise ConfigError("Not readable", str(path), f"{error}.", "Put a text file in its place.") from error
     return values_in(text, path, sections)
 
 
@@ -57,24 +58,21 @@ def values_in(text: str, path: Path, sections: frozenset[str]) -> list[Found]:
 
 def compose(text: str, path: Path) -> Any:
     """The YAML's node tree, or None where it is empty. Raises ConfigError with file, line and what is wrong."""
-    import yaml  # noqa: PLC0415 - most workspaces have no configuration file
-
     try:
-        return yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
-        what = _plainly(error.problem or error.context or "this is not YAML")
-        raise ConfigError("Broken YAML", f"{path}, line {line}", f"{what}.", "Correct that line.") from error
-    except yaml.YAMLError as error:
-        raise ConfigError("Broken YAML", str(path), f"{error}.", "Correct the file.") from error
+        return compose_yaml(text)
+    except BadYaml as error:
+        place = f"{path}, line {error.line}"
+        raise ConfigError("Broken YAML", place, f"{_plainly(error.said)}.", "Correct that line.") from error
 
 
 def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Iterator[Found]:
     seen: set[str] = set()
     for key, value in node.value:
-        name = prefix + str(key.value)
         line = key.start_mark.line + 1
+        if key.id != "scalar":
+            hint = "`palimpsest config schema` has the settings."
+            raise ConfigError("Not a configuration", f"{path}, line {line}", "A setting's name is a word.", hint)
+        name = prefix + key.value
         if name in seen:
             raise ConfigError(
                 "Said twice", f"{path}, line {line}", f"“{name}” stands there twice.", "Keep one of them."
@@ -89,13 +87,11 @@ def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Itera
 
 
 def _constructed(node: Any, path: Path) -> Any:
-    import yaml  # noqa: PLC0415
-
     try:
-        return cast(Any, yaml.SafeLoader("")).construct_document(node)  # PyYAML's stubs leave it untyped
-    except yaml.MarkedYAMLError as error:
-        line = node.start_mark.line + 1
-        raise ConfigError("Broken YAML", f"{path}, line {line}", f"{error.problem}.", "Correct that line.") from error
+        return built_yaml(node)
+    except BadYaml as error:
+        place = f"{path}, line {error.line}"
+        raise ConfigError("Broken YAML", place, f"{error.said}.", "Correct that line.") from error
 
 
 def _plainly(problem: str) -> str:

@@ -1,6 +1,5 @@
 """The workspace's own files, as they stand now: read when they change, with a quiet word about what is wrong."""
 
-from pathlib import Path
 from typing import Protocol
 
 from context.head import Shelf
@@ -10,6 +9,7 @@ from context.sources import SourceFile, digest_of, refreshed
 from context.system_yaml import DEFAULT, BrokenSystemFile, SystemFile, parse_system_yaml
 from foundation.clock import Clock
 from foundation.files import make_private_folder, write_atomically
+from foundation.own_text import Unreadable, read_own_text
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.hot import Note, Problem
@@ -95,7 +95,7 @@ class WorkspaceShelf:
         self._kept = digest
 
     def _refresh_system(self) -> list[Notice]:
-        before, self._system = self._system, refreshed(self._system, self._clock)
+        before, self._system = self._system, refreshed(self._system, self._clock, self._workspace.root)
         if (before.digest, before.trouble) == (self._system.digest, self._system.trouble) and self._looked:
             return []
         name = self._workspace.system_yaml.name
@@ -113,7 +113,7 @@ class WorkspaceShelf:
     def _fallen_back(self, what: str, line: int) -> Notice:
         name = self._workspace.system_yaml.name
         if not self._good:
-            self._file, self._good = _last_good(self._workspace.last_good_system)
+            self._file, self._good = _last_good(self._workspace)
         held = "the last good one holds" if self._good else "the default holds"
         return Notice("error", f"{what}; {held} until it is mended.", name, line)
 
@@ -122,7 +122,7 @@ class WorkspaceShelf:
         return [Notice("warning", problem.text, problem.path) for problem in self._problems if problem not in problems]
 
     def _refreshed(self, known: SourceFile) -> tuple[SourceFile, list[Notice]]:
-        file = refreshed(known, self._clock)
+        file = refreshed(known, self._clock, self._workspace.root)
         if (file.digest, file.trouble) == (known.digest, known.trouble):
             return file, []
         if file.trouble:
@@ -135,9 +135,9 @@ class WorkspaceShelf:
         return file, [Notice("info", said, file.path.name)] if self._looked else []
 
 
-def _last_good(path: Path) -> tuple[SystemFile, str]:
+def _last_good(workspace: Workspace) -> tuple[SystemFile, str]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_own_text(workspace.last_good_system, within=workspace.root)
         return parse_system_yaml(text), text
-    except (OSError, UnicodeDecodeError, BrokenSystemFile):
+    except (FileNotFoundError, Unreadable, BrokenSystemFile):
         return DEFAULT, ""

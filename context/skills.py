@@ -11,13 +11,12 @@ triggers: [packing list, what to pack]
 from pathlib import Path
 from typing import cast
 
-import yaml
 from msgspec import Struct
 
 from context.conditions import has_keyword
 from context.notice import Notice
 from context.sources import SourceFile, refreshed
-from context.yaml_trouble import yaml_trouble
+from foundation.bounded_yaml import BadYaml, load_yaml
 from foundation.clock import Clock
 
 DESCRIPTION_CHARACTERS = 300
@@ -52,7 +51,10 @@ class SkillShelf:
         """Looks again; a notice for each file that changed and cannot be used."""
         notices: list[Notice] = []
         paths = sorted(self._folder.glob("*/SKILL.md")) if self._folder.is_dir() else []
-        files = {path: refreshed(self._files.get(path) or SourceFile(path), self._clock) for path in paths}
+        files = {
+            path: refreshed(self._files.get(path) or SourceFile(path), self._clock, self._folder.parent)
+            for path in paths
+        }
         skills: dict[Path, Skill | None] = {}
         for path, file in files.items():
             known = self._files.get(path)
@@ -88,12 +90,11 @@ def read_skill(text: str, digest: str, shown: str) -> tuple[Skill | None, list[N
     if end is None:
         return None, [Notice("warning", "the front matter is not closed with `---`; the skill is left out.", shown, 1)]
     try:
-        front = yaml.safe_load("\n".join(lines[1:end]))
-    except yaml.YAMLError as error:
-        line, said = yaml_trouble(error, "\n".join(lines[1:end]))
-        return None, [Notice("warning", f"{said}; the skill is left out.", shown, line + 1)]
+        front = load_yaml("\n".join(lines[1:end]))
+    except BadYaml as error:
+        return None, [Notice("warning", f"{error.said}; the skill is left out.", shown, error.line + 1)]
     fields = cast("dict[str, object]", front) if isinstance(front, dict) else dict[str, object]()
-    name, description = (str(fields.get(key) or "").strip() for key in ("name", "description"))
+    name, description = (_word(fields.get(key)) for key in ("name", "description"))
     if not name or not description:
         missing = "name" if not name else "description"
         return None, [Notice("warning", f"the front matter needs a {missing}; the skill is left out.", shown, 1)]
@@ -101,5 +102,10 @@ def read_skill(text: str, digest: str, shown: str) -> tuple[Skill | None, list[N
     words = cast("list[object]", triggers) if isinstance(triggers, list) else [triggers]
     body = "\n".join(lines[end + 1 :]).strip()
     short = " ".join(description.split())[:DESCRIPTION_CHARACTERS]
-    named = tuple(str(word).strip() for word in words if str(word).strip())
+    named = tuple(word for word in map(_word, words) if word)
     return Skill(" ".join(name.split()), short, named, body, shown, digest), []
+
+
+def _word(value: object) -> str:
+    """The value as text; "" for a list or a mapping, which is no name."""
+    return "" if value is None or isinstance(value, list | dict | set) else str(value).strip()

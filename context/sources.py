@@ -7,8 +7,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from foundation.clock import Clock
+from foundation.own_text import Unreadable, read_own_text
 
-MOST_BYTES = 2_000_000
 _YOUNG_NS = 2_000_000_000  # a file as young as this may change again within one tick of its clock: read it again
 
 
@@ -22,8 +22,11 @@ class SourceFile(Struct, frozen=True):
     trouble: str = ""
 
 
-def refreshed(known: SourceFile, clock: Clock) -> SourceFile:
-    """The file as it stands now: `known` itself where its stat says that nothing changed."""
+def refreshed(known: SourceFile, clock: Clock, root: Path) -> SourceFile:
+    """The file as it stands now: `known` itself where its stat says that nothing changed.
+
+    A link that leads out of `root` is trouble: what it leads to is not read.
+    """
     try:
         stat = known.path.stat()
     except FileNotFoundError:
@@ -33,19 +36,16 @@ def refreshed(known: SourceFile, clock: Clock) -> SourceFile:
     signature = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
     if signature == known.signature and not _young(stat.st_mtime_ns, clock.now()):
         return known
-    if stat.st_size > MOST_BYTES:
-        return SourceFile(known.path, signature=signature, trouble=f"it is larger than {MOST_BYTES:,} bytes")
-    return _read(known, signature)
+    return _read(known, signature, root)
 
 
-def _read(known: SourceFile, signature: tuple[int, int, int]) -> SourceFile:
+def _read(known: SourceFile, signature: tuple[int, int, int], root: Path) -> SourceFile:
     try:
-        data = known.path.read_bytes()
-        text = data.decode("utf-8-sig")
-    except OSError as error:
-        return SourceFile(known.path, signature=signature, trouble=f"it cannot be read: {error.strerror}")
-    except UnicodeDecodeError as error:
-        return SourceFile(known.path, signature=signature, trouble=f"it is not UTF-8 text (byte {error.start})")
+        text = read_own_text(known.path, within=root)
+    except FileNotFoundError:
+        return SourceFile(known.path)
+    except Unreadable as error:
+        return SourceFile(known.path, signature=signature, trouble=str(error))
     digest = digest_of(text)
     if digest == known.digest:
         return SourceFile(known.path, known.text, digest, signature)

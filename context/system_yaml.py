@@ -22,11 +22,9 @@ from msgspec import Struct
 from context.conditions import ATTACHMENTS, Condition, Hours
 from context.entities import ENTITIES
 from context.patterns import SafePattern, UnsafePattern
-from context.yaml_trouble import yaml_trouble
+from foundation.bounded_yaml import BadYaml, compose_yaml
 
 Read = TypeVar("Read")
-
-MOST_CHARACTERS = 256_000
 
 
 class Rule(Struct, frozen=True):
@@ -67,14 +65,10 @@ DEFAULT = SystemFile(
 
 def parse_system_yaml(text: str) -> SystemFile:
     """The file's contents. Raises BrokenSystemFile with the line of the first problem."""
-    if len(text) > MOST_CHARACTERS:
-        raise BrokenSystemFile(1, f"the file has {len(text):,} characters; {MOST_CHARACTERS:,} are the most")
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        raise BrokenSystemFile(*yaml_trouble(error, text)) from error
-    except RecursionError as error:
-        raise BrokenSystemFile(1, "the lists are nested too deeply") from error
+        root = compose_yaml(text)
+    except BadYaml as error:
+        raise BrokenSystemFile(error.line, error.said) from error
     if root is None:
         return SystemFile()
     top = _mapping(root, "the file", ("version", "abilities", "rules"))

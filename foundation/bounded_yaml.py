@@ -14,6 +14,7 @@ MOST_CHARACTERS = 256_000
 DEEPEST = 40  # lists and mappings within one another
 MOST_UNFOLDED = 500_000  # characters of all values, aliases unfolded, and NODE for each
 NODE = 20
+MOST_DIGITS = 100
 MOST_BITS = 64  # of a number: more digits than these are no setting, and Python itself refuses to print 4,300
 
 
@@ -30,19 +31,16 @@ def compose_yaml(text: str) -> "yaml.Node | None":
     """The tree of nodes, or None where the text is empty. Raises BadYaml."""
     import yaml  # noqa: PLC0415
 
+    from foundation.yaml_trouble import yaml_trouble  # noqa: PLC0415 (it needs PyYAML)
+
     if len(text) > MOST_CHARACTERS:
         raise BadYaml(1, f"the file has {len(text):,} characters; {MOST_CHARACTERS:,} are the most")
     loader: Any = None
     try:
         loader = _loader()(text)
         return cast("yaml.Node | None", loader.get_single_node())
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        said = error.problem or "this is no YAML"
-        said = f"{said} ({error.context})" if error.context else said
-        raise BadYaml(mark.line + 1 if mark else 1, said) from error
     except yaml.YAMLError as error:
-        raise BadYaml(1, " ".join(str(error).split())) from error
+        raise BadYaml(*yaml_trouble(error, text)) from error
     except (ValueError, OverflowError) as error:  # an escape such as "\U7fffffff"
         line = loader.line + 1 if loader is not None else 1
         raise BadYaml(line, "this is no YAML") from error
@@ -63,6 +61,12 @@ def built_yaml(node: "yaml.Node") -> Any:
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
         # PyYAML reads `2026-99-99` and `!!bool perhaps` without looking.
         raise BadYaml(line, "this is no value of the kind that it says it is") from error
+
+
+def load_yaml(text: str) -> Any:
+    """The plain value of a whole text, None where it is empty. Raises BadYaml."""
+    node = compose_yaml(text)
+    return None if node is None else built_yaml(node)
 
 
 @cache
@@ -97,8 +101,9 @@ def _loader() -> Any:  # PyYAML's own classes are typed in part only
             return node
 
         def construct_yaml_int(self, node: Any) -> int:
-            number = cast(int, cast(Any, super()).construct_yaml_int(node))
-            if number.bit_length() > MOST_BITS:
+            small = len(node.value) <= MOST_DIGITS
+            number = cast(int, cast(Any, super()).construct_yaml_int(node)) if small else 0
+            if not small or number.bit_length() > MOST_BITS:
                 raise yaml.MarkedYAMLError(None, None, "the number is too large", node.start_mark)
             return number
 

@@ -88,7 +88,7 @@ def test_a_workspace_that_was_made_here_is_trusted_and_a_found_one_is_not(
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("context:\n  reserve: [1\n", 3, "expected"),
+        ("context:\n  reserve: [1\n", 2, "bracket"),
         ("context:\n  reserve: many\n", 2, "whole number"),
         ("context:\n  high_water: 3\n", 2, "at most 1"),
         ("model: a\nmodel: b\n", 2, "twice"),
