@@ -25,9 +25,9 @@ _OURS = (
     Fact(
         "memory and recall",
         "Every message and answer is on disk, in .palimpsest/, before it is shown, and notes are in MEMORY.md. For "
-        "each new message all of that is searched, and the passages that bear on it are recalled into the request, with "
-        "where they come from. What no longer fits the model's window is archived as page images, which are read back "
-        "to the letter when it is asked for.",
+        "each new message all of that is searched, and the passages that bear on it are recalled into the request, "
+        "with where they come from. What no longer fits the model's window is archived as page images, which are read "
+        "back to the letter when it is asked for.",
         ("you remember", "your memory", "forget", "storage", "记住", "记忆"),
     ),
     Fact(

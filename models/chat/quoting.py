@@ -44,10 +44,12 @@ _IRREGULAR = dict(
     )
 )
 NEAR = 0.6  # of the shorter question's words: the same question, asked in other words
+OWN = 0.5  # in rare words: the one asked about speaks, and of what is asked
 ADDRESSED = 0.5  # of a name's worth, where the line is not of the one who bears it
 _OPEN = re.compile(
     r"\b(who|whom|whose|what|when|where|which|why|how)\b|什么|怎|如何|哪|谁|几|多少|多久|多大|何时", re.IGNORECASE
 )
+_KIND_NAMED = re.compile(r"\b(?:what|which|how)\s+(\w+)", re.IGNORECASE)
 _DATE = re.compile(
     r"\d|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)\w*|yester|today|tomorrow"
     r"|\b(morning|noon|evening|night|week|month|year|ago)\b|[年月日点号]|昨|今|明天|星期|周[一二三四五六日]",
@@ -162,6 +164,7 @@ class _Asked(Struct, frozen=True):
     weights: dict[str, float]
     wanted: tuple[re.Pattern[str], ...]
     named: frozenset[str]
+    kind: frozenset[str]  # the word after “what” or “which”: what kind of thing the answer is, and need not say
     is_open: bool  # asks for something that it does not say itself
 
     def worth_of(self, words: set[str]) -> float:
@@ -170,7 +173,9 @@ class _Asked(Struct, frozen=True):
     def share(self, words: set[str]) -> float:
         """Of what is asked, by worth; a word that nothing holds counts as the rarest."""
         rarest = max(self.weights.values(), default=1.0)
-        whole = sum(self.weights.get(term, rarest) for term in self.words)
+        whole = sum(
+            self.weights.get(term, rarest) for term in self.words if term in self.weights or term not in self.kind
+        )
         return self.worth_of(words) / whole if whole else 0.0
 
 
@@ -184,8 +189,9 @@ def _asked(question: str, sources: Sequence[Source], split: Sequence[list[Piece]
         ]
     )
     wanted = tuple(shape for kind, shape in _KINDS if kind.search(question))
+    kind = frozenset(term for word in _KIND_NAMED.findall(question) for term in terms(word))
     named = frozenset(term for source in sources for term in terms(source.speaker)) & words
-    return _Asked(question.strip(), words, weights, wanted, named, _OPEN.search(question) is not None)
+    return _Asked(question.strip(), words, weights, wanted, named, kind, _OPEN.search(question) is not None)
 
 
 def _rarity(documents: list[set[str]]) -> dict[str, float]:
@@ -197,7 +203,9 @@ def _worth(sentence: str, asked: _Asked, speaker: str) -> float:
     words = set(terms(sentence))
     own = set(terms(speaker)) & asked.named
     score = asked.worth_of(words | own)
-    if not own:
+    if own and words & asked.words - own:
+        score += OWN
+    elif not own:
         score -= ADDRESSED * asked.worth_of(words & asked.named)  # to speak to somebody is not to speak of them
     if not _is_question(sentence):
         score += 0.01
