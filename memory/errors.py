@@ -8,6 +8,7 @@ MemoryTrouble           the root of this room's tree
 ├── OutOfDate           what was to be archived changed meanwhile
 └── StoreTrouble        the cold store cannot do it
     ├── CannotOpen      it is no store of ours, or newer than we are, or the folder refuses
+    ├── ReadOnly        it can be read, and not written to
     ├── StoreFull       no space is left
     ├── StoreBusy       another program holds it
     ├── AlreadyThere    that id is taken
@@ -63,6 +64,12 @@ class CannotOpen(StoreTrouble):
     """It is no store of ours, or newer than this program, or SQLite is too old, or the folder refuses."""
 
     code = "cannot_open"
+
+
+class ReadOnly(StoreTrouble):
+    """The workspace can be read, and not written to."""
+
+    code = "read_only"
 
 
 class StoreFull(StoreTrouble):

@@ -6,7 +6,6 @@ from typing import Self
 from msgspec import Struct
 
 from foundation.clock import Clock, SystemClock
-from foundation.files import make_private_folder
 from foundation.paths import Workspace
 from foundation.trust import Citation, Trust
 from memory.archive.passage import Passage
@@ -37,7 +36,6 @@ class Memory:
     def open(cls, workspace: Workspace, clock: Clock | None = None) -> Self:
         """Opens the store, or makes it. Raises MemoryRoomError where it cannot be opened or is newer than we are."""
         clock = clock or SystemClock()
-        make_private_folder(workspace.state)
         return cls(workspace, ColdStore.open(workspace.database, analyse=analyse, clock=clock), clock)
 
     @cached_property

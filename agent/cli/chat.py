@@ -9,6 +9,7 @@ from agent.cli.group import Leaf, conversation_options
 from agent.cli.invocation import Invocation, current, piped_input
 from agent.cli.opening import Opening
 from foundation.errors import Misuse, PalimpsestError
+from foundation.paths import Workspace
 
 
 class NoScreen(PalimpsestError):
@@ -55,7 +56,9 @@ def run_chat(invocation: Invocation, message: str) -> None:
     asked = _with_input(invocation.prompt, piped_input())
     form = invocation.output_format or ("json" if invocation.json else "text")
     invocation.json = invocation.json or form != "text"
-    invocation.status = asyncio.run(answer(invocation.session, asked, form))
+    invocation.status = asyncio.run(
+        answer(invocation.session, asked, form, here=invocation.here, naming=invocation.prompt)
+    )
 
 
 def _open_screen(invocation: Invocation, message: str) -> None:
@@ -64,14 +67,17 @@ def _open_screen(invocation: Invocation, message: str) -> None:
             "No screen", "This way of starting has no screen.", 'Use `palimpsest`, or -p "TEXT" without a screen.'
         )
     if not at_a_terminal():
+        lone = bool(message) and not any(letter.isspace() for letter in message)
+        taken = f"“{message}” is no command, so it was taken as the chat's first message. " if lone else ""
         raise Misuse(
             "No terminal",
-            "The chat needs a terminal for its input, its output and its errors.",
+            f"{taken}The chat needs a terminal for its input, its output and its errors.",
             'Without a screen: palimpsest -p "TEXT"',
         )
     new = not invocation.workspace.is_workspace
     workspace = invocation.prepare(for_writing=True)
     reading = invocation.reading
+    lost = _index_lost(workspace)
     opening = Opening(
         workspace=workspace,
         config=reading.config,
@@ -79,9 +85,18 @@ def _open_screen(invocation: Invocation, message: str) -> None:
         resume=invocation.resume or "",
         latest=invocation.latest,
         new_workspace=new,
-        notices=reading.notices,
+        notices=(*reading.notices, *([lost] if lost else [])),
     )
     invocation.status = invocation.open_screen(opening) or 0
+
+
+def _index_lost(workspace: Workspace) -> str:
+    """What to say where there are packs and no database: it is about to be made anew."""
+    from memory.archive.strangers import index_lost, strangers  # noqa: PLC0415
+
+    if workspace.database.exists() or not (lost := strangers(workspace.packs, ())):
+        return ""
+    return index_lost(workspace.database, len(lost))
 
 
 def at_a_terminal() -> bool:

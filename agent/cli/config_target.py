@@ -14,7 +14,7 @@ def target(invocation: Invocation, setting: Setting, *, user: bool) -> tuple[Pat
     own = config_dir(invocation.environment)
     if user:
         return user_config(invocation.environment), own / "versions"
-    workspace = invocation.prepare(for_writing=True)
+    workspace = invocation.prepare()
     if setting.guarded and workspace not in TrustList(own):
         raise Misuse(
             "Not trusted",

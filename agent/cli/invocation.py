@@ -67,30 +67,44 @@ class Invocation:
         return reading
 
     def prepare(self, *, for_writing: bool = False) -> Workspace:
-        """The workspace, made if it is new. A folder that is named but not there is only made to be written to."""
+        """The workspace; where it is new it is made to be written to, and never to be read. Raises NoWorkspace."""
         from agent.workspaces import prepare  # noqa: PLC0415
 
         workspace = self.workspace
         if workspace.is_workspace:
             return workspace
-        named = self.workspace_flag is not None or "PALIMPSEST_WORKSPACE" in self.environment
-        if named and not for_writing and not workspace.root.exists():
-            raise NoWorkspace(
-                "No workspace",
-                f"There is no folder {workspace.root}.",
-                f"`palimpsest init {workspace.root}` makes one.",
-            )
+        if not for_writing:
+            raise self._no_workspace()
         prepare(workspace, self.environment)
         output.say(f"A new workspace: {workspace.root}")
         return workspace
 
+    def _no_workspace(self) -> NoWorkspace:
+        root = self.workspace.root
+        if self.workspace_flag is not None or self.environment.get("PALIMPSEST_WORKSPACE"):
+            what = "is no workspace" if root.exists() else "is not there"
+            return NoWorkspace("No workspace", f"{root} {what}.", f"`palimpsest init {root}` makes one.")
+        return NoWorkspace(
+            "No workspace",
+            f"{self.here} is no workspace, nor is a folder above it, and there is no {root}.",
+            f"`palimpsest init .` makes one here; `palimpsest init` makes {root}.",
+        )
+
     @contextmanager
-    def memory(self, *, for_writing: bool = False) -> Generator[Memory]:
-        """The workspace's memory, closed afterwards."""
+    def memory(self, *, for_writing: bool = False, recovering: bool = False) -> Generator[Memory]:
+        """The workspace's memory, closed afterwards; what is wrong with it is said.
+
+        To write, or where `recovering` asks for it, answers that a crash cut off are settled first, so that a search
+        finds them. Other readers see them as they stand.
+        """
         from memory.workspace_memory import Memory  # noqa: PLC0415
 
         memory = Memory.open(self.prepare(for_writing=for_writing))
         try:
+            if lost := memory.vault.index_lost():
+                output.say(lost)
+            if for_writing or recovering:
+                memory.cold.recover()
             yield memory
         finally:
             memory.close()
@@ -103,6 +117,8 @@ class Invocation:
         workspace = self.prepare(for_writing=for_writing)
         session = Session.open(workspace, self.reading.config, facts=facts)
         try:
+            if lost := session.memory.vault.index_lost():
+                output.say(lost)
             self._take_up(session)
         except PalimpsestError:
             session.memory.close()

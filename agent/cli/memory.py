@@ -69,10 +69,10 @@ def edit(note_id: str | None, text: str | None) -> None:
 
     invocation = current()
     if note_id is None:
-        workspace = invocation.prepare(for_writing=True)
+        workspace = invocation.prepare()
         click.edit(filename=str(workspace.memory_md))
         return
-    with invocation.memory(for_writing=True) as memory:
+    with invocation.memory() as memory:
         memory.hot.refresh()
         note = memory.hot.note(note_id)
         words = text if text is not None else piped_input()

@@ -45,7 +45,7 @@ def command(*, asked: str, limit: int, page: int, conversation: str, engine: str
     if is_picture(asked):
         found = recall_picture(Path(asked))
     else:
-        with invocation.memory() as memory:
+        with invocation.memory(recovering=True) as memory:
             found = recall(memory, asked, limit=limit, page=page, conversation=conversation)
     if invocation.json:
         output.json_object(as_object(found))

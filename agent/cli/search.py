@@ -49,13 +49,13 @@ def command(query: str | None, batch: str | None, **options: Any) -> None:
         if query is not None:
             raise Misuse("Two things at once", "--batch has its own queries.", "Give a query, or a file of them.")
         lines = _lines(batch)
-        with invocation.memory() as memory:
+        with invocation.memory(recovering=True) as memory:
             for answer in answer_lines(memory, lines, options):
                 output.json_object(answer)
         return
     if not query and not any(value for name, value in options.items() if name in FILTERS):
         raise Misuse("Nothing to search for", "Name words to look for, or a filter.", 'palimpsest search "the boiler"')
-    with invocation.memory() as memory:
+    with invocation.memory(recovering=True) as memory:
         results = memory.search.query(asked(query or "", options))
     if invocation.json:
         from memory.search import to_json  # noqa: PLC0415

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from foundation.trust import Trust
 from memory.archive.ledger import PackRow
-from memory.archive.pack import SUFFIX, Pack
+from memory.archive.pack import Pack
 from memory.archive.passage import PageRow
 from memory.archive.reading import read_picture
+from memory.archive.strangers import strangers
 from memory.cold import Problem
 from memory.errors import MemoryTrouble
 
@@ -48,9 +49,19 @@ def _page(pack: Pack, row: PageRow) -> Iterator[Problem]:
 
 
 def _unknown(folder: Path, packs: Sequence[PackRow]) -> Iterator[Problem]:
-    known = {row.name for row in packs}
-    for path in sorted(folder.glob(f"*{SUFFIX}")):
-        if path.name not in known:
-            yield Problem(
-                "leftover", path.name, "No page refers to this pack: archiving was cut short. Nothing is missing by it."
-            )
+    for path in strangers(folder, {row.name for row in packs}):
+        yield Problem("unknown", path.name, f"{_held(path)} The pack itself stays as it is.")
+
+
+def _held(path: Path) -> str:
+    """What a pack holds that no row refers to, and what that can mean."""
+    try:
+        pages = Pack(path).pages
+    except MemoryTrouble as error:
+        return f"This index does not know the pack, and it cannot be read ({error.message})."
+    chars = sum(page.chars for page in pages)
+    return (
+        f"It holds {len(pages):,} pages with {chars:,} characters of text that this index does not know. Either an "
+        "archiving was cut short, and the text still stands where it was; or cold.db was lost or exchanged, and a "
+        "backup of it is needed to find what is in here."
+    )

@@ -115,6 +115,10 @@ def pack_rows(connection: apsw.Connection) -> list[PackRow]:
     return [PackRow(*row) for row in rows]
 
 
+def knows_packs(connection: apsw.Connection) -> bool:
+    return bool(fetch(connection, "SELECT 1 FROM packs LIMIT 1"))
+
+
 def spans_of(connection: apsw.Connection, entry: int) -> list[Span]:
     """Where the entry's text stands, in its own order."""
     sql = "SELECT start, length, page, page_start FROM spans WHERE entry = ? ORDER BY start"

@@ -17,9 +17,9 @@ from msgspec import Struct
 from foundation.files import make_private_folder, write_atomically
 from memory.archive.frames import packer, unpack
 from memory.archive.page import Drawn
+from memory.archive.strangers import SUFFIX
 from memory.errors import Damaged
 
-SUFFIX = ".pages"
 MAGIC = b"palimpsest-pack\x00\x01"
 END = b"palend\x00\x01"
 
@@ -98,7 +98,10 @@ class Pack:
         leaf = self.pages[position]
         if leaf.size > _LARGEST_PNG:
             raise self._damaged(f"page {leaf.id} claims {leaf.size} bytes")
-        return unpack(self._read(leaf.offset, leaf.length), limit=leaf.size)
+        try:
+            return unpack(self._read(leaf.offset, leaf.length), limit=leaf.size)
+        except Damaged as error:
+            raise self._damaged(f"page {leaf.id} in it cannot be unpacked ({error.message})") from error
 
     def _manifest(self) -> Manifest:
         try:
@@ -134,5 +137,5 @@ class Pack:
         return Damaged(
             "Damaged pack",
             f"The pack {self.path}: {why}.",
-            "Bring the file back from a backup; `palimpsest check` says which passages it holds.",
+            "Bring the file back from a backup; `palimpsest check` says which pages are damaged.",
         )

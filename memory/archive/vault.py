@@ -24,6 +24,7 @@ from memory.archive.ledger import Bound
 from memory.archive.modes import PROFILE, mode_named
 from memory.archive.page_entries import insert_page_entries
 from memory.archive.passage import Archived, ArchiveRow, PageRow, PageText, Passage
+from memory.archive.strangers import index_lost, strangers
 from memory.cold import ColdStore, Entry, Problem
 from memory.cold.bodies import plain
 from memory.cold.insert import let_go
@@ -187,6 +188,12 @@ class Vault:
 
         packs, pages = self._cold.read(lambda db: (ledger.pack_rows(db), ledger.page_rows(db)))
         return inspect(self._folder, packs, pages)
+
+    def index_lost(self) -> str:
+        """A sentence where there are packs and the store knows none of them; "" where all is well."""
+        if not self._cold.read(ledger.knows_packs) and (lost := strangers(self._folder, ())):
+            return index_lost(self._cold.database, len(lost))
+        return ""
 
     def release(self, page_ids: Sequence[str]) -> None:
         """Lets go of pages that no entry stands on any more, and of packs that hold no other page."""

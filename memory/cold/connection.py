@@ -35,17 +35,19 @@ def refuse_old_sqlite(version: str = apsw.sqlite_lib_version()) -> None:
 def make_place(path: Path) -> None:
     """The store's folder and file, readable by their owner alone; the file is empty where it was not there.
 
-    SQLite gives its WAL the same rights. Raises CannotOpen.
+    SQLite gives its WAL the same rights. Raises OSError.
     """
-    try:
-        make_private_folder(path.parent)
-        _make_private_file(path)
-    except OSError as error:
-        raise CannotOpen(
-            "Cannot open the store",
-            f"{path} cannot be opened for writing: {error.strerror}.",
-            "Look at the rights of the file and its folder, and whether the disk is mounted and has space.",
-        ) from error
+    make_private_folder(path.parent)
+    _make_private_file(path)
+
+
+def no_place(path: Path, error: OSError) -> CannotOpen:
+    """The sentence for a place that cannot be made."""
+    return CannotOpen(
+        "Cannot open the store",
+        f"{path} cannot be opened for writing: {error.strerror}.",
+        "Look at the rights of the file and its folder, and whether the disk is mounted and has space.",
+    )
 
 
 def _make_private_file(path: Path) -> None:

@@ -51,6 +51,18 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
     return newest
 
 
+def require_newest(connection: apsw.Connection) -> None:
+    """Raises CannotOpen where the store, which cannot be written to, is not of this program's schema."""
+    newest, found = released()[-1].number, _version(connection)
+    _refuse_foreign(connection, found, newest)
+    if found < newest:
+        raise CannotOpen(
+            "The store is older than this program",
+            f"It has schema {found}, and is to be brought to {newest}, but cannot be written to.",
+            "Open it once in a place that can be written to.",
+        )
+
+
 def _refuse_foreign(connection: apsw.Connection, found: int, newest: int) -> None:
     if found > newest:
         raise CannotOpen(

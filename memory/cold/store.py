@@ -15,12 +15,13 @@ from memory.cold.answers import Answer
 from memory.cold.bodies import plain
 from memory.cold.changes import TermsRow
 from memory.cold.checks import Problem
-from memory.cold.connection import connect, make_place, refuse_old_sqlite
+from memory.cold.connection import connect, make_place, no_place, refuse_old_sqlite
 from memory.cold.entries import Analyse, Branch, Change, Conversation, Draft, Entry
 from memory.cold.epochs import Epoch, LastRequest
 from memory.cold.owners import Owner
+from memory.cold.read_only import REFUSALS, NoWriter, connect_read_only, read_only
 from memory.cold.readers import Readers
-from memory.cold.schema import migrate
+from memory.cold.schema import migrate, require_newest
 from memory.cold.sql import each, fetch, run
 from memory.cold.statistics import Statistics
 from memory.cold.trouble import sentences
@@ -49,13 +50,18 @@ class ColdStore:
     def open(
         cls, path: Path, *, analyse: Analyse, clock: Clock, synchronous: str = "full", vfs: str | None = None
     ) -> Self:
-        """Opens the store at `path`, or makes it.
+        """Opens the store at `path`, or makes it. Where it may not be written to, it is opened to be read alone.
 
         `analyse` gives an entry's terms from its text and speaker. `synchronous` other than "full" may lose what was
         acknowledged when the power goes: it is there for tests. Raises CannotOpen.
         """
         refuse_old_sqlite()
-        make_place(path)
+        try:
+            make_place(path)
+        except OSError as error:
+            if error.errno in REFUSALS and path.exists():
+                return cls._open_read_only(path, analyse, clock, vfs)
+            raise no_place(path, error) from error
         with sentences(path):
 
             def open_writer() -> apsw.Connection:
@@ -68,6 +74,21 @@ class ColdStore:
                 first.close()
             readers = Readers(lambda: connect(path, synchronous=synchronous, writes=False, vfs=vfs))
             return cls(path, Writer(open_writer), readers, analyse, clock)
+
+    @classmethod
+    def _open_read_only(cls, path: Path, analyse: Analyse, clock: Clock, vfs: str | None) -> Self:
+        with sentences(path):
+            first = connect_read_only(path, vfs)
+            try:
+                require_newest(first)
+            finally:
+                first.close()
+            return cls(path, NoWriter(path), Readers(lambda: connect_read_only(path, vfs)), analyse, clock)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store can be read alone: what writes raises ReadOnly then."""
+        return isinstance(self._writer, NoWriter)
 
     def close(self) -> None:
         """Writes what is still due, and closes. The store cannot be used after."""
@@ -186,6 +207,8 @@ class ColdStore:
 
     def begin_answer(self, draft: Draft) -> Answer:
         """An entry without text, committed as incomplete, that `Answer` writes."""
+        if self.read_only:
+            raise read_only(self.database)
         owner = self._owner.hold()
 
         def transaction(db: apsw.Connection) -> Entry:
@@ -198,8 +221,10 @@ class ColdStore:
     def recover(self) -> list[Entry]:
         """Answers that a crash cut off: what came of them becomes their text; `meta` says `{"cut_off": true}`.
 
-        An answer that a living process is writing is left alone.
+        An answer that a living process is writing is left alone. In a store that can only be read, nothing is done.
         """
+        if self.read_only:
+            return []
         owners = self.read(lambda db: [row[0] for row in each(db, "SELECT DISTINCT owner FROM answers")])
         gone = {name for name in owners if self._owner.is_gone(name)}
         if not gone:

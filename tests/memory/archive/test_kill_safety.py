@@ -50,7 +50,7 @@ def look(state: Path) -> str:
     assert [passage.text for passage in passages] == TEXTS
     assert {passage.trust for passage in passages} == {Trust.EXACT}
     assert cold.check() == []
-    assert {problem.what for problem in vault.check()} <= {"leftover"}
+    assert {problem.what for problem in vault.check()} <= {"unknown"}
     gone = {entry.text is None for entry in entries}
     assert len(gone) == 1  # all or none
     pages = Counter(page for passage in passages for page in passage.pages)
@@ -141,5 +141,5 @@ def test_a_disk_that_gives_back_another_page_is_found_out(
     with pytest.raises(Damaged, match="Page 2"):
         vault.archive_entries(entries, label="overflow")
     assert [cold.entry(entry.seq).text for entry in entries] == ["one", "x" * 9000]
-    assert [problem.what for problem in vault.check()] == ["leftover"]
+    assert [problem.what for problem in vault.check()] == ["unknown"]
     assert vault.pages() == []

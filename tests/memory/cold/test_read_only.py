@@ -1,0 +1,61 @@
+"""A store that may not be written to is read, and says so to whoever wants to write."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from foundation.privacy import Cleared
+from memory.cold import ColdStore
+from memory.cold.sql import run
+from memory.errors import CannotOpen, ReadOnly
+from tests.memory.cold.drafts import answered, open_store, said
+from tests.sealed import sealed
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights in another way")
+
+
+def test_what_it_holds_is_read_and_nothing_is_written(cold: ColdStore, database: Path) -> None:
+    conversation = cold.new_conversation(Cleared("Birds"))
+    entry = cold.append(said(conversation.seq, "The heron stands in the reeds."))
+    cold.close()
+    with sealed(database.parent) as folder:
+        before = sorted(folder.iterdir())
+        found = open_store(folder / "cold.db")
+        assert found.read_only
+        assert found.entry(entry.seq).text == entry.text
+        assert found.latest() == found.conversation("Birds")
+        assert (found.data_version(), found.recover(), found.check()) == (found.data_version(), [], [])
+        for writing in (
+            lambda: found.append(said(conversation.seq, "more")),
+            lambda: found.begin_answer(answered(conversation.seq, "")),
+            found.empty_journal,
+            lambda: found.delete_conversation(conversation.seq),
+        ):
+            with pytest.raises(ReadOnly, match="nothing can be added"):
+                writing()
+        found.close()
+        assert sorted(folder.iterdir()) == before
+
+
+def test_a_journal_beside_it_is_read_with_it(cold: ColdStore, database: Path) -> None:
+    entry = cold.append(said(cold.new_conversation().seq, "in the journal still"))
+    assert database.with_name("cold.db-wal").stat().st_size
+    with sealed(database.parent) as folder:
+        found = open_store(folder / "cold.db")
+        assert found.entry(entry.seq).text == entry.text
+        found.close()
+
+
+def test_a_journal_that_cannot_be_read_is_told_and_not_passed_over(cold: ColdStore, database: Path) -> None:
+    cold.append(said(cold.new_conversation().seq, "in the journal still"))
+    (database.parent / "cold.db-shm").rename(database.parent / "elsewhere")
+    with sealed(database.parent) as folder, pytest.raises(CannotOpen, match="newest words stand in"):
+        open_store(folder / "cold.db")
+
+
+def test_an_older_store_is_told_as_that(cold: ColdStore, database: Path) -> None:
+    cold.write(lambda db: run(db, "PRAGMA user_version = 0"))
+    cold.close()
+    with sealed(database.parent) as folder, pytest.raises(CannotOpen, match="schema 0"):
+        open_store(folder / "cold.db")
