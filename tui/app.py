@@ -7,7 +7,8 @@ from textual.app import App
 from textual.worker import WorkerFailed
 
 from tui.ending import TerminalWatch
-from tui.screens.chat import ChatScreen, Start
+from tui.screens.chat import ChatScreen
+from tui.screens.start import Start
 from tui.themes import DARK, THEMES
 
 if TYPE_CHECKING:  # loaded after first paint

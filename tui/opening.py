@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent.cli import output
 from agent.cli.opening import Opening
 from tui.app import PalimpsestApp
-from tui.screens.chat import Start
+from tui.screens.start import Start
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session

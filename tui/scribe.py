@@ -20,6 +20,8 @@ from agent.events import (
     UserStored,
 )
 from models.messages import Recalled
+from tui.epoch_words import ARCHIVED, epoch_words
+from tui.file_watch import told
 from tui.widgets.status import StatusBar, short_count
 from tui.widgets.transcript.pieces import Quiet, Trouble
 from tui.widgets.transcript.view import Transcript
@@ -30,11 +32,17 @@ MOST_CITED = 3
 class Scribe:
     """One turn's hand. `write` each event, in order."""
 
-    def __init__(self, transcript: Transcript, status: StatusBar, *, quotes: bool = False) -> None:
-        """`quotes`: the answer is made of quotations with their citations, as offline's: no speed, no list below."""
+    def __init__(
+        self, transcript: Transcript, status: StatusBar, *, quotes: bool = False, known: frozenset[str] = frozenset()
+    ) -> None:
+        """`quotes`: the answer is made of quotations with their citations, as offline's: no speed, no list below.
+
+        `known` holds changes that the person need not be told of.
+        """
         self._transcript = transcript
         self._status = status
         self._quotes = quotes
+        self._known = known
         self._recalled: tuple[Recalled, ...] = ()
         self._answering = False  # whether the answer has its mark
         self._thought = 0  # characters of reasoning
@@ -72,18 +80,19 @@ class Scribe:
     def _quiet(self, event: SessionEvent) -> None:
         match event:
             case Notice(level=level, text=text):
-                tone = {"error": "error", "warning": "warning"}.get(level, "muted")
-                self._transcript.add(Quiet(text, tone=tone))
+                self._transcript.add(told(level, text))
             case EpochChanged(reason=reason):
-                self._quiet_line(f"the request begins anew: {reason}")
+                if words := epoch_words(reason, known=self._known):
+                    self._quiet_line(words)
             case Compacted(receipt=receipt):
+                self._known |= {ARCHIVED}
                 self._quiet_line(receipt.text, gap=True)
             case ToolStarted(summary=summary, call=call):
                 self._quiet_line(f"▸ {summary or call.name}", gap=True)
                 self._status.tell(doing=f"{call.name} · Esc stops")
             case ToolFinished(call=call, chars=chars, failed=failed):
-                told = "failed" if failed else f"{short_count(chars)} characters"
-                self._transcript.add(Quiet(f"  {call.name}: {told}", tone="warning" if failed else "muted"))
+                came = "failed" if failed else f"{short_count(chars)} characters"
+                self._transcript.add(Quiet(f"  {call.name}: {came}", tone="warning" if failed else "muted"))
             case _:
                 pass
 

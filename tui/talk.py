@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,8 +13,12 @@ from agent.commands.outcome import Choices, Copy, Failed, Outcome, Quit, Said, S
 from agent.events import PermissionAsked
 from context import Attachment, load_attachment
 from foundation.errors import PalimpsestError
+from tui.conversation_search import conversations_with
 from tui.defects import defect
+from tui.epoch_words import MODEL_CHANGED
 from tui.past import pieces_of
+from tui.recalled_names import names_of
+from tui.screens.choices import Deeper
 from tui.scribe import Scribe
 from tui.widgets.prompt.files import mentioned
 from tui.widgets.status import StatusBar
@@ -42,7 +47,7 @@ class Face(Protocol):
 
     async def permit(self, asked: PermissionAsked) -> bool: ...
 
-    async def pick(self, choices: Choices) -> str | None: ...
+    async def pick(self, choices: Choices, deeper: Deeper | None = None) -> str | None: ...
 
     def put_back(self, texts: list[str]) -> None: ...
 
@@ -50,7 +55,12 @@ class Face(Protocol):
 
     def copied(self, text: str, what: str) -> None: ...
 
-    def leave(self) -> None: ...
+    def opening(self, what: str) -> None: ...
+
+    async def stands_elsewhere(self) -> None: ...
+
+    @property
+    def leave(self) -> Callable[[], None]: ...
 
 
 class Talk:
@@ -63,6 +73,7 @@ class Talk:
         self._waiting: deque[Sending] = deque()
         self._wakes = asyncio.Event()
         self._oldest: int | None = None  # seq of the first entry shown; None where there is none before it
+        self._known: frozenset[str] = frozenset()  # changes that the person made, or was told of
         self.busy = False
         self.taken = 0  # things said so far
 
@@ -87,6 +98,16 @@ class Talk:
         self.session.stop()
         self._give_back()
         return True
+
+    async def take_up(self, ref: str, *, latest: bool) -> None:
+        """Goes on with a conversation: this one, or the latest. Raises NotFound."""
+        if ref:
+            await asyncio.to_thread(self.session.resume, ref)
+        elif latest:
+            await asyncio.to_thread(self.session.resume_latest)
+        if self.session.conversation:
+            await self.show_past()
+        self._face.opening("")
 
     async def run(self) -> None:
         """Answers until it is cancelled."""
@@ -118,7 +139,8 @@ class Talk:
         self._face.transcript.add(Asked(text, told))
         self._face.transcript.to_end()
         quotes = self.session.profile.spec == "offline"
-        scribe = Scribe(self._face.transcript, self._face.status, quotes=quotes)
+        scribe = Scribe(self._face.transcript, self._face.status, quotes=quotes, known=self._known)
+        self._known = frozenset()
         failed = True
         try:
             async for event in self.session.send(text, attachments, skill):
@@ -144,7 +166,8 @@ class Talk:
         before = self.session.conversation.id if self.session.conversation else ""
         if registry.find(name) is registry.find("context"):
             report = await self.session.context_report(rest.strip())
-            self._face.transcript.add(Quiet(line, gap=True), ContextPanel(report))
+            names = await asyncio.to_thread(names_of, report, self.session.memory)
+            self._face.transcript.add(Quiet(line, gap=True), ContextPanel(report, names))
             return
         await self._show(line, await registry.run(self.session, line), before)
 
@@ -154,7 +177,7 @@ class Talk:
             case Said(markdown=text):
                 transcript.add(Quiet(line, gap=True), Quiet(""), *passages(text, marked=False))
             case Choices(command=command):
-                if (picked := await self._face.pick(outcome)) is not None:
+                if (picked := await self._face.pick(outcome, self._deeper(command))) is not None:
                     await self._command(f"{command} {picked}")
             case Send(text=text, skill=skill):
                 await self._send(text, skill)
@@ -172,6 +195,8 @@ class Talk:
 
     async def switched(self, before: str = "") -> None:
         """The session stands elsewhere: its conversation is drawn, where it is another one."""
+        if self.session.profile.spec != self._face.status.standing.model:
+            self._known |= {MODEL_CHANGED}
         self._face.status.tell(model=self.session.profile.spec, speed=0.0)
         now = self.session.conversation.id if self.session.conversation else ""
         if now == before:
@@ -179,11 +204,17 @@ class Talk:
         self._face.status.tell(tokens=0, budget=0)
         self._face.transcript.clear()
         await self.show_past()
+        await self._face.stands_elsewhere()
 
     async def show_past(self) -> None:
         """The newest entries of the conversation."""
+        conversation = self.session.conversation
+        self._face.opening(f"“{conversation.title or 'untitled'}”" if conversation else "")
         self._oldest = None
-        await self._earlier(None)
+        try:
+            await self._earlier(None)
+        finally:
+            self._face.opening("")
         self._face.transcript.to_end()
 
     async def earlier(self) -> None:
@@ -194,10 +225,18 @@ class Talk:
     async def _earlier(self, before: int | None) -> None:
         self._oldest = None  # one look back at a time
         entries = await asyncio.to_thread(self.session.history, PAST, before)
-        pieces = await asyncio.to_thread(pieces_of, entries, self.session.memory.passage)
-        self._face.transcript.put_before(pieces)
+        for entry in reversed(entries):  # the newest is seen first
+            pieces = await asyncio.to_thread(pieces_of, [entry], self.session.memory.passage)
+            self._face.transcript.put_before(pieces)
         if len(entries) == PAST:
             self._oldest = entries[0].seq
+
+    def _deeper(self, command: str) -> "Deeper | None":
+        """Where a list of conversations finds more than their titles say."""
+        if command != "/resume":
+            return None
+        memory = self.session.memory
+        return lambda text: asyncio.to_thread(conversations_with, memory, text)
 
     # Small things
 

@@ -12,7 +12,8 @@ from textual.pilot import Pilot
 from foundation.paths import Workspace
 from tests.tui.fakes import FakeSession, answer
 from tui.app import PalimpsestApp
-from tui.screens.chat import ChatScreen, Start
+from tui.screens.chat import ChatScreen
+from tui.screens.start import Start
 
 
 class Chat:

@@ -69,7 +69,11 @@ class FakeSession:
         self._models = list(models)
         self.profile = Profile(spec=spec, name=spec)
         self.conversation: Any = None
-        self.memory = SimpleNamespace(passage=lambda entry: SimpleNamespace(text=entry.text))
+        self.memory = SimpleNamespace(
+            passage=lambda entry: SimpleNamespace(text=entry.text), cold=SimpleNamespace(find=_unknown)
+        )
+        self.notices: list[Any] = []  # what the next look at the files tells
+        self.context = SimpleNamespace(reload=self._reload)
         self.working = ""
         self.workspace = SimpleNamespace(root=Path("/home/ann/notes"))
         self.sent: list[tuple[str, tuple[str, ...], str]] = []
@@ -96,6 +100,10 @@ class FakeSession:
 
     def stop(self) -> None:
         self._stop.set()
+
+    def _reload(self) -> tuple[Any, ...]:
+        told, self.notices = tuple(self.notices), []
+        return told
 
     async def models(self) -> list[Any]:
         return self._models
@@ -124,6 +132,12 @@ class FakeSession:
 
     async def close(self) -> None:
         self.closed = True
+
+
+def _unknown(ref: str) -> Any:
+    from memory.errors import NotFound
+
+    raise NotFound("Not found", f"There is no {ref}.", "")
 
 
 def spoken(seq: int, role: Role, text: str) -> Any:

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from foundation.paths import Workspace
 from tests.tui.fakes import RECALLED, FakeSession, answer
 from tui.app import PalimpsestApp
-from tui.screens.chat import Start
+from tui.screens.start import Start
 from tui.themes import LIGHT
 
 MARKDOWN = """# The boiler, 锅炉
@@ -38,7 +38,7 @@ Look = Callable[..., Any]
 
 @pytest.fixture
 def look(snap_compare: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Look:
-    monkeypatch.setattr("tui.screens.chat._short_path", lambda _path: "~/notes")
+    monkeypatch.setattr("tui.screens.chat.short_path", lambda _path: "~/notes")
 
     def looked(
         act: Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]] | None = None,
@@ -135,7 +135,6 @@ def test_more_below_is_hinted_at(look: Look) -> None:
         await pilot.press("pageup")
         await saying("second")(app, pilot)
         await pilot.press("pageup", "pageup")
-        app.chat.transcript.unseen = True
-        app.chat.transcript.refresh()
+        app.chat.transcript._tell_unseen(there=True)
 
     assert look(act)

@@ -26,8 +26,17 @@ class FakeHost(App[None]):
             self.register_theme(theme)
         self.theme = DARK
 
+        self.told: list[bool] = []  # whether there is more below
+
     def compose(self) -> ComposeResult:
         yield Transcript()
+
+    def on_transcript_unseen(self, message: Transcript.Unseen) -> None:
+        self.told.append(message.there)
+
+
+def host_of(pilot: Pilot[None]) -> FakeHost:
+    return pilot.app  # type: ignore[return-value]
 
 
 @asynccontextmanager
@@ -62,14 +71,14 @@ async def test_it_stays_where_the_person_reads_and_says_that_there_is_more() -> 
         await streamed(view, pilot, LONG)
         view.scroll_to(y=10, animate=False)
         await pilot.pause()
-        before = [view.render_line(y).text for y in range(19)]
+        before = [view.render_line(y).text for y in range(20)]
         await streamed(view, pilot, LONG)
-        assert [view.render_line(y).text for y in range(19)] == before
-        assert "↓ new" in view.render_line(19).text
+        assert [view.render_line(y).text for y in range(20)] == before
+        assert host_of(pilot).told == [True]
         view.to_end()
         await pilot.pause()
         assert view.following
-        assert "↓ new" not in view.render_line(19).text
+        assert host_of(pilot).told == [True, False]
 
 
 async def test_scrolling_back_to_the_end_follows_again() -> None:

@@ -1,11 +1,12 @@
 """A list to pick from, with a line to narrow it."""
 
-from collections.abc import Sequence
-from typing import ClassVar
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import ClassVar, Final
 
 from msgspec import Struct
 from rich.text import Text
-from textual import events, on
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -25,6 +26,13 @@ class Pick(Struct, frozen=True):
     detail: str = ""
 
 
+Deeper = Callable[[str], Awaitable[Sequence[Pick]]]
+"""Finds what the lines do not say, such as what stands inside of a conversation."""
+
+CALM: Final = 0.25  # seconds without a key before it looks deeper
+KEYS: Final = "↑ ↓ choose · Enter takes · Esc leaves"
+
+
 class ChoicesScreen(ModalScreen[str | None]):
     """Gives the id of what was picked, None where nothing was."""
 
@@ -36,10 +44,12 @@ class ChoicesScreen(ModalScreen[str | None]):
         Binding("pagedown", "move(10)", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, picks: Sequence[Pick]) -> None:
+    def __init__(self, title: str, picks: Sequence[Pick], deeper: Deeper | None = None) -> None:
+        """`deeper` is asked where no line holds what was typed."""
         super().__init__()
         self._heading = visible(title).replace("\n", " ")
         self._picks = picks
+        self._deeper = deeper
         self._shown: list[Pick] = []
 
     def compose(self) -> ComposeResult:
@@ -47,7 +57,7 @@ class ChoicesScreen(ModalScreen[str | None]):
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
             yield Input(placeholder="type to narrow", id="filter", compact=True)
             yield OptionList(id="choices", markup=False, compact=True)
-            yield Static("↑ ↓ choose · Enter takes · Esc leaves", classes="sheet-note", markup=False)
+            yield Static(KEYS, id="choices-note", classes="sheet-note", markup=False)
 
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False
@@ -82,9 +92,24 @@ class ChoicesScreen(ModalScreen[str | None]):
 
     def _narrow(self, typed: str) -> None:
         words = typed.lower().split()
-        self._shown = [
-            pick for pick in self._picks if all(word in f"{pick.label} {pick.detail}".lower() for word in words)
-        ]
+        fits = [pick for pick in self._picks if all(word in f"{pick.label} {pick.detail}".lower() for word in words)]
+        self._show(fits)
+        self._look_deeper("" if fits else typed.strip())
+
+    @work(exclusive=True, group="deeper")
+    async def _look_deeper(self, typed: str) -> None:
+        note = self.query_one("#choices-note", Static)
+        if self._deeper is None or not typed:
+            note.update(KEYS)
+            return
+        note.update("no title has it; looking into the text …")
+        await asyncio.sleep(CALM)
+        found = await self._deeper(typed)
+        self._show(found)
+        note.update(f"found in the text · {KEYS}" if found else "nothing, in the titles and in the text")
+
+    def _show(self, picks: Sequence[Pick]) -> None:
+        self._shown = list(picks)
         listed = self.query_one(OptionList)
         listed.clear_options()
         listed.add_options(Option(self._line(pick)) for pick in self._shown)

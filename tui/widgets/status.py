@@ -23,6 +23,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     doing: str = ""  # what goes on now
     working: str = ""  # what goes on in the background
     waiting: int = 0  # messages queued
+    hint: str = ""  # what a key does next; it stands in the place of what is being done
 
 
 class StatusBar(Widget):
@@ -43,7 +44,8 @@ class StatusBar(Widget):
         left, right = fitted(self.standing, self.size.width)
         space = " " * max(self.size.width - cell_len(left) - cell_len(right), 0)
         text = Text(left + space, no_wrap=True, overflow="ellipsis", end="")
-        return text.append(right, ink(self, "accent-ink") if self.standing.doing else "")
+        told = self.standing.hint or self.standing.doing
+        return text.append(right, ink(self, "accent-ink") if told else "")
 
 
 def fitted(standing: Standing, width: int) -> tuple[str, str]:
@@ -53,7 +55,7 @@ def fitted(standing: Standing, width: int) -> tuple[str, str]:
     percent = meter.partition(" (")[0]
     speed = f"{standing.speed:.0f} tok/s" if standing.speed else ""
     queued = f"{standing.waiting} waiting" if standing.waiting else ""
-    doing = visible(standing.doing or standing.working)
+    doing = visible(standing.hint or standing.doing or standing.working)
     for left in (
         (model, meter, speed, queued),
         (model, meter, queued),

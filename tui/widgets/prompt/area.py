@@ -65,8 +65,9 @@ class Prompt(TextArea):
 
     def take(self) -> str:
         """The whole text, pastes unfolded; the prompt is empty after it."""
-        whole = self._pastes.whole(self.text)
-        self._keep(self.text)
+        whole = self.whole
+        self.remember()
+        self._walk = None
         self._pastes = Pastes()
         self.clear()
         return whole
@@ -82,10 +83,16 @@ class Prompt(TextArea):
         row, column = self.cursor_location
         return self.document.get_line(row)[:column]
 
-    def _keep(self, text: str) -> None:
+    def give_way(self, text: str) -> None:
+        """Another text in the place of what stands there, which becomes the newest of the history."""
+        self.remember()
         self._walk = None
+        self.put(text)
+
+    def remember(self) -> None:
+        """What stands here is the newest of the history."""
         try:
-            self._history.add(self._pastes.whole(text))
+            self._history.add(self.whole)
         except OSError as error:
             self.notify(f"The history could not be written: {error.strerror}.", severity="warning", markup=False)
 
@@ -137,9 +144,13 @@ class Prompt(TextArea):
 
     def _go(self, *, back: bool) -> bool:
         if self._walk is None:
-            if not back:
+            entries = self._history.entries
+            if entries and entries[-1] == self.whole:
+                entries = entries[:-1]
+            if not (back and entries):
                 return False
-            self._walk = Walk(self._history.entries, self.text)
+            self.remember()
+            self._walk = Walk(entries, self.text)
         found = self._walk.back(self.text) if back else self._walk.forth(self.text)
         if found is None:
             return False

@@ -1,6 +1,6 @@
 """The next request, layer by layer, with bars."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -24,9 +24,10 @@ EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 
 
 class ContextPanel(Struct, frozen=True):
-    """A report, drawn."""
+    """A report, drawn. `names` says a source in a person's words, where its own name is an address."""
 
     report: "Report"
+    names: dict[str, str] = {}
 
     def lines(self, width: int, look: Look) -> list[Line]:
         report = self.report
@@ -36,7 +37,7 @@ class ContextPanel(Struct, frozen=True):
         rows: list[Line] = [[Segment("Context  ", look.heading), Segment(head, look.text)]]
         rows += cut([(about, look.muted)], room, breaks)
         for layer in report.layers:
-            rows += [[], *_layer(layer, room, look)]
+            rows += [[], *_layer(layer, self.names, room, look)]
         if (stable := report.prefix_stability) is not None:
             told = (
                 f"{report.unchanged_prefix_tokens:,} of the {report.previous_tokens:,} tokens sent before stand "
@@ -47,7 +48,7 @@ class ContextPanel(Struct, frozen=True):
         return [[], *indented(rows, space, space)]
 
 
-def _layer(layer: "LayerReport", room: int, look: Look) -> list[Line]:
+def _layer(layer: "LayerReport", names: Mapping[str, str], room: int, look: Look) -> list[Line]:
     figures = f"{layer.tokens:,}/{layer.budget:,}".rjust(FIGURES)
     wide = max(min(room - NAME - FIGURES - 1, 40), 4)
     filled = bar(layer.tokens / layer.budget if layer.budget else 0, wide)
@@ -61,11 +62,17 @@ def _layer(layer: "LayerReport", room: int, look: Look) -> list[Line]:
     ]
     space = Segment(" " * NAME, look.text)
     named = [
-        f"{visible(source.name)} {source.tokens:,}".replace(" ", NO_BREAK) for source in layer.sources if source.tokens
+        f"{_name(source.name, names)} {source.tokens:,}".replace(" ", NO_BREAK)
+        for source in layer.sources
+        if source.tokens
     ]
     lines += _told(named, "muted", space, room, look)
-    left_out = [f"left out: {visible(one.name)}, {one.tokens:,} tokens, {one.why}" for one in layer.dropped]
+    left_out = [f"left out: {_name(one.name, names)}, {one.tokens:,} tokens, {one.why}" for one in layer.dropped]
     return lines + _told(left_out, "warning", space, room, look)
+
+
+def _name(name: str, names: Mapping[str, str]) -> str:
+    return visible(names.get(name, name)).replace("\n", " ")
 
 
 def _told(parts: Sequence[str], tone: str, space: Segment, room: int, look: Look) -> list[Line]:

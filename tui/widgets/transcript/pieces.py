@@ -85,3 +85,15 @@ def passages(text: str, *, marked: bool = True) -> list[Piece]:
     splitter = Splitter()
     blocks = [*splitter.feed(text), *splitter.close()]
     return [Passage(block, first=marked and number == 0) for number, block in enumerate(blocks)]
+
+
+def guessed_height(piece: Piece, width: int) -> int:
+    """About how many lines the piece takes, for a scrollbar that stands before they are made."""
+    match piece:
+        case Passage(block=block):
+            text = block.source
+        case Asked(text=text) | Quiet(text=text):
+            pass
+        case _:
+            return 1
+    return 1 + text.count("\n") + len(text) // max(width, 1)

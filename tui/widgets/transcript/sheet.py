@@ -48,12 +48,15 @@ class Sheet:
             self._ladder.append(len(made))
             self.rendered += len(made)
 
-    def prepend(self, pieces: Sequence[Piece]) -> None:
-        made = [self._make(piece) for piece in pieces]
+    def prepend(self, pieces: Sequence[Piece], heights: Sequence[int]) -> None:
+        """Adds above, not made yet; `heights` are guesses that hold until then."""
         self._pieces[:0] = pieces
-        self._strips[:0] = made
-        self._ladder.prepend([len(each) for each in made])
-        self.rendered += sum(map(len, made))
+        self._strips[:0] = [None] * len(pieces)
+        self._ladder.prepend(list(heights))
+
+    def find(self, piece: Piece) -> int | None:
+        """Where this very piece stands; None where it does not."""
+        return next((index for index, each in enumerate(self._pieces) if each is piece), None)
 
     def cut(self, index: int) -> list[tuple[Piece, list[Strip] | None]]:
         """Takes away what stands from `index` on, and gives it."""

@@ -1,10 +1,10 @@
 """The transcript: it draws lines made once, follows only at its end, and wraps what is seen first."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -15,7 +15,7 @@ from textual.timer import Timer
 
 from tui.host import host
 from tui.widgets.transcript.look import Look
-from tui.widgets.transcript.pieces import Piece
+from tui.widgets.transcript.pieces import Piece, guessed_height
 from tui.widgets.transcript.render import strips
 from tui.widgets.transcript.selecting import painted, selected_text
 from tui.widgets.transcript.sheet import Sheet
@@ -25,7 +25,6 @@ WIDEST: Final = 104  # cells; longer lines are hard to read
 RATE: Final = 1 / 15  # seconds between two looks at an answer that is coming
 SLICE: Final = 40  # lines wrapped at once after a resize, so that a key is never late
 KEPT: Final = 6_000  # lines kept; older ones are made again when they come into view
-HINT: Final = " ↓ new · Ctrl+End "
 
 
 class Transcript(ScrollView, can_focus=False):
@@ -36,10 +35,16 @@ class Transcript(ScrollView, can_focus=False):
     class TopReached(Message):
         """The person scrolled up to the first line: there may be more before it."""
 
+    @dataclass
+    class Unseen(Message):
+        """Whether something came below what the person reads."""
+
+        there: bool
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own word
         super().__init__(id=id)
         self.following = True
-        self.unseen = False  # whether something came below while the person reads above
+        self._unseen = False  # whether something came below while the person reads above
         self._sheet = Sheet(self._make)
         self._look: Look | None = None
         self._width = 80  # what lines are made for
@@ -63,18 +68,35 @@ class Transcript(ScrollView, can_focus=False):
         self._grown(first)
 
     def put_before(self, pieces: Sequence[Piece]) -> None:
-        """Older pieces, above; what is in view stays where it is."""
+        """Older pieces, above; what is in view stays where it is. What is seen is made first, the rest in slices."""
         index, within = self._anchor()
-        self._sheet.prepend(pieces)
+        width = min(self._width, WIDEST)
+        self._sheet.prepend(pieces, [guessed_height(piece, width) for piece in pieces])
         self._settled += len(pieces)
         self._size_content()
         self._restore((index + len(pieces), within))
+        self._settle_view()
+        self._wrap_the_rest()
+        self.refresh()
+
+    def take_away(self, piece: Piece) -> None:
+        """This piece is gone, where it stood."""
+        index = self._sheet.find(piece)
+        if index is None:
+            return
+        anchor = self._anchor()
+        cut = self._sheet.cut(index)
+        self._sheet.append([each for each, _ in cut[1:]], cut)
+        self._settled -= index < self._settled
+        self._size_content()
+        self._restore(anchor)
         self.refresh()
 
     def clear(self) -> None:
         self.end_stream()
         self._sheet.cut(0)
-        self.following, self.unseen = True, False
+        self.following = True
+        self._tell_unseen(there=False)
         self._size_content()
         self._pin(0)
         self.refresh()
@@ -134,9 +156,8 @@ class Transcript(ScrollView, can_focus=False):
         last = max(self._sheet.total, self.virtual_size.height)
         if self.following and self._sheet.rendered > KEPT:
             self._sheet.let_go(len(self._sheet) - self.size.height, self._sheet.rendered - KEPT // 2)
-        if not self.following and not self.unseen:
-            self.unseen = True
-            self.refresh()
+        if not self.following:
+            self._tell_unseen(there=True)
         self._size_content()
         if self.following:
             self._pin(self.max_scroll_y)
@@ -168,18 +189,10 @@ class Transcript(ScrollView, can_focus=False):
         if not self._sheet.is_made(self._sheet.at(number)[0]):
             self.call_later(self._settle_view)
         strip = self._sheet.line(number) or Strip.blank(width, self.look.text)
-        if self.unseen and y == self.size.height - 1:
-            return self._with_hint(strip, width)
         if (selection := self.text_selection) and (span := selection.get_span(number)):
             strip = painted(strip, span, self.look.selection)
         strip = strip.crop_extend(scroll_x, scroll_x + width, self.look.text)
         return strip if self._painting else strip.apply_offsets(scroll_x, number)
-
-    def _with_hint(self, strip: Strip, width: int) -> Strip:
-        hint = Segment(HINT, self.look.accent + Style(bgcolor=self.look.panel.bgcolor))
-        room = max(width - len(HINT) - 1, 0)
-        hinted = Strip.join([strip.adjust_cell_length(room, self.look.text), Strip([hint], len(HINT))])
-        return hinted.crop_extend(0, width, self.look.text)
 
     # Where the person looks
 
@@ -189,21 +202,22 @@ class Transcript(ScrollView, can_focus=False):
             self.following = new_value >= self.max_scroll_y
             if new_value <= 0 < old_value:
                 self.post_message(self.TopReached())
-        if self.following and self.unseen:
-            self.unseen = False
-            self.refresh()
+        if self.following:
+            self._tell_unseen(there=False)
         self._settle_view()
 
     def to_end(self) -> None:
         """Down to the newest line, and follow from there."""
-        self.following, self.unseen = True, False
+        self.following = True
+        self._tell_unseen(there=False)
         self._settle_view()
         self._pin(self.max_scroll_y)
         self.refresh()
 
-    def on_click(self, event: events.Click) -> None:
-        if self.unseen and event.y == self.size.height - 1 and event.x >= self.size.width - len(HINT) - 1:
-            self.to_end()
+    def _tell_unseen(self, *, there: bool) -> None:
+        if there != self._unseen:
+            self._unseen = there
+            self.post_message(self.Unseen(there))
 
     def _anchor(self) -> tuple[int, int]:
         return self._sheet.at(round(self.scroll_y))
@@ -266,7 +280,10 @@ class Transcript(ScrollView, can_focus=False):
         self._size_content()
         self._restore(anchor)
         self._settle_view()
+        self._wrap_the_rest()
         self.refresh()
+
+    def _wrap_the_rest(self) -> None:
         if self._rewrapping is None and len(self._sheet):
             self._rewrapping = self.set_interval(0.02, self._rewrap_slice)
 

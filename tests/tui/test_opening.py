@@ -1,0 +1,101 @@
+"""Taking a conversation up: the screen stays usable, and nothing that was written is lost or glued together."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+from foundation.paths import Workspace
+from models.messages import Role
+from tests.tui.fakes import FakeSession, answer, spoken
+from tui.app import PalimpsestApp
+from tui.screens.start import Start
+from tui.widgets.prompt.drafts import NEW, Drafts
+
+LONG = "\n\n".join(f"Paragraph {number} of a very long answer. " * 12 for number in range(700))
+
+
+async def test_keys_typed_while_a_conversation_opens_go_to_the_prompt(workspace: Workspace, tmp_path: Any) -> None:
+    Drafts(workspace.drafts).save("c_9", "my unsent draft 草稿")
+    session, gate = FakeSession(lambda _: answer("Yes.")), asyncio.Event()
+    session.entries = [spoken(1, Role.USER, "hello"), spoken(2, Role.ASSISTANT, "Hi.")]
+
+    async def slow() -> Any:
+        await gate.wait()
+        return session
+
+    app = PalimpsestApp(Start(workspace=workspace, model="offline", here=tmp_path, latest=True), slow)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        seen = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        assert seen.count("opening the conversation …") == 2
+        await pilot.press("g", "o")
+        gate.set()
+        async with asyncio.timeout(5):
+            while not app.chat.at_rest or not app.chat._taken_up:
+                await asyncio.sleep(0.01)
+        await pilot.pause(0.1)
+        assert app.chat.prompt.text == "go"
+        await pilot.press("up")
+        assert app.chat.prompt.text == "my unsent draft 草稿"
+        seen = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        assert "opening" not in seen
+
+
+async def test_up_replaces_a_restored_draft_which_becomes_the_newest_of_the_history(
+    open_chat: Any, workspace: Workspace
+) -> None:
+    Drafts(workspace.drafts).save(NEW, "my unsent draft 草稿")
+    workspace.prompt_history.parent.mkdir(parents=True, exist_ok=True)
+    workspace.prompt_history.write_text('"older"\n"go"\n')
+    async with open_chat() as chat:
+        await chat.until(lambda: chat.screen.prompt.text)
+        await chat.press("up")
+        assert chat.screen.prompt.text == "go"
+        await chat.press("enter")
+        await chat.quiet()
+        await chat.press("up", "up")
+        assert chat.screen.prompt.text == "my unsent draft 草稿"
+
+
+async def test_a_conversation_keeps_its_own_draft(open_chat: Any, workspace: Workspace) -> None:
+    Drafts(workspace.drafts).save(NEW, "for a new one")
+    Drafts(workspace.drafts).save("c_9", "for the old one")
+    session = FakeSession(lambda _: answer("Yes."))
+    session.entries = [spoken(1, Role.USER, "hello")]
+    async with open_chat(session=session, latest=True) as chat:
+        await chat.until(lambda: chat.screen.prompt.text == "for the old one")
+    assert Drafts(workspace.drafts).load(NEW) == "for a new one"
+
+
+async def test_a_draft_follows_the_conversation_that_its_first_message_begins(
+    open_chat: Any, workspace: Workspace
+) -> None:
+    async with open_chat() as chat:
+        await chat.say("hello")
+        await chat.quiet()
+        await chat.type("and then")
+        await chat.until(lambda: any(workspace.drafts.glob("*.md")))
+        assert Drafts(workspace.drafts).load("c_1") == "and then"
+        assert Drafts(workspace.drafts).load(NEW) == ""
+
+
+async def test_a_very_long_conversation_opens_without_a_pause(open_chat: Any) -> None:
+    session = FakeSession(lambda _: answer("Yes."))
+    session.entries = [spoken(seq, Role.ASSISTANT, LONG) for seq in range(1, 5)]
+    longest = SimpleNamespace(pause=0.0)
+
+    async def feel() -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            before = loop.time()
+            await asyncio.sleep(0.01)
+            longest.pause = max(longest.pause, loop.time() - before)
+
+    async with open_chat(session=session) as chat:
+        feeling = asyncio.create_task(feel())
+        session.conversation = SimpleNamespace(id="c_9", title="Long")
+        await chat.screen._talk.show_past()
+        await chat.until(lambda: "Paragraph 699" in "\n".join(chat.seen))
+        feeling.cancel()
+        assert longest.pause < 0.4
+        assert chat.screen.transcript.following

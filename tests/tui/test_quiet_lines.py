@@ -1,0 +1,143 @@
+"""What the screen says by itself: edited files, a context read anew, a second Ctrl+C."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from agent.commands.outcome import Choice, Choices, Said
+from agent.events import Compacted, EpochChanged
+from context.notice import Notice
+from context.receipt import Receipt
+from models.messages import Role
+from tests.tui.fakes import REPORT, answer, spoken
+from tui.epoch_words import ARCHIVED, MODEL_CHANGED, epoch_words
+from tui.recalled_names import names_of
+from tui.screens.choices import Pick
+
+
+async def test_an_edited_file_is_told_without_a_message(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        chat.session.notices = [Notice("info", "was read again.", "AGENTS.md")]
+        await chat.until(lambda: "  AGENTS.md: was read again." in chat.lines, within=2.5)
+        assert chat.session.sent == []
+
+
+async def test_a_file_that_cannot_be_looked_at_is_told_once(open_chat: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("tui.file_watch.PERIOD", 0.02)
+    looks: list[int] = []
+
+    def broken() -> Any:
+        looks.append(1)
+        raise PermissionError(13, "Permission denied", "AGENTS.md")
+
+    async with open_chat() as chat:
+        chat.session.context.reload = broken
+        await chat.until(lambda: len(looks) > 3)
+        assert chat.text.count("Permission denied") == 1
+
+
+async def test_an_edited_file_reads_the_context_anew_in_plain_words(open_chat: Any) -> None:
+    events = [EpochChanged("AGENTS.md changed"), *answer("Yes.")]
+    async with open_chat(answers=lambda _: events) as chat:
+        await chat.say("go")
+        await chat.quiet()
+        assert "  AGENTS.md changed: the model reads the whole context anew." in chat.lines
+
+
+async def test_a_model_that_the_person_chose_is_not_told_again(open_chat: Any, monkeypatch: Any) -> None:
+    from agent.commands.outcome import Switched
+
+    async def run(session: Any, line: str) -> Any:
+        await session.use_model("openai:other")
+        return Switched("openai:other answers now.")
+
+    monkeypatch.setattr("agent.commands.registry.run", run)
+    async with open_chat(answers=lambda _: [EpochChanged(MODEL_CHANGED), *answer("Yes.")]) as chat:
+        await chat.say("/model openai:other")
+        await chat.quiet()
+        await chat.say("go")
+        await chat.quiet()
+        assert "anew" not in chat.text
+        await chat.say("again")
+        await chat.quiet()
+        assert "Another model answers now: the model reads the whole context anew." in chat.text
+
+
+async def test_archived_turns_are_told_once(open_chat: Any) -> None:
+    events = [Compacted(Receipt(text="2 turns archived.", entries=4)), EpochChanged(ARCHIVED), *answer("Yes.")]
+    async with open_chat(answers=lambda _: events) as chat:
+        await chat.say("go")
+        await chat.quiet()
+        assert "anew" not in chat.text
+
+
+def test_every_reason_of_the_context_has_plain_words() -> None:
+    import msgspec
+
+    from context.assembling import OUTGREW
+    from context.epoch import EpochState, Ground, why_it_ends
+
+    ground = Ground(model="a", window=9, tools="t", files={}, summary=None)
+    state = msgspec.convert({"model": "a", "window": 9, "tools": "t", "files": {}, "summary": None}, EpochState)
+    now = {"model": "b", "window": 8, "tools": "u", "summary": 3}
+    whys = [why_it_ends(state, msgspec.structs.replace(ground, **{name: value})) for name, value in now.items()]
+    assert (whys[0], whys[3]) == (MODEL_CHANGED, ARCHIVED)
+    told = [epoch_words(why) for why in [*whys, OUTGREW]]
+    assert all(words[0].isupper() and "epoch" not in words for words in told)
+
+
+async def test_ctrl_c_asks_in_the_status_bar_and_covers_nothing(open_chat: Any) -> None:
+    async with open_chat() as chat:
+        await chat.press("ctrl+c")
+        assert chat.seen[-1].endswith("Ctrl+C again leaves")
+        assert sum("Ctrl+C" in line for line in chat.seen) == 1
+        assert any("Ask, or / for commands" in line for line in chat.seen)
+        await chat.type("x")
+        assert "Ctrl+C" not in chat.seen[-1]
+
+
+async def test_more_below_stands_in_a_row_of_its_own(open_chat: Any) -> None:
+    long = "\n\n".join(f"line {number}" for number in range(60))
+    async with open_chat(answers=lambda _: answer(long, chunk=400)) as chat:
+        await chat.say("one")
+        await chat.quiet()
+        await chat.press("pageup")
+        before = chat.seen[: chat.screen.transcript.size.height]
+        chat.session.notices = [Notice("info", "changed", "AGENTS.md")]
+        await chat.until(lambda: any("↓ new" in line for line in chat.seen), within=3)
+        assert chat.seen[: chat.screen.transcript.size.height] == before
+        await chat.pilot.click("#newer")
+        await chat.until(lambda: chat.screen.transcript.following)
+        assert not any("↓ new" in line for line in chat.seen)
+
+
+async def test_conversations_are_found_by_what_was_said(open_chat: Any, monkeypatch: Any) -> None:
+    asked: list[str] = []
+
+    async def run(_session: Any, line: str) -> Any:
+        asked.append(line)
+        return Choices("Conversations", (Choice("c_1", "Trip"),), "/resume") if line == "/resume" else Said("Yes.")
+
+    monkeypatch.setattr("agent.commands.registry.run", run)
+    monkeypatch.setattr("tui.talk.conversations_with", lambda _memory, text: [Pick("c_7", "House", f"the {text}")])
+    async with open_chat() as chat:
+        await chat.say("/resume")
+        await chat.until(lambda: chat.app.screen is not chat.screen)
+        await chat.type("boiler")
+        await chat.until(lambda: any("House" in line for line in chat.seen))
+        await chat.press("enter")
+        await chat.quiet()
+        assert asked == ["/resume", "/resume c_7"]
+
+
+def test_recalled_parts_are_named_by_their_conversation() -> None:
+    import msgspec
+
+    entry = spoken(5, Role.USER, "x")
+    cold = SimpleNamespace(find=lambda _ref: entry, conversation_at=lambda _seq: SimpleNamespace(title="House"))
+    layer = msgspec.structs.replace(
+        REPORT.layers[3],
+        sources=tuple(msgspec.structs.replace(s, name="recalled e_5") for s in REPORT.layers[3].sources),
+    )
+    report = msgspec.structs.replace(REPORT, layers=(layer,))
+    names = names_of(report, SimpleNamespace(cold=cold))  # type: ignore[arg-type]
+    assert names == {"recalled e_5": "recalled “House”, 2026-03-14"}

@@ -1,0 +1,92 @@
+"""Keeps what stands in the prompt on disk, under the conversation that it is written in."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from textual.timer import Timer
+
+from foundation.errors import PalimpsestError
+from tui.widgets.prompt.area import Prompt
+from tui.widgets.prompt.drafts import Drafts
+from tui.widgets.prompt.history import PromptHistory
+
+DELAY: Final = 0.4  # seconds after the last key
+
+
+class DraftKeeper:
+    """`changed` at each key, `save` where it must be on disk now, `restore` where a conversation is taken up."""
+
+    def __init__(self, prompt: Prompt, history: PromptHistory, drafts: Drafts, where: Callable[[], str]) -> None:
+        """`where` names the conversation; "" while it is not known which: nothing is written or lost then."""
+        self._prompt = prompt
+        self._history = history
+        self._drafts = drafts
+        self._where = where
+        self._key = ""  # where the draft on disk is
+        self._clock: Timer | None = None
+
+    def changed(self) -> None:
+        """Saves a moment after the last key."""
+        self._stop_clock()
+        self._clock = self._prompt.set_timer(DELAY, self._save_soon)
+
+    def save(self) -> None:
+        """Saves now. Raises OSError."""
+        self._stop_clock()
+        self._write(self._prompt.whole)
+
+    def save_at_end(self) -> None:
+        """Like `save`; where the conversation never came to be known, the text stands in the history."""
+        if self._where():
+            self.save()
+        else:
+            self._prompt.remember()
+
+    async def load_history(self) -> None:
+        """What was typed before, for ↑ and Ctrl+R."""
+        try:
+            await asyncio.to_thread(self._history.load)
+        except OSError as error:
+            self._tell(f"What was typed before could not be read: {error.strerror}.")
+
+    async def restore(self) -> None:
+        """The conversation's draft returns. Where something is being typed, the draft is the history's newest."""
+        key = self._where()
+        if not key or key == self._key:
+            return
+        try:
+            draft = await asyncio.to_thread(self._drafts.load, key)
+        except (OSError, PalimpsestError) as error:
+            self._tell(f"The draft could not be read: {error}")
+            return
+        if draft and self._prompt.text.strip():
+            self._history.add(draft)
+        elif draft:
+            self._prompt.put(draft)
+        self._key = key
+
+    def _save_soon(self) -> None:
+        self._prompt.run_worker(self._save_quietly(self._prompt.whole), group="draft", exclusive=True)
+
+    async def _save_quietly(self, text: str) -> None:
+        try:
+            await asyncio.to_thread(self._write, text)
+        except OSError as error:
+            self._tell(f"The draft could not be kept: {error.strerror}.")
+
+    def _write(self, text: str) -> None:
+        key = self._where()
+        if not key:
+            return
+        self._drafts.save(key, text)
+        if self._key and self._key != key:
+            self._drafts.save(self._key, "")  # the text moved along: a new conversation has begun
+        self._key = key
+
+    def _stop_clock(self) -> None:
+        if self._clock:
+            self._clock.stop()
+
+    def _tell(self, text: str) -> None:
+        self._prompt.notify(text, severity="warning", markup=False)

@@ -1,0 +1,90 @@
+"""What the talk asks of the screen: to choose, to permit, to show what waits and what is being opened."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from rich.text import Text
+from textual.screen import Screen
+from textual.widgets import Static
+
+from foundation.terminal_text import visible
+from tui.host import host
+from tui.screens.draft_keeper import DraftKeeper
+from tui.widgets.prompt.area import Prompt
+from tui.widgets.status import StatusBar, clipped
+from tui.widgets.transcript.pieces import Quiet
+from tui.widgets.transcript.view import Transcript
+
+if TYPE_CHECKING:  # loaded after first paint
+    from agent.commands.outcome import Choices
+    from agent.events import PermissionAsked
+    from tui.screens.choices import Deeper
+
+MOST_WAITING: Final = 3  # shown, of the messages that wait
+
+
+class Parts(Struct, frozen=True, kw_only=True):
+    """What the screen is made of, as far as the talk touches it."""
+
+    screen: Screen[None]
+    transcript: Transcript
+    status: StatusBar
+    prompt: Prompt
+    waiting: Static
+    keeper: DraftKeeper
+
+
+class ChatFace:
+    """The screen's parts, as the talk sees them."""
+
+    def __init__(self, parts: Parts, leave: Callable[[], None]) -> None:
+        self.transcript = parts.transcript
+        self.status = parts.status
+        self.leave = leave
+        self._screen = parts.screen
+        self._prompt = parts.prompt
+        self._waiting = parts.waiting
+        self._keeper = parts.keeper
+        self._opening: Quiet | None = None
+
+    async def permit(self, asked: "PermissionAsked") -> bool:
+        from tui.screens.permission import PermissionScreen  # noqa: PLC0415 - after first paint
+
+        return await host(self._screen).push_screen_wait(PermissionScreen(asked.call.name, asked.summary))
+
+    async def pick(self, choices: "Choices", deeper: "Deeper | None" = None) -> str | None:
+        from tui.screens.choices import ChoicesScreen, Pick  # noqa: PLC0415 - after first paint
+
+        picks = [Pick(item.id, item.label, item.detail) for item in choices.items]
+        return await host(self._screen).push_screen_wait(ChoicesScreen(choices.title, picks, deeper))
+
+    def put_back(self, texts: list[str]) -> None:
+        """Unsent texts return to the prompt, before what stands there."""
+        standing = [self._prompt.text] if self._prompt.text.strip() else []
+        self._prompt.put("\n\n".join([*texts, *standing]))
+
+    def show_waiting(self, texts: list[str]) -> None:
+        width = max(self._screen.size.width - 8, 10)
+        lines = [clipped("waits: " + " ".join(visible(text).split()), width) for text in texts[:MOST_WAITING]]
+        more = [f"and {len(texts) - MOST_WAITING} more"] if len(texts) > MOST_WAITING else []
+        self._waiting.display = bool(lines)
+        self._waiting.update(Text("\n".join([*lines, *more])))
+
+    def copied(self, text: str, what: str) -> None:
+        host(self._screen).copy_to_clipboard(text)
+        self._screen.notify(f"Copied {what}.", timeout=3, markup=False)
+
+    def opening(self, what: str) -> None:
+        """Says that it is being opened, in the transcript and the status bar; "" when it stands."""
+        if self._opening is not None:
+            self.transcript.take_away(self._opening)
+            self._opening = None
+        if what:
+            self._opening = Quiet(f"opening {what} …", gap=True)
+            self.transcript.add(self._opening)
+        self.status.tell(working=f"opening {what} …" if what else "")
+
+    async def stands_elsewhere(self) -> None:
+        """The session went to another conversation: its draft returns."""
+        await self._keeper.restore()

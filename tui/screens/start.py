@@ -1,0 +1,31 @@
+"""What the chat is opened with."""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from foundation.paths import Workspace
+
+
+class Start(Struct, frozen=True, kw_only=True):
+    """The command line's words, for the screen."""
+
+    workspace: Workspace
+    model: str
+    here: Path  # where @file names begin
+    message: str = ""
+    resume: str = ""
+    latest: bool = False
+    new_workspace: bool = False
+    notices: tuple[str, ...] = ()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether an earlier conversation is to be taken up."""
+        return bool(self.resume or self.latest)
+
+
+def short_path(path: Path) -> str:
+    """The path, beginning with `~` where it lies in the home folder."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
