@@ -9,7 +9,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 from models.chat import offline_facts
-from models.chat.offline_attached import about, attached
+from models.chat.offline_attached import about, attached, without_names
 from models.chat.offline_view import in_view, recalled_now
 from models.chat.offline_words import Words, asks, greets, without_greeting, words_for
 from models.chat.port import Done, Event, Profile, StopReason, TextDelta
@@ -69,12 +69,17 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
     question = without_greeting(said) or said
     words = words_for(said)
     files = attached(request.messages[-1]) if request.messages else []
+    question = without_names(question, files)
     told = [] if files else offline_facts.matching(question, (*request.facts, *facts))
     recalled = recalled_now(request)
     found = quotes(question, [*recalled, *in_view(request)])
     firm = [quote for quote in found if quote.overlap]
     if told or files:
-        own = [about(said, files, words)] if files else _facts(told, greeted=question != said, words=words)
+        own = (
+            [about(question, files, words)]
+            if files
+            else _facts(told, greeted=without_greeting(said) != said, words=words)
+        )
         sure = [quote for quote in firm if quote.overlap > 1 and quote.share >= ANSWERS]
         return "\n\n".join([*own, _quoted(words.quoting, sure, recalled, words)] if sure else own)
     if greets(said) and not firm:

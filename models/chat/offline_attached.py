@@ -52,12 +52,17 @@ def _from_text(text: str) -> Attached:
     return Attached(name, kind, rest)
 
 
+def without_names(question: str, files: list[Attached]) -> str:
+    """The question less the names of its files, which nothing answers."""
+    for file in files:
+        question = question.replace(f"@{file.name}", " ").replace(file.name, " ")
+    return question
+
+
 def about(question: str, files: list[Attached], words: Words) -> str:
     """Markdown. Each quoted line (`> …`) is a verbatim piece of its file."""
     if not files:
         return ""
-    for file in files:
-        question = question.replace(f"@{file.name}", " ").replace(file.name, " ")
     parts = [_unread(file, words) if not file.text.strip() else _shown(file, question, words) for file in files]
     return "\n\n".join(parts)
 
@@ -83,7 +88,7 @@ def _shown(file: Attached, question: str, words: Words) -> str:
 
 
 def _quoted(lines: list[str]) -> str:
-    return "\n>\n".join(f"> {line}" for line in lines)
+    return "  \n".join(f"> {line}" for line in lines)  # two spaces: the lines stay lines, in one paragraph
 
 
 def _cut(line: str) -> str:

@@ -7,7 +7,7 @@ it: the head's memory, earlier changes, and notes recalled for earlier messages.
 import re
 from collections.abc import Iterator
 
-from models.chat.quoting import Source, terms
+from models.chat.quoting import Source, only_asks, terms
 from models.messages import Message, Recalled, Request, Role, Text
 
 CHANGES = "changes"
@@ -96,7 +96,7 @@ def _held_by(message: Message, past: _Past, *, current: bool) -> Iterator[Source
                 yield Source(past.current_note(part), whole.cited, whole.speaker)
             case Recalled():
                 yield source_of(part)
-            case Text(text=text, injected="") if message.role is Role.USER:
+            case Text(text=text, injected="") if message.role is Role.USER and not only_asks(text):
                 yield Source(text, "[this conversation]")
             case Text(text=text, injected=what) if _HOT.search(what):
                 yield Source(past.current(text), _NAMES.get(what, f"[{what}]"))

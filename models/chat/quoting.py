@@ -139,6 +139,11 @@ def pieces_of(text: str) -> list[Piece]:
     return found
 
 
+def only_asks(text: str) -> bool:
+    """Whether it is questions and nothing else."""
+    return all(_is_question(sentence) for sentence in sentences(text))
+
+
 def quotes(question: str, sources: Sequence[Source], *, most: int = 3, lines: int = 3) -> list[Quote]:
     """The best lines of the best sources, best first; none twice, and never the question itself."""
     split = [pieces_of(source.text) for source in sources]
@@ -225,6 +230,8 @@ def _with_answers(pieces: list[Piece], scores: list[float]) -> list[float]:
     """What follows a question in a dialogue is likely its answer."""
     worth = list(scores)
     for i in range(1, len(pieces)):
+        if _heads(pieces, i - 1):
+            continue  # the same words twice are worth no more
         worth[i] += scores[i - 1] * (1.2 if _is_question(pieces[i - 1].text) else 0.2)
     return worth
 

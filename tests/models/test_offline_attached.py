@@ -16,7 +16,7 @@ def ask(question: str, *parts: Part) -> str:
 
 
 def quoted(text: str) -> list[str]:
-    return [line.removeprefix("> ") for line in text.splitlines() if line.startswith("> ")]
+    return [line.removeprefix("> ").rstrip() for line in text.splitlines() if line.startswith("> ")]
 
 
 def test_an_event_is_quoted_with_its_title_start_and_end() -> None:
@@ -56,3 +56,13 @@ def test_a_picture_that_ocr_read_is_quoted() -> None:
 def test_a_file_from_an_earlier_message_is_not_quoted_for_this_one() -> None:
     said = answer(request(user(EVENT, Text("look")), user("Where is the lighthouse?")))
     assert not quoted(said)
+
+
+def test_a_files_name_is_no_word_of_the_question() -> None:
+    before = (user("look at ev.json again, ev.json it is"), user("The plan is in ev.json."))
+    said = answer(request(*before, user(EVENT, Text("and @ev.json?"))))
+    assert "From memory" not in said
+
+
+def test_a_files_lines_stay_together() -> None:
+    assert ">\n" not in ask("what is in @b.txt", LIST)

@@ -65,3 +65,14 @@ def test_an_old_turn_in_view_is_found_however_long_the_conversation() -> None:
     for n in range(30):
         chat += [user(f"Line {n} of a talk about rain and wind."), assistant("Kept.")]
     assert quoted(ask("Where does the shed key hang?", before=tuple(chat)))[0] == "The shed key hangs behind the clock."
+
+
+def test_what_was_asked_before_in_this_conversation_is_no_evidence() -> None:
+    before = (user("When does Anna's flight leave? And from where?"), assistant("I do not know."))
+    assert quoted(ask("What time is the flight BA117?", before=before)) == []
+
+
+def test_a_note_recalled_now_is_cited_by_its_place_though_a_change_tells_it_too() -> None:
+    told = Text("…:\n- new in MEMORY.md (m_0123456789ab): The boiler is red / - The boiler is red.", injected="changes")
+    said = ask("What colour is the boiler?", told, recalled("The boiler is red.", "e_1"))
+    assert "· e_1" in said
