@@ -27,11 +27,20 @@ class Finding(Struct, frozen=True):
     hint: str = ""
 
 
+class Optional(Struct, frozen=True):
+    """A library that is fine to be without: its module, our extra that brings it, what it gives."""
+
+    module: str
+    extra: str
+    gives: str
+    apple_only: bool = False
+
+
 OPTIONAL = (
-    ("mlx_lm", "mlx", "MLX models on this machine"),
-    ("mlx_vlm", "deepseek", "DeepSeek-OCR, for pictures that are not our own pages"),
-    ("rapidocr", "rapidocr", "PP-OCR, for pictures that are not our own pages"),
-    ("tesserocr", "tesseract", "Tesseract, for pictures that are not our own pages"),
+    Optional("mlx_lm", "mlx", "MLX models run on this machine", apple_only=True),
+    Optional("mlx_vlm", "deepseek", "DeepSeek-OCR reads pictures that are not our own pages", apple_only=True),
+    Optional("rapidocr", "rapidocr", "PP-OCR reads pictures that are not our own pages"),
+    Optional("tesserocr", "tesseract", "Tesseract reads pictures that are not our own pages"),
 )
 
 
@@ -61,7 +70,9 @@ def _sqlite() -> Finding:
 
 def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Finding]:
     if not workspace.is_workspace:
-        yield Finding("workspace", "missing", f"{workspace.root} is none yet.", "`palimpsest init` makes it.")
+        yield Finding(
+            "workspace", "missing", f"{workspace.root} is no workspace yet.", "`palimpsest init` makes it one."
+        )
         return
     yield Finding("workspace", "ok", str(workspace.root))
     reading = read_config(workspace, environment, {})
@@ -105,12 +116,17 @@ def _store(workspace: Workspace) -> Finding:
 
 
 def _libraries() -> Iterator[Finding]:
-    for module, extra, purpose in OPTIONAL:
-        if importlib.util.find_spec(module) is not None:
-            yield Finding(module, "ok", f"{purpose}.")
-        else:
-            hint = f"pip install '{DISTRIBUTION}[{extra}]'"
-            yield Finding(module, "missing", f"Without it there is no {purpose}.", hint)
+    for one in OPTIONAL:
+        if importlib.util.find_spec(one.module) is not None:
+            yield Finding(one.module, "ok", f"{one.gives}.")
+        elif not one.apple_only or _is_apple():
+            hint = f'"{sys.executable}" -m pip install "{DISTRIBUTION}[{one.extra}]"'
+            yield Finding(one.module, "missing", f"Not installed. With it, {one.gives}.", hint)
+
+
+def _is_apple() -> bool:
+    """Whether this is a Mac with Apple's own chip, the only place where MLX runs."""
+    return platform.system() == "Darwin" and platform.machine() == "arm64"
 
 
 def _terminal(environment: Mapping[str, str]) -> Finding:

@@ -3,8 +3,9 @@
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 import msgspec
@@ -13,7 +14,9 @@ from agent import events
 from agent.cli import output
 from agent.events import SessionEvent
 from agent.headless_commands import is_command, run_command
+from agent.mentions import attached
 from agent.session import Session
+from context import Attachment
 from context.report import Report
 from foundation.errors import PalimpsestError
 from models.messages import Recalled, Usage
@@ -37,29 +40,39 @@ class Face(Protocol):
     def failed(self, error: dict[str, Any]) -> None: ...
 
 
-async def answer(open_session: Callable[[], Session], text: str, form: str) -> int:
+async def answer(
+    open_session: Callable[[], Session], text: str, form: str, *, here: Path | None = None, naming: str | None = None
+) -> int:
     """Sends `text` and shows what comes as `text`, `json` or `stream-json`; gives the exit status.
+
+    Files that `naming` (without it, `text`) mentions with @ go along; their names begin at `here`.
 
     A slash command is run instead. Nobody is there to be asked, so tools that ask are declined.
     """
     session = open_session()
     try:
         skill = ""
+        if told := session.held_elsewhere():
+            output.say(told)
         if is_command(text):
             ran = await run_command(session, text, form)
             if isinstance(ran, int):
                 return ran
             text, skill = ran.text, ran.skill
-        return await _turn(session, text, skill, _face(form))
+            naming = text
+        files = attached(text if naming is None else naming, here or Path.cwd())
+        if files:
+            output.say(f"With {', '.join(file.name for file in files)}")
+        return await _turn(session, text, files, skill, _face(form))
     finally:
         await session.close()
 
 
-async def _turn(session: Session, text: str, skill: str, face: Face) -> int:
+async def _turn(session: Session, text: str, files: Sequence[Attachment], skill: str, face: Face) -> int:
     told = _Told()
     stopping = _stop_on_interrupt(session)
     # Closed here whatever happens: a reader of ours that left ends the turn before the store is closed.
-    sending = cast("AsyncGenerator[SessionEvent]", session.send(text, skill=skill))
+    sending = cast("AsyncGenerator[SessionEvent]", session.send(text, files, skill))
     try:
         async with aclosing(sending):
             async for event in sending:

@@ -137,10 +137,10 @@ class Session:
         """The workspace's skills, by name."""
         return self.context.skills()
 
-    async def context_report(self, text: str = "") -> Report:
+    async def context_report(self, text: str = "", attachments: Sequence[Attachment] = ()) -> Report:
         """The request that `text` would make now, accounted for. No model is called, nothing is stored."""
         await self.prepare_model()
-        return (await asyncio.to_thread(self.preview, text)).report
+        return (await asyncio.to_thread(self.preview, text, attachments)).report
 
     def preview(self, text: str, attachments: Sequence[Attachment] = (), skill: str = "") -> Assembled:
         """The request that this message would make now. Blocks; stores nothing."""
@@ -187,6 +187,14 @@ class Session:
     def resume_latest(self) -> Conversation | None:
         self.conversation = self.memory.cold.latest()
         return self.conversation
+
+    def held_elsewhere(self) -> str:
+        """A line where the conversation was last held with another model than the one in use; "" where it was not."""
+        before = self.context.last_model(self.conversation) if self.conversation else ""
+        now = self.profile.spec
+        if not before or before == now:
+            return ""
+        return f"This conversation was held with {before}; you speak to {now} now. /model {before} goes back."
 
     def rename(self, title: Cleared) -> Conversation:
         """Gives the conversation another title. Raises NotYet before its first message."""

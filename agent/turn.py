@@ -149,6 +149,8 @@ class TurnRun:
         await asyncio.to_thread(desk.context.record, self._conversation, entry, assembled)
         if assembled.epoch_changed and not any(path and path in assembled.epoch_changed for path in self._noticed):
             yield events.EpochChanged(assembled.epoch_changed)
+        for notice in assembled.notices:
+            yield events.Notice(notice.level, str(notice))
         if not turn.continuing:
             yield events.Recall(assembled.recalled)
         desk.report = assembled.report

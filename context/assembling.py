@@ -134,6 +134,7 @@ class Assembling:
             report=result.report,
             recalled=result.tail.recalled,
             tail=tuple(_storable(part) for part in result.tail.injected),
+            notices=gathered.notices if gathered else (),
             epoch_changed=changed,
             compaction_needed=needed,
             epoch=state,

@@ -137,6 +137,12 @@ class Context:
             place = Place(conversation, leaf, self._bench.past.view(leaf, budget.total))
             return self._compacted(place, counting, budget, on_page)
 
+    def last_model(self, conversation: Conversation) -> str:
+        """The spec of the model that the conversation's last request went to; "" where that is not known."""
+        stored = self._memory.cold.epoch(conversation.seq)
+        state = decoded(stored.state) if stored else None
+        return state.model if state else ""
+
     def begin_epoch(self, conversation: Conversation, reason: str) -> None:
         """The next request of the conversation begins a new epoch: after `/forget`, whose words must leave the head."""
         with self._lock:

@@ -13,6 +13,7 @@ from context.head import Shelf
 from context.layers.message import ReadImage, Seen, message_piece, recalled_pieces, seen
 from context.layers.project import changes_piece, skill_piece, skills_called
 from context.layers.system import fired, instruction_pieces
+from context.notice import Notice
 from context.pieces import Layer, Piece
 from context.report import Dropped
 from context.settings import ContextSettings
@@ -41,6 +42,7 @@ class Gathered(Struct, frozen=True):
     tail: Tail
     changes: tuple[Change, ...]
     changes_part: Part | None
+    notices: tuple[Notice, ...] = ()
 
 
 def gathered_tail(
@@ -65,7 +67,8 @@ def gathered_tail(
     tail = bounded_tail(wanted, desk.budget, desk.settings, desk.counting)
     if left:
         tail = Tail(tail.pieces, (*tail.dropped, (Layer.PROJECT, left)))
-    return Gathered(tail, told, changed.part if changed else None)
+    notices = tuple(one.notice for one in attached if one.notice)
+    return Gathered(tail, told, changed.part if changed else None, notices)
 
 
 def _with_message(wanted: Wanted, text: str) -> Wanted:

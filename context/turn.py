@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from context.epoch import EpochState
+from context.notice import Notice
 from context.report import Report
 from memory.cold.entries import Conversation
 from models.messages import Message, Part, Recalled, Request
@@ -44,6 +45,7 @@ class Assembled(Struct, frozen=True, kw_only=True):
     report: Report
     recalled: tuple[Recalled, ...] = ()
     tail: tuple[Part, ...] = ()
+    notices: tuple[Notice, ...] = ()  # about what goes along
     epoch_changed: str = ""
     compaction_needed: bool = False
     epoch: EpochState

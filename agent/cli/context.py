@@ -21,7 +21,8 @@ if TYPE_CHECKING:  # the rooms are loaded when a request is made
 def command(text: str) -> None:
     """Show the request that TEXT would make now, layer by layer.
 
-    No model is called and nothing is stored. With -c or -r it is the request within that conversation.
+    Files named with @ go along, as in the chat. No model is called and nothing is stored. With -c or -r it is the
+    request within that conversation.
     """
     invocation = current()
     report = asyncio.run(_report(invocation, text))
@@ -32,9 +33,11 @@ def command(text: str) -> None:
 
 
 async def _report(invocation: Invocation, text: str) -> Report:
+    from agent.mentions import attached  # noqa: PLC0415 - it brings the context room with it
+
     session = invocation.session(for_writing=False)
     try:
-        return await session.context_report(text)
+        return await session.context_report(text, attached(text, invocation.here))
     finally:
         await session.close()
 

@@ -86,10 +86,25 @@ def _print(imported: Imported, *, as_json: bool) -> None:
             }
         )
         return
-    output.line(
-        f"{imported.entries:,} entries in {len(imported.conversations):,} conversations imported from "
-        f"“{imported.source}”; {imported.already:,} were there already; {imported.bad_count:,} lines were bad."
-    )
+    output.line(summary(imported))
+
+
+def summary(imported: Imported) -> str:
+    """What the import did, in a sentence that leaves out what did not happen."""
+    entries, where = imported.entries, len(imported.conversations)
+    parts = [f"Nothing new in “{imported.source}”"]
+    if entries:
+        held = _counted(where, "conversation", "conversations")
+        parts = [f"{_counted(entries, 'entry', 'entries')} in {held} imported from “{imported.source}”"]
+    if imported.already:
+        parts.append(f"{imported.already:,} {'was' if imported.already == 1 else 'were'} there already")
+    if imported.bad_count:
+        parts.append(_counted(imported.bad_count, "line was bad", "lines were bad"))
+    return "; ".join(parts) + "."
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def _mirror(update: Callable[[int], object], conversations: tuple[int, ...]) -> None:

@@ -24,7 +24,7 @@ async def _new(session: Session, title: str) -> Outcome:
 async def _resume(session: Session, ref: str) -> Outcome:
     if ref:
         session.resume(ref)
-        return Switched()
+        return Switched(session.held_elsewhere())
     found = session.memory.cold.conversations(limit=MOST_LISTED)
     items = tuple(Choice(c.id, c.title or "(untitled)", iso(c.updated)[:16].replace("T", " ")) for c in found)
     return Choices("Conversations", items, "/resume") if items else Said("There are no conversations yet.")

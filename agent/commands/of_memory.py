@@ -45,7 +45,7 @@ async def _search(session: Session, text: str) -> Outcome:
     if not text:
         raise Misuse("Nothing to search for", "/search needs words.", "/search the boiler's warranty")
     results = await asyncio.to_thread(session.memory.search.query, Query(text=text))
-    items = tuple(Choice(hit.id, hit.snippet, str(hit.citation)) for hit in results.hits)
+    items = tuple(Choice(hit.id, hit.snippet, f"{hit.citation} · {hit.trust.value}") for hit in results.hits)
     return Choices(f"Found for “{text}”", items, "/recall") if items else Said(f"Nothing is remembered about “{text}”.")
 
 

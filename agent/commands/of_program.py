@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
@@ -15,8 +17,8 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 async def _model(session: Session, spec: str) -> Outcome:
     if spec:
         profile = await session.use_model(spec)
-        where = "sends text to another machine" if profile.remote else "stays on this machine"
-        return Switched(f"The model is {profile.spec} now; it {where}.")
+        where = "what you write is sent to another machine" if profile.remote else "nothing leaves this machine"
+        return Switched(f"The model is {profile.spec} now; {where}.")
     profiles = {found.spec: found.profile for found in await session.models()}
     profiles.setdefault(session.profile.spec, session.profile)
     items = [
@@ -30,8 +32,10 @@ async def _model(session: Session, spec: str) -> Outcome:
 
 async def _context(session: Session, text: str) -> Outcome:
     from agent.commands.context_table import as_markdown  # noqa: PLC0415 - loaded when it is used
+    from agent.mentions import attached  # noqa: PLC0415 - as above
 
-    return Said(as_markdown(await session.context_report(text)))
+    files = await asyncio.to_thread(attached, text, Path.cwd())
+    return Said(as_markdown(await session.context_report(text, files)))
 
 
 async def _skill(session: Session, rest: str) -> Outcome:
@@ -63,7 +67,7 @@ async def _status(session: Session, _rest: str) -> Outcome:
         ("context", f"{report.total_tokens:,} of {report.budget:,} tokens" if report else "nothing sent yet"),
         ("background", session.working or "nothing"),
     ]
-    return Said("\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]))
+    return Said("\n".join(f"- {name}: {value}" for name, value in rows))
 
 
 async def _exit(_session: Session, _rest: str) -> Outcome:

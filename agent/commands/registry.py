@@ -20,7 +20,7 @@ async def _help(_session: Session, about: str) -> Outcome:
         if found is None:
             raise Misuse("Unknown command", f"There is no command {about}.", "/help lists the commands.")
         return Said(f"`{found.shown}` — {found.summary}")
-    lines = [f"| `{command.shown}` | {command.summary} |" for command in _COMMANDS]
+    lines = [f"| `{_cell(command.shown)}` | {_cell(command.summary)} |" for command in _COMMANDS]
     return Said("\n".join(["| command | what it does |", "|---|---|", *lines]))
 
 
@@ -62,6 +62,11 @@ async def run(session: Session, line: str) -> Outcome:
         return await command.run(session, rest.strip())
     except PalimpsestError as error:
         return Failed(error)
+
+
+def _cell(text: str) -> str:
+    """Text as it stands in a cell of a table."""
+    return text.replace("|", "\\|")
 
 
 def _unknown(name: str) -> Misuse:

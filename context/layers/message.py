@@ -11,6 +11,7 @@ from msgspec import Struct
 from context.calendar import events_in, readable
 from context.errors import BadAttachment
 from context.fence import fenced_private
+from context.notice import Notice
 from context.pieces import Layer, Piece
 from context.turn import Attachment
 from foundation.privacy import without_tags
@@ -25,10 +26,11 @@ _IMAGES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "ima
 
 
 class Seen(Struct, frozen=True):
-    """An attachment as it joins the tail: its part, and the kinds that a condition may ask for."""
+    """An attachment as it joins the tail: its part, the kinds that a condition may ask for, and a word for a person."""
 
     piece: Piece
     kinds: frozenset[str]
+    notice: Notice | None = None
 
 
 def load_attachment(path: Path) -> Attachment:
@@ -60,7 +62,7 @@ def media_type_of(name: str, data: bytes) -> str:
 def seen(attachment: Attachment, *, vision: bool, read_image: ReadImage | None) -> Seen:
     """How the model sees it. Raises BadAttachment for what is neither text nor a picture."""
     if attachment.media_type.startswith("image/") and attachment.media_type != "image/svg+xml":
-        return Seen(_picture(attachment, vision, read_image), frozenset({"any", "image"}))
+        return _picture(attachment, vision, read_image)
     try:
         text = attachment.data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -89,19 +91,21 @@ def _words(attachment: Attachment, text: str) -> Piece:
     return Piece(Layer.MESSAGE, f"attachment {attachment.name}", Text(shown, injected="attachment"))
 
 
-def _picture(attachment: Attachment, vision: bool, read_image: ReadImage | None) -> Piece:
+def _picture(attachment: Attachment, vision: bool, read_image: ReadImage | None) -> Seen:
     width, height = _size(attachment)
-    source = f"attachment {attachment.name}"
+    name, source, kinds = attachment.name, f"attachment {attachment.name}", frozenset({"any", "image"})
     if vision:
-        image = Image(attachment.data, attachment.media_type, width, height, attachment.name)
-        return Piece(Layer.MESSAGE, source, image)
+        image = Image(attachment.data, attachment.media_type, width, height, name)
+        return Seen(Piece(Layer.MESSAGE, source, image), kinds)
     words = read_image(attachment.data).strip() if read_image else ""
     if words:
-        text = f"{attachment.name} (a picture of {width}×{height} pixels; its words, as read by OCR)\n{words}"
+        notice = Notice("info", f"{name}: this model cannot see it; the words in it, read by OCR, go with the message.")
+        text = f"{name} (a picture of {width}×{height} pixels; its words, as read by OCR)\n{words}"
     else:
         why = "no words were found in it" if read_image else "no OCR engine is installed"
-        text = f"{attachment.name}: a picture of {width}×{height} pixels. This model cannot see it, and {why}."
-    return Piece(Layer.MESSAGE, source, Text(fenced_private(text), injected="attachment"))
+        text = f"{name}: a picture of {width}×{height} pixels. This model cannot see it, and {why}."
+        notice = Notice("warning", f"{name}: this model cannot see it, and {why}. Only its name and size go along.")
+    return Seen(Piece(Layer.MESSAGE, source, Text(fenced_private(text), injected="attachment")), kinds, notice)
 
 
 def _size(attachment: Attachment) -> tuple[int, int]:

@@ -94,7 +94,7 @@ async def test_the_model_is_listed_and_changed(session: Session) -> None:
     assert "in use" in listed.items[0].detail
     changed = await registry.run(session, "/model openai:x@http://127.0.0.1:9/v1")
     assert isinstance(changed, Switched)
-    assert "stays on this machine" in changed.said
+    assert "nothing leaves this machine" in changed.said
     assert isinstance(await registry.run(session, "/model nonsense"), Failed)
     assert session.profile.name == "x"
 
@@ -104,7 +104,21 @@ async def test_the_context_and_the_status_are_told(session: Session) -> None:
     shown = said(await registry.run(session, "/context what next?"))
     for layer in ("system", "project", "conversation", "message"):
         assert f"| {layer} |" in shown
-    assert "offline" in said(await registry.run(session, "/status"))
+    status = said(await registry.run(session, "/status"))
+    assert "offline" in status and status.startswith("- workspace: ")
+    hit = await registry.run(session, "/search hello")
+    assert isinstance(hit, Choices) and hit.items[0].detail.endswith(" · exact")
+
+
+async def test_a_conversation_held_with_another_model_says_so(session: Session) -> None:
+    await say(session, "hello")
+    assert session.conversation is not None
+    assert session.held_elsewhere() == ""
+    await registry.run(session, "/model openai:x@http://127.0.0.1:9/v1")
+    taken = await registry.run(session, f"/resume {session.conversation.id}")
+    assert isinstance(taken, Switched)
+    assert taken.said.startswith("This conversation was held with offline; you speak to openai:x@")
+    assert taken.said.endswith("/model offline goes back.")
 
 
 async def test_the_last_answer_is_copied_to_the_letter(session: Session) -> None:

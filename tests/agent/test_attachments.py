@@ -1,0 +1,57 @@
+"""`@file` goes along on the command line as it does in the chat."""
+
+import io
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from agent.mentions import mentioned
+from tests.agent.conftest import Run
+
+
+@pytest.fixture
+def files(run: Run) -> Path:
+    """In the folder where `run` runs: a text, an event, a picture."""
+    here = Path.cwd()
+    (here / "b.txt").write_text("The gate opens at seven.", encoding="utf-8")
+    (here / "ev.json").write_text('{"title": "Dentist", "start": "2026-03-14T09:00"}', encoding="utf-8")
+    picture = io.BytesIO()
+    Image.new("RGB", (30, 20)).save(picture, "PNG")
+    (here / "pic.png").write_bytes(picture.getvalue())
+    return here
+
+
+@pytest.mark.usefixtures("files")
+def test_context_shows_the_request_with_the_files_in_it(run: Run) -> None:
+    report = run("context", "what is @ev.json about? @b.txt @pic.png", "--json").json
+    tail = report["messages"][-1]["text"]
+    assert "Event: Dentist" in tail and "The gate opens at seven." in tail
+    assert "a picture of 30×20 pixels. This model cannot see it" in tail
+
+
+@pytest.mark.usefixtures("files")
+def test_an_answer_says_which_files_go_along_and_what_cannot_be_seen(run: Run) -> None:
+    said = run("-p", "look at @b.txt, and @pic.png.")
+    assert said.status == 0
+    assert "With b.txt, pic.png" in said.err
+    assert "pic.png: this model cannot see it" in said.err
+    (conversation,) = run("conversations", "list", "--json").json["conversations"]
+    entry = run("conversations", "show", conversation["id"], "--json").json["entries"][0]
+    assert entry["text"] == "look at @b.txt, and @pic.png."
+
+
+@pytest.mark.usefixtures("files")
+def test_what_comes_through_a_pipe_names_no_files(run: Run) -> None:
+    assert "With" not in run("-p", "sum up", stdin=b"mail from @b.txt").err
+
+
+@pytest.mark.usefixtures("files")
+def test_the_context_command_takes_them_too(run: Run) -> None:
+    assert "attachment b.txt" in run("-p", "/context what says @b.txt?").out
+
+
+def test_names_end_where_a_sentence_does(files: Path) -> None:
+    (files / "two words.txt").write_text("x", encoding="utf-8")
+    text = 'see @b.txt, @"two words.txt" and @b.txt; not me@b.txt nor @nowhere'
+    assert mentioned(text, files) == [files / "b.txt", files / "two words.txt"]
