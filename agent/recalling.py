@@ -113,6 +113,7 @@ def _by_reference(memory: "Memory", asked: str, conversation: str) -> tuple[Reca
     if asked.startswith("pg_"):
         page = memory.vault.read_page(asked)
         return (_of_page(page, Citation(kind="page", ref=asked, title=page.label, page=asked)),)
+    memory.hot.look()  # a note is quoted as its file has it now
     if asked.startswith("m_"):
         return (_of_note(memory.hot.note(asked)),)
     if "#L" in asked:
@@ -156,7 +157,7 @@ def _of_hit(memory: "Memory", hit: "Hit") -> Recalled:
     began = time.monotonic()
     text, trust, pages = hit.snippet, hit.trust, tuple[str, ...]()
     if hit.note is not None:
-        text = memory.hot.note(hit.note).text
+        text, trust = _note_now(memory, hit)
     elif hit.entry is not None:
         passage = memory.passage(memory.cold.entry(hit.entry))
         text, trust, pages = passage.text, passage.trust, passage.pages
@@ -166,6 +167,17 @@ def _of_hit(memory: "Memory", hit: "Hit") -> Recalled:
         snippet=hit.snippet, citation=str(hit.citation), trust=trust, text=text, engine=_engine(pages),
         read_ms=_since(began) if pages else 0.0,
     )  # fmt: skip
+
+
+def _note_now(memory: "Memory", hit: "Hit") -> tuple[str, Trust]:
+    """The note's text as its file has it now; what was found of it, no longer exact, where the note is gone."""
+    from memory.hot import NoSuchNote  # noqa: PLC0415
+
+    memory.hot.look()
+    try:
+        return memory.hot.note(hit.note or "").text, Trust.EXACT
+    except NoSuchNote:
+        return hit.snippet, Trust.APPROXIMATE
 
 
 def _of_page(page: PageText, citation: Citation) -> Recalled:

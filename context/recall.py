@@ -9,13 +9,12 @@ from context.counting import Counting, fitted
 from context.fence import fenced
 from context.view import View
 from memory.search import Hit, Query, Results
-from models.messages import Recalled, Role
+from models.messages import Recalled
 
 SHORT_MESSAGE = 6  # words: a message as short as this leans on the one before it
 ALIKE = 0.8  # of their word triples: the same thing said twice
 LOOKED_AT = 3  # times as many hits as are wanted, so that folding leaves enough
-OFFLINE = "offline"  # the speaker that has no words of its own
-CLOSE = 0.1  # of the best score: hits within one such step are taken newest first
+CLOSE = 0.03  # of the best score: hits within one such step below it are taken newest first
 
 _WORD = re.compile(r"[\w']+|[\u3400-\u9fff]")
 
@@ -71,12 +70,16 @@ def shown_in(view: View) -> tuple[tuple[str, str], ...]:
 def _in_view(hit: Hit, wanted: Wanted) -> bool:
     if hit.entry in wanted.entries or (hit.note is not None and hit.note in wanted.notes):
         return True
-    if hit.role == Role.ASSISTANT and hit.speaker == OFFLINE:
-        return True  # it only quoted
     if _echoes(hit, wanted.text):
         return True  # the same question, asked before: its words are in view
     said = [text for ref, text in wanted.shown if ref == hit.citation.ref]
-    return bool(said) and any(_alike(_triples(hit.snippet), _triples(text)) for text in said)
+    if hit.note is not None:  # a person may have changed one figure in it since
+        return any(_one_line(hit.snippet) in _one_line(text) for text in said)
+    return any(_alike(_triples(hit.snippet), _triples(text)) for text in said)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(fenced(text).split())
 
 
 def _echoes(hit: Hit, text: str) -> bool:
@@ -88,7 +91,7 @@ def _echoes(hit: Hit, text: str) -> bool:
 def _ranked(hits: Sequence[Hit]) -> list[Hit]:
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     return sorted(
-        hits, key=lambda hit: (-round(hit.score / best / CLOSE), -(hit.time.timestamp() if hit.time else 0.0))
+        hits, key=lambda hit: (int((best - hit.score) / best / CLOSE), -(hit.time.timestamp() if hit.time else 0.0))
     )
 
 

@@ -1,11 +1,16 @@
 """Where a recalled word comes from, and how far to trust it."""
 
+import unicodedata
 from datetime import datetime
 from enum import StrEnum
+from itertools import accumulate
 
 from msgspec import Struct
 
 from foundation.clock import iso
+
+TITLE_CELLS = 32
+"""A title within a citation's string is no wider, on a terminal."""
 
 
 class Trust(StrEnum):
@@ -32,7 +37,26 @@ class Citation(Struct, frozen=True, kw_only=True):
     lines: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        """`[Trip planning · Ann · 2026-03-14 · e_4kx7…]`."""
+        """`[Trip planning · Ann · 2026-03-14 · e_4kx7…]`, a long title shortened at a word: a line of 80 columns holds
+        it. The whole title is in `title`."""
         day = iso(self.time)[:10] if self.time else ""
         where = f"{self.ref}#L{self.lines[0]}-L{self.lines[1]}" if self.lines else self.ref
-        return "[" + " · ".join(part for part in (self.title, self.speaker, day, where) if part) + "]"
+        return "[" + " · ".join(part for part in (_shortened(self.title), self.speaker, day, where) if part) + "]"
+
+
+def _shortened(title: str) -> str:
+    """The title on one line, as far as the last whole word that fits: `Note 1: the vault code for room…`."""
+    line = " ".join(title.split())
+    ends = list(accumulate(map(_cells, line)))
+    if not ends or ends[-1] <= TITLE_CELLS:
+        return line
+    fitting = sum(end < TITLE_CELLS for end in ends)  # one cell is left for the ellipsis
+    at_a_word = line.rfind(" ", 0, fitting + 1)
+    kept = line[: at_a_word if at_a_word > fitting // 2 else fitting]
+    return kept.rstrip(" …,;:·-–—") + "…"
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -153,3 +153,22 @@ def test_recalled_parts_are_told_apart_from_what_was_said(talk: Talk) -> None:
     said = talk.memory.cold.entry(talk.memory.cold.entry(talk.leaf).parent or 0)
     assert said.text == "Which gate does the ferry to Hydra leave from?"
     assert [type(part) for part in said.sent] == [Recalled]
+
+
+def test_the_passage_that_answers_goes_before_newer_ones_that_only_resemble_it(talk: Talk) -> None:
+    words = " ".join(f"The harbour keeps a ledger of ships, page {n}." for n in range(80))
+    for number in range(1, 8):
+        said = f"Note {number}: the vault code for room {number} is ZX-{1000 + 37 * number}. {words}"
+        remembered(talk, said, title=f"Note {number}", day=number)
+    (first, *_) = talk.send("What is the vault code for room 1?").recalled
+    assert "ZX-1037" in first.text
+
+
+def test_a_note_that_a_hand_changed_is_recalled_again(talk: Talk) -> None:
+    note = "# Trips\n\n## Aegina\n- The Aegina ferry leaves from gate E7 on Mondays, on Tuesdays and on Fridays at {}\n"
+    talk.write("memory/trips.md", note.format("09:40"))
+    assert talk.send("When does the Aegina ferry leave?").recalled
+    assert talk.send("When does that Aegina ferry leave?").recalled == ()  # it is in view
+    talk.write("memory/trips.md", note.format("10:55"))
+    (part,) = talk.send("When does the Aegina ferry leave, again?").recalled
+    assert "10:55" in part.text
