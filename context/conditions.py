@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Self
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from context.entities import names_a
-from context.patterns import SafePattern
+from context.patterns import Patience, SafePattern
 
 ATTACHMENTS = ("any", "text", "image", "json", "calendar")
 """The kinds that `attachment:` may name."""
@@ -46,6 +46,7 @@ class Moment(Struct, frozen=True):
     text: str
     now: datetime
     attachments: frozenset[str] = frozenset()
+    patience: Patience = field(default_factory=Patience)
 
 
 class Condition(Struct, frozen=True):
@@ -60,7 +61,7 @@ class Condition(Struct, frozen=True):
     def holds(self, moment: Moment) -> bool:
         """Whether every key that was given is met."""
         tests = (
-            (self.patterns, lambda: any(pattern.matches(moment.text) for pattern in self.patterns)),
+            (self.patterns, lambda: any(pattern.matches(moment.text, moment.patience) for pattern in self.patterns)),
             (self.keywords, lambda: has_keyword(moment.text, self.keywords)),
             (self.entities, lambda: any(names_a(kind, moment.text) for kind in self.entities)),
             (self.times, lambda: any(hours.holds(moment.now) for hours in self.times)),
