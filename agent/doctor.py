@@ -28,17 +28,19 @@ class Finding(Struct, frozen=True):
 
 
 class Optional(Struct, frozen=True):
-    """A library that is fine to be without: its module, our extra that brings it, what it gives."""
+    """A library that is fine to be without: its module, our extra that brings it, what it gives.
+
+    Without an extra it comes with the program, on Apple's own chips alone.
+    """
 
     module: str
     extra: str
     gives: str
-    apple_only: bool = False
 
 
 OPTIONAL = (
-    Optional("mlx_lm", "mlx", "MLX models run on this machine", apple_only=True),
-    Optional("mlx_vlm", "deepseek", "DeepSeek-OCR reads pictures that are not our own pages", apple_only=True),
+    Optional("mlx_lm", "", "MLX models run on this machine"),
+    Optional("mlx_vlm", "", "DeepSeek-OCR reads pictures that are not our own pages"),
     Optional("rapidocr", "rapidocr", "PP-OCR reads pictures that are not our own pages"),
     Optional("tesserocr", "tesseract", "Tesseract reads pictures that are not our own pages"),
 )
@@ -119,13 +121,14 @@ def _libraries() -> Iterator[Finding]:
     for one in OPTIONAL:
         if importlib.util.find_spec(one.module) is not None:
             yield Finding(one.module, "ok", f"{one.gives}.")
-        elif not one.apple_only or _is_apple():
-            hint = f'"{sys.executable}" -m pip install "{DISTRIBUTION}[{one.extra}]"'
+        elif one.extra or _is_apple():
+            wanted = f"{DISTRIBUTION}[{one.extra}]" if one.extra else DISTRIBUTION
+            hint = f'"{sys.executable}" -m pip install "{wanted}"'
             yield Finding(one.module, "missing", f"Not installed. With it, {one.gives}.", hint)
 
 
 def _is_apple() -> bool:
-    """Whether this is a Mac with Apple's own chip, the only place where MLX runs."""
+    """Whether this is a Mac with Apple's own chip, where MLX comes with the program."""
     return platform.system() == "Darwin" and platform.machine() == "arm64"
 
 
