@@ -306,6 +306,8 @@ def _echoes(sentence: str, asked: _Asked) -> bool:
     if _is_question(sentence):
         shared = len(words & asked.words)
         return shared >= NEAR * min(len(words), len(asked.words)) and len(words - asked.words) <= shared
+    if any(found[0] not in asked.text for shape in asked.wanted for found in shape.finditer(sentence)):
+        return False  # a date or a name, though its word says nothing elsewhere: May
     return asked.is_open and words <= asked.words
 
 

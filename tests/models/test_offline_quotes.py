@@ -33,6 +33,11 @@ def test_a_line_that_holds_nothing_beyond_the_question_is_no_evidence() -> None:
     assert "Boiler service" not in quoted(ask("When is the boiler service?", before=(head,)))
 
 
+def test_a_month_that_is_a_common_word_is_an_answer() -> None:
+    said = "The boiler is serviced in May."
+    assert quoted(ask("When is the boiler serviced?", recalled(said, "e_1"))) == [said]
+
+
 def test_a_yes_or_no_question_may_be_answered_in_its_own_words() -> None:
     assert quoted(ask("Is the flight late?", recalled("The flight is late.", "e_1"))) == ["The flight is late."]
 
