@@ -151,6 +151,8 @@ class TurnRun:
             yield events.EpochChanged(assembled.epoch_changed)
         for notice in assembled.notices:
             yield events.Notice(notice.level, str(notice))
+        for trouble in desk.memory.vault.troubles():
+            yield events.Notice("warning", trouble)
         if not turn.continuing:
             yield events.Recall(assembled.recalled)
         desk.report = assembled.report

@@ -44,7 +44,8 @@ class Memory:
 
     @cached_property
     def vault(self) -> Vault:
-        return Vault(self.workspace.packs, self.workspace.page_cache, self.cold, self._clock)
+        space = self.workspace
+        return Vault(space.packs, space.page_cache, self.cold, self._clock, kept=space.kept_texts)
 
     @cached_property
     def search(self) -> Search:

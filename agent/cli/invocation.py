@@ -106,6 +106,8 @@ class Invocation:
             if for_writing or recovering:
                 memory.cold.recover()
             yield memory
+            for trouble in memory.vault.troubles():
+                output.say(trouble)
         finally:
             memory.close()
 

@@ -115,6 +115,18 @@ def pack_rows(connection: apsw.Connection) -> list[PackRow]:
     return [PackRow(*row) for row in rows]
 
 
+def sha256_of_page(connection: apsw.Connection, page_id: str) -> bytes | None:
+    """Of the page's text; None where there is no such page."""
+    rows = fetch(connection, "SELECT sha256 FROM pages WHERE id = ?", (page_id,))
+    return rows[0][0] if rows else None
+
+
+def start_of(connection: apsw.Connection, page: PageRow) -> int:
+    """How many characters stand before the page in its archive."""
+    sql = "SELECT coalesce(sum(chars), 0) FROM pages WHERE archive = ? AND number < ?"
+    return int(fetch(connection, sql, (page.archive, page.number))[0][0])
+
+
 def knows_packs(connection: apsw.Connection) -> bool:
     return bool(fetch(connection, "SELECT 1 FROM packs LIMIT 1"))
 

@@ -6,6 +6,9 @@ from msgspec import Struct
 
 from foundation.trust import Trust
 
+STORED = "stored"
+"""The engine of a text that was not read from pixels: it stands somewhere as text."""
+
 
 class Passage(Struct, frozen=True):
     """An entry's whole text. `pages` are the ids of the pages that it was read from; none where text was stored."""

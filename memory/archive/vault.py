@@ -23,12 +23,12 @@ from memory.archive.header import digest
 from memory.archive.ledger import Bound
 from memory.archive.modes import PROFILE, mode_named
 from memory.archive.page_entries import insert_page_entries
-from memory.archive.passage import Archived, ArchiveRow, PageRow, PageText, Passage
+from memory.archive.passage import STORED, Archived, ArchiveRow, PageRow, PageText, Passage
 from memory.archive.strangers import index_lost, strangers
 from memory.cold import ColdStore, Entry, Problem
 from memory.cold.bodies import plain
 from memory.cold.insert import let_go
-from memory.errors import Damaged, OutOfDate
+from memory.errors import Damaged, NotAPage, OutOfDate
 
 if TYPE_CHECKING:
     from memory.archive.binding import OnPage
@@ -44,6 +44,8 @@ _PACKS_REMEMBERED = 32
 class Vault:
     """The archive of one workspace. `count` counts a text's tokens, and `tokenizer` is its name.
 
+    `kept` is the folder of the texts that stand beside explicit archives: a damaged page is read from there.
+
     Methods are safe to call from any thread.
     """
 
@@ -56,11 +58,15 @@ class Vault:
         *,
         count: Count | None = None,
         tokenizer: str = "estimate",
+        kept: Path | None = None,
     ) -> None:
         self._folder = packs
         self._cache = PageCache(cache, clock)
         self._cold = cold
         self._clock = clock
+        self._kept = kept
+        self._told: set[str] = set()  # ids of damaged pages
+        self._untold: list[str] = []
         self._count = count
         self._tokenizer = tokenizer
         self._lock = threading.Lock()
@@ -133,15 +139,16 @@ class Vault:
     # ── out ──
 
     def read_page(self, page_id: str) -> PageText:
-        """The page's text, from its pixels. Raises NotFound, Damaged."""
+        """The page's text, from its pixels; where they are damaged, from the text kept beside the archive.
+
+        `troubles` tells of the damage. Raises NotFound; Damaged where there is no such text.
+        """
         with self._lock:
             if page_id in self._texts:
                 self._texts.move_to_end(page_id)
                 return self._texts[page_id]
-        from memory.archive.reading import read_picture  # noqa: PLC0415 -- numpy is loaded when a page is read
-
-        row, label = self._cold.read(lambda db: _row_and_label(db, page_id))
-        page = read_picture(self._png(row), label=label, sha256=row.sha256, page_id=page_id)
+        row, label, start = self._cold.read(lambda db: _row_and_place(db, page_id))
+        page = self._page(row, label, start)
         if page.trust is Trust.EXACT:
             with self._lock:
                 self._texts[page_id] = page
@@ -166,7 +173,19 @@ class Vault:
         pages = {span.page: self.read_page(span.page) for span in found}
         text = "".join(pages[s.page].text[s.page_start : s.page_start + s.length] for s in found)
         sound = digest(text) == sha256 and all(page.trust is Trust.EXACT for page in pages.values())
-        return Passage(text=text, trust=Trust.EXACT if sound else Trust.APPROXIMATE, pages=tuple(pages))
+        drawn = tuple(page for page, read in pages.items() if read.engine != STORED)
+        return Passage(text=text, trust=Trust.EXACT if sound else Trust.APPROXIMATE, pages=drawn)
+
+    def contradicts(self, page_id: str, text: str) -> bool:
+        """Whether this workspace has a page of that id with another text: then a picture of that name is forged."""
+        known = self._cold.read(lambda db: ledger.sha256_of_page(db, page_id))
+        return known is not None and known != digest(text)
+
+    def troubles(self) -> list[str]:
+        """What was found damaged since the last time this was asked: a sentence a page, each told once."""
+        with self._lock:
+            told, self._untold = list(self._untold), []
+        return told
 
     def png(self, page_id: str) -> Path:
         """The page as a file in the page cache, there for a day at least. Raises NotFound, Damaged."""
@@ -233,6 +252,44 @@ class Vault:
             profile=PROFILE,
         )
 
+    def _page(self, row: PageRow, label: str, start: int) -> PageText:
+        from memory.archive.reading import read_picture  # noqa: PLC0415 -- numpy is loaded when a page is read
+
+        read, why = None, "its pixels do not match its hash"
+        try:
+            read = read_picture(self._png(row), label=label, sha256=row.sha256, page_id=row.id)
+        except (Damaged, NotAPage) as error:
+            why = error.message.rstrip(".")
+        if read is not None and read.trust is Trust.EXACT:
+            return read
+        if (kept := self._kept_text(row, label, start)) is not None:
+            self._tell(row, label, why, "Its text is taken from memory/archive, where it was kept to the letter.")
+            return PageText(text=kept, trust=Trust.EXACT, engine=STORED, read_ms=0.0, page_id=row.id,
+                            number=row.number, label=label)  # fmt: skip
+        if read is not None:
+            return read
+        self._tell(row, label, why, "What stands on it is left out.")
+        raise Damaged(
+            "A page is damaged",
+            f"Page {row.id} of “{label}”: {why}.",
+            "`palimpsest check` names all that is damaged; a backup of the workspace has the page.",
+        )
+
+    def _kept_text(self, row: PageRow, label: str, start: int) -> str | None:
+        if self._kept is None:
+            return None
+        from memory.archive.kept_reading import kept_page  # noqa: PLC0415 -- read where pixels are lost alone
+
+        return kept_page(self._kept, label, start, row.chars, row.sha256)
+
+    def _tell(self, row: PageRow, label: str, why: str, then: str) -> None:
+        with self._lock:
+            if row.id not in self._told:
+                self._told.add(row.id)
+                self._untold.append(
+                    f"Page {row.id} of “{label}” is damaged: {why}. {then} `palimpsest check` says more."
+                )
+
     def _tokens(self, text: str) -> int:
         if self._count is None:
             from models.tokens import estimate  # noqa: PLC0415 -- only who archives counts
@@ -254,9 +311,10 @@ class Vault:
         return pack.png(row.position)
 
 
-def _row_and_label(db: apsw.Connection, page_id: str) -> tuple[PageRow, str]:
+def _row_and_place(db: apsw.Connection, page_id: str) -> tuple[PageRow, str, int]:
+    """The page, its archive's label, and where in the archive's text it begins."""
     row = ledger.page_row(db, page_id)
-    return row, ledger.label_of(db, row.archive)
+    return row, ledger.label_of(db, row.archive), ledger.start_of(db, row)
 
 
 def _page_row(page: Bound, text_tokens: int, archive: int) -> PageRow:

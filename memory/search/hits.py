@@ -81,13 +81,12 @@ class Reader:
         try:
             passage = self._passage(entry)
             conversation = self._conversation(entry.conversation_seq)
-        except MemoryTrouble as trouble:
-            passage = Passage(f"[{trouble.title}: {trouble.message}]", Trust.APPROXIMATE)
-            conversation = None
+        except MemoryTrouble:  # damaged, which the vault tells of, or deleted meanwhile: either way it cannot be quoted
+            return None
         start, end = best_window(passage.text, self._findings.worth, self._query.window_tokens)
         page = self._page_of(entry, start, passage)
         is_page = entry.kind is EntryKind.PAGE and bool(page)
-        title = conversation.title if conversation else ""
+        title = conversation.title
         speaker = entry.speaker or entry.role.value
         citation = Citation(
             kind="page" if is_page else "entry",

@@ -9,7 +9,9 @@ from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.archive import read_png
 from memory.archive.kept_text import keep_text
-from memory.archive.pack import Pack
+from memory.archive.modes import TINY
+from memory.archive.pack import Pack, write_pack
+from memory.archive.page import draw, sheets
 from memory.archive.shape import archived_as_json
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry, EntryKind
@@ -301,3 +303,21 @@ def test_the_text_beside_an_archive_never_covers_another(tmp_path: Path) -> None
     assert (second.name, first.read_text("utf-8"), second.read_text("utf-8")) == ("a-b- c-2.md", "one", "two")
     assert keep_text(tmp_path, "../..", as_given("x")).name == "archive.md"
     assert keep_text(tmp_path, "con", as_given("x")).name == "con-.md"
+
+
+def test_a_page_forged_with_a_hash_of_its_own_is_exact_for_no_entry(
+    vault: Vault, cold: ColdStore, workspace: Workspace, clock: FakeClock
+) -> None:
+    """Its header, its hash and its pack are all sound: only the index knows what stood there."""
+    archived = vault.archive_text(as_given("The heron stands in the reeds."), label="birds")
+    (row,) = archived.pages
+    (sheet,) = sheets("The magpie stands in the reeds", TINY)
+    written = write_pack(workspace.packs, [draw(sheet, row.id, 1)])
+    written.path.replace(workspace.packs / row.pack)
+    fresh = Vault(workspace.packs, workspace.page_cache, cold, clock)
+    assert fresh.read_page(row.id).trust is Trust.APPROXIMATE
+    (conversation,) = cold.conversations(kind="archive")
+    assert fresh.entry_text(cold.entry(conversation.leaf or 0)).trust is Trust.APPROXIMATE
+    assert fresh.contradicts(row.id, "The magpie stands in the reeds")
+    assert not fresh.contradicts(row.id, "The heron stands in the reeds.")
+    assert not fresh.contradicts("pg_000000000000", "anything")
