@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
+from textual.filter import Monochrome, NoColor
 from textual.worker import WorkerFailed
 
 from tui.ending import TerminalWatch
@@ -29,6 +30,8 @@ class PalimpsestApp(App[None]):
         for each in THEMES:
             self.register_theme(each)
         self.theme = theme
+        if self.no_color:  # Textual alone would leave greys
+            self._filters = [NoColor() if isinstance(each, Monochrome) else each for each in self._filters]
         self.chat = ChatScreen(start, open_session)
         self._watch = TerminalWatch(self.chat.leave)
 

@@ -191,3 +191,19 @@ def test_file_names_are_offered_best_first(tmp_path: Path) -> None:
 def test_a_sentence_mark_after_a_name_is_not_part_of_it(tmp_path: Path) -> None:
     (tmp_path / "a.txt").touch()
     assert mentioned("look at @a.txt.", tmp_path) == [tmp_path / "a.txt"]
+
+
+async def test_a_family_that_is_typed_stays_one_glyph(open_chat: Any) -> None:
+    from rich.cells import cell_len
+    from textual.events import Key
+
+    family = "👩\u200d👩\u200d👧\u200d👦"
+    async with open_chat() as chat:
+        for character in family:  # as a terminal sends it
+            chat.screen.prompt.post_message(Key(f"U+{ord(character):X}", character))
+        await chat.until(lambda: chat.screen.prompt.text == family)
+        await chat.press("enter")
+        await chat.quiet()
+        assert chat.session.sent[0][0] == family
+        assert f"❯ {family}" in chat.lines
+        assert cell_len(family) == 2

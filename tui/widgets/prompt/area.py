@@ -14,6 +14,7 @@ from tui.widgets.prompt.history import PromptHistory, Walk
 from tui.widgets.prompt.pasted import Pastes
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 
+JOINERS: Final = ("\u200c", "\u200d")  # within an emoji of several people, and within words of many scripts
 NEWLINE_KEYS: Final = frozenset({"shift+enter", "ctrl+j", "alt+enter"})
 
 
@@ -102,6 +103,11 @@ class Prompt(TextArea):
         if self._handle(event.key):
             event.stop()
             event.prevent_default()
+            return
+        if event.character in JOINERS:  # no printable character, yet a part of what is written
+            event.stop()
+            event.prevent_default()
+            self.insert(event.character)
             return
         await super()._on_key(event)
 
