@@ -47,11 +47,14 @@ def archive_conversation(
 def recall_memory(ref: Folder, workspace: Folder | None = None, *, exact: bool = True) -> str:
     """The text of a page's picture (a path), a page (`pg_…`), or all that was archived under a label.
 
-    A picture needs no workspace. Raises Approximate where the text cannot be vouched for to the letter, unless `exact`
+    A picture needs no workspace; where there is one that has its page with another text, it is not exact. Raises Approximate where the text cannot be vouched for to the letter, unless `exact`
     is False; NotFound; NotAPage for a picture that is none of our pages.
     """
     if os.path.isfile(ref):  # noqa: PTH113 -- a label too long for a file name is no file, and no error
-        return _vouched([read_png(Path(ref))], exact)
+        page, place = read_png(Path(ref)), _workspace(workspace)
+        if exact and place.database.exists():
+            _refuse_forged(place, page)
+        return _vouched([page], exact)
     place = _workspace(workspace)
     if not place.database.exists():
         raise NotFound("Nothing by that name", f"{ref} is no picture, and {place.root} is no workspace.")
@@ -73,6 +76,17 @@ def _pages(memory: Memory, ref: str) -> list[str]:
         "Nothing by that name",
         f"{ref} is no picture, no page and no archive's label in {memory.workspace.root}.",
         "`palimpsest archive --list` shows what is archived.",
+    )
+
+
+def _refuse_forged(place: Workspace, page: PageText) -> None:
+    with closing(Memory.open(place)) as memory:
+        if not memory.vault.contradicts(page.page_id, page.text):
+            return
+    raise Approximate(
+        "Another page",
+        f"{place.root} has a page {page.page_id} with another text: the picture was altered, or is not that page.",
+        "Ask for the page by its id, or with exact=False to have the text as it reads.",
     )
 
 

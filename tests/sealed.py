@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ _NOBODY = 65534
 
 
 @contextmanager
-def sealed(folder: Path) -> Iterator[Path]:
+def sealed(folder: Path) -> Generator[Path]:
     """A copy of the folder that may only be read. Root, whom no mode holds back, is somebody else meanwhile."""
     with tempfile.TemporaryDirectory() as outside:
         copy = Path(outside) / folder.name

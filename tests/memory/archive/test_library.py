@@ -7,6 +7,8 @@ import pytest
 
 from memory import archive_conversation, recall_memory
 from memory.archive.cells import UNKNOWN
+from memory.archive.modes import TINY
+from memory.archive.page import draw, sheets
 from memory.archive.pixels import decode, encode_png
 from memory.errors import Approximate, NotFound
 
@@ -69,3 +71,15 @@ def test_a_folder_that_is_no_workspace_is_said_so_and_left_alone(tmp_path: Path)
     with pytest.raises(NotFound):
         recall_memory("greeting", tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_picture_of_another_text_than_the_workspace_knows_is_not_exact(tmp_path: Path) -> None:
+    kept = archive_conversation("The heron stands in the reeds.", "birds", tmp_path / "ws")
+    (sheet,) = sheets("The magpie stands in the reeds.", TINY)
+    forged = tmp_path / "forged.png"
+    forged.write_bytes(draw(sheet, kept["pages"][0]["id"], 1).png)
+    with pytest.raises(Approximate, match="altered"):
+        recall_memory(forged, tmp_path / "ws")
+    assert recall_memory(forged, tmp_path / "ws", exact=False) == "The magpie stands in the reeds."
+    assert recall_memory(forged, tmp_path / "none") == "The magpie stands in the reeds."
+    assert recall_memory(kept["image_path"], tmp_path / "ws") == "The heron stands in the reeds."
