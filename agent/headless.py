@@ -22,6 +22,7 @@ from foundation.errors import PalimpsestError
 from models.messages import Recalled, Usage
 
 INTERRUPTED = 130
+PATIENCE = 10.0  # seconds without a word, after which a person is told what is going on
 
 
 class AnswerBroke(PalimpsestError):
@@ -70,6 +71,7 @@ async def answer(
 
 async def _turn(session: Session, text: str, files: Sequence[Attachment], skill: str, face: Face) -> int:
     told = _Told()
+    waiting = _Waiting()
     stopping = _stop_on_interrupt(session)
     # Closed here whatever happens: a reader of ours that left ends the turn before the store is closed.
     sending = cast("AsyncGenerator[SessionEvent]", session.send(text, files, skill))
@@ -77,18 +79,48 @@ async def _turn(session: Session, text: str, files: Sequence[Attachment], skill:
         async with aclosing(sending):
             async for event in sending:
                 told.take(event)
+                waiting.take(event)
                 if isinstance(event, events.PermissionAsked):
                     output.say(f"Declined, because nobody can be asked: {event.summary}")
                     event.answer.set_result(False)
                     continue
                 face.event(event)
     finally:
+        waiting.end()
         stopping()
     if told.failure is not None:
         face.failed(told.failure.as_json())
         return 1
     face.result(told.result(session.profile.spec))
     return INTERRUPTED if told.stopped else 0
+
+
+class _Waiting:
+    """A word on stderr, once, where a request was sent and nothing has come back for a while."""
+
+    def __init__(self) -> None:
+        self._timer: asyncio.TimerHandle | None = None
+        self._said = False
+
+    def take(self, event: SessionEvent) -> None:
+        match event:
+            case events.ContextReady():
+                self.end()
+                if not self._said:
+                    self._timer = asyncio.get_running_loop().call_later(PATIENCE, self._say)
+            case events.Prefill():
+                pass
+            case _:
+                self.end()
+
+    def end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _say(self) -> None:
+        self._said = True
+        output.say("The model is still reading the prompt; no word has come yet. Ctrl+C stops it.")
 
 
 class _Told:

@@ -59,7 +59,7 @@ class Anthropic:
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
         async with AsyncExitStack() as stack:
             reply = await self._transport.post(stack, "/v1/messages", self.body(request))
-            if not reply.is_stream:
+            if not await reply.is_stream():
                 whole = await reply.whole()
                 raise Broken(failures.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
             parser, reader = EventParser(), ReplyReader()

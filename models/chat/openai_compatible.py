@@ -90,7 +90,7 @@ class OpenAICompatible:
         async with AsyncExitStack() as stack:
             reply = await self._transport.post(stack, "/chat/completions", self.body(request))
             reader = ReplyReader()
-            pieces = self._streamed(reply, reader) if reply.is_stream else self._at_once(reply, reader)
+            pieces = self._streamed(reply, reader) if await reply.is_stream() else self._at_once(reply, reader)
             async for event in pieces:
                 yield event
             for event in reader.finish():

@@ -4,7 +4,7 @@ httpx2 is imported at the first request, so that nothing of it is loaded before 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -24,6 +24,10 @@ ERROR_BODY = 64 * 1024  # bytes of an error's body that are read
 ASK_TIMEOUT = 5.0  # seconds for a small question (/props, /tokenize)
 
 
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+_EVENT_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+
+
 class Reply:
     """A response whose status is 200: its kind, and its body as it comes."""
 
@@ -31,13 +35,28 @@ class Reply:
         self._response = response
         self._place = place
         self._settings = settings
+        self._begun = b""  # what was read to see how the body begins
+        self._arriving = self._read()
 
-    @property
-    def is_stream(self) -> bool:
-        return "text/event-stream" in self._response.headers.get("content-type", "")
+    async def is_stream(self) -> bool:
+        """Whether events come: by the content type or, where a proxy lost it, by how the body begins."""
+        if "text/event-stream" in self._response.headers.get("content-type", ""):
+            return True
+        while len(self._begun.lstrip(_BLANK)) < len(b"event:"):
+            chunk = await anext(self._arriving, None)
+            if chunk is None:
+                break
+            self._begun += chunk
+        return self._begun.lstrip(_BLANK).startswith(_EVENT_FIELDS)  # JSON and HTML begin with none of these
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The body's bytes. Raises Broken where the server falls silent or hangs up."""
+        if self._begun:
+            yield self._begun
+        async for chunk in self._arriving:
+            yield chunk
+
+    async def _read(self) -> AsyncGenerator[bytes, None]:
         import httpx2  # noqa: PLC0415 (loaded with the first request)
 
         body = self._response.aiter_bytes()

@@ -12,7 +12,7 @@ from models.chat.port import Event, PrefillProgress, ReasoningDelta, StopReason,
 from models.chat.thinking import ThinkSplitter
 from models.messages import ToolCall, Usage
 from models.settings import ModelSettings
-from tests.loopback import Loopback, chat_bytes, data, delta, in_pieces, json_reply, stream
+from tests.loopback import Loopback, chat_bytes, data, delta, http, in_pieces, json_reply, stream
 from tests.models.asking import events_of, thoughts, words
 
 
@@ -43,6 +43,13 @@ def test_two_calls_whose_pieces_are_mixed() -> None:
     )
     assert calls(events) == [("a", "search", '{"q": "白色"}'), ("b", "read", '{"id": 7}')]
     assert reader.reason is StopReason.TOOL_CALLS
+
+
+@pytest.mark.parametrize("kind", ["application/octet-stream", "text/plain", "application/json"])
+async def test_a_stream_is_known_by_how_it_begins(loopback: Loopback, kind: str) -> None:
+    steps = [b"\n", b": hi\n\nda", data(delta(content="Hello"))[2:], data(delta("stop")), data("[DONE]")]
+    loopback.plays(http(steps, kind=kind))
+    assert words(await events_of(f"openai:m@{loopback.address}/v1", ModelSettings())) == "Hello"
 
 
 def test_calls_without_an_id_get_one_each() -> None:

@@ -1,0 +1,32 @@
+"""A model that takes long over its prompt is said to, once, beside the answer."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from agent import headless
+from tests.agent.conftest import Run
+from tests.loopback import Loopback, Pause, chat_bytes, json_reply, stream
+
+
+@pytest.fixture
+def slow() -> Iterator[Loopback]:
+    unknown = json_reply({"error": {"message": "unknown"}}, status=404)
+    with Loopback() as server:
+        answer = stream(Pause(0.6), chat_bytes("Hello"))
+        server.answers_all(lambda asked: answer if asked.path.endswith("/chat/completions") else unknown)
+        yield server
+
+
+def test_a_long_wait_is_told_once_and_not_in_the_data(
+    run: Run, slow: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(headless, "PATIENCE", 0.1)
+    said = run("--model", f"openai:m@{slow.address}/v1", "-p", "hi")
+    assert said.err.count("still reading the prompt") == 1
+    assert said.out.strip() == "Hello"
+
+
+def test_a_short_wait_is_not_told(run: Run, slow: Loopback) -> None:
+    said = run("--model", f"openai:m@{slow.address}/v1", "-p", "hi")
+    assert "still reading" not in said.err
