@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from context.counting import Counting, fitted
 from context.fence import fenced
-from context.view import View
 from memory.search import Hit, Query, Results
 from models.messages import Recalled
 
@@ -61,25 +60,13 @@ def recalled(
     return _within(_folded(_ranked(hits)), limits, counting)
 
 
-def shown_in(view: View) -> tuple[tuple[str, str], ...]:
-    """The passages that earlier messages in view recalled."""
-    parts = (part for entry in view.entries for part in entry.sent)
-    return tuple((part.citation.ref, part.text) for part in parts if isinstance(part, Recalled))
-
-
 def _in_view(hit: Hit, wanted: Wanted) -> bool:
     if hit.entry in wanted.entries or (hit.note is not None and hit.note in wanted.notes):
         return True
     if _echoes(hit, wanted.text):
         return True  # the same question, asked before: its words are in view
     said = [text for ref, text in wanted.shown if ref == hit.citation.ref]
-    if hit.note is not None:  # a person may have changed one figure in it since
-        return any(_one_line(hit.snippet) in _one_line(text) for text in said)
-    return any(_alike(_triples(hit.snippet), _triples(text)) for text in said)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(fenced(text).split())
+    return bool(said) and any(_alike(_triples(hit.snippet), _triples(text)) for text in said)
 
 
 def _echoes(hit: Hit, text: str) -> bool:

@@ -2,10 +2,15 @@
 
 from datetime import UTC, datetime
 
+from context.counting import Counting
+from context.recall import Limits, Wanted, recalled
 from foundation.privacy import clear
-from foundation.trust import Trust
+from foundation.trust import Citation, Trust
 from memory.cold import Draft, EntryKind
+from memory.search import Hit, Results
+from models.chat.port import ImageRule
 from models.messages import Recalled, Role
+from models.tokens import Estimate
 from tests.context.talking import Talk, texts
 
 
@@ -155,20 +160,20 @@ def test_recalled_parts_are_told_apart_from_what_was_said(talk: Talk) -> None:
     assert [type(part) for part in said.sent] == [Recalled]
 
 
-def test_the_passage_that_answers_goes_before_newer_ones_that_only_resemble_it(talk: Talk) -> None:
-    words = " ".join(f"The harbour keeps a ledger of ships, page {n}." for n in range(80))
-    for number in range(1, 8):
-        said = f"Note {number}: the vault code for room {number} is ZX-{1000 + 37 * number}. {words}"
-        remembered(talk, said, title=f"Note {number}", day=number)
-    (first, *_) = talk.send("What is the vault code for room 1?").recalled
-    assert "ZX-1037" in first.text
+def test_the_best_passage_goes_before_newer_ones_that_only_come_close(talk: Talk) -> None:
+    def hit(text: str, score: float, day: int) -> Hit:
+        time = datetime(2026, 1, day, tzinfo=UTC)
+        citation = Citation(kind="entry", ref=f"e_{day}", time=time)
+        return Hit(
+            id=f"e_{day}", kind="message", conversation="c", entry=day, time=time, score=score, snippet=text,
+            citation=citation, trust=Trust.EXACT,
+        )  # fmt: skip
 
-
-def test_a_note_that_a_hand_changed_is_recalled_again(talk: Talk) -> None:
-    note = "# Trips\n\n## Aegina\n- The Aegina ferry leaves from gate E7 on Mondays, on Tuesdays and on Fridays at {}\n"
-    talk.write("memory/trips.md", note.format("09:40"))
-    assert talk.send("When does the Aegina ferry leave?").recalled
-    assert talk.send("When does that Aegina ferry leave?").recalled == ()  # it is in view
-    talk.write("memory/trips.md", note.format("10:55"))
-    (part,) = talk.send("When does the Aegina ferry leave, again?").recalled
-    assert "10:55" in part.text
+    hits = (
+        hit("Note 1: the vault code is ZX-1037.", 0.640, 1),
+        hit("Of the code in the old vault nobody spoke.", 0.632, 2),
+        hit("Seven keys fit the vault of the bank.", 0.615, 3),
+    )
+    limits, counting = Limits(1000, 200, 8), Counting(Estimate(), ImageRule.NONE)
+    found = recalled(lambda _: Results(query="", total=3, hits=hits), Wanted("the vault code"), limits, counting)
+    assert [part.citation.ref for part in found] == ["e_2", "e_1", "e_3"]  # equals newest first, and no others
