@@ -177,9 +177,10 @@ def test_a_note_is_remembered_listed_shown_and_edited(run: Run, root: Path) -> N
     assert "boiler" in (root / "MEMORY.md").read_text()
     assert any(one["id"] == note["id"] for one in run("memory", "list", "--json").json["notes"])
     assert "boiler" in run("memory", "show", note["id"]).out
-    assert run("memory", "edit", note["id"], "The boiler is serviced in June.").status == 0
-    assert "June" in (root / "MEMORY.md").read_text()
-    assert run("memory", "show", note["id"]).out.strip() == "- The boiler is serviced in June."
+    edited = run("memory", "edit", note["id"], "The boiler is serviced in June.", "--json").json
+    text = (root / "MEMORY.md").read_text()
+    assert "June" in text and "May" not in text
+    assert run("memory", "show", edited["id"]).out.strip() == "- The boiler is serviced in June."
     assert run("memory", "show", "m_none").status == 1
 
 
