@@ -11,8 +11,9 @@ from typing import Final, NewType
 
 from msgspec import Struct
 
+from foundation.named_secrets import LONGEST_LEAD
 from foundation.private_tags import PRIVATE, TAG, TagScanner, mentions_tags
-from foundation.secrets_scan import find_named, find_tokens
+from foundation.secrets_scan import find_named, find_tokens, token_may_begin
 from foundation.taken import Taken, place_before, without
 
 Cleared = NewType("Cleared", str)
@@ -91,8 +92,10 @@ def without_tags(text: str) -> str:
 class ClearingStream:
     """`clear` for text that comes in pieces: what is fed and closed, joined, is what `clear` gives for the whole.
 
-    Held back is what could still turn out private or secret: the word being written and the two before it, the rest
-    of a line after a tag in a code span that is not closed yet, and a block of keys until it ends.
+    Held back, and lost if the program is killed, is only what could still turn out private or secret: what may be the
+    beginning of a tag or of a token, to the end of its word; the value of what has a secret's name, to its end; the
+    rest of a line after a tag in a code span that is not closed yet; a block of keys until it ends. All else is given
+    at once. What was given is on disk when its writer says so: an answer's chunks within a tenth of a second.
     """
 
     def __init__(self) -> None:
@@ -125,40 +128,38 @@ def _before_both(span: Taken, tokens: list[Taken], tags: list[Taken]) -> Secret:
 
 
 _WORD_ENDS: Final = re.compile(r"[^\x21-\x7e]")  # no token goes on past white space, or anything beyond ASCII
-_NAMED_ENDS: Final = re.compile(r"[^\x20-\x7e\t]")  # nor a named value past a line's end
-_SPACE: Final = re.compile(r"[ \t]+")
-_WORDS_HELD: Final = 3  # a sign, `Bearer`, and the value
-
-
-def _last(pattern: re.Pattern[str], text: str) -> int:
-    """Where the pattern's last single character stands in the text, or -1."""
-    match = pattern.search(text[::-1])
-    return len(text) - match.end() if match else -1
+_BEFORE_A_TOKEN: Final = 32  # characters: a boundary, and the scheme of an address
 
 
 class _Words:
-    """Takes tokens out of whole words; the word that is being written waits."""
+    """Takes tokens out. Of the word that is being written, what may be a token's beginning waits."""
 
     def __init__(self) -> None:
+        self._given = ""  # the end of what was given out: what stands before a token has a part in it
         self._waiting: list[str] = []
+        self._sure = False  # a token's keyword stands in what waits: it waits for the end of its word
 
     def feed(self, chunk: str) -> str:
-        end = _last(_WORD_ENDS, chunk) + 1
-        if not end:
-            self._waiting.append(chunk)
+        self._waiting.append(chunk)
+        if not chunk or (self._sure and not _WORD_ENDS.search(chunk)):
             return ""
-        words = "".join(self._waiting) + chunk[:end]
-        self._waiting = [chunk[end:]]
-        return without(words, find_tokens(words))
+        text, at = self._given + "".join(self._waiting), len(self._given)
+        end = _last(_WORD_ENDS, text[at:]) + 1 + at
+        until, self._sure = token_may_begin(text, end)
+        return self._give(text, at, until)
 
     def close(self) -> str:
-        rest = "".join(self._waiting)
-        self._waiting = []
-        return without(rest, find_tokens(rest))
+        text = self._given + "".join(self._waiting)
+        return self._give(text, len(self._given), len(text))
+
+    def _give(self, text: str, at: int, until: int) -> str:
+        self._waiting = [text[until:]]
+        self._given = text[max(0, until - _BEFORE_A_TOKEN) : until]
+        return without(text[:until], find_tokens(text[:until], at), at)
 
 
 class _Named:
-    """Takes named values out; the last three words of the line wait, and the name before them is remembered."""
+    """Takes named values out. Only a value that is being written waits; the name before it has been given."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -166,22 +167,21 @@ class _Named:
 
     def feed(self, chunk: str) -> str:
         self._text += chunk
-        return self._give(self._decidable()) if chunk else ""
+        return self._give(final=False) if chunk else ""
 
     def close(self) -> str:
-        return self._give(len(self._text))
+        return self._give(final=True)
 
-    def _decidable(self) -> int:
-        line = max(self._at, _last(_NAMED_ENDS, self._text) + 1)
-        words = [match.end() for match in _SPACE.finditer(self._text, line)]
-        return words[-_WORDS_HELD] if len(words) >= _WORDS_HELD else line
-
-    def _give(self, until: int) -> str:
-        if until <= self._at:
-            return ""
-        found, free = find_named(self._text, self._at, until)
-        out = without(self._text, found, self._at, free)
-        keep = max(0, free - 64)
+    def _give(self, *, final: bool) -> str:
+        found, until = find_named(self._text, self._at, final=final)
+        out = without(self._text, found, self._at, until)
+        keep = max(0, until - LONGEST_LEAD)
         self._text = self._text[keep:]
-        self._at = free - keep
+        self._at = until - keep
         return out
+
+
+def _last(pattern: re.Pattern[str], text: str) -> int:
+    """Where the pattern's last single character stands in the text, or -1."""
+    match = pattern.search(text[::-1])
+    return len(text) - match.end() if match else -1

@@ -22,15 +22,16 @@ KEY_RULE = "private-key"
 _OPEN = r"<[ \t]{0,3}[pP][rR][iI][vV][aA][tT][eE](?=[\s>]|/\s{0,8}>)|＜[pP][rR][iI][vV][aA][tT][eE]＞"
 _CLOSE = r"<[ \t]{0,3}/[ \t]{0,3}[pP][rR][iI][vV][aA][tT][eE]\s{0,8}>|＜/[pP][rR][iI][vV][aA][tT][eE]＞"
 _OURS = r"<palimpsest-(?P<name>[a-z][a-z0-9-]{0,39})(?=[\s>])"
-_KEY = r"-----BEGIN[ A-Z0-9]{0,40} PRIVATE KEY(?: BLOCK)?-----"
+_KEY = r"-----BEGIN[ A-Z0-9]{0,40} PRIVATE KEY(?: BLOCK)?-----|Private-Lines: \d{1,3}(?=\s)"
 _MARKS = r"(?P<line>\n)|(?P<run>`+)|(?P<tilde>~~~+)"
 _OUTSIDE = re.compile(rf"{_MARKS}|(?P<open>{_OPEN})|(?P<ours>{_OURS})|(?P<key>{_KEY})")
 _INSIDE = re.compile(rf"{_MARKS}|(?P<open>{_OPEN})|(?P<close>{_CLOSE})")
-_TAGGISH = re.compile(r"<[ \t]{0,3}[pP][rR]|＜[pP]|<palimpsest-|-----BEGIN")
+_TAGGISH = re.compile(r"<[ \t]{0,3}[pP][rR]|＜[pP]|<palimpsest-|-----BEGIN|Private-Lines")
 TAG = re.compile(rf"(?:{_OPEN})(?:[^<>＜＞\n]{{0,80}}[>＞])?|{_CLOSE}")
 
 _KEY_BODY = re.compile(r"[^<＜\[`~]{0,32768}")
 _KEY_END = re.compile(r"-----END[ A-Z0-9]{0,40} PRIVATE KEY(?: BLOCK)?-----")
+_PUTTY_END = re.compile(r"Private-MAC: [0-9a-f]{8,64}")
 _KEY_WORDS = re.compile(r"[A-Za-z0-9+/=]{16}")
 _KEY_CUT_OFF = re.compile(
     r"(?:(?:\s|\\[nr]|[\"'+,])*(?:[A-Z][A-Za-z-]{3,20}: [^\n<＜\[`~]{0,200}\n|[A-Za-z0-9+/=]{24,}))+"
@@ -46,12 +47,21 @@ def _prefixes(word: str) -> str:
     return pattern
 
 
+def _beginnings(word: str) -> str:
+    """A pattern for every beginning of `word` that is not empty."""
+    pattern = ""
+    for letter in reversed(word[1:]):
+        pattern = f"(?:{re.escape(letter)}{pattern})?"
+    return word[0] + pattern
+
+
 _UNFINISHED = re.compile(
     rf"(?:<[ \t]{{0,3}}/?[ \t]{{0,3}}{_prefixes('private')}\s{{0,8}}/?\s{{0,8}}"
     rf"|＜/?{_prefixes('private')}"
     r"|<palimpsest-[a-z0-9-]{0,40}"
     r"|<p(?:a(?:l(?:i(?:m(?:p(?:s(?:e(?:s(?:t(?:-)?)?)?)?)?)?)?)?)?)?"
     r"|-----BEGIN[ A-Z0-9]{0,60}-{0,4}|-----?(?:B(?:E(?:G(?:I)?)?)?)?|-{1,4}"
+    rf"|{_beginnings('Private-Lines: ')}|Private-Lines: \d{{0,3}}"
     r"|`+|~+)\Z"
 )
 
@@ -188,7 +198,8 @@ class TagScanner:
         body = _KEY_BODY.match(self._text, event.end())
         assert body is not None  # it may be empty
         undecided = body.end() == len(self._text) and len(body.group()) < 32768
-        if (end := _KEY_END.search(self._text, event.end(), body.end())) is None:
+        ending = _PUTTY_END if event.group().startswith("Private") else _KEY_END
+        if (end := ending.search(self._text, event.end(), body.end())) is None:
             if undecided and not final:
                 return False
             end = _KEY_CUT_OFF.match(self._text, event.end(), body.end())

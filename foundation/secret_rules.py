@@ -1,12 +1,10 @@
 """What a secret looks like: rules in the manner of gitleaks (MIT), written anew, a keyword before each pattern.
 
-A token rule begins at its keyword, holds no white space, and ends where its alphabet does. What has no form of its own
-(`api_key = "…"`) is judged by the name before it and by the entropy of what follows.
+A rule begins at its keyword, holds no white space, and ends where its alphabet does. What has no form of its own
+(`api_key = "…"`) is found by its name: `foundation.named_secrets`.
 """
 
-import math
 import re
-from collections import Counter
 
 from msgspec import Struct
 
@@ -23,11 +21,12 @@ class TokenRule(Struct, frozen=True):
     back: int = 0
 
 
-_END = r"(?![A-Za-z0-9_-])"
+BEGIN = r"(?<![A-Za-z0-9])"  # an underscore may stand beside a token: Markdown's italics, a name made with it
+_END = r"(?![A-Za-z0-9])"
 
 
-def _rule(name: str, keyword: str, pattern: str, *, back: int = 0, end: str = _END) -> TokenRule:
-    return TokenRule(name, keyword, re.compile(rf"(?<![A-Za-z0-9_]){pattern}{end}"), back)
+def _rule(name: str, keyword: str, pattern: str, *, back: int = 0, begin: str = BEGIN, end: str = _END) -> TokenRule:
+    return TokenRule(name, keyword, re.compile(begin + pattern + end), back)
 
 
 TOKEN_RULES = (
@@ -64,8 +63,27 @@ TOKEN_RULES = (
     _rule("pypi-token", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_-]{50,1000}"),
     _rule("rubygems-token", "rubygems_", r"rubygems_[a-f0-9]{48}"),
     _rule("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{30,64}"),
-    _rule("mailgun-key", "key-", r"key-[a-f0-9]{32}"),
-    _rule("twilio-key", "SK", r"SK[a-f0-9]{32}"),
+    *(  # the first part is a number in base64, whose digits can begin in these ways alone
+        _rule("discord-token", two, rf"{two}[A-Za-z0-9_-]{{21,27}}\.[A-Za-z0-9_-]{{6}}\.[A-Za-z0-9_-]{{27,40}}")
+        for two in ("MD", "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT")
+    ),
+    _rule("discord-webhook", "/api/webhooks/", r"/api/webhooks/\d{17,20}/(?P<secret>[A-Za-z0-9_-]{60,90})", begin=""),
+    _rule("grafana-token", "glsa_", r"glsa_[A-Za-z0-9]{20,40}_[a-fA-F0-9]{8}"),
+    _rule("grafana-token", "glc_", r"glc_[A-Za-z0-9+/]{32,400}={0,2}"),
+    *(_rule("atlassian-token", word, rf"{word}[A-Za-z0-9_=-]{{40,400}}") for word in ("ATATT", "ATCTT")),
+    _rule("figma-token", "figd_", r"figd_[A-Za-z0-9_-]{20,200}"),
+    *(_rule("docker-token", f"dckr_{kind}_", rf"dckr_{kind}_[A-Za-z0-9_-]{{20,80}}") for kind in ("pat", "oat")),
+    *(
+        _rule("planetscale-token", f"pscale_{kind}_", rf"pscale_{kind}_[A-Za-z0-9=._-]{{20,80}}")
+        for kind in ("tkn", "oauth", "pw")
+    ),
+    _rule("pulumi-token", "pul-", r"pul-[a-f0-9]{40}"),
+    _rule("sentry-token", "sntrys_", r"sntrys_[A-Za-z0-9+/=_-]{40,500}"),
+    _rule("sentry-token", "sntryu_", r"sntryu_[a-f0-9]{40,64}"),
+    _rule("heroku-key", "HRKU-", r"HRKU-[A-Za-z0-9_-]{30,80}"),
+    _rule("fly-token", "fo1_", r"fo1_[A-Za-z0-9_-]{30,80}"),
+    *(_rule("fly-token", word, rf"{word}[A-Za-z0-9+/_-]{{40,1500}}={{0,3}}") for word in ("fm1a_", "fm1r_", "fm2_")),
+    _rule("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
     _rule("telegram-bot-token", ":AA", r"\d{8,10}:AA[A-Za-z0-9_-]{32,33}", back=10),
     *(_rule("digitalocean-token", f"do{kind}_v1_", rf"do{kind}_v1_[a-f0-9]{{64}}") for kind in "opr"),
     _rule("doppler-token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{40,60}"),
@@ -81,52 +99,9 @@ TOKEN_RULES = (
     _rule(
         "url-password",
         "://",
-        r"[A-Za-z][A-Za-z0-9+.]{1,14}://[A-Za-z0-9._%+-]{0,64}:(?P<secret>[A-Za-z0-9._%+!$&*=-]{6,128})(?=@)",
+        r"[A-Za-z][A-Za-z0-9+.]{1,14}://[A-Za-z0-9._%+-]{0,64}:(?P<secret>[A-Za-z0-9._%+!$&*=~^,;:-]{1,128})(?=@)",
         back=15,
         end="",
     ),
 )
 """In the order in which they are tried at one place."""
-
-_NAME = re.compile(
-    r"(?:(?:access|auth|bearer|api|client|private|secret|session|refresh|encryption|signing|account|storage|bot|app)"
-    r"[ _.-]?(?:key|token|secret|pass(?:word)?)|secret|token|passw(?:or)?d|passphrase|passwd|pwd|credentials?"
-    r"|api[ _-]?key|authorization)[A-Za-z0-9_.-]{0,20}[\"'`\])]{0,2}\s?\Z",
-    re.IGNORECASE,
-)
-NAMED_VALUE = re.compile(
-    r"[=:]=?>?[ \t]{0,4}(?:(?:[bB]earer|[bB]asic|[tT]oken)[ \t]{1,2})?[\"'`]?"
-    r"(?P<value>[A-Za-z0-9][A-Za-z0-9_.+/-]{9,999}={0,2})(?![A-Za-z0-9_.+/-])"
-)
-LONGEST_NAME = 64  # characters before the sign that are looked at
-GENERIC = "generic-api-key"
-
-_STOP_WORDS = re.compile(
-    r"example|sample|placeholder|changeme|change[_-]me|your[_-]|my[_-]?(?:secret|token|key|pass)|redacted|dummy|test[_-]"
-    r"|xxxx|\*\*\*|0000000|1234567890|abcdef|password|secret[_-]?key|undefined|environ|getenv|process\.|settings\."
-    r"|config\.|self\.|\.get|localhost|https?:|true|false|none|null",
-    re.IGNORECASE,
-)
-_ONE_WORD = re.compile(r"[A-Za-z]+|[a-z]+(?:[-_./][a-z]+)+|\d+(?:[.:/-]\d+)*")
-_OUR_MARK = re.compile(r"\[secret: [a-z-]+\][\"'`)\]]{0,2}\s?\Z")  # its name ends like a secret's own
-
-
-def is_named_secret(name_before: str, value: str) -> bool:
-    """Whether what is called this (the text just before the sign) and has this value is a secret.
-
-    The entropy that gitleaks asks of its generic rule is 3.5 bits a character; short values, whose entropy is bounded
-    by their length (10 characters: 3.3 bits), must come nine tenths as near to it as they can.
-    """
-    if not _NAME.search(name_before) or _OUR_MARK.search(name_before):
-        return False
-    if _ONE_WORD.fullmatch(value) or _STOP_WORDS.search(value):
-        return False
-    if not any(letter.isdigit() for letter in value):
-        return False
-    return entropy(value) >= min(3.5, 0.9 * math.log2(len(value)))
-
-
-def entropy(text: str) -> float:
-    """Shannon's, in bits a character."""
-    counts = Counter(text).values()
-    return -sum(count / len(text) * math.log2(count / len(text)) for count in counts)

@@ -1,53 +1,71 @@
 """Secrets, found by their form: tokens, and then what is named a secret and looks like one."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from foundation.secret_rules import GENERIC, LONGEST_NAME, NAMED_VALUE, TOKEN_RULES, TokenRule, is_named_secret
+from foundation.named_secrets import GENERIC, candidates
+from foundation.secret_rules import BEGIN, TOKEN_RULES, TokenRule
 from foundation.taken import Taken
 
 _KEYWORDS: Final = tuple(dict.fromkeys(rule.keyword for rule in TOKEN_RULES))
 _RULES: Final = tuple(tuple(rule for rule in TOKEN_RULES if rule.keyword == keyword) for keyword in _KEYWORDS)
+_FREE: Final = tuple(rule.keyword for rule in TOKEN_RULES if not rule.pattern.pattern.startswith(BEGIN) or rule.back)
+_BOUND: Final = tuple(keyword for keyword in _KEYWORDS if keyword not in _FREE)
+_CERTAIN: Final = re.compile(
+    rf"{BEGIN}(?:{'|'.join(map(re.escape, _BOUND))})|(?:{BEGIN}\d{{8,10}})?(?:{'|'.join(map(re.escape, _FREE))})"
+)
+_POSSIBLE: Final = re.compile(
+    rf"{BEGIN}(?:\d{{1,10}}(?::A?)?|[A-Za-z][A-Za-z0-9_.:/-]{{0,20}})\Z|[:/][a-z:/]{{0,20}}\Z"
+)
+_BEGINNINGS: Final = frozenset(keyword[:length] for keyword in _KEYWORDS for length in range(1, len(keyword)))
+_LONGEST_BEGINNING: Final = max(map(len, _KEYWORDS))
 _Candidate = tuple[int, int, str]  # start, -end, rule
 
 
-def find_tokens(text: str) -> list[Taken]:
-    """Every token, leftmost first, none overlapping another."""
-    candidates = sorted(
+def find_tokens(text: str, at: int = 0) -> list[Taken]:
+    """Every token that begins at `at` or after it, leftmost first, none overlapping another."""
+    found: list[Taken] = []
+    free = at
+    for start, minus_end, rule in sorted(
         candidate
         for keyword, rules in zip(_KEYWORDS, _RULES, strict=True)
         if keyword in text
-        for candidate in _candidates(text, keyword, rules)
-    )
-    found: list[Taken] = []
-    free = 0
-    for start, minus_end, rule in candidates:
+        for candidate in _candidates(text, at, keyword, rules)
+    ):
         if start >= free:
             free = -minus_end
             found.append(_secret(rule, start, free))
     return found
 
 
-def find_named(text: str, at: int = 0, until: int | None = None) -> tuple[list[Taken], int]:
-    """The values that are named a secret and look like one, whose sign stands from `at` to `until`.
+def token_may_begin(text: str, at: int) -> tuple[int, bool]:
+    """Where in the unfinished word from `at` a token may begin, its end where none can; and if its keyword stands."""
+    certain = _CERTAIN.search(text, at)
+    possible = _POSSIBLE.search(text, max(at, len(text) - _LONGEST_BEGINNING))
+    while possible and possible.group() not in _BEGINNINGS and not possible.group()[0].isdigit():
+        possible = _POSSIBLE.search(text, possible.start() + 1)
+    places = [match.start() for match in (certain, possible) if match]
+    return min(places, default=len(text)), certain is not None
 
-    Also gives where the next search must begin.
-    """
+
+def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Taken], int]:
+    """The values from `at` on that are named a secret and look like one, and up to where the text is decided."""
     found: list[Taken] = []
-    until = len(text) if until is None else until
-    free = until
-    for match in NAMED_VALUE.finditer(text, at):
-        if match.start() >= until:
-            break
-        free = max(until, match.end())
-        before = text[max(0, match.start() - LONGEST_NAME) : match.start()]
-        if is_named_secret(before, match["value"]):
-            found.append(_secret(GENERIC, *match.span("value")))
-    return found, free
+    free = at
+    for value in candidates(text, at, final=final):
+        if value.start < free:
+            continue
+        if not value.settled:
+            return found, value.start
+        if value.secret:
+            found.append(_secret(GENERIC, value.start, value.end))
+            free = value.end
+    return found, len(text)
 
 
-def _candidates(text: str, keyword: str, rules: tuple[TokenRule, ...]) -> Iterator[_Candidate]:
-    place = text.find(keyword)
+def _candidates(text: str, at: int, keyword: str, rules: tuple[TokenRule, ...]) -> Iterator[_Candidate]:
+    place = text.find(keyword, at)
     while place >= 0:
         if candidate := _match(text, place, rules):
             yield candidate

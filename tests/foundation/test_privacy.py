@@ -33,7 +33,17 @@ SECRETS = {
     "pypi-token": "pypi-" + "AgEIcHlwaS5vcmc" + WORD * 2,
     "sendgrid-key": "SG" + "." + WORD[:22] + "." + WORD[:43],
     "telegram-bot-token": "123456789" + ":AA" + WORD[:33],
-    "twilio-key": "SK" + HEX[:32],
+    "discord-token": "MTI" + WORD[:21] + "." + "GaB3dE" + "." + WORD[:38],
+    "grafana-token": "gl" + "sa_" + WORD[:32] + "_" + HEX[:8],
+    "atlassian-token": "ATA" + "TT3xFfGF0" + WORD * 3 + "=A1B2C3D4",
+    "figma-token": "fi" + "gd_" + WORD[:40],
+    "docker-token": "dckr" + "_pat_" + WORD[:27],
+    "planetscale-token": "pscale" + "_tkn_" + WORD[:43],
+    "pulumi-token": "pul" + "-" + HEX[:40],
+    "sentry-token": "sntr" + "ys_" + WORD + WORD,
+    "heroku-key": "HR" + "KU-" + WORD[:36],
+    "fly-token": "fo" + "1_" + WORD[:43],
+    "airtable-token": "pat" + WORD[:14] + "." + HEX,
     "digitalocean-token": "dop" + "_v1_" + HEX,
     "shopify-token": "shp" + "at_" + HEX[:32],
     "age-secret-key": "AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHCE"[:58],
@@ -66,6 +76,15 @@ FRIENDS = {
     "isbn": "ISBN 978-3-16-148410-0, phone +49 30 123456789",
     "PEM in prose": "A key file begins with -----BEGIN PRIVATE KEY----- and is base64 after that.",
     "public key": "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----",
+    "a digest after two letters": f"SK{HEX[:32]} and key-{HEX[:32]}",
+    "what tells about tokens": "token_count: gpt4o-mini-128k and tokens: q8Zr2LkV9xTn4WbY",
+    "ids": "session_key: conv_01HXK3M9QZ7V5T2R8W4Y6B1C0D",
+    "a secret's name": "client_secret_name=prod-v2-secret3",
+    "where a secret lies": "Secret: Box17/Shelf3B-left9",
+    "a folder": "PWD=/home/ann/project2024/x9y8z7",
+    "a user's number": "docker run -u 10001:10001 image",
+    "a call": "password=get_password9(user1)",
+    "words after is": "the token is refreshed and the password is required2",
     "ssh public key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ me@here",
 }
 
@@ -86,6 +105,46 @@ def test_what_is_named_a_secret_and_looks_like_one_is_taken_out(way: str) -> Non
     assert clear(way.format("q8Zr2LkV9xTn4WbY7mPd")) == way.format("[secret: generic-api-key]")
 
 
+LIKELY = "k3JxPq9ZrTnWv5sLmB8d"
+CHOSEN = "Xk92pl" + "Q77zzQ"
+PHRASE = "Tr0ub4" + "dor&3x!"
+
+
+@pytest.mark.parametrize(
+    ("way", "value"),
+    [
+        ("password: {}", PHRASE),
+        ('"password": "{}"', "G7#kd!" + "92mQzz"),
+        ("DB_PASSWORD='{}'", "p4Kz$9" + "vLmQ2wXr"),
+        ('secret_key: "{}"', "k3JxPq9Zr$" + "TnWv5s!Lm"),
+        ("--password={}", CHOSEN),
+        (r"{{\"password\": \"{}\"}}", LIKELY),
+        ("--token {}", LIKELY),
+        ("the token is {}", LIKELY),
+        ("My password is: {}.", PHRASE.rstrip("!")),
+        ("**Password:** {}", CHOSEN),
+        ("| API key | {} |", LIKELY),
+        ("| API key     |    `{}` |", LIKELY),
+        ("curl -u admin:{} https://x", CHOSEN),
+        ("密码：{}", CHOSEN + "a81"),
+        ("密码是{}。", CHOSEN + "a81"),
+        ("api密钥: {}", LIKELY),
+        ("Cookie: theme=dark; sessionid={}; a=b", LIKELY),
+        ("postgres" + "://bob:{}@db", "abc1"),
+    ],
+)
+def test_what_people_call_a_secret_is_taken_out_in_their_many_ways(way: str, value: str) -> None:
+    cleared = clear(way.format(value))
+    assert value not in cleared
+    assert cleared in {way.format(f"[secret: {rule}]") for rule in ("generic-api-key", "url-password")}
+
+
+@pytest.mark.parametrize("around", ["_{}_", "my_{}_x", "**{}**", "__{}__"])
+@pytest.mark.parametrize("rule", ["github-pat", "aws-access-key", "stripe-key"])
+def test_underscores_beside_a_token_do_not_hide_it(around: str, rule: str) -> None:
+    assert clear(around.format(SECRETS[rule])) == around.format(f"[secret: {rule}]")
+
+
 @pytest.mark.parametrize("text", FRIENDS.values(), ids=FRIENDS.keys())
 def test_what_only_looks_a_little_like_one_stays(text: str) -> None:
     assert clear(text) == text
@@ -102,6 +161,12 @@ def test_a_block_of_a_private_key_is_taken_out_whole(kind: str) -> None:
     assert clear(f"before\n{block}\nafter") == "before\n[secret: private-key]\nafter"
     assert clear(f"```\n{block}\n```") == "```\n[secret: private-key]\n```"
     assert clear(block.replace("\n", "\\n")) == "[secret: private-key]"
+
+
+def test_a_putty_key_is_taken_out() -> None:
+    body = f"{WORD}aB3dE5gH7jK9\n{WORD[:20]}"
+    key = f"PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 2\n{body}\nPrivate-MAC: {HEX}\n"
+    assert clear(key) == "PuTTY-User-Key-File-3: ssh-rsa\n[secret: private-key]\n"
 
 
 def test_a_private_key_that_is_cut_off_is_taken_out_as_far_as_it_goes() -> None:
@@ -193,11 +258,30 @@ def test_a_file_that_a_person_named_is_theirs_to_the_byte() -> None:
     assert as_given(text) == text
 
 
-def test_a_stream_holds_back_only_the_last_words() -> None:
+def test_a_stream_holds_nothing_back_that_is_only_words() -> None:
     stream = ClearingStream()
-    given = "".join(stream.feed(word) for word in ["It ", "was ", "a ", "dark ", "and ", "stor", "my ", "night"])
-    assert given == "It was a dark "
-    assert given + stream.close() == "It was a dark and stormy night"
+    for word in ["It ", "was ", "a ", "dark", " and", ": stor", "my,", " “night”", "\n| a cell", " is", " done"]:
+        assert stream.feed(word) == word
+    assert stream.close() == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "held"),
+    [
+        ("the token: ", "q8Zr2"),
+        ("call g", ""),
+        ("call ", "gh"),
+        ("see <", ""),
+        ("see ", "<priv"),
+        ("at https", "://ann:x"),
+        ("call ", "12345678:A"),
+    ],
+)
+def test_a_stream_holds_back_what_may_be_the_beginning_of_a_secret_and_no_more(before: str, held: str) -> None:
+    stream = ClearingStream()
+    given = stream.feed(before) + stream.feed(held)
+    assert before.startswith(given) and len(before) - len(given) <= 1
+    assert given + stream.close() == before + held
 
 
 def test_a_stream_gives_nothing_of_a_secret_that_comes_letter_by_letter() -> None:
