@@ -47,8 +47,9 @@ def archive_conversation(
 def recall_memory(ref: Folder, workspace: Folder | None = None, *, exact: bool = True) -> str:
     """The text of a page's picture (a path), a page (`pg_…`), or all that was archived under a label.
 
-    A picture needs no workspace; where there is one that has its page with another text, it is not exact. Raises Approximate where the text cannot be vouched for to the letter, unless `exact`
-    is False; NotFound; NotAPage for a picture that is none of our pages.
+    A picture needs no workspace; where there is one that has its page with another text, it is not exact.
+    Raises Approximate where the text cannot be vouched for to the letter, unless `exact` is False;
+    NotFound; NotAPage for a picture that is none of our pages.
     """
     if os.path.isfile(ref):  # noqa: PTH113 -- a label too long for a file name is no file, and no error
         page, place = read_png(Path(ref)), _workspace(workspace)
