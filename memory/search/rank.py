@@ -24,7 +24,6 @@ from memory.search.question import Question, Term
 K1, B = 0.9, 0.4
 PREVIOUS, NEXT, SECOND = 0.3, 0.2, 0.1  # weights of the turn before, the turn after, and the ones beyond
 CONVERSATION = 0.02
-LONGEST = 4.0  # average lengths
 SHORT = 100  # terms: of a longer neighbour's words so much less bears on what stands beside it
 APART = 12 * 3_600_000  # milliseconds: turns further apart than this are of two talks, and no neighbours
 _LARGE = 20_000  # documents
@@ -136,9 +135,8 @@ def _candidates(documents: Documents, content: list[Looked], corpus: Corpus, all
 
 
 def _saturation(lengths: Column, corpus: Corpus) -> Column:
-    """k₁ (1 − b + b |d| / average). Beyond LONGEST averages a text is a collection of passages, not a wordy one."""
-    most = LONGEST * corpus.average
-    return K1 * (1 - B) + (K1 * B / max(corpus.average, 1e-9)) * np.minimum(lengths, most)
+    """k₁ (1 − b + b |d| / average)."""
+    return K1 * (1 - B) + (K1 * B / max(corpus.average, 1e-9)) * lengths
 
 
 def _telling(content: list[Looked], documents: int) -> list[Looked]:

@@ -15,6 +15,8 @@ from models.messages import Role
 from tests.fakes import FakeClock
 from tests.memory.search.talk import Talk
 
+LEDGER = "The harbour keeps a ledger of ships. " * 60
+
 
 def test_a_question_finds_what_was_said_in_other_words_of_the_same_stem(talk: Talk) -> None:
     talk.say("We decided to buy the green boat.")
@@ -268,9 +270,9 @@ def test_opening_a_memory_loads_no_numpy() -> None:
 
 def test_what_only_asks_the_same_goes_after_what_answers(talk: Talk) -> None:
     talk.say("What is the vault code for room 1?", to="asked", day="2026-03-09")
-    talk.say("Note 1: the vault code for room 1 is ZX-1037. " + "The harbour keeps a ledger of ships. " * 60, to="note")
+    talk.say("Note 1: the vault code for room 1 is ZX-1037. " + LEDGER, to="note")
     for number in range(2, 9):
-        talk.say(f"Note {number}: the vault code for room {number} is ZX-{number}.", to=f"n{number}")
+        talk.say(f"Note {number}: the vault code for room {number} is ZX-{number}. {LEDGER}", to=f"n{number}")
     for question in ("What is the vault code for room 1?", "vault code for room 1"):
         found = talk.found(question)
         assert found[0].startswith("Note 1:"), question
@@ -299,9 +301,9 @@ def test_a_quotation_is_found_by_the_entry_that_says_just_that(talk: Talk) -> No
 def test_what_stands_beside_the_asking_goes_after_what_holds_the_words(talk: Talk) -> None:
     talk.say("What is the vault code for room 1?", to="asked")
     talk.say("The lighthouse keeper counted seven white ships.", to="asked", role=Role.ASSISTANT)
-    talk.say("Note 1: the vault code for room 1 is ZX-1037. " + "The harbour keeps a ledger of ships. " * 60, to="note")
+    talk.say("Note 1: the vault code for room 1 is ZX-1037. " + LEDGER, to="note")
     for number in range(2, 9):
-        talk.say(f"Note {number}: the key of hall {number} is ZX-{number}.", to=f"n{number}")
+        talk.say(f"Note {number}: the key of hall {number} is ZX-{number}. {LEDGER}", to=f"n{number}")
     assert talk.found("What is the vault code for room 1?")[0].startswith("Note 1:")
 
 
