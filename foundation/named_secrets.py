@@ -21,22 +21,24 @@ _IS = re.compile(r"[ \t](?:is|was)[ \t]{1,2}[\"'`]?")
 _FLAG = re.compile(r"--[a-zA-Z][a-zA-Z_-]{0,30}[ \t]{1,2}[\"']?")
 
 _TRAIL = r"[\\\"'`\])*]{0,4}(?:\s(?:is|was))?\s{0,20}\Z"
-_HINTS = ("key", "token", "secret", "pass", "pwd", "credential", "authoriz", "密", "秘", "令", "凭证")
-_NAME = 64
-"""Characters before the sign that are looked at."""
-LONGEST_LEAD = 128
-"""Characters before a value that can have a part in what it is: a name, a sign, white space."""
-GENERIC = "generic-api-key"
-_LONGEST_VALUE = 1000
-
-_AFTER_SIGN = r"(?:\*\*|__)?[ \t]{0,4}(?:(?:[bB]earer|[bB]asic|[tT]oken)[ \t]{1,2})?(?:\\?[\"'`])?"
-_SIGN = re.compile(r"[=:：是]=?>?" + _AFTER_SIGN)
-_CELL = re.compile(r"\|[ \t]{0,20}`?")
-_IS = re.compile(r"[ \t](?:is|was)[ \t]{1,2}[\"'`]?")
-_FLAG = re.compile(r"--[a-zA-Z][a-zA-Z_-]{0,30}[ \t]{1,2}[\"']?")
-
-_TRAIL = r"[\\\"'`\])*]{0,4}(?:\s(?:is|was))?\s{0,20}\Z"
-_HINT = re.compile(r"key|token|secret|pass|pwd|credential|authoriz|cookie|-u|--user|密|秘|令|凭证", re.IGNORECASE)
+_HINT = re.compile(
+    r"[kK][eE][yY]|[tT][oO][kK]|[sS][eE][cC]|[pP][aAwW][sSdD]|[cC][rR][eE]|[aA][uU][tT]|[密秘令凭口]|ookie"
+)
+_NAMES_END = (
+    "oken",
+    "OKEN",
+    "ey",
+    "EY",
+    "cret",
+    "CRET",
+    "word",
+    "WORD",
+    "wd",
+    "phrase",
+    "tial",
+    "tials",
+    *"\"'`*)]码令钥牌证",
+)
 _NAME = re.compile(
     r"(?:(?:access|auth|bearer|api|client|private|secret|refresh|encryption|signing|account|storage|bot|app"
     r"|session(?![ _.-]?key))[ _.-]?(?:key|token|secret|pass(?:word)?)|secret|token|passw(?:or)?d|passphrase|passwd|pwd"
@@ -88,7 +90,7 @@ def candidates(text: str, at: int, *, final: bool) -> list[Candidate]:
     found = [
         candidate
         for name, start, strict in _leads(text, since)
-        if start >= at and (candidate := _candidate(text, name, start, strict=strict, final=final))
+        if start >= at and _may_name(name) and (candidate := _candidate(text, name, start, strict=strict, final=final))
     ]
     return sorted(found, key=lambda one: (one.start, -one.end))
 
@@ -97,10 +99,11 @@ def _leads(text: str, since: int) -> Iterator[tuple[str, int, bool]]:
     """What stands before each sign, where a value could begin after it, and whether it must look much like chance."""
     for sign in _SIGN.finditer(text, since):
         yield _before(text, sign.start()), sign.end(), False
-    for mark, pattern in (("|", _CELL), (" is", _IS), (" was", _IS), ("--", _FLAG)):
+    for mark, pattern in (("|", _CELL), (" is ", _IS), (" was ", _IS), ("--", _FLAG)):
         place = text.find(mark, since)
         while place >= 0:
-            if lead := pattern.match(text, place):
+            told = pattern is not _IS or text.endswith(_NAMES_END, 0, place)
+            if told and (lead := pattern.match(text, place)):
                 name = lead.group().rstrip(" \t\"'") if pattern is _FLAG else _before(text, place)
                 yield name, lead.end(), pattern is _IS
             place = text.find(mark, place + len(mark))
@@ -130,7 +133,7 @@ def _candidate(text: str, name: str, start: int, *, strict: bool, final: bool) -
 
 def _kind(name: str) -> str | None:
     """Whether what is called this (the text just before the sign) is a password or another secret, if it is one."""
-    if not _may_name(name) or _OUR_MARK.search(name):
+    if _OUR_MARK.search(name):
         return None
     if found := _NAME.search(name):
         rest = found["rest"]
@@ -146,11 +149,11 @@ def _kind(name: str) -> str | None:
 
 def _may_name(name: str) -> bool:
     """A quick look, for most signs stand after other words."""
-    words = name.rsplit(None, 2)[-2:]
-    if words and words[-1] in {"is", "was"}:
-        words.pop()
-    last = words[-1].lower() if words else ""
-    return any(hint in last for hint in _HINTS) or "-u" in name or "ookie" in name
+    words = name.rsplit(None, 2)
+    if not words:
+        return False
+    last = words[-2] if len(words) > 1 and words[-1] in {"is", "was"} else words[-1]
+    return _HINT.search(last) is not None or "-u" in name or "ookie" in name
 
 
 def _looks_secret(value: str, *, password: bool, strict: bool) -> bool:
