@@ -11,7 +11,8 @@ from msgspec import Struct
 from agent.commands import registry
 from agent.commands.outcome import Choices, Copy, Failed, Outcome, Quit, Said, Send, Switched
 from agent.events import PermissionAsked
-from context import Attachment, load_attachment
+from agent.mentions import attached
+from context import Attachment
 from foundation.errors import PalimpsestError
 from tui.conversation_search import conversations_with
 from tui.defects import defect
@@ -20,7 +21,6 @@ from tui.past import pieces_of
 from tui.recalled_names import names_of
 from tui.screens.choices import Deeper
 from tui.scribe import Scribe
-from tui.widgets.prompt.files import mentioned
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.context_panel import ContextPanel
 from tui.widgets.transcript.pieces import Asked, Quiet, Trouble, passages
@@ -107,6 +107,8 @@ class Talk:
             await asyncio.to_thread(self.session.resume_latest)
         if self.session.conversation:
             await self.show_past()
+            if elsewhere := await asyncio.to_thread(self.session.held_elsewhere):
+                self._face.transcript.add(Quiet(elsewhere, gap=True))
         self._face.opening("")
 
     async def run(self) -> None:
@@ -154,8 +156,8 @@ class Talk:
             if failed:
                 self._give_back()
 
-    def _attached(self, text: str) -> tuple[list[Attachment], str]:
-        found = [load_attachment(path) for path in mentioned(text, self._here)]
+    def _attached(self, text: str) -> tuple[tuple[Attachment, ...], str]:
+        found = attached(text, self._here)
         return found, " · ".join(f"with {each.name}" for each in found)
 
     # Commands

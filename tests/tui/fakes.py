@@ -123,6 +123,9 @@ class FakeSession:
         self.conversation = SimpleNamespace(id=ref, title="House")
         return self.conversation
 
+    def held_elsewhere(self) -> str:
+        return ""
+
     def resume_latest(self) -> Any:
         return self.resume("c_9") if self.entries else None
 

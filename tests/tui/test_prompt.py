@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from foundation.paths import Workspace
 from tui.widgets.prompt.drafts import Drafts
-from tui.widgets.prompt.files import mentioned, offers, typed_path
+from tui.widgets.prompt.files import offers, typed_path
 from tui.widgets.prompt.history import PromptHistory, Walk
 from tui.widgets.prompt.pasted import CHARS, Pastes
+from tui.widgets.prompt.suggestions import Suggestion
 
 
 async def test_enter_sends_and_other_keys_begin_a_line(open_chat: Any) -> None:
@@ -188,9 +189,19 @@ def test_file_names_are_offered_best_first(tmp_path: Path) -> None:
     assert typed_path("mail a@b") is None
 
 
-def test_a_sentence_mark_after_a_name_is_not_part_of_it(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").touch()
-    assert mentioned("look at @a.txt.", tmp_path) == [tmp_path / "a.txt"]
+async def test_a_suggestion_for_what_was_typed_before_is_never_taken(open_chat: Any) -> None:
+    """Keys may come faster than offers: Enter then sends what stands there."""
+    async with open_chat() as chat:
+        prompt = chat.screen.prompt
+        late = Suggestion("/help", "", "/help", "/h", sends=True)
+        prompt.text = "/remember tea is at fou"
+        prompt.move_cursor(prompt.document.end)
+        prompt._suggestions.offer([late])
+        await chat.press("enter")
+        await chat.quiet()
+        assert chat.lines.count("/help") == 0
+        assert not late.fits("/remember tea is at fou")
+        assert late.fits("/h")
 
 
 async def test_a_family_that_is_typed_stays_one_glyph(open_chat: Any) -> None:

@@ -112,7 +112,7 @@ class Prompt(TextArea):
         await super()._on_key(event)
 
     def _handle(self, key: str) -> bool:
-        offered = self._suggestions.current
+        offered = self._suggestions.current(self.before_cursor)
         match key:
             case "enter" if offered and offered.sends:
                 self.accept(offered)
@@ -140,7 +140,7 @@ class Prompt(TextArea):
     def accept(self, offered: Suggestion) -> None:
         """Puts a suggestion in the place of what was typed."""
         row, column = self.cursor_location
-        self.replace(offered.text, (row, max(column - offered.length, 0)), (row, column))
+        self.replace(offered.text, (row, max(column - len(offered.typed), 0)), (row, column))
         self._suggestions.offer(())
 
     def _submit(self) -> None:

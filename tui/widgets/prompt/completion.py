@@ -17,7 +17,7 @@ def commands_for(text: str) -> list[Suggestion]:
             label=command.shown,
             detail=command.summary,
             text=f"/{command.name}" + (" " if command.usage else ""),
-            length=len(text),
+            typed=text,
             sends=not command.usage or command.usage.startswith("["),
         )
         for command in registry.complete(text)
@@ -30,9 +30,9 @@ async def files_for(before_cursor: str, here: Path) -> list[Suggestion]:
     if typed is None:
         return []
     found = await asyncio.to_thread(offers, typed, here)
-    length = len(before_cursor) - before_cursor.rindex("@")
+    whole = before_cursor[before_cursor.rindex("@") :]
     return [
-        Suggestion(offer.text, "folder" if folder else "", quoted(offer.text) + ("" if folder else " "), length)
+        Suggestion(offer.text, "folder" if folder else "", quoted(offer.text) + ("" if folder else " "), whole)
         for offer in found
         for folder in [offer.text.endswith("/")]
     ]

@@ -1,4 +1,4 @@
-"""`@file` in a message: finding the names to offer, and the files to attach."""
+"""`@file` in a message: finding the names to offer."""
 
 import os
 import re
@@ -9,7 +9,6 @@ from msgspec import Struct
 
 MOST: Final = 50
 _SCANNED: Final = 2_000  # entries of a folder looked at, so that a huge one costs little
-_MENTION = re.compile(r'(?<!\S)@(?:"([^"]+)"|(\S+))')
 _OPEN = re.compile(r'(?<!\S)@("[^"]*|\S*)$')
 
 
@@ -42,19 +41,6 @@ def offers(typed: str, here: Path) -> list[PathOffer]:
         return []
     found.sort(key=lambda each: (each[0], not each[2], each[1].lower()))
     return [PathOffer(f"{folder_typed}{slash}{each}{'/' if is_dir else ''}") for _, each, is_dir in found[:MOST]]
-
-
-def mentioned(text: str, here: Path) -> list[Path]:
-    """The files that a message mentions with @ and that exist, each once, in order."""
-    found: dict[Path, None] = {}
-    for match in _MENTION.finditer(text):
-        typed = match[1] or match[2]
-        for name in (typed, typed.rstrip(".,;:!?)")):
-            path = _resolved(name, here)
-            if path.is_file():
-                found[path] = None
-                break
-    return list(found)
 
 
 def quoted(path: str) -> str:

@@ -15,13 +15,17 @@ SHOWN: Final = 8
 
 
 class Suggestion(Struct, frozen=True):
-    """`text` replaces `length` characters before the cursor. `sends`: accepting it with Enter sends it too."""
+    """`text` replaces `typed`, which stands before the cursor. `sends`: accepting it with Enter sends it too."""
 
     label: str
     detail: str
     text: str
-    length: int
+    typed: str
     sends: bool = False
+
+    def fits(self, before_cursor: str) -> bool:
+        """Whether it still answers what is typed: keys may come faster than offers. A command stands alone."""
+        return before_cursor == self.typed if self.typed.startswith("/") else before_cursor.endswith(self.typed)
 
 
 class Suggestions(Widget):
@@ -44,8 +48,10 @@ class Suggestions(Widget):
         self.styles.height = min(len(self._items), SHOWN)
         self.refresh()
 
-    @property
-    def current(self) -> Suggestion | None:
+    def current(self, before_cursor: str) -> Suggestion | None:
+        """The chosen one, where it fits what is typed by now; else the list is hidden."""
+        if self._items and not self._items[self.chosen].fits(before_cursor):
+            self.offer(())
         return self._items[self.chosen] if self._items else None
 
     def move(self, by: int) -> None:
