@@ -112,7 +112,7 @@ def _space(text: str, node: Any) -> str:
 
 
 def _dumped(value: Any) -> str:
-    import yaml  # noqa: PLC0415 - only an edit needs it
+    import yaml
 
     text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**6)
     return text.removesuffix("\n").removesuffix("\n...")

@@ -11,8 +11,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from agent.config import read_config
-from agent.version import DISTRIBUTION, version
+from agent.version import version
 from foundation.errors import PalimpsestError
+from foundation.installing import DISTRIBUTION, install_command, install_extra
 from foundation.paths import Workspace
 
 SPARE_BYTES = 500_000_000
@@ -58,9 +59,9 @@ def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Fi
 
 def _sqlite() -> Finding:
     try:
-        import apsw  # noqa: PLC0415
+        import apsw
 
-        from memory.cold.connection import refuse_old_sqlite  # noqa: PLC0415
+        from memory.cold.connection import refuse_old_sqlite
 
         refuse_old_sqlite()
     except PalimpsestError as error:
@@ -100,7 +101,7 @@ def _disk(root: Path) -> Finding:
 
 
 def _store(workspace: Workspace) -> Finding:
-    from memory.workspace_memory import Memory  # noqa: PLC0415
+    from memory.workspace_memory import Memory
 
     try:
         memory = Memory.open(workspace)
@@ -122,8 +123,7 @@ def _libraries() -> Iterator[Finding]:
         if importlib.util.find_spec(one.module) is not None:
             yield Finding(one.module, "ok", f"{one.gives}.")
         elif one.extra or _is_apple():
-            wanted = f"{DISTRIBUTION}[{one.extra}]" if one.extra else DISTRIBUTION
-            hint = f'"{sys.executable}" -m pip install "{wanted}"'
+            hint = install_extra(one.extra) if one.extra else install_command(DISTRIBUTION)
             yield Finding(one.module, "missing", f"Not installed. With it, {one.gives}.", hint)
 
 
@@ -143,7 +143,7 @@ def _terminal(environment: Mapping[str, str]) -> Finding:
 
 
 def _models(environment: Mapping[str, str]) -> Iterator[Finding]:
-    from models.chat.detect import detect  # noqa: PLC0415 - it brings the HTTP client with it
+    from models.chat.detect import detect
 
     found = asyncio.run(detect(environment, timeout=1.0))
     for one in found:

@@ -83,7 +83,7 @@ def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1, conve
     began = time.monotonic()
     if found := _by_reference(memory, asked, conversation):
         return _these(asked, began, found)
-    from memory.search import Query  # noqa: PLC0415
+    from memory.search import Query
 
     results = memory.search.query(Query(text=asked, limit=limit, page=page, conversation=conversation))
     hits = tuple(_of_hit(memory, hit) for hit in results.hits)
@@ -128,7 +128,7 @@ def _of_entries(memory: "Memory", ref: str, within: int | None) -> tuple[Recalle
     What looks like an id of ours may be the beginning of one, and is an error where there is none; another word that
     is no id is a question.
     """
-    from memory.cold.sql import fetch  # noqa: PLC0415
+    from memory.cold.sql import fetch
 
     sql = "SELECT seq FROM entries WHERE id = ?1 AND (?2 IS NULL OR conversation = ?2) ORDER BY seq LIMIT 50"
     rows = memory.cold.read(lambda db: fetch(db, sql, (ref, within)))
@@ -171,7 +171,7 @@ def _of_hit(memory: "Memory", hit: "Hit") -> Recalled:
 
 def _note_now(memory: "Memory", hit: "Hit") -> tuple[str, Trust]:
     """The note's text as its file has it now; what was found of it, no longer exact, where the note is gone."""
-    from memory.hot import NoSuchNote  # noqa: PLC0415
+    from memory.hot import NoSuchNote
 
     memory.hot.look()
     try:

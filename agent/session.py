@@ -19,10 +19,10 @@ from context.receipt import Receipt
 from context.report import Report
 from context.skills import Skill
 from foundation.clock import Clock, SystemClock
-from foundation.errors import NotYet, PalimpsestError
+from foundation.errors import Misuse, NotYet, PalimpsestError
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
-from memory.cold import Conversation, Entry
+from memory.cold import Conversation, Entry, EntryKind
 from memory.workspace_memory import Memory
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
@@ -129,7 +129,7 @@ class Session:
 
     async def models(self) -> "list[Found]":
         """The models at hand: what answers on this machine, and what a key in the environment opens."""
-        from models.chat.detect import detect  # noqa: PLC0415 - it brings the HTTP client with it
+        from models.chat.detect import detect
 
         return await detect(self.config.environment, settings=self.config.models)
 
@@ -204,12 +204,22 @@ class Session:
         return self.conversation
 
     def branch_from(self, entry_id: str) -> Entry:
-        """The next message takes this entry's place; what stood there stays on its own branch. Raises NotFound."""
+        """The next message takes the place of this message of the user's; what stood there stays on its own branch.
+
+        Raises NotFound, and Misuse where it is no message of the user's.
+        """
         conversation = self._begun()
         entry = self.memory.cold.find(entry_id, conversation.seq)
+        if entry.role is not Role.USER:
+            raise Misuse("Not your message", f"{entry_id} was not said by you.", "/branch lists your messages.")
         self.memory.cold.set_leaf(conversation.seq, entry.parent)
         self.conversation = self.memory.cold.conversation_at(conversation.seq)
         return entry
+
+    def own_messages(self, most: int) -> list[tuple[Entry, str]]:
+        """The user's latest messages on this branch with their texts, newest first, at most so many."""
+        own = (entry for entry in self._backwards() if entry.role is Role.USER and entry.kind is EntryKind.MESSAGE)
+        return [(entry, self.memory.passage(entry).text) for entry in itertools.islice(own, most)]
 
     def answers(self, most: int) -> list[str]:
         """The latest answers, newest first, at most so many."""

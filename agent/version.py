@@ -3,7 +3,7 @@
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 
-DISTRIBUTION = "palimpsest-shell"
+from foundation.installing import DISTRIBUTION
 
 
 def version() -> str:

@@ -29,9 +29,9 @@ class BadYaml(ValueError):
 
 def compose_yaml(text: str) -> "yaml.Node | None":
     """The tree of nodes, or None where the text is empty. Raises BadYaml."""
-    import yaml  # noqa: PLC0415
+    import yaml
 
-    from foundation.yaml_trouble import yaml_trouble  # noqa: PLC0415 (it needs PyYAML)
+    from foundation.yaml_trouble import yaml_trouble
 
     if len(text) > MOST_CHARACTERS:
         raise BadYaml(1, f"the file has {len(text):,} characters; {MOST_CHARACTERS:,} are the most")
@@ -51,7 +51,7 @@ def compose_yaml(text: str) -> "yaml.Node | None":
 
 def built_yaml(node: "yaml.Node") -> Any:
     """The plain value that a node of `compose_yaml` stands for. Raises BadYaml."""
-    import yaml  # noqa: PLC0415
+    import yaml
 
     line = node.start_mark.line + 1
     try:
@@ -71,7 +71,7 @@ def load_yaml(text: str) -> Any:
 
 @cache
 def _loader() -> Any:  # PyYAML's own classes are typed in part only
-    import yaml  # noqa: PLC0415
+    import yaml
 
     class Bounded(yaml.SafeLoader):
         def __init__(self, text: str) -> None:

@@ -132,7 +132,7 @@ def _sync(handle: int) -> None:
     if _FULL_SYNC is None:
         os.fsync(handle)
         return
-    import fcntl  # noqa: PLC0415  (POSIX only)
+    import fcntl
 
     try:
         fcntl.fcntl(handle, _FULL_SYNC)
@@ -142,7 +142,7 @@ def _sync(handle: int) -> None:
 
 def _full_sync_command() -> int | None:
     try:
-        import fcntl  # noqa: PLC0415  (POSIX only)
+        import fcntl
     except ImportError:
         return None
     return getattr(fcntl, "F_FULLFSYNC", None)

@@ -12,6 +12,6 @@ def __getattr__(name: str) -> Any:
     """The library's two functions, loaded when they are asked for: importing a room must stay cheap."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from memory import library  # noqa: PLC0415
+    from memory import library
 
     return getattr(library, name)

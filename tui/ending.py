@@ -50,7 +50,7 @@ def _numbers() -> list[signal.Signals]:
 
 def _terminal_stands() -> bool:
     try:
-        import termios  # noqa: PLC0415  (POSIX only)
+        import termios
     except ImportError:
         return True
     stdin = sys.__stdin__

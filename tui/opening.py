@@ -44,7 +44,7 @@ def app_of(opening: Opening) -> PalimpsestApp:
 
 
 def _open(opening: Opening) -> "Session":
-    from agent.facts import facts  # noqa: PLC0415 - it names every command
-    from agent.session import Session  # noqa: PLC0415 - it brings every room with it
+    from agent.facts import facts
+    from agent.session import Session
 
     return Session.open(opening.workspace, opening.config, facts=facts)

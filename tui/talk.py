@@ -185,10 +185,12 @@ class Talk:
                 await self._send(text, skill)
             case Copy(text=text, what=what):
                 self._face.copied(text, what)
-            case Switched(said=said):
-                await self.switched(before)
+            case Switched(said=said, prompt=again):
+                await self.switched("" if again else before)
                 if said:
                     transcript.add(Quiet(said, gap=True))
+                if again:
+                    self._face.put_back([again])
             case Failed(error=error):
                 transcript.add(Quiet(line, gap=True))
                 self._trouble(error)

@@ -38,7 +38,7 @@ def command(
     Every page is written, read back and compared before anything refers to it. The text is yours and kept to the
     byte; secrets found in it are counted.
     """
-    from agent.archiving import archive_text, copy_pictures  # noqa: PLC0415
+    from agent.archiving import archive_text, copy_pictures
 
     invocation = current()
     if listing:
@@ -57,7 +57,7 @@ def command(
 
 
 def _text(file: str) -> tuple[str, str]:
-    from agent.archiving import read_text_file, text_of  # noqa: PLC0415
+    from agent.archiving import read_text_file, text_of
 
     if file == "-":
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
@@ -66,7 +66,7 @@ def _text(file: str) -> tuple[str, str]:
 
 
 def _print(invocation: Invocation, kept: Kept, copies: tuple[Path, ...]) -> None:
-    from agent.archiving import described, secrets_sentence, sentence  # noqa: PLC0415
+    from agent.archiving import described, secrets_sentence, sentence
 
     if found := secrets_sentence(kept):
         output.say(found)

@@ -51,7 +51,7 @@ def run_chat(invocation: Invocation, message: str) -> None:
         return
     if message:
         raise Misuse("Two messages", "-p has its own text.", "Give the message once.")
-    from agent.headless import answer  # noqa: PLC0415
+    from agent.headless import answer
 
     asked = _with_input(invocation.prompt, piped_input())
     form = invocation.output_format or ("json" if invocation.json else "text")
@@ -92,7 +92,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
 
 def _index_lost(workspace: Workspace) -> str:
     """What to say where there are packs and no database: it is about to be made anew."""
-    from memory.archive.strangers import index_lost, strangers  # noqa: PLC0415
+    from memory.archive.strangers import index_lost, strangers
 
     if workspace.database.exists() or not (lost := strangers(workspace.packs, ())):
         return ""

@@ -33,7 +33,7 @@ def command(text: str) -> None:
 
 
 async def _report(invocation: Invocation, text: str) -> Report:
-    from agent.mentions import attached  # noqa: PLC0415 - it brings the context room with it
+    from agent.mentions import attached
 
     session = invocation.session(for_writing=False)
     try:

@@ -45,8 +45,8 @@ def list_(limit: int, page: int, label: str | None) -> None:
 @click.argument("ref", metavar="ID")
 def show(ref: str) -> None:
     """Show a conversation: its branch as Markdown, or with --json every entry."""
-    from agent.exporters.jsonl import lines  # noqa: PLC0415
-    from agent.exporters.markdown import markdown  # noqa: PLC0415
+    from agent.exporters.jsonl import lines
+    from agent.exporters.markdown import markdown
 
     invocation = current()
     with invocation.memory() as memory:
@@ -64,7 +64,7 @@ def show(ref: str) -> None:
 @click.argument("title")
 def rename(ref: str, title: str) -> None:
     """Give a conversation another title."""
-    from foundation.privacy import clear  # noqa: PLC0415
+    from foundation.privacy import clear
 
     invocation = current()
     with invocation.memory() as memory:

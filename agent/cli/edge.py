@@ -86,7 +86,7 @@ def _refused(error: OSError) -> PalimpsestError:
 
 
 def _unforeseen(error: Exception) -> PalimpsestError:
-    import traceback  # noqa: PLC0415 - only a defect needs it
+    import traceback
 
     last = traceback.extract_tb(error.__traceback__)[-1]
     return Unforeseen(

@@ -57,9 +57,9 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None) -> None:
 
 
 def _write(folder: Path, conversation: Conversation, form: str, pieces: Iterator[str]) -> Path:
-    from foundation.files import write_atomically  # noqa: PLC0415
-    from foundation.privacy import as_given  # noqa: PLC0415
-    from memory.cold.mirror_text import mirror_name  # noqa: PLC0415
+    from foundation.files import write_atomically
+    from foundation.privacy import as_given
+    from memory.cold.mirror_text import mirror_name
 
     folder.mkdir(parents=True, exist_ok=True)
     path = (folder / mirror_name(conversation)).with_suffix(".jsonl" if form == "jsonl" else ".md")
@@ -70,8 +70,8 @@ def _write(folder: Path, conversation: Conversation, form: str, pieces: Iterator
 
 
 def _pieces(memory: Memory, conversation: Conversation, form: str) -> Iterator[str]:
-    from agent.exporters.jsonl import lines  # noqa: PLC0415
-    from agent.exporters.markdown import markdown  # noqa: PLC0415
+    from agent.exporters.jsonl import lines
+    from agent.exporters.markdown import markdown
 
     if form == "markdown":
         yield from markdown(memory, conversation)

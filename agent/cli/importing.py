@@ -36,9 +36,9 @@ def command(file: Path, form: str | None, source: str | None) -> None:
 
     A bad line is told with its number, and the rest is imported. Importing a file again adds only what is new.
     """
-    from agent.importers.formats import detect, read_file  # noqa: PLC0415
-    from agent.importers.storing import store_all  # noqa: PLC0415
-    from foundation.privacy import clear  # noqa: PLC0415
+    from agent.importers.formats import detect, read_file
+    from agent.importers.storing import store_all
+    from foundation.privacy import clear
 
     invocation = current()
     _refuse_what_is_no_file(file)

@@ -51,14 +51,14 @@ class Invocation:
     @cached_property
     def workspace(self) -> Workspace:
         """The chosen workspace; it may not exist yet."""
-        from agent.workspaces import choose  # noqa: PLC0415
+        from agent.workspaces import choose
 
         return choose(self.workspace_flag, self.environment, self.here, self.home)
 
     @cached_property
     def reading(self) -> Reading:
         """The configuration in force; what is to be said about it is said here, once."""
-        from agent.config import load_config  # noqa: PLC0415
+        from agent.config import load_config
 
         flags: dict[str, Any] = {"model": self.model} if self.model is not None else {}
         reading = load_config(self.workspace, self.environment, flags)
@@ -68,7 +68,7 @@ class Invocation:
 
     def prepare(self, *, for_writing: bool = False) -> Workspace:
         """The workspace; where it is new it is made to be written to, and never to be read. Raises NoWorkspace."""
-        from agent.workspaces import prepare  # noqa: PLC0415
+        from agent.workspaces import prepare
 
         workspace = self.workspace
         if workspace.is_workspace:
@@ -97,7 +97,7 @@ class Invocation:
         To write, or where `recovering` asks for it, answers that a crash cut off are settled first, so that a search
         finds them. Other readers see them as they stand.
         """
-        from memory.workspace_memory import Memory  # noqa: PLC0415
+        from memory.workspace_memory import Memory
 
         memory = Memory.open(self.prepare(for_writing=for_writing))
         try:
@@ -113,8 +113,8 @@ class Invocation:
 
     def session(self, *, for_writing: bool = True) -> Session:
         """A session in the chosen conversation; the caller closes it."""
-        from agent.facts import facts  # noqa: PLC0415
-        from agent.session import Session  # noqa: PLC0415
+        from agent.facts import facts
+        from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)
         session = Session.open(workspace, self.reading.config, facts=facts)

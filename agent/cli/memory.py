@@ -65,7 +65,7 @@ def edit(note_id: str | None, text: str | None) -> None:
 
     Without ID, $EDITOR opens MEMORY.md itself. What the file was is kept as a version.
     """
-    from foundation.privacy import clear  # noqa: PLC0415
+    from foundation.privacy import clear
 
     invocation = current()
     if note_id is None:

@@ -35,14 +35,14 @@ def command() -> None:
 )
 def list_(timeout: float) -> None:
     """List the models at hand: local servers that answer, and services that you have a key for."""
-    from models.chat.detect import detect  # noqa: PLC0415 - it brings the HTTP client with it
+    from models.chat.detect import detect
 
     invocation = current()
     config = invocation.reading.config
     found = asyncio.run(detect(invocation.environment, timeout=timeout, settings=config.models))
     profiles = [(one.profile, one.provider) for one in found]
     if all(profile.spec != config.model for profile, _ in profiles):
-        from models.chat.open import open_model  # noqa: PLC0415
+        from models.chat.open import open_model
 
         chosen = open_model(config.model, settings=config.models, env=config.environment).profile
         profiles.insert(0, (chosen, config.model.partition(":")[0]))
@@ -67,11 +67,11 @@ def list_(timeout: float) -> None:
 @click.option("--workspace-only", is_flag=True, help="For this workspace, not for all of yours.")
 def use(spec: str, workspace_only: bool) -> None:
     """Speak to SPEC from now on."""
-    from agent.cli.config_target import target  # noqa: PLC0415
-    from agent.config import read_config  # noqa: PLC0415
-    from agent.config_edit import save_value, value_from  # noqa: PLC0415
-    from agent.settings import all_settings  # noqa: PLC0415
-    from models.chat.spec import parse_spec  # noqa: PLC0415
+    from agent.cli.config_target import target
+    from agent.config import read_config
+    from agent.config_edit import save_value, value_from
+    from agent.settings import all_settings
+    from models.chat.spec import parse_spec
 
     invocation = current()
     named = str(parse_spec(spec))
@@ -103,7 +103,7 @@ def test(spec: str | None) -> None:
 
 
 async def _test(invocation: Invocation, spec: str) -> dict[str, Any]:
-    from models.chat.open import open_model  # noqa: PLC0415
+    from models.chat.open import open_model
 
     config = invocation.reading.config
     model = open_model(spec, settings=config.models, env=config.environment)

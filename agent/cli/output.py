@@ -82,7 +82,7 @@ class Progress:
 
 def table(rows: Iterable[Sequence[str]], heads: Sequence[str]) -> None:
     """Columns that line up, wide characters included; the last is as long as it likes. A cell is one line."""
-    from rich.cells import cell_len  # noqa: PLC0415 - only tables need it
+    from rich.cells import cell_len
 
     cells = [[" ".join(visible(cell).split()) for cell in row] for row in [list(heads), *map(list, rows)]]
     widths = [max(cell_len(row[n]) for row in cells) for n in range(len(heads) - 1)]

@@ -43,7 +43,7 @@ def command(*, asked: str, limit: int, page: int, conversation: str, engine: str
 
     The text goes to standard output; where it comes from and how far to trust it, to standard error.
     """
-    from agent.recalling import as_object, is_picture, recall, recall_picture  # noqa: PLC0415
+    from agent.recalling import as_object, is_picture, recall, recall_picture
 
     invocation = current()
     if is_picture(asked):
@@ -86,7 +86,7 @@ def _doubted(found: Recollection) -> Recollection:
 
 
 def _print(found: Recollection) -> None:
-    from agent.recalling import describe  # noqa: PLC0415
+    from agent.recalling import describe
 
     if not found.hits:
         output.say(f"Nothing is remembered about “{found.query}”.")

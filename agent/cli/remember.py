@@ -12,7 +12,7 @@ from foundation.errors import Misuse
 @click.argument("text", required=False)
 def command(text: str | None) -> None:
     """Add TEXT to MEMORY.md as a note; without TEXT, standard input."""
-    from foundation.privacy import examine  # noqa: PLC0415
+    from foundation.privacy import examine
 
     invocation = current()
     words = text if text is not None else piped_input()

@@ -15,7 +15,7 @@ palimpsest -c                       go on with the latest conversation"""
 
 def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from agent.version import version  # noqa: PLC0415
+        from agent.version import version
 
         click.echo(f"palimpsest {version()}")
         ctx.exit()
@@ -53,6 +53,6 @@ def palimpsest(ctx: click.Context, prompt: str | None, output_format: str | None
     invocation = current()
     invocation.prompt, invocation.output_format = prompt, output_format
     if ctx.invoked_subcommand is None:
-        from agent.cli.chat import run_chat  # noqa: PLC0415
+        from agent.cli.chat import run_chat
 
         run_chat(invocation, "")

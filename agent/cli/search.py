@@ -42,7 +42,7 @@ def command(query: str | None, batch: str | None, **options: Any) -> None:
     Without QUERY it lists what the filters leave, newest first. With --batch a result is printed for each line, in
     order; a line that cannot be answered gives an error object in its place.
     """
-    from agent.searching import answer_lines, asked  # noqa: PLC0415
+    from agent.searching import answer_lines, asked
 
     invocation = current()
     if batch is not None:
@@ -58,7 +58,7 @@ def command(query: str | None, batch: str | None, **options: Any) -> None:
     with invocation.memory(recovering=True) as memory:
         results = memory.search.query(asked(query or "", options))
     if invocation.json:
-        from memory.search import to_json  # noqa: PLC0415
+        from memory.search import to_json
 
         output.json_object(to_json(results))
         return
@@ -70,7 +70,7 @@ FILTERS = frozenset({"kinds", "role", "speaker", "since", "until", "conversation
 
 def _lines(batch: str) -> list[bytes]:
     if batch == "-":
-        from agent.cli.invocation import raw_input  # noqa: PLC0415
+        from agent.cli.invocation import raw_input
 
         return raw_input().splitlines()
     path = Path(batch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
@@ -14,6 +15,7 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
 
 MOST_LISTED = 50
+LABEL = 60  # characters of a message in a list
 
 
 async def _new(session: Session, title: str) -> Outcome:
@@ -30,6 +32,21 @@ async def _resume(session: Session, ref: str) -> Outcome:
     return Choices("Conversations", items, "/resume") if items else Said("There are no conversations yet.")
 
 
+async def _branch(session: Session, ref: str) -> Outcome:
+    if ref:
+        entry = await asyncio.to_thread(session.branch_from, ref)
+        said = "Change the message and send it: it begins a branch. What was said after it stays on its own."
+        return Switched(said, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
+    own = await asyncio.to_thread(session.own_messages, MOST_LISTED)
+    items = tuple(Choice(entry.id, _first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in own)
+    return Choices("Branch from", items, "/branch") if items else Said("There is nothing to branch from yet.")
+
+
+def _first_line(text: str) -> str:
+    line = " ".join(text.split("\n", 1)[0].split())
+    return line if len(line) <= LABEL else line[:LABEL].rstrip() + "…"
+
+
 async def _rename(session: Session, title: str) -> Outcome:
     if not title:
         raise Misuse("No title", "/rename needs the new title.", "/rename Trip planning")
@@ -38,7 +55,7 @@ async def _rename(session: Session, title: str) -> Outcome:
 
 
 async def _export(session: Session, rest: str) -> Outcome:
-    from agent.exporters.conversation import export_to_file  # noqa: PLC0415 - loaded when it is used
+    from agent.exporters.conversation import export_to_file
 
     conversation = session.conversation
     if conversation is None:
@@ -51,6 +68,13 @@ COMMANDS = (
     Command(name="new", summary="Begin a new conversation.", usage="[TITLE]", aliases=("clear",), run=_new),
     Command(
         name="resume", summary="Take up an earlier conversation.", usage="[ID]", aliases=("continue",), run=_resume
+    ),
+    Command(
+        name="branch",
+        summary="Say one of your messages anew; the old course stays.",
+        usage="[ID]",
+        aliases=("fork", "rewind"),
+        run=_branch,
     ),
     Command(name="rename", summary="Give this conversation a title.", usage="TITLE", run=_rename),
     Command(name="export", summary="Write this conversation to a file.", usage="[FILE.md|FILE.jsonl]", run=_export),

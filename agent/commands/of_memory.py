@@ -23,7 +23,7 @@ async def _remember(session: Session, text: str) -> Outcome:
 
 
 async def _recall(session: Session, ref: str) -> Outcome:
-    from agent.recalling import recall_markdown  # noqa: PLC0415 - loaded when it is used
+    from agent.recalling import recall_markdown
 
     if not ref:
         raise Misuse("Nothing to recall", "/recall needs a question or a reference.", "/recall pg_… or /recall boiler")
@@ -31,7 +31,7 @@ async def _recall(session: Session, ref: str) -> Outcome:
 
 
 async def _archive(session: Session, rest: str) -> Outcome:
-    from agent.archiving import archive_markdown  # noqa: PLC0415 - loaded when it is used
+    from agent.archiving import archive_markdown
 
     if not rest:
         receipt = await session.compact()
@@ -40,7 +40,7 @@ async def _archive(session: Session, rest: str) -> Outcome:
 
 
 async def _search(session: Session, text: str) -> Outcome:
-    from memory.search import Query  # noqa: PLC0415 - loaded when it is used
+    from memory.search import Query
 
     if not text:
         raise Misuse("Nothing to search for", "/search needs words.", "/search the boiler's warranty")

@@ -31,8 +31,8 @@ async def _model(session: Session, spec: str) -> Outcome:
 
 
 async def _context(session: Session, text: str) -> Outcome:
-    from agent.commands.context_table import as_markdown  # noqa: PLC0415 - loaded when it is used
-    from agent.mentions import attached  # noqa: PLC0415 - as above
+    from agent.commands.context_table import as_markdown
+    from agent.mentions import attached
 
     files = await asyncio.to_thread(attached, text, Path.cwd())
     return Said(as_markdown(await session.context_report(text, files)))

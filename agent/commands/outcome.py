@@ -49,6 +49,7 @@ class Switched(Struct, frozen=True):
     """The session stands in another conversation, or speaks to another model: draw it anew."""
 
     said: str = ""  # one line to say about it
+    prompt: str = ""  # what to put before the person, to change and send
 
 
 class Failed(Struct, frozen=True):

@@ -109,9 +109,9 @@ def _picture(attachment: Attachment, vision: bool, read_image: ReadImage | None)
 
 
 def _size(attachment: Attachment) -> tuple[int, int]:
-    from io import BytesIO  # noqa: PLC0415 — Pillow is slow to load, and pictures are rare
+    from io import BytesIO
 
-    from PIL import Image as Pillow  # noqa: PLC0415 — as above
+    from PIL import Image as Pillow
 
     try:
         with Pillow.open(BytesIO(attachment.data)) as picture:

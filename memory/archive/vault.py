@@ -203,7 +203,7 @@ class Vault:
 
     def check(self) -> list[Problem]:
         """Every pack and page read and compared with the index. Takes about a second for a thousand pages."""
-        from memory.archive.inspection import inspect  # noqa: PLC0415 -- reads pages, so loads numpy
+        from memory.archive.inspection import inspect
 
         packs, pages = self._cold.read(lambda db: (ledger.pack_rows(db), ledger.page_rows(db)))
         return inspect(self._folder, packs, pages)
@@ -230,7 +230,7 @@ class Vault:
     # ── within ──
 
     def _bind(self, text: str, mode: str, on_page: "OnPage | None") -> list[Bound]:
-        from memory.archive.binding import bind  # noqa: PLC0415 -- numpy is loaded when a page is drawn
+        from memory.archive.binding import bind
 
         return list(bind(self._folder, text, mode_named(mode), to_ms(self._clock.now()), on_page))
 
@@ -253,7 +253,7 @@ class Vault:
         )
 
     def _page(self, row: PageRow, label: str, start: int) -> PageText:
-        from memory.archive.reading import read_picture  # noqa: PLC0415 -- numpy is loaded when a page is read
+        from memory.archive.reading import read_picture
 
         read, why = None, "its pixels do not match its hash"
         try:
@@ -278,7 +278,7 @@ class Vault:
     def _kept_text(self, row: PageRow, label: str, start: int) -> str | None:
         if self._kept is None:
             return None
-        from memory.archive.kept_reading import kept_page  # noqa: PLC0415 -- read where pixels are lost alone
+        from memory.archive.kept_reading import kept_page
 
         return kept_page(self._kept, label, start, row.chars, row.sha256)
 
@@ -292,7 +292,7 @@ class Vault:
 
     def _tokens(self, text: str) -> int:
         if self._count is None:
-            from models.tokens import estimate  # noqa: PLC0415 -- only who archives counts
+            from models.tokens import estimate
 
             self._count = estimate
         return self._count(text)
@@ -301,7 +301,7 @@ class Vault:
         with self._lock:
             pack = self._packs.get(row.pack)
         if pack is None:
-            from memory.archive.pack import Pack  # noqa: PLC0415 -- only who reads pages pays for it
+            from memory.archive.pack import Pack
 
             pack = Pack(self._folder / row.pack)
             with self._lock:

@@ -30,7 +30,7 @@ def pack(raw: bytes) -> tuple[bytes, int]:
     """The bytes to store, and 1 where they are a zstd frame: only where that is smaller."""
     if len(raw) < PACK_FROM:
         return raw, 0
-    from zstandard import ZstdCompressor  # noqa: PLC0415 — loaded when first used
+    from zstandard import ZstdCompressor
 
     frame = ZstdCompressor(level=LEVEL, write_content_size=True).compress(raw)
     return (frame, 1) if len(frame) < len(raw) else (raw, 0)
@@ -45,7 +45,7 @@ def unpack(body: bytes, packed: int, chars: int) -> str:
 
 
 def _unfold(frame: bytes, most: int) -> bytes:
-    from zstandard import ZstdDecompressor, ZstdError, frame_content_size  # noqa: PLC0415
+    from zstandard import ZstdDecompressor, ZstdError, frame_content_size
 
     try:
         declared = frame_content_size(frame)

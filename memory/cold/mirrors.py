@@ -168,7 +168,7 @@ class Mirrors:
         self._cold.write(lambda db: run(db, sql, (conversation.seq, row.leaf, row.head, row.size, row.sha256)))
 
     def _lock(self) -> "BaseFileLock":
-        from filelock import FileLock  # noqa: PLC0415 — loaded after the first turn
+        from filelock import FileLock
 
         return FileLock(self._workspace.state / "mirrors.lock", timeout=LOCK_SECONDS, mode=0o600, thread_local=False)
 

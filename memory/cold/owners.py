@@ -35,7 +35,7 @@ class Owner:
 
     def is_gone(self, name: str) -> bool:
         """Whether the process that held `name` has ended."""
-        from filelock import Timeout  # noqa: PLC0415 — loaded when the first answer begins
+        from filelock import Timeout
 
         if name == self.name:
             return False
@@ -67,6 +67,6 @@ class Owner:
 
 
 def _lock(path: Path) -> "FileLock":
-    from filelock import FileLock  # noqa: PLC0415 — as above
+    from filelock import FileLock
 
     return FileLock(path, timeout=0, thread_local=False, mode=0o600)

@@ -46,7 +46,7 @@ class Search:
     def _opened(self) -> "Engine":
         with self._lock:
             if self._engine is None:
-                from memory.search.engine import Engine  # noqa: PLC0415 — numpy is not loaded before the first query
+                from memory.search.engine import Engine
 
                 self._engine = Engine(*self._parts)
             return self._engine

@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import structs
 
+from foundation.installing import install_extra
 from models.chat import mlx_files, openai_request
 from models.chat.mlx_engine import Engine, Piece
 from models.chat.mlx_words import AnswerReader
@@ -178,7 +179,7 @@ def _missing(error: ImportError) -> Failed:
     if sys.platform == "win32":
         hint = "mlx-lm has no build for Windows: use Ollama, LM Studio or llama.cpp."
     else:
-        hint = "Install it with: pip install 'palimpsest-shell[mlx]'"
+        hint = f"Install it with: {install_extra('mlx')}"
     return Failed("missing", "mlx-lm is not installed", f"A model of mlx needs the library mlx-lm ({error}).", hint)
 
 

@@ -24,21 +24,21 @@ def open_model(spec: str, *, settings: ModelSettings, env: Mapping[str, str]) ->
     parsed = parse_spec(spec)
     match parsed.provider:
         case "offline":
-            from models.chat.offline import Offline  # noqa: PLC0415 (each provider loads alone)
+            from models.chat.offline import Offline
 
             return Offline(settings)
         case "anthropic":
-            from models.chat.anthropic import Anthropic  # noqa: PLC0415
+            from models.chat.anthropic import Anthropic
 
             address = address_of(parsed, env)
             profile = _profile(parsed, address, settings)
             return Anthropic(parsed, address=address, profile=profile, settings=settings, key=key_of(parsed, env))
         case "mlx":
-            from models.chat.mlx_text import MlxText  # noqa: PLC0415
+            from models.chat.mlx_text import MlxText
 
             return MlxText(parsed, profile=_profile(parsed, "", settings), settings=settings)
         case _:
-            from models.chat.openai_compatible import OpenAICompatible  # noqa: PLC0415
+            from models.chat.openai_compatible import OpenAICompatible
 
             address = address_of(parsed, env)
             return OpenAICompatible(

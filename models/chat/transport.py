@@ -57,7 +57,7 @@ class Reply:
             yield chunk
 
     async def _read(self) -> AsyncGenerator[bytes, None]:
-        import httpx2  # noqa: PLC0415 (loaded with the first request)
+        import httpx2
 
         body = self._response.aiter_bytes()
         wait = self._settings.first_byte_timeout
@@ -91,7 +91,7 @@ class Transport:
 
     def _open(self) -> "httpx2.AsyncClient":
         if self._client is None:
-            import httpx2  # noqa: PLC0415 (loaded with the first request)
+            import httpx2
 
             near = is_loopback(self.place.address)
             self._client = httpx2.AsyncClient(
@@ -104,7 +104,7 @@ class Transport:
 
     async def post(self, stack: AsyncExitStack, path: str, body: bytes) -> Reply:
         """Send `body`; the reply lives as long as `stack`. Raises Broken for whatever is not a 200."""
-        import httpx2  # noqa: PLC0415 (loaded with the first request)
+        import httpx2
 
         request = self._open().build_request(
             "POST", self.place.address + path, content=body, headers={"content-type": "application/json"}
@@ -128,7 +128,7 @@ class Transport:
         return Reply(response, self.place, self._settings)
 
     async def _refusal(self, response: "httpx2.Response") -> Broken:
-        import httpx2  # noqa: PLC0415 (loaded with the first request)
+        import httpx2
 
         body = b""
         try:
@@ -144,7 +144,7 @@ class Transport:
 
     async def ask(self, url: str, body: dict[str, Any] | None = None) -> dict[str, Any] | None:
         """A small question to the server at `url`: its JSON object, {} where it answered something else, or None."""
-        import httpx2  # noqa: PLC0415 (loaded with the first request)
+        import httpx2
 
         try:
             async with asyncio.timeout(ASK_TIMEOUT):

@@ -9,6 +9,6 @@ def installed_engine() -> OcrEngine | None:
     """The engine at hand, unloaded; None where there is none."""
     if find_spec("rapidocr") is None or find_spec("onnxruntime") is None:
         return None
-    from models.ocr.rapidocr import RapidOcr  # noqa: PLC0415 (only where it can work)
+    from models.ocr.rapidocr import RapidOcr
 
     return RapidOcr()

@@ -9,6 +9,7 @@ import threading
 from collections import deque
 from typing import Any
 
+from foundation.installing import install_extra
 from models.errors import MissingLibrary, UnreadableImage
 from models.ocr.port import Line, Reading
 from models.quiet import quiet
@@ -43,7 +44,7 @@ class RapidOcr:
                 raise MissingLibrary(
                     "rapidocr is not installed",
                     f"Reading a picture's words needs the library rapidocr ({error}).",
-                    "Install it with: pip install 'palimpsest-shell[rapidocr]'",
+                    f"Install it with: {install_extra('rapidocr')}",
                 ) from error
             self._engine = library.RapidOCR(params={"Global.log_level": "critical"})
         return self._engine

@@ -1,13 +1,12 @@
 """What commands say: no zeros, no wrong plural, advice for this machine."""
 
-import sys
-
 import pytest
 
 from agent import doctor
 from agent.cli.importing import summary
 from agent.cli.opening import Opening
 from agent.importers.storing import Imported
+from foundation.installing import install_extra
 from tests.agent.conftest import Run
 
 
@@ -39,7 +38,7 @@ def test_the_doctor_advises_what_runs_here(run: Run, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(doctor.platform, "system", lambda: "Linux")
     findings = {one["topic"]: one for one in run("doctor", "--json").json["findings"]}
     assert not {"mlx_lm", "mlx_vlm"} & set(findings)
-    assert findings["rapidocr"]["hint"].startswith(f'"{sys.executable}" -m pip install ')
+    assert findings["rapidocr"]["hint"] == install_extra("rapidocr")
     assert findings["rapidocr"]["sentence"].startswith("Not installed. With it, PP-OCR reads")
     monkeypatch.setattr(doctor.platform, "system", lambda: "Darwin")
     monkeypatch.setattr(doctor.platform, "machine", lambda: "arm64")

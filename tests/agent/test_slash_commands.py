@@ -11,6 +11,7 @@ from agent.config import Config
 from agent.session import Session
 from agent.workspaces import prepare
 from foundation.paths import Workspace
+from models.messages import Role
 
 
 @pytest.fixture
@@ -127,3 +128,30 @@ async def test_the_last_answer_is_copied_to_the_letter(session: Session) -> None
     copied = await registry.run(session, "/copy")
     assert isinstance(copied, Copy)
     assert copied.text == session.answers(1)[0]
+
+
+async def test_a_message_said_anew_begins_a_branch_and_the_old_course_stays(session: Session) -> None:
+    await say(session, "The boat is blue.")
+    await say(session, "The boat is called Thetis.")
+    listed = await registry.run(session, "/branch")
+    assert isinstance(listed, Choices)
+    assert [item.label for item in listed.items] == ["The boat is called Thetis.", "The boat is blue."]
+    old = listed.items[0].id
+    switched = await registry.run(session, f"/branch {old}")
+    assert isinstance(switched, Switched)
+    assert switched.prompt == "The boat is called Thetis."
+    await say(session, "The boat is called Halcyon.")
+    texts = [entry.text for entry in session.history() if entry.role is Role.USER]
+    assert texts == ["The boat is blue.", "The boat is called Halcyon."]
+    assert session.memory.cold.find(old).text == "The boat is called Thetis."
+    assert session.report is not None
+    sent = " ".join(message.text for message in session.report.messages)
+    assert "The boat is blue." in sent
+    assert "<palimpsest-recalled" in sent  # the other branch is out of view: memory, like any other talk
+
+
+async def test_only_ones_own_messages_are_said_anew(session: Session) -> None:
+    await say(session, "The boat is blue.")
+    answer = session.history()[-1]
+    assert isinstance(await registry.run(session, f"/branch {answer.id}"), Failed)
+    assert isinstance(await registry.run(session, "/branch e_nowhere"), Failed)

@@ -114,7 +114,7 @@ class ChatScreen(Screen[None]):
         await self._keeper.restore()
         try:
             session = await self._open_session()
-            from tui.talk import Talk  # noqa: PLC0415 - it brings every room with it
+            from tui.talk import Talk
 
             self._talk = talk = Talk(session, self._face, self._start.here)
             self.status.tell(model=session.profile.spec, working="")
@@ -142,7 +142,7 @@ class ChatScreen(Screen[None]):
     @work
     async def _offer_model(self, talk: "Talk") -> None:
         """Where no model answers, looks once for one on this machine."""
-        from tui.model_offer import model_offer  # noqa: PLC0415
+        from tui.model_offer import model_offer
 
         if offer := await model_offer(talk.session):
             self._offer = offer.spec
@@ -150,7 +150,7 @@ class ChatScreen(Screen[None]):
 
     @work(group="files")
     async def _watch_files(self, talk: "Talk") -> None:
-        from tui.file_watch import FileWatch  # noqa: PLC0415
+        from tui.file_watch import FileWatch
 
         await FileWatch(talk, self.transcript).run()
 
@@ -179,7 +179,7 @@ class ChatScreen(Screen[None]):
 
     @work(exclusive=True, group="completion")
     async def _complete(self) -> None:
-        from tui.widgets.prompt.completion import commands_for, files_for  # noqa: PLC0415 - after first paint
+        from tui.widgets.prompt.completion import commands_for, files_for
 
         text, before = self.prompt.text, self.prompt.before_cursor
         found = commands_for(text) or await files_for(before, self._start.here)
@@ -189,7 +189,7 @@ class ChatScreen(Screen[None]):
     @on(Prompt.HistoryAsked)
     @work
     async def _search_history(self) -> None:
-        from tui.screens.choices import ChoicesScreen, Pick  # noqa: PLC0415
+        from tui.screens.choices import ChoicesScreen, Pick
 
         entries = list(dict.fromkeys(reversed(self._history.entries)))
         picks = [Pick(str(number), entry) for number, entry in enumerate(entries)]

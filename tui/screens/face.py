@@ -49,12 +49,12 @@ class ChatFace:
         self._opening: Quiet | None = None
 
     async def permit(self, asked: "PermissionAsked") -> bool:
-        from tui.screens.permission import PermissionScreen  # noqa: PLC0415 - after first paint
+        from tui.screens.permission import PermissionScreen
 
         return await host(self._screen).push_screen_wait(PermissionScreen(asked.call.name, asked.summary))
 
     async def pick(self, choices: "Choices", deeper: "Deeper | None" = None) -> str | None:
-        from tui.screens.choices import ChoicesScreen, Pick  # noqa: PLC0415 - after first paint
+        from tui.screens.choices import ChoicesScreen, Pick
 
         picks = [Pick(item.id, item.label, item.detail) for item in choices.items]
         return await host(self._screen).push_screen_wait(ChoicesScreen(choices.title, picks, deeper))

@@ -62,8 +62,8 @@ def _coloured(source: str, language: str, look: Look) -> list[Run]:
 
 @lru_cache(maxsize=32)
 def _lexer(language: str) -> "Lexer | None":
-    from pygments import lexers  # noqa: PLC0415 - loaded with the first code
-    from pygments.util import ClassNotFound  # noqa: PLC0415
+    from pygments import lexers
+    from pygments.util import ClassNotFound
 
     try:
         return cast("Find", lexers.get_lexer_by_name)(  # pyright: ignore[reportUnknownMemberType] - its options are untyped

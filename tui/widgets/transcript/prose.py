@@ -24,14 +24,14 @@ NARROWEST: Final = 8  # cells; nesting that leaves less is not indented
 
 @lru_cache(maxsize=1)
 def _parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt  # noqa: PLC0415
+    from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
 def parse(source: str) -> "SyntaxTreeNode":
     """The tree of a Markdown text."""
-    from markdown_it.tree import SyntaxTreeNode  # noqa: PLC0415
+    from markdown_it.tree import SyntaxTreeNode
 
     return SyntaxTreeNode(_parser().parse(source))
 

@@ -1,0 +1,18 @@
+"""The one command that installs something beside the running program, whichever way that was set up."""
+
+import importlib.util
+import sys
+
+DISTRIBUTION = "palimpsest-shell"
+
+
+def install_command(requirement: str) -> str:
+    """A line for the shell. The environment that run.py makes holds no pip: the caller's own fills it."""
+    if importlib.util.find_spec("pip") is not None:
+        return f'"{sys.executable}" -m pip install "{requirement}"'
+    return f'python3 -m pip --python "{sys.executable}" install "{requirement}"'
+
+
+def install_extra(extra: str) -> str:
+    """The command that installs one of our own extras."""
+    return install_command(f"{DISTRIBUTION}[{extra}]")
