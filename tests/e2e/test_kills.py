@@ -25,13 +25,18 @@ forks = pytest.mark.skipif(sys.platform == "win32", reason="forks, and SIGKILL")
 
 
 @forks
-@pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.parametrize(
+    "kills",
+    [
+        pytest.param(KILLS, marks=[pytest.mark.slow, pytest.mark.timeout(240)]),
+        pytest.param(10 * KILLS, marks=[pytest.mark.soak, pytest.mark.timeout(1800)]),
+    ],
+)
 def test_every_message_whose_user_event_was_seen_is_there_once(
-    workspace: Workspace, environment: dict[str, str]
+    workspace: Workspace, environment: dict[str, str], kills: int
 ) -> None:
-    acknowledged = killed(workspace, environment, KILLS)
-    assert len(acknowledged) > KILLS / 2, "the sessions died before they said anything: this proves nothing"
+    acknowledged = killed(workspace, environment, kills)
+    assert len(acknowledged) > kills / 2, "the sessions died before they said anything: this proves nothing"
     memory = Memory.open(workspace)
     try:
         memory.cold.recover()

@@ -32,10 +32,15 @@ def test_with_no_model_it_answers_from_memory_with_a_citation(imported: Palimpse
     assert "2026-03-05" in answer.out
     assert "language model" in answer.out
 
+    without = imported("-p", QUESTION, PALIMPSEST_CONTEXT_RECALL="false")
+    assert without.status == 0, without.err
+    assert "blue tin" not in without.out
+
 
 def test_it_answers_in_chinese_from_a_chinese_passage(imported: Palimpsest) -> None:
-    answer = imported("-p", "备用钥匙的密码是什么?")
-    assert "孔雀石七号" in answer.out
+    question = "备用钥匙的密码是什么?"
+    assert "孔雀石七号" in imported("-p", question).out
+    assert "孔雀石七号" not in imported("-p", question, PALIMPSEST_CONTEXT_RECALL="false").out
 
 
 def test_the_server_receives_the_recalled_passage_and_without_recall_it_does_not(
@@ -119,6 +124,14 @@ def test_what_overflows_becomes_pages_and_comes_back_exact_from_the_pixels(
     assert hit["text"] == wish
     assert hit["trust"] == "exact"
     assert hit["engine"] == "cells"
+
+    asked = ["--model", model, "-p", "When is the cello lesson, and what do I bring?"]
+    assert palimpsest(*asked).status == 0
+    recalled = watched_llama.sent().partition("<palimpsest-recalled")[2]
+    assert wish in recalled
+    assert f'ref="{hit["id"]}"' in recalled
+    assert palimpsest(*asked, PALIMPSEST_CONTEXT_RECALL="false").status == 0
+    assert "17:45" not in watched_llama.sent()
 
 
 def test_recall_succeeds_from_the_re_encoded_renamed_png_alone(palimpsest: Palimpsest, tmp_path: Path) -> None:
