@@ -150,7 +150,7 @@ class HotMemory:
 
     async def watch(self) -> AsyncIterator[set[Path]]:
         """Paths of the hot memory as they change: a hint to call `refresh` soon, never the truth."""
-        from watchfiles import awatch
+        from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]  (its stop_event)
 
         folders = [folder for folder in (self._workspace.root, self._workspace.memory_dir) if folder.is_dir()]
         async for changes in awatch(*folders, recursive=False, step=50):
