@@ -45,7 +45,7 @@ class _Buffer:
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream, self._name = stream, name
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        self._parser = json.JSONDecoder()
+        self._parser = json.JSONDecoder(parse_constant=str)  # NaN is no JSON: kept as the word
         self._text, self._at, self._before, self._ended = "", 0, 0, False
 
     def next_sign(self) -> str:

@@ -84,7 +84,7 @@ def _read_line(body: bytes, place: str, conversation: str) -> Iterator[Read]:
 
 def _object(body: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(body.decode("utf-8"))
+        found = json.loads(body.decode("utf-8"), parse_constant=str)  # NaN is no JSON: kept as the word
     except UnicodeDecodeError as error:
         raise _Unreadable(f"it is not UTF-8 (byte {error.start})") from error
     except json.JSONDecodeError as error:
