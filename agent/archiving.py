@@ -111,10 +111,8 @@ def text_of(raw: bytes, name: str) -> str:
 
 
 def archive_markdown(memory: Memory, name: str) -> str:
-    """`/archive FILE`, answered."""
-    path = Path(name).expanduser()
-    if not path.is_absolute():
-        path = memory.workspace.root / path
+    """`/archive FILE`, answered. A relative name begins where the person stands, as on the command line."""
+    path = Path(name).expanduser().absolute()
     kept = archive_text(memory, read_text_file(path), path.stem)
     pages = "\n".join(f"- `{page.id}` ({page.mode}, {page.chars:,} characters)" for page in kept.archived.pages)
     return "\n\n".join(part for part in (sentence(kept), pages, secrets_sentence(kept)) if part)

@@ -70,8 +70,12 @@ async def test_a_conversation_is_exported_once_to_each_name(session: Session, wo
     assert '"text": "words to keep"' in (workspace.root / "talk.jsonl").read_text()
 
 
-async def test_a_file_is_archived_and_a_short_conversation_needs_none(session: Session, workspace: Workspace) -> None:
-    (workspace.root / "letter.txt").write_text("Dear Ada, the boiler is fine.")
+async def test_a_file_is_archived_and_a_short_conversation_needs_none(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")  # a relative name begins where the person stands
+    Path("letter.txt").write_text("Dear Ada, the boiler is fine.")
     assert "pg_" in said(await registry.run(session, "/archive letter.txt"))
     await say(session, "hello")
     assert "fits" in said(await registry.run(session, "/archive"))

@@ -28,7 +28,7 @@ class Desk:
 
     def text_of(self, entry: object) -> str:
         self.asked.append(entry.id)  # type: ignore[attr-defined]  # an Entry
-        return entry.text if entry.text is not None else "from the pixels"  # type: ignore[attr-defined]
+        return entry.text if entry.text is not None else "from the pixels"  # type: ignore[attr-defined]  # an Entry, as Mirrors hands it
 
     def say(self, text: str, **rest: object) -> int:
         leaf = self.cold.conversation_at(self.conversation).leaf

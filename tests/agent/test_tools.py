@@ -1,0 +1,170 @@
+"""A model that calls tools: what runs, what asks first, what is kept and what the model sees of it."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.config import Config
+from agent.events import AnswerStored, PermissionAsked, SessionEvent, ToolFinished, TurnFailed
+from agent.session import Session
+from agent.tools.port import ToolSettings
+from agent.workspaces import prepare
+from foundation.paths import Workspace
+from models.messages import Role
+from models.settings import ModelSettings
+from tests.loopback import Loopback, Received, Reply, chat, data, delta, json_reply, stream
+
+
+def calls(name: str, **arguments: Any) -> Reply:
+    """The model asks for a tool."""
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    call = {"index": 0, "id": "call_1", "type": "function", "function": function}
+    return stream(data(delta(tool_calls=[call])), data(delta("tool_calls")), data("[DONE]"))
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with Loopback() as running:
+        for path in ("/tokenize", "/api/show"):  # what a server is asked before it is talked to
+            running.answers(path, json_reply({}, status=404))
+        yield running
+
+
+@pytest.fixture
+async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare(workspace, environment)
+    config = Config(
+        model=f"openai:m@{server.address}/v1", environment=environment,
+        models=ModelSettings(tools=True, window=16_000), tools=ToolSettings(result_chars=200, most_calls=3),
+    )  # fmt: skip
+    opened = Session.open(workspace, config)
+    yield opened
+    await opened.close()
+
+
+async def turn(session: Session, text: str, permit: Callable[[PermissionAsked], bool] | None = None) -> list[Any]:
+    seen: list[SessionEvent] = []
+    async for event in session.send(text):
+        seen.append(event)
+        if isinstance(event, PermissionAsked):
+            assert permit is not None, "nothing may be asked here"
+            event.answer.set_result(permit(event))
+    return seen
+
+
+def only(seen: list[Any], kind: type) -> Any:
+    (found,) = [event for event in seen if isinstance(event, kind)]
+    return found
+
+
+def asked(server: Loopback) -> list[Received]:
+    """The chat requests, in order."""
+    return [post for post in server.posts if post.path.endswith("/chat/completions")]
+
+
+def told(server: Loopback) -> dict[str, Any]:
+    """The tool's message in the last request."""
+    return [message for message in asked(server)[-1].json["messages"] if message["role"] == "tool"][-1]
+
+
+async def test_memory_is_searched_without_asking_and_the_model_gets_the_passage(
+    session: Session, server: Loopback
+) -> None:
+    session.memory.hot.remember(_cleared("The canary is called Pavarotti."), heading=None, conversation=None)
+    server.plays(calls("search_memory", query="canary"), chat("It is Pavarotti."))
+    seen = await turn(session, "Hm?")
+    assert "Pavarotti" in told(server)["content"]
+    assert "exact" in told(server)["content"]
+    assert only(seen, AnswerStored).text == "It is Pavarotti."
+    names = [tool["function"]["name"] for tool in asked(server)[0].json["tools"]]
+    assert names == ["read_file", "recall", "remember", "search_memory"]
+
+
+async def test_a_file_is_read_only_with_permission(session: Session, server: Loopback, workspace: Workspace) -> None:
+    (workspace.root / "notes.txt").write_text("The gate code is on the fridge.")
+    server.plays(calls("read_file", path="notes.txt"), chat("No?"), calls("read_file", path="notes.txt"), chat("Yes."))
+    declined = await turn(session, "read it", lambda _: False)
+    assert only(declined, ToolFinished).failed
+    assert "declined" in told(server)["content"]
+    assert "fridge" not in asked(server)[-1].body.decode()
+    summaries: list[str] = []
+    await turn(session, "again", lambda event: not summaries.append(event.summary))
+    assert summaries == ["read notes.txt"]
+    assert told(server)["content"] == "The gate code is on the fridge."
+
+
+@pytest.mark.parametrize("path", ["../outside.txt", ".palimpsest/config.yaml", "/etc/hostname", "link.txt", "absent"])
+async def test_no_file_outside_the_visible_workspace_is_read(
+    session: Session, server: Loopback, workspace: Workspace, path: str
+) -> None:
+    outside = workspace.root.parent / "outside.txt"
+    outside.write_text("canary")
+    (workspace.state / "config.yaml").write_text("# canary\n")
+    (workspace.root / "link.txt").symlink_to(outside)
+    server.plays(calls("read_file", path=path), chat("Well."))
+    seen = await turn(session, "read it", lambda _: True)
+    assert only(seen, ToolFinished).failed
+    assert "canary" not in told(server)["content"]
+
+
+async def test_a_long_output_is_bounded_for_the_model_and_kept_whole(
+    session: Session, server: Loopback, workspace: Workspace
+) -> None:
+    whole = "".join(f"line {n}\n" for n in range(500))
+    (workspace.root / "long.txt").write_text(whole)
+    server.plays(calls("read_file", path="long.txt"), chat("Read."))
+    finished = only(await turn(session, "read it", lambda _: True), ToolFinished)
+    shown = told(server)["content"]
+    assert shown.startswith(whole[:200])
+    assert f"recall {finished.entry}" in shown
+    assert len(shown) < 300
+    assert session.memory.recall(finished.entry).text == whole
+
+
+async def test_a_note_is_added_only_with_permission(session: Session, server: Loopback, workspace: Workspace) -> None:
+    server.plays(
+        calls("remember", note="Tea at four."), chat("No."), calls("remember", note="Tea at four."), chat("Yes.")
+    )
+    await turn(session, "remember", lambda _: False)
+    assert "Tea at four" not in workspace.memory_md.read_text()
+    await turn(session, "remember", lambda _: True)
+    assert "Tea at four" in workspace.memory_md.read_text()
+
+
+async def test_an_unknown_tool_and_unreadable_arguments_are_told_to_the_model(
+    session: Session, server: Loopback
+) -> None:
+    broken = {"index": 0, "id": "c", "type": "function", "function": {"name": "recall", "arguments": "{oops"}}
+    unreadable = stream(data(delta(tool_calls=[broken])), data(delta("tool_calls")), data("[DONE]"))
+    server.plays(calls("launch"), unreadable, chat("I see."))
+    seen = await turn(session, "go")
+    answers = [message["content"] for message in asked(server)[-1].json["messages"] if message["role"] == "tool"]
+    assert "There is no tool “launch”" in answers[0]
+    assert "no JSON object" in answers[1]
+    assert only(seen, AnswerStored).text == "I see."
+
+
+async def test_a_model_that_never_stops_calling_is_stopped(session: Session, server: Loopback) -> None:
+    server.answers_all(lambda _: calls("search_memory", query="x"))
+    seen = await turn(session, "go")
+    assert only(seen, TurnFailed).code == "too_many_calls"
+    assert len(asked(server)) <= 5
+
+
+async def test_each_request_of_a_turn_begins_with_the_one_before(session: Session, server: Loopback) -> None:
+    server.plays(calls("search_memory", query="a"), calls("search_memory", query="b"), chat("Done."))
+    await turn(session, "go")
+    first, second, third = (post.json["messages"] for post in asked(server))
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+    assert [entry.role for entry in session.history()].count(Role.TOOL) == 2
+
+
+def _cleared(text: str) -> Any:
+    from foundation.privacy import clear
+
+    return clear(text)
