@@ -19,6 +19,7 @@ from msgspec.structs import FieldInfo
 
 from agent.tools.port import ToolSettings
 from context.settings import ContextSettings
+from memory.settings import ArchiveSettings
 from models.settings import ModelSettings
 
 GUARDED = "guarded"
@@ -34,6 +35,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """How models are reached."""
     context: ContextSettings = msgspec.field(default_factory=ContextSettings)
     """What goes into a request."""
+    archive: ArchiveSettings = msgspec.field(default_factory=ArchiveSettings)
+    """How text becomes pages, and where they stand."""
     tools: ToolSettings = msgspec.field(default_factory=ToolSettings)
     """What a model may call."""
 

@@ -1,0 +1,86 @@
+"""Where packs stand. A folder on this machine here; other places keep to the same port.
+
+A name is a file's name, never a path. What is written is there whole and durable, or not at all.
+"""
+
+from pathlib import Path
+from typing import Protocol
+
+from foundation.files import make_private_folder, write_atomically
+from memory.errors import Damaged
+
+
+class Storage(Protocol):
+    """A flat place for packs and what stands beside them. Methods may be called from any thread."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, for a person: a folder, `s3://bucket/prefix`, `ssh://host/folder`."""
+        ...
+
+    def names(self) -> list[str]:
+        """Every file's name, sorted."""
+        ...
+
+    def size(self, name: str) -> int:
+        """In bytes. Raises Damaged where there is no such file, or it cannot be reached."""
+        ...
+
+    def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
+        """So many bytes from there, all that follow without a length. Raises Damaged where they are not there."""
+        ...
+
+    def write(self, name: str, data: bytes) -> None:
+        """The file, synced; what stood under that name is replaced in one step."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Quiet where there is none."""
+        ...
+
+
+class Folder:
+    """A folder on this machine. Files are opened for each read, never held: Windows lets them be moved then."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def place(self) -> str:
+        return str(self.folder)
+
+    def names(self) -> list[str]:
+        if not self.folder.is_dir():
+            return []
+        return sorted(path.name for path in self.folder.iterdir() if path.is_file())
+
+    def size(self, name: str) -> int:
+        try:
+            return (self.folder / name).stat().st_size
+        except OSError as error:
+            raise self._unreadable(name, error) from error
+
+    def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
+        try:
+            with (self.folder / name).open("rb") as file:
+                file.seek(offset)
+                found = file.read() if length is None else file.read(length)
+        except OSError as error:
+            raise self._unreadable(name, error) from error
+        if length is not None and len(found) != length:
+            raise Damaged("Cut off", f"{self.folder / name} ends before it should.", "A backup has the whole of it.")
+        return found
+
+    def write(self, name: str, data: bytes) -> None:
+        make_private_folder(self.folder)
+        write_atomically(self.folder / name, data)
+
+    def delete(self, name: str) -> None:
+        (self.folder / name).unlink(missing_ok=True)
+
+    def _unreadable(self, name: str, error: OSError) -> Damaged:
+        return Damaged(
+            "A file of the archive is missing",
+            f"{self.folder / name} cannot be read ({error.strerror}).",
+            "`palimpsest check` names all that is damaged; a backup of the workspace has it.",
+        )

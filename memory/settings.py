@@ -1,0 +1,25 @@
+"""The settings of the memory room; agent.config composes them with the other rooms'."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+
+class ArchiveSettings(Struct, frozen=True, kw_only=True):
+    """How text becomes pages, and where they stand."""
+
+    mode: Annotated[Literal["tiny", "small", "base", "large"], Meta(description="How large a page is.")] = "base"
+    dense: Annotated[bool, Meta(description="Whether pages are drawn in cells of 6×12 pixels instead of 8×16.")] = False
+    profile: Annotated[
+        str, Meta(description="Whose tokens an archive's figures count: deepseek-ocr, deepseek-ocr-2, qwen3-vl, …")
+    ] = "deepseek-ocr"
+    storage: Annotated[
+        str,
+        Meta(
+            description="Where packs stand: empty for the workspace, or s3://bucket/prefix, ssh://host/folder.",
+            extra={"guarded": True},
+        ),
+    ] = ""
+    parity: Annotated[
+        int, Meta(ge=0, le=100, description="Parity kept beside each pack, in percent of its size; 0 keeps none.")
+    ] = 0
