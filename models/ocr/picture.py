@@ -1,0 +1,49 @@
+"""A picture opened for an engine: upright, in colour, on white, and never larger than can be held."""
+
+import io
+import warnings
+from typing import TYPE_CHECKING
+
+from models.errors import UnreadableImage
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+MOST_PIXELS = 40_000_000
+FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
+
+
+def opened(image: bytes) -> "Image.Image":
+    """The picture as RGB, turned as its camera says. Raises UnreadableImage for what is none, or more than 40 MP."""
+    from PIL import Image, ImageOps
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own bound is lower
+            with Image.open(io.BytesIO(image), formats=FORMATS) as file:
+                if file.width * file.height > MOST_PIXELS:
+                    raise _too_large(file.width, file.height)
+                turned = ImageOps.exif_transpose(file)
+                ground = Image.new("RGBA", turned.size, "white")
+                ground.alpha_composite(turned.convert("RGBA"))
+                return ground.convert("RGB")
+    except Image.DecompressionBombError as error:
+        raise UnreadableImage("Picture too large", f"{error}", _SMALLER) from error
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise UnreadableImage("Not a picture", f"No picture could be read there: {error}.") from error
+
+
+def encoded(picture: "Image.Image") -> bytes:
+    """The picture as PNG."""
+    file = io.BytesIO()
+    picture.save(file, "PNG", compress_level=1)
+    return file.getvalue()
+
+
+_SMALLER = "Scale it down, or cut it into pieces."
+
+
+def _too_large(width: int, height: int) -> UnreadableImage:
+    return UnreadableImage(
+        "Picture too large", f"The picture has {width}×{height} pixels; {MOST_PIXELS:,} are read at most.", _SMALLER
+    )
