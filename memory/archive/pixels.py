@@ -33,7 +33,7 @@ def encode_png(ink: NDArray[np.uint8]) -> bytes:
 def decode(picture: bytes) -> NDArray[np.uint8]:
     """The picture's ink, dark on light. Raises NotAPage for what is no picture, or more than 40 million pixels."""
     ink = _our_png(picture)
-    return _any_picture(picture) if ink is None else ink
+    return np.packbits(decode_grey(picture) < 128, axis=1) if ink is None else ink
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
@@ -85,7 +85,8 @@ def _pixel_data(picture: bytes) -> bytes | None:
     return None
 
 
-def _any_picture(picture: bytes) -> NDArray[np.uint8]:
+def decode_grey(picture: bytes) -> NDArray[np.uint8]:
+    """The picture (height, width), 0 black to 255 white. Raises NotAPage as `decode` does."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -101,7 +102,7 @@ def _any_picture(picture: bytes) -> NDArray[np.uint8]:
             f"The picture has more than {MOST_PIXELS:,} pixels; it was not opened.",
             "A page of ours has 1280×1280 at most: scale it down to that.",
         )
-    return np.packbits(np.asarray(grey) < 128, axis=1)
+    return np.asarray(grey)
 
 
 def _grey(image: Image.Image) -> Image.Image:

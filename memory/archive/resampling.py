@@ -1,0 +1,101 @@
+"""How a picture's pixels came from a page's, along one axis, and the way back.
+
+Scaling a page is linear and separable: picture = Y · page · Xᵀ. `Axis.weights` is such a Y or X, built as Pillow builds
+its own (libImaging/Resample.c: a kernel widened by the factor of reduction, its weights summing to one).
+"""
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+
+KERNELS = ("bicubic", "lanczos", "bilinear", "box", "nearest")
+"""How pictures are scaled, the likeliest first."""
+
+_DAMPING = 0.003  # of a page pixel's own weight: what is lost in reduction is not made up from noise
+
+
+class Axis:
+    """One axis of a page within a picture: `size` page pixels from `start` (picture pixels), `scale` picture to a page.
+
+    `first` and `last` bound the picture's pixels that lie on the page; `weights` is (last - first, size) float32.
+    """
+
+    def __init__(self, start: float, scale: float, size: int, extent: int, kernel: str) -> None:
+        self.start, self.scale, self.size = start, scale, size
+        self.first = max(0, int(np.floor(start + 0.49)))
+        self.last = min(extent, int(np.ceil(start + scale * size - 0.49)))
+        self.kernel = kernel
+        self.weights = _weights(start - self.first, scale, size, self.last - self.first, kernel)
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """(size, pixels): the page as the picture's pixels tell it, least squares with a little damping."""
+        return np.linalg.solve(self.gram + _DAMPING * max(self.scale, 0.5) * _one(self.size), self.weights.T)
+
+    @cached_property
+    def gram(self) -> Floats:
+        """(size, size): how much of one page pixel's light two of them share in the picture."""
+        return self.weights.T @ self.weights
+
+    def blocks(self, length: int) -> Floats:
+        """(size // length, length, length): the gram's square for each cell along the axis."""
+        count = self.size // length
+        used = self.gram[: count * length, : count * length].reshape(count, length, count, length)
+        return np.ascontiguousarray(used[np.arange(count), :, np.arange(count), :])
+
+
+@lru_cache(maxsize=16)
+def axis(start: float, scale: float, size: int, extent: int, kernel: str) -> Axis:
+    """The same, kept for the next page of the same make: a batch of pages is scaled alike."""
+    return Axis(start, scale, size, extent, kernel)
+
+
+def _weights(start: float, scale: float, size: int, pixels: int, kernel: str) -> Floats:
+    centre = (np.arange(pixels) + 0.5 - start) / scale  # in page pixels
+    if kernel == "nearest":
+        steps = np.full(pixels, 1 / scale)
+        steps[0] = (0.5 - start) / scale
+        taken = np.clip(steps.cumsum().astype(np.intp), 0, size - 1)  # summed as Pillow does, to its last bit
+        weights = np.zeros((pixels, size), np.float32)
+        weights[np.arange(pixels), taken] = 1
+        return weights
+    widened = max(1.0, 1 / scale)
+    at = (np.arange(size) + 0.5 - centre[:, None]) / widened
+    shape = _SHAPES[kernel](at)
+    total = shape.sum(axis=1, keepdims=True)
+    return (shape / np.where(np.abs(total) < 1e-6, 1, total)).astype(np.float32)
+
+
+def _one(size: int) -> Floats:
+    return np.eye(size, dtype=np.float32)
+
+
+def _bicubic(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    x = np.abs(x)
+    near = (1.5 * x - 2.5) * x * x + 1
+    far = ((-0.5 * x + 2.5) * x - 4) * x + 2
+    return np.where(x < 1, near, np.where(x < 2, far, 0.0))
+
+
+def _lanczos(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0.0)
+
+
+def _bilinear(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.maximum(1 - np.abs(x), 0.0)
+
+
+def _box(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return ((x > -0.5) & (x <= 0.5)).astype(np.float64)
+
+
+_SHAPES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "bicubic": _bicubic,
+    "lanczos": _lanczos,
+    "bilinear": _bilinear,
+    "box": _box,
+}
