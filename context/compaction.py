@@ -62,8 +62,13 @@ def stored(
     plan: Plan,
     text: Cleared,
     on_page: OnPage | None,
+    *,
+    label: str = "",
 ) -> Stored:
-    """Archives what leaves and appends the summary as a child of the leaf, in one transaction. Raises OutOfDate."""
+    """Archives what leaves and appends the summary as a child of the leaf, in one transaction. Raises OutOfDate.
+
+    `label` is what the archive calls it; "" for the conversation's title and the entries.
+    """
     found: list[Entry] = []
     draft = Draft(
         conversation=place.conversation.seq,
@@ -86,7 +91,8 @@ def stored(
     if not texts:
         memory.cold.write(append)
         return Stored(found[-1], None)
-    archived = memory.vault.archive_entries(texts, label=_label(place.conversation, plan), also=append, on_page=on_page)
+    named = label or _label(place.conversation, plan)
+    archived = memory.vault.archive_entries(texts, label=named, also=append, on_page=on_page)
     return Stored(found[-1], archived)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 import msgspec
+from msgspec import Struct
 
 from context import compaction
 from context.assembling import Asked, Assembling
@@ -16,9 +17,10 @@ from context.epoch import Told, decoded, encoded
 from context.layers.conversation import message_of
 from context.layers.message import ReadImage
 from context.notice import Notice
+from context.outlook import Outlook, outlook_of
 from context.past import PastReader, tokens_by_entry
 from context.pictures import PictureReader
-from context.plan import Figures, planned
+from context.plan import Figures, Plan, planned
 from context.receipt import Receipt
 from context.settings import ContextSettings
 from context.shelf import WorkspaceShelf
@@ -28,11 +30,21 @@ from context.view import View
 from foundation.clock import Clock, to_ms
 from foundation.paths import Workspace
 from memory.cold import Conversation, Entry, EntryKind, epochs
+from memory.settings import ArchiveSettings
 from models.chat.port import Profile, TokenCounter
 from models.messages import Fact, Role, Tool
 
 if TYPE_CHECKING:
     from memory.workspace_memory import Memory
+
+
+class _Weighed(Struct, frozen=True):
+    """`tokens` by entry in view, `fixed` of what stands beside the past, `before` of the whole request."""
+
+    plan: Plan | None
+    tokens: dict[int, int]
+    fixed: int
+    before: int
 
 
 class Context:
@@ -123,11 +135,14 @@ class Context:
         profile: Profile,
         counter: TokenCounter,
         on_page: OnPage | None = None,
+        *,
+        label: str = "",
     ) -> Receipt:
         """Older turns of the branch that ends with `leaf` leave for the archive; a summary stands in their place.
 
         It is a child of `leaf` and the conversation's leaf from then on. A turn that is under way keeps its question
-        and its last round. Raises OutOfDate where another process changed the conversation meanwhile.
+        and its last round. `label` is what the archive calls them; "" for the conversation's title and the entries.
+        Raises OutOfDate where another process changed the conversation meanwhile, and what `on_page` raises.
         """
         with self._lock:
             budget = budget_for(profile.window, self._bench.settings)
@@ -135,7 +150,26 @@ class Context:
             if leaf is None:
                 return compaction.nothing_to_do(0, budget.total)
             place = Place(conversation, leaf, self._bench.past.view(leaf, budget.total))
-            return self._compacted(place, counting, budget, on_page)
+            return self._compacted(place, counting, budget, on_page, label)
+
+    def outlook(
+        self,
+        conversation: Conversation,
+        leaf: int | None,
+        profile: Profile,
+        counter: TokenCounter,
+        archive: ArchiveSettings,
+    ) -> Outlook | None:
+        """What `compact` would do now; None where there is nothing to do. Stores nothing."""
+        with self._lock:
+            if leaf is None:
+                return None
+            budget = budget_for(profile.window, self._bench.settings)
+            place = Place(conversation, leaf, self._bench.past.view(leaf, budget.total))
+            weighed = self._weighed(place, Counting(counter, profile.images), budget)
+            if weighed.plan is None:
+                return None
+            return outlook_of(weighed.plan, weighed.tokens, weighed.before, self._bench.past.text_of, archive)
 
     def last_model(self, conversation: Conversation) -> str:
         """The spec of the model that the conversation's last request went to; "" where that is not known."""
@@ -151,26 +185,35 @@ class Context:
             self._bench.past.overlay.clear()
             self._bench.past.counts.forget()
 
-    def _compacted(self, place: Place, counting: Counting, budget: Budget, on_page: OnPage | None) -> Receipt:
-        view = place.view
-        reader = self._bench.past
-        past = reader.past(view, counting, asks=False)
-        pending = self._bench.pending.pop(place.conversation.seq, None) or self._resting(place.conversation, counting)
+    def _weighed(self, place: Place, counting: Counting, budget: Budget) -> "_Weighed":
+        """What is in view, what it takes, and what would leave."""
+        past = self._bench.past.past(place.view, counting, asks=False)
+        waiting = self._bench.pending.get(place.conversation.seq)
+        pending = waiting or self._resting(place.conversation, counting)
         tokens = dict(tokens_by_entry(past))
         if pending.entry in tokens:
             tokens[pending.entry] = pending.tail
         summaries = sum(count for _, count in past.summaries)
         before = pending.fixed + summaries + sum(tokens.values())
-        running = _is_running(view)
+        running = _is_running(place.view)
         figures = Figures(budget.total, pending.fixed, summaries, self._low(budget, before, pending.fixed, running))
-        plan = planned(view, tokens, figures, self._bench.settings, running=running)
+        plan = planned(place.view, tokens, figures, self._bench.settings, running=running)
+        return _Weighed(plan, tokens, pending.fixed, before)
+
+    def _compacted(
+        self, place: Place, counting: Counting, budget: Budget, on_page: OnPage | None, label: str
+    ) -> Receipt:
+        view, reader = place.view, self._bench.past
+        weighed = self._weighed(place, counting, budget)
+        self._bench.pending.pop(place.conversation.seq, None)
+        plan, before = weighed.plan, weighed.before
         if plan is None:
             return compaction.nothing_to_do(before, budget.total)
         text = compaction.summary_of(plan, view, reader.text_of, counting)
-        done = compaction.stored(self._memory, place, plan, text, on_page)
+        done = compaction.stored(self._memory, place, plan, text, on_page, label=label)
         rest = [] if plan.joins else [reader.text_of(entry) for entry in view.summaries]
-        after = pending.fixed + reader.past_of([*rest, text], (), counting, asks=False).tokens
-        after += sum(tokens.get(entry.seq, 0) for entry in plan.kept)
+        after = weighed.fixed + reader.past_of([*rest, text], (), counting, asks=False).tokens
+        after += sum(weighed.tokens.get(entry.seq, 0) for entry in plan.kept)
         return compaction.receipt_of(plan, done, before, after, counting.text(text))
 
     def _low(self, budget: Budget, before: int, fixed: int, running: bool) -> int:
