@@ -39,6 +39,8 @@ class ArchiveFact(Struct, frozen=True, kw_only=True):
     origin: str  # file | conversation | knowledge
     tags: tuple[str, ...] = ()
     pinned: bool = False
+    bare: bool = False
+    conversation: int = 0  # its number in the index, 0 for none
 
 
 class PageFact(Struct, frozen=True, kw_only=True):
@@ -91,6 +93,24 @@ class EntryFact(Struct, frozen=True, kw_only=True):
     terms: str = ""  # SHA-256 of its terms' row, hex
 
 
+class HeldFact(Struct, frozen=True, array_like=True):
+    """That an archive holds a page of this pack, as its page of that number; it may have been drawn for another."""
+
+    archive: int  # counts in `PackManifest.archives`
+    number: int
+    page: str
+
+
+class PassageFact(Struct, frozen=True, array_like=True):
+    """Where a passage stands that is stored once; `hash` hex, places in characters of the page's text."""
+
+    hash: str
+    part: int
+    page: str
+    page_start: int
+    length: int
+
+
 class PackManifest(Struct, frozen=True, kw_only=True):
     """What is known of one pack. `pack` is its file's name, "" where there is none."""
 
@@ -103,6 +123,8 @@ class PackManifest(Struct, frozen=True, kw_only=True):
     created_ms: int = 0
     archives: tuple[ArchiveFact, ...] = ()
     pages: tuple[PageFact, ...] = ()
+    held: tuple[HeldFact, ...] = ()
+    passages: tuple[PassageFact, ...] = ()
     conversations: tuple[ConversationFact, ...] = ()
     entries: tuple[EntryFact, ...] = ()
 
@@ -191,17 +213,25 @@ def _parts(manifest: PackManifest) -> Iterator[PackManifest]:
     if len(pages) <= PAGES_A_PART and len(entries) <= ENTRIES_A_PART:
         yield manifest
         return
-    bare = structs.replace(manifest, archives=(), pages=(), conversations=(), entries=())
+    bare = structs.replace(manifest, archives=(), pages=(), held=(), passages=(), conversations=(), entries=())
     for start in range(0, len(pages), PAGES_A_PART):
-        yield structs.replace(bare, archives=manifest.archives, pages=pages[start : start + PAGES_A_PART])
+        some = pages[start : start + PAGES_A_PART]
+        ids = {page.id for page in some}
+        yield structs.replace(
+            bare,
+            archives=manifest.archives,
+            pages=some,
+            held=tuple(one for one in manifest.held if one.page in ids),
+            passages=tuple(one for one in manifest.passages if one.page in ids),
+        )
     for start in range(0, len(entries), ENTRIES_A_PART):
-        some = entries[start : start + ENTRIES_A_PART]
-        used = sorted({entry.conversation for entry in some})
+        few = entries[start : start + ENTRIES_A_PART]
+        used = sorted({entry.conversation for entry in few})
         place = {old: new for new, old in enumerate(used)}
         yield structs.replace(
             bare,
             conversations=tuple(manifest.conversations[at] for at in used),
-            entries=tuple(structs.replace(entry, conversation=place[entry.conversation]) for entry in some),
+            entries=tuple(structs.replace(entry, conversation=place[entry.conversation]) for entry in few),
         )
 
 
