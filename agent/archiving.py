@@ -110,9 +110,9 @@ def text_of(raw: bytes, name: str) -> str:
         raise Misuse("Not text", f"{name} is not UTF-8 text (byte {error.start}).", "Convert it to UTF-8.") from error
 
 
-def archive_markdown(memory: Memory, name: str) -> str:
+def archive_markdown(memory: Memory, name: str, on_page: Callable[[int], None] | None = None) -> str:
     """`/archive FILE`, answered. A relative name begins where the person stands, as on the command line."""
     path = Path(name).expanduser().absolute()
-    kept = archive_text(memory, read_text_file(path), path.stem)
+    kept = archive_text(memory, read_text_file(path), path.stem, on_page=on_page)
     pages = "\n".join(f"- `{page.id}` ({page.mode}, {page.chars:,} characters)" for page in kept.archived.pages)
     return "\n\n".join(part for part in (sentence(kept), pages, secrets_sentence(kept)) if part)

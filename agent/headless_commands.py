@@ -1,12 +1,14 @@
 """A slash command without a screen: what it answers, printed."""
 
+import asyncio
 import re
 from typing import Any
 
 from agent.cli import output
 from agent.commands import registry
-from agent.commands.outcome import Choices, Copy, Failed, Outcome, Quit, Said, Send, Switched
+from agent.commands.outcome import Browse, Choices, Copy, Failed, Outcome, Proposal, Quit, Said, Send, Switched
 from agent.session import Session
+from foundation.errors import Misuse, PalimpsestError
 
 _LOOKS_LIKE_ONE = re.compile(r"/[a-z]+\Z")
 
@@ -20,6 +22,11 @@ def is_command(text: str) -> bool:
 async def run_command(session: Session, line: str, form: str) -> int | Send:
     """Runs it and prints what it answers; gives the exit status, or the message that it asks to send."""
     outcome = await registry.run(session, line)
+    if isinstance(outcome, Proposal):  # asked for in so many words, and nobody is there to ask
+        with output.Progress("pages") as progress:
+            outcome = await registry.carry_out(outcome, progress)
+    if isinstance(outcome, Browse):
+        outcome = await _recalled(session, outcome.query)
     if isinstance(outcome, Send):
         return outcome
     if isinstance(outcome, Failed):
@@ -31,6 +38,19 @@ async def run_command(session: Session, line: str, form: str) -> int | Send:
     else:
         output.json_object({"type": "command", "command": line.split(maxsplit=1)[0], **_object(outcome)})
     return 0
+
+
+async def _recalled(session: Session, query: str) -> Outcome:
+    """What a list on a screen would lead to: the best passages, whole."""
+    from agent.recalling import recall_markdown
+
+    if not query:
+        hint = "/recall pg_… or /recall boiler"
+        return Failed(Misuse("Nothing to recall", "/recall needs a question or a reference.", hint))
+    try:
+        return Said(await asyncio.to_thread(recall_markdown, session.memory, query))
+    except PalimpsestError as error:
+        return Failed(error)
 
 
 def _lines(outcome: Outcome) -> list[str]:
@@ -57,5 +77,5 @@ def _object(outcome: Outcome) -> dict[str, Any]:
             return {"text": title, "choices": choices}
         case Switched(said=said):
             return {"text": said}
-        case Quit() | Send() | Failed():
+        case Quit() | Send() | Proposal() | Browse() | Failed():
             return {"text": ""}

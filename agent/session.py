@@ -15,6 +15,7 @@ from agent.tools.memory_tools import RecallPassage, Remember, SearchMemory
 from agent.tools.toolbox import Toolbox
 from agent.turn import TurnRun
 from context import Assembled, Attachment, Context, Turn
+from context.outlook import Outlook
 from context.receipt import Receipt
 from context.report import Report
 from context.skills import Skill
@@ -160,14 +161,29 @@ class Session:
         facts = self._facts() if profile.spec == "offline" else ()
         return self.context.assemble(turn, profile, self.model.counter, tools=tools, facts=facts)
 
-    async def compact(self) -> Receipt | None:
-        """Moves older turns to the archive now; None where there is nothing to move."""
+    async def outlook(self) -> Outlook | None:
+        """What `compact` would do now; None where there is nothing to move."""
         conversation = self._begun()
         if conversation.leaf is None or self.busy:
             return None
         await self.prepare_model()
+        model, archive = self.model, self.config.archive
+        return await asyncio.to_thread(
+            self.context.outlook, conversation, conversation.leaf, model.profile, model.counter, archive
+        )
+
+    async def compact(self, on_page: Callable[[int], None] | None = None, *, label: str = "") -> Receipt | None:
+        """Moves older turns to the archive now; None where there is nothing to move.
+
+        `on_page` is told of each page that is proven, from another thread; what it raises ends it, with nothing moved.
+        """
+        conversation = self._begun()
+        if conversation.leaf is None or self.busy:
+            return None
+        await self.prepare_model()
+        model = self.model
         receipt = await asyncio.to_thread(
-            self.context.compact, conversation, conversation.leaf, self.model.profile, self.model.counter
+            self.context.compact, conversation, conversation.leaf, model.profile, model.counter, on_page, label=label
         )
         self.conversation = self.memory.cold.conversation_at(conversation.seq)
         return receipt if receipt.entries else None

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo
 
+from agent.screen_settings import ScreenSettings
 from agent.tools.port import ToolSettings
 from context.settings import ContextSettings
 from memory.settings import ArchiveSettings
@@ -39,6 +40,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """How text becomes pages, and where they stand."""
     tools: ToolSettings = msgspec.field(default_factory=ToolSettings)
     """What a model may call."""
+    screen: ScreenSettings = msgspec.field(default_factory=ScreenSettings)
+    """What is shown in a terminal."""
 
 
 class Setting(Struct, frozen=True):

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.outcome import Choice, Choices, Outcome, Said
+from agent.commands.outcome import Browse, Choice, Choices, OnPage, Outcome, Proposal, Said
+from agent.commands.outlook_rows import outlook_rows
 from foundation.errors import Misuse
-from foundation.privacy import clear
+from foundation.privacy import Cleared, clear
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
+    from context.outlook import Outlook
+
+_FILE_NAME: Final = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
 
 
 async def _remember(session: Session, text: str) -> Outcome:
@@ -22,21 +28,60 @@ async def _remember(session: Session, text: str) -> Outcome:
     return Said(f"Remembered in `{note.path}` (line {note.line_first}).")
 
 
-async def _recall(session: Session, ref: str) -> Outcome:
-    from agent.recalling import recall_markdown
-
-    if not ref:
-        raise Misuse("Nothing to recall", "/recall needs a question or a reference.", "/recall pg_… or /recall boiler")
-    return Said(await asyncio.to_thread(recall_markdown, session.memory, ref))
+async def _recall(_session: Session, query: str) -> Outcome:
+    return Browse(query)
 
 
 async def _archive(session: Session, rest: str) -> Outcome:
-    from agent.archiving import archive_markdown
+    sure, name = _agreed(rest)
+    if _names_a_file(name):
+        return _file_proposal(session, name)
+    outlook = await session.outlook()
+    if outlook is None:
+        return Said("There is nothing to archive yet: the conversation fits.")
+    return _turns_proposal(session, outlook, clear(name), sure=sure)
 
-    if not rest:
-        receipt = await session.compact()
-        return Said(receipt.text if receipt else "There is nothing to archive yet: the conversation fits.")
-    return Said(await asyncio.to_thread(archive_markdown, session.memory, rest))
+
+def _turns_proposal(session: Session, outlook: Outlook, label: Cleared, *, sure: bool) -> Proposal:
+    async def run(on_page: OnPage) -> Outcome:
+        receipt = await session.compact(on_page, label=label)
+        if receipt is None:
+            return Said("There is nothing to archive yet: the conversation fits.")
+        return Said(
+            f"{receipt.text}\n\nThe archive calls them “{receipt.archived}”." if receipt.pages else receipt.text
+        )
+
+    return Proposal(
+        title="Archive older turns", rows=outlook_rows(outlook, label), doing="archiving", pages=outlook.pages, run=run,
+        sure=sure,
+    )  # fmt: skip
+
+
+def _file_proposal(session: Session, name: str) -> Proposal:
+    if not (path := Path(name).expanduser().absolute()).is_file():
+        raise Misuse("No such file", f"There is no file {path}.", "A label is words: /archive Trip planning")
+
+    async def run(on_page: OnPage) -> Outcome:
+        from agent.archiving import archive_markdown
+
+        return Said(await asyncio.to_thread(archive_markdown, session.memory, name, on_page))
+
+    return Proposal(title=f"Archive {name}", doing=f"archiving {name}", run=run, sure=True)
+
+
+def _agreed(rest: str) -> tuple[bool, str]:
+    """Whether the person said --yes, and what else they said."""
+    first, _, after = rest.partition(" ")
+    return (True, after.strip()) if first == "--yes" else (False, rest)
+
+
+def _names_a_file(name: str) -> bool:
+    """A file that is there, or a word that can only be one's name: `notes/x`, `letter.txt`."""
+    if not name:
+        return False
+    if Path(name).expanduser().is_file():
+        return True
+    return not re.search(r"\s", name) and ("/" in name or "\\" in name or bool(_FILE_NAME.search(name)))
 
 
 async def _search(session: Session, text: str) -> Outcome:
@@ -51,11 +96,16 @@ async def _search(session: Session, text: str) -> Outcome:
 
 COMMANDS = (
     Command(name="remember", summary="Add a note to MEMORY.md.", usage="TEXT", run=_remember),
-    Command(name="recall", summary="Bring a passage back, whole.", usage="QUERY|ID", run=_recall),
+    Command(
+        name="recall",
+        summary="Look through memory, and bring a passage back whole, with the page it stands on.",
+        usage="[QUERY|ID]",
+        run=_recall,
+    ),
     Command(
         name="archive",
-        summary="Archive older turns of this conversation as pages, or a file.",
-        usage="[FILE]",
+        summary="Archive older turns of this conversation as pages, or a file. Shows what it will do, and asks.",
+        usage="[--yes] [LABEL|FILE]",
         aliases=("compact",),
         run=_archive,
     ),

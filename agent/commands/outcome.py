@@ -1,5 +1,9 @@
 """What a slash command answers. A face shows it; a command never draws."""
 
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
 from msgspec import Struct
 
 from foundation.errors import PalimpsestError
@@ -52,10 +56,43 @@ class Switched(Struct, frozen=True):
     prompt: str = ""  # what to put before the person, to change and send
 
 
+OnPage = Callable[[int], None]
+"""Told of each page that is done, from another thread. What it raises ends the work, and nothing is let go."""
+
+
+class Cancelled(PalimpsestError):
+    """The person ended it: what an `OnPage` raises."""
+
+    code = "cancelled"
+
+    def __init__(self, what: str) -> None:
+        super().__init__("Cancelled", f"{what} was cancelled. Nothing was let go.")
+
+
+class Proposal(Struct, frozen=True, kw_only=True):
+    """What a command would do; nothing is done yet. `registry.carry_out` does it.
+
+    A face with a person before it asks first, unless they said that they are `sure`.
+    """
+
+    title: str
+    rows: tuple[tuple[str, str], ...] = ()  # a name, and what is to be said of it
+    doing: str  # what it is called while it goes on
+    pages: int = 0  # about so many; 0 where that is not known
+    run: Callable[[OnPage], Awaitable[Outcome]]
+    sure: bool = False
+
+
+class Browse(Struct, frozen=True):
+    """Look into memory: what a question finds, what a reference names, or with "" what is newest."""
+
+    query: str = ""
+
+
 class Failed(Struct, frozen=True):
     """It could not be done; `error` says what, where and what to do."""
 
     error: PalimpsestError
 
 
-Outcome = Said | Choices | Send | Copy | Quit | Switched | Failed
+Outcome = Said | Choices | Send | Copy | Quit | Switched | Proposal | Browse | Failed

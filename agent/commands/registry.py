@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.commands import of_conversations, of_memory, of_program
 from agent.commands.command import Command
-from agent.commands.outcome import Failed, Outcome, Said
+from agent.commands.outcome import Failed, OnPage, Outcome, Proposal, Said
 from foundation.errors import Misuse, PalimpsestError
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -60,6 +60,14 @@ async def run(session: Session, line: str) -> Outcome:
         return Failed(_unknown(name))
     try:
         return await command.run(session, rest.strip())
+    except PalimpsestError as error:
+        return Failed(error)
+
+
+async def carry_out(proposal: Proposal, on_page: OnPage) -> Outcome:
+    """Does what was proposed. A known failure, and its cancelling, comes back as Failed, never raised."""
+    try:
+        return await proposal.run(on_page)
     except PalimpsestError as error:
         return Failed(error)
 

@@ -6,7 +6,18 @@ from pathlib import Path
 import pytest
 
 from agent.commands import registry
-from agent.commands.outcome import Choices, Copy, Failed, Outcome, Said, Send, Switched
+from agent.commands.outcome import (
+    Browse,
+    Cancelled,
+    Choices,
+    Copy,
+    Failed,
+    Outcome,
+    Proposal,
+    Said,
+    Send,
+    Switched,
+)
 from agent.config import Config
 from agent.session import Session
 from agent.workspaces import prepare
@@ -37,10 +48,9 @@ async def test_what_is_remembered_is_found_and_recalled(session: Session) -> Non
     assert "MEMORY.md" in said(await registry.run(session, "/remember The cat is called Ada."))
     found = await registry.run(session, "/search cat")
     assert isinstance(found, Choices)
-    assert found.command == "/recall"
-    assert "Ada" in said(await registry.run(session, f"{found.command} {found.items[0].id}"))
+    assert await registry.run(session, f"{found.command} {found.items[0].id}") == Browse(found.items[0].id)
     assert "Nothing" in said(await registry.run(session, "/search zeppelin"))
-    assert "Nothing" in said(await registry.run(session, "/recall zeppelin"))
+    assert await registry.run(session, "/recall") == Browse("")  # what is newest
 
 
 async def test_conversations_are_begun_renamed_and_taken_up_again(session: Session) -> None:
@@ -76,10 +86,67 @@ async def test_a_file_is_archived_and_a_short_conversation_needs_none(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")  # a relative name begins where the person stands
     Path("letter.txt").write_text("Dear Ada, the boiler is fine.")
-    assert "pg_" in said(await registry.run(session, "/archive letter.txt"))
+    pages: list[int] = []
+    assert "pg_" in said(
+        await registry.carry_out(sure(await registry.run(session, "/archive letter.txt")), pages.append)
+    )
+    assert pages == [1]
     await say(session, "hello")
     assert "fits" in said(await registry.run(session, "/archive"))
     assert isinstance(await registry.run(session, "/archive nowhere.txt"), Failed)
+
+
+async def test_archiving_says_first_what_it_will_do_and_does_that(session: Session) -> None:
+    await talk_at_length(session)
+    before = session.history(100)
+    asked = await registry.run(session, "/archive Spring plans")
+    assert isinstance(asked, Proposal)
+    assert not asked.sure
+    rows = dict(asked.rows)
+    assert "older turns" in rows["leaves"]
+    assert "page" in rows["becomes"]
+    assert "newer turn" in rows["stays"]
+    assert rows["label"] == "Spring plans"
+    assert [entry.id for entry in session.history(100)] == [entry.id for entry in before]  # nothing is done yet
+    pages: list[int] = []
+    told = said(await registry.carry_out(asked, pages.append))
+    assert "Spring plans" in told
+    assert len(pages) == asked.pages
+    assert [archive.label for archive in session.memory.vault.archives()] == ["Spring plans"]
+    outlook = rows["request"]
+    assert f"{outlook.partition(' ')[0]} →" in told  # before the same, afterwards no more than was said
+
+
+async def test_a_cancelled_archive_lets_nothing_go(session: Session) -> None:
+    await talk_at_length(session)
+    asked = await registry.run(session, "/archive")
+    assert isinstance(asked, Proposal)
+
+    def cancel(_page: int) -> None:
+        raise Cancelled("Archiving")
+
+    outcome = await registry.carry_out(asked, cancel)
+    assert isinstance(outcome, Failed)
+    assert outcome.error.code == "cancelled"
+    assert session.memory.vault.archives() == []
+    assert all(entry.text for entry in session.history(100))
+    assert isinstance(await registry.run(session, "/archive"), Proposal)  # and it can be asked for again
+
+
+async def test_who_is_sure_is_not_asked(session: Session) -> None:
+    await talk_at_length(session)
+    assert sure(await registry.run(session, "/archive --yes")).pages
+
+
+def sure(outcome: Outcome) -> Proposal:
+    assert isinstance(outcome, Proposal), outcome
+    assert outcome.sure
+    return outcome
+
+
+async def talk_at_length(session: Session) -> None:
+    for number in range(6):
+        await say(session, f"Bed {number}: " + "radishes in March, beans after the last frost, 四月种豆。 " * 20)
 
 
 async def test_a_skill_is_listed_and_sent_with_a_message(session: Session) -> None:
