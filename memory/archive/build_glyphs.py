@@ -16,12 +16,14 @@ from pathlib import Path
 import zstandard
 from PIL import Image, ImageDraw, ImageFont
 
-from memory.archive.glyphs import ESCAPE, FILLER, MAGIC, NEWLINE, RESERVED, TABLE
+from memory.archive.glyphs import ESCAPE, FILLER, HEAD, MAGIC, NEWLINE, RESERVED, TABLES
+from memory.archive.modes import REGULAR
 
 Bitmap = bytes  # 16 rows of one byte (narrow) or two (wide), a set bit is ink
 
 _NEWLINE_BITMAP = bytes.fromhex("0404040404040414247C201000000000")  # U+21B5's
 _FILLER_BITMAP = bytes.fromhex("00000000000000000000000000000303")
+_HEAD_BITMAP = bytes.fromhex("00000000406070787F78706040000000")  # a triangle that points to a line
 _ESCAPE_BITMAP = bytes.fromhex("000078407040780E100C021C00000000")  # a small E over a small S
 
 _PRIORITY = (  # the earlier keeps its pixels; the later is marked
@@ -42,9 +44,9 @@ def main(hex_file: str, upper_font: str) -> None:
     stock = dict(_hex_glyphs(Path(hex_file))) | dict(_font_glyphs(Path(upper_font)))
     stock = {code: bits for code, bits in stock.items() if code not in RESERVED}
     marked, marks = _mark(stock)
-    TABLE.parent.mkdir(exist_ok=True)
-    TABLE.write_bytes(zstandard.ZstdCompressor(level=22).compress(_serialise(marked)))
-    sys.stderr.write(f"{len(stock)} glyphs, {marks} marked, {TABLE.stat().st_size} bytes in {TABLE}\n")
+    table = TABLES[REGULAR]
+    table.write_bytes(zstandard.ZstdCompressor(level=22).compress(_serialise(marked)))
+    sys.stderr.write(f"{len(stock)} glyphs, {marks} marked, {table.stat().st_size} bytes in {table}\n")
 
 
 def _hex_glyphs(path: Path) -> Iterator[tuple[int, Bitmap]]:
@@ -90,7 +92,7 @@ def _mark(stock: dict[int, Bitmap]) -> tuple[dict[int, Bitmap], int]:
 
     Narrow ones go first: no narrow shape may appear once a wide glyph was found clear of them all.
     """
-    special = {ESCAPE: _ESCAPE_BITMAP, NEWLINE: _NEWLINE_BITMAP, FILLER: _FILLER_BITMAP}
+    special = {HEAD: _HEAD_BITMAP, ESCAPE: _ESCAPE_BITMAP, NEWLINE: _NEWLINE_BITMAP, FILLER: _FILLER_BITMAP}
     everything = special | stock
     taken = set[Bitmap]()
     narrow_shapes = {bits for bits in everything.values() if len(bits) == 16}
@@ -114,7 +116,7 @@ def _mark(stock: dict[int, Bitmap]) -> tuple[dict[int, Bitmap], int]:
 
 
 def _rank(code: int) -> int:
-    if code in (ESCAPE, NEWLINE, FILLER):
+    if code in (ESCAPE, NEWLINE, FILLER, HEAD):
         return -1
     return next((n for n, (first, last) in enumerate(_PRIORITY) if first <= code <= last), len(_PRIORITY))
 

@@ -11,10 +11,12 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from foundation.trust import Trust
-from memory.archive.glyphs import ESCAPE, FILLER, Glyphs, glyphs, hash_cells, hash_pairs
+from memory.archive.glyphs import ESCAPE, FILLER, HEAD, Glyphs, glyphs, hash_cells, hash_pairs
 from memory.archive.header import HEADER_CELLS, Header, digest, read_header
-from memory.archive.modes import CELL_HEIGHT, MODES
+from memory.archive.heads import SIGN, ReadHead, read_head_line
+from memory.archive.modes import CELLS, MODES, Cell
 from memory.archive.pixels import decode
+from memory.archive.raster import cells_of, margin_is_blank
 from memory.errors import NotAPage
 
 ENGINE = "cells"
@@ -32,18 +34,20 @@ class Reading(Struct, frozen=True):
     trust: Trust
     doubt: tuple[int, ...]
     header: Header | None  # None where it is damaged
+    heads: tuple[ReadHead, ...] = ()
 
 
 def read(picture: bytes) -> Reading:
     """The text of one page. Raises NotAPage where the picture does not hold our cells."""
-    sheets: list[_Sheet] = []
+    pages: list[_Page] = []
     for ink in _at_scale(decode(picture)):
-        sheets.append(sheet := _sheet(ink))
-        if sheet.header is not None:
-            return _reading(sheet, sheet.header)
-    for sheet in sheets:
-        if _looks_like_a_page(sheet.codes):
-            return _doubtful(_text_of(_trimmed(sheet.codes[sheet.head :])), None)
+        for cell in CELLS:
+            pages.append(page := _page(ink, cell))
+            if page.header is not None:
+                return _reading(page, page.header)
+    for page in pages:
+        if _looks_like_a_page(page.codes):
+            return _doubtful(*_text_and_heads(_trimmed(page.codes[page.head :])), None)
     raise NotAPage(
         "Not a page of ours",
         "The picture's cells are not those of a Palimpsest page.",
@@ -51,30 +55,33 @@ def read(picture: bytes) -> Reading:
     )
 
 
-class _Sheet(Struct, frozen=True):
+class _Page(Struct, frozen=True):
     """A grid of cells and their codes; `head` is how many cells the header rows have."""
 
     cells: NDArray[np.uint8]
     codes: NDArray[np.int32]
     head: int
     header: Header | None
+    margin_is_blank: bool
 
 
-def _sheet(ink: NDArray[np.uint8]) -> _Sheet:
-    cells = _cells(ink)
-    codes = _read_cells(cells, glyphs())
-    columns = ink.shape[1]
+def _page(ink: NDArray[np.uint8], cell: Cell) -> _Page:
+    cells = cells_of(ink, cell)
+    codes = _read_cells(cells, glyphs(cell))
+    columns = ink.shape[1] * 8 // cell.width
     head = -(-HEADER_CELLS // columns) * columns
-    return _Sheet(cells, codes, head, read_header(_string(codes[:HEADER_CELLS])))
+    header = read_header(_string(codes[:HEADER_CELLS]))
+    return _Page(cells, codes, head, header, margin_is_blank(ink, cell))
 
 
-def _reading(sheet: _Sheet, header: Header) -> Reading:
-    end = sheet.head + header.used
-    text = _text_of(sheet.codes[sheet.head : end])
-    rest_is_blank = not sheet.cells[HEADER_CELLS : sheet.head].any() and not sheet.cells[end:].any()
-    if rest_is_blank and digest(text).hex() == header.sha256:
-        return Reading(text=text, trust=Trust.EXACT, doubt=(), header=header)
-    return _doubtful(text, header)
+def _reading(page: _Page, header: Header) -> Reading:
+    end = page.head + header.used
+    text, heads = _text_and_heads(page.codes[page.head : end])
+    rest = (page.cells[HEADER_CELLS : page.head], page.cells[end:])
+    rest_is_blank = page.margin_is_blank and not any(cells.any() for cells in rest)
+    if rest_is_blank and digest(text).hex() == header.sha256 and len(heads) == header.heads:
+        return Reading(text, Trust.EXACT, (), header, heads)
+    return _doubtful(text, heads, header)
 
 
 def _at_scale(ink: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
@@ -98,16 +105,9 @@ def _at_scale(ink: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
             yield np.packbits(np.unpackbits(ink, axis=1)[scale // 2 :: scale, scale // 2 :: scale], axis=1)
 
 
-def _cells(ink: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """(n, 16): the bitmap of each cell, row by row."""
-    rows, columns = ink.shape[0] // CELL_HEIGHT, ink.shape[1]
-    grid = ink.reshape(rows, CELL_HEIGHT, columns).transpose(0, 2, 1)
-    return np.ascontiguousarray(grid).reshape(rows * columns, CELL_HEIGHT)
-
-
 def _read_cells(cells: NDArray[np.uint8], table: Glyphs) -> NDArray[np.int32]:
     """The code in each cell; -1 where no glyph is like it, FILLER in the second cell of a wide glyph."""
-    hashes = hash_cells(cells.view(np.uint64))
+    hashes = hash_cells(cells)
     codes = table.narrow_index.find(hashes)
     starts = _wide_starts(codes < 0)
     if len(starts):
@@ -133,10 +133,24 @@ def _wide_starts(unknown: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def _string(codes: NDArray[np.int32]) -> str:
-    """The codes as characters: ␛ for our escape cell, U+FFFD for what could not be read; fillers are left out."""
+    """The codes as characters: what our own cells are read as, U+FFFD for what could not be; fillers are left out."""
     kept = codes[codes != FILLER]
-    kept = np.where(kept < 0, ord(UNKNOWN), np.where(kept == ESCAPE, 0x241B, kept))
+    kept = np.where(kept < 0, ord(UNKNOWN), kept)
+    kept[kept == ESCAPE] = 0x241B
+    kept[kept == HEAD] = ord(SIGN)
     return kept.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def _text_and_heads(codes: NDArray[np.int32]) -> tuple[str, tuple[ReadHead, ...]]:
+    """The text, and the head lines in it: each begins with a head mark."""
+    marks = np.flatnonzero(codes == HEAD)
+    parts = [_text_of(part) for part in np.split(codes, marks)]
+    heads, begin = list[ReadHead](), len(parts[0])
+    for part in parts[1:]:
+        length = part.find("\n") + 1 or len(part)
+        heads.append(ReadHead(begin, begin + length, read_head_line(part[:length])))
+        begin += len(part)
+    return "".join(parts), tuple(heads)
 
 
 def _text_of(codes: NDArray[np.int32]) -> str:
@@ -161,9 +175,9 @@ def _looks_like_a_page(codes: NDArray[np.int32]) -> bool:
     return int((inked < 0).sum()) * 2 < len(inked) and len(np.unique(inked)) >= _FEWEST_GLYPHS
 
 
-def _doubtful(text: str, header: Header | None) -> Reading:
+def _doubtful(text: str, heads: tuple[ReadHead, ...], header: Header | None) -> Reading:
     """Lines with cells that are no glyphs are in doubt; where there are none and the hash still differs, every line."""
     lines = text.split("\n")
     broken = tuple(n for n, line in enumerate(lines, 1) if UNKNOWN in line)
     doubt = broken or tuple(range(1, len(lines) + 1))
-    return Reading(text=text, trust=Trust.APPROXIMATE, doubt=doubt, header=header)
+    return Reading(text, Trust.APPROXIMATE, doubt, header, heads)

@@ -1,4 +1,4 @@
-"""The glyph table: every drawable character's own bitmap, in cells of 8×16 pixels.
+"""The glyph tables: every drawable character's own bitmap, in cells of 8×16 pixels or of 6×12.
 
 A narrow glyph takes one cell, a wide one two. Every bitmap is unlike every other, and no wide glyph's left half is like
 a narrow glyph, so that a grid of cells can be read in one way only.
@@ -13,17 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.archive.frames import unpack
+from memory.archive.modes import CELLS, REGULAR, Cell
 from memory.errors import Damaged
 
-TABLE = Path(__file__).parent / "data" / "cells.zst"
+TABLES = {cell: Path(__file__).parent / "data" / f"cells-{cell.name}.zst" for cell in CELLS}
 MAGIC = b"palimpsest-cells\x00\x01"
 
 NEWLINE = 0x0A  # drawn as ↵
 ESCAPE = 0x110000  # our own cell: `␛hex;` stands for a character that has no glyph
 FILLER = 0x110001  # the last cell of a row, where a wide glyph did not fit
+HEAD = 0x110002  # the first sign of a head line, read as ─
 RESERVED = (NEWLINE, 0x21B5, 0x241B)  # ↵ and ␛ themselves go as escapes, so that ours are told apart
-CODES = 0x110002  # one past the last code
+CODES = 0x110003  # one past the last code
 
+_HASHED_ROWS = 16
 _LONGEST_TABLE = 16 * 2**20
 _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd: any would do, a test finds no collision
 
@@ -31,30 +34,33 @@ _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd: any 
 class Glyphs:
     """The table, ready to draw with and to read by.
 
-    `cells` (n, 16) uint8 are the bitmaps, a row a byte, a set bit is ink: narrow glyphs, then left and right halves.
-    `first_cell` (CODES,) int32 is where a code's cells begin, -1 where it has none; from `narrow` on a code is wide.
+    `cells` (n, height) uint8 are the bitmaps, a row a byte from its highest bit on, a set bit is ink: narrow glyphs,
+    then left and right halves. `first_cell` (CODES,) int32 is where a code's cells begin, -1 where it has none; from
+    `narrow` on a code is wide.
     """
 
-    def __init__(self, packed: bytes) -> None:
+    def __init__(self, packed: bytes, cell: Cell = REGULAR) -> None:
         if not packed.startswith(MAGIC):
-            raise Damaged("Glyph table", f"{TABLE} is not a glyph table.", "Install Palimpsest again.")
+            raise Damaged("Glyph table", f"{TABLES[cell]} is not a glyph table.", "Install Palimpsest again.")
+        rows = cell.height
         narrow, wide = struct.unpack_from("<II", packed, len(MAGIC))
         at = len(MAGIC) + 8
         codes_narrow = np.frombuffer(packed, "<u4", narrow, at)
-        bits_narrow = np.frombuffer(packed, np.uint8, narrow * 16, at + 4 * narrow).reshape(narrow, 16)
-        at += 20 * narrow
+        bits_narrow = np.frombuffer(packed, np.uint8, narrow * rows, at + 4 * narrow).reshape(narrow, rows)
+        at += (4 + rows) * narrow
         codes_wide = np.frombuffer(packed, "<u4", wide, at)
-        bits_wide = np.frombuffer(packed, np.uint8, wide * 32, at + 4 * wide).reshape(wide, 16, 2)
-        halves = np.ascontiguousarray(bits_wide.transpose(0, 2, 1)).reshape(wide * 2, 16)
+        bits_wide = np.frombuffer(packed, np.uint8, wide * 2 * rows, at + 4 * wide).reshape(wide, rows, 2)
+        halves = np.ascontiguousarray(bits_wide.transpose(0, 2, 1)).reshape(wide * 2, rows)
 
         self.id = hashlib.sha256(packed).hexdigest()[:8]
+        self.cell = cell
         self.narrow = narrow
         self.cells: NDArray[np.uint8] = np.concatenate([bits_narrow, halves])
         self.first_cell: NDArray[np.int32] = np.full(CODES, -1, np.int32)
         self.first_cell[codes_narrow] = np.arange(narrow, dtype=np.int32)
         self.first_cell[codes_wide] = narrow + 2 * np.arange(wide, dtype=np.int32)
 
-        hashes = hash_cells(self.cells.view(np.uint64))
+        hashes = hash_cells(self.cells)
         pair = hash_pairs(hashes[narrow::2], hashes[narrow + 1 :: 2])
         self.narrow_index = Index(hashes[:narrow], codes_narrow)
         self.wide_index = Index(pair, codes_wide)
@@ -79,8 +85,11 @@ class Index:
         return np.where(self.hashes[at] == hashes, self.codes[at], np.int32(-1))
 
 
-def hash_cells(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A hash of each cell, from its 16 bytes as two words (n, 2)."""
+def hash_cells(cells: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """A hash of each cell, from its rows (n, height): 16 bytes as two words, blank rows below where there are fewer."""
+    if cells.shape[1] < _HASHED_ROWS:
+        cells = np.pad(cells, ((0, 0), (0, _HASHED_ROWS - cells.shape[1])))
+    words = np.ascontiguousarray(cells).view(np.uint64)
     return _stir(_stir(words[:, 0] * np.uint64(_MIX[0])) + words[:, 1] * np.uint64(_MIX[1]))
 
 
@@ -95,6 +104,6 @@ def _stir(product: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @cache
-def glyphs() -> Glyphs:
+def glyphs(cell: Cell = REGULAR) -> Glyphs:
     """The vendored table, loaded once a process."""
-    return Glyphs(unpack(TABLE.read_bytes(), limit=_LONGEST_TABLE))
+    return Glyphs(unpack(TABLES[cell].read_bytes(), limit=_LONGEST_TABLE), cell)

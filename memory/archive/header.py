@@ -1,6 +1,8 @@
 """The header rows of a page: who it is, and the hash by which its text is proven. Always 128 cells of ASCII.
 
-PALIMPSEST-1 1f2e3d4c pg_abcdefghijkl 0000001 08064 <SHA-256 of the text> <CRC-32 of the rest>
+PALIMPSEST-2 1f2e3d4c pg_abcdefghijkl 0000001 08064 01a <SHA-256 of the text><CRC-32 of the rest>
+
+The first version had no count of head lines, and a space before the CRC; it is still read.
 """
 
 import hashlib
@@ -10,23 +12,26 @@ import zlib
 from msgspec import Struct
 
 HEADER_CELLS = 128
-MAGIC = "PALIMPSEST-1"  # and the version of the format
+VERSION = 2
 LAST_NUMBER = 9_999_999
 
-_SHAPE = re.compile(
-    rf"{MAGIC} (?P<table>[0-9a-f]{{8}}) (?P<page>pg_[0-9a-z]{{12}}) (?P<number>\d{{7}}) "
-    r"(?P<used>\d{5}) (?P<sha>[0-9a-f]{64}) "
-)
+_NAMES = r"(?P<table>[0-9a-f]{8}) (?P<page>pg_[0-9a-z]{12}) (?P<number>\d{7}) (?P<used>\d{5})"
+_SHAPES = {
+    1: re.compile(rf"PALIMPSEST-1 {_NAMES} (?P<sha>[0-9a-f]{{64}}) "),
+    2: re.compile(rf"PALIMPSEST-2 {_NAMES} (?P<heads>[0-9a-f]{{3}}) (?P<sha>[0-9a-f]{{64}})"),
+}
 
 
 class Header(Struct, frozen=True):
-    """What a page says of itself. `used` is how many cells its text takes, `sha256` hex."""
+    """What a page says of itself. `used` is how many cells its text takes, `heads` how many head lines stand in it."""
 
     table: str
     page: str
     number: int  # from 1 within its archive
     used: int
-    sha256: str
+    sha256: str  # of the text, hex
+    heads: int = 0
+    version: int = VERSION
 
 
 def digest(text: str) -> bytes:
@@ -36,20 +41,24 @@ def digest(text: str) -> bytes:
 
 def write_header(header: Header) -> str:
     """Its 128 characters."""
-    words = f"{MAGIC} {header.table} {header.page} {header.number:07d} {header.used:05d} {header.sha256} "
+    names = f"PALIMPSEST-{header.version} {header.table} {header.page} {header.number:07d} {header.used:05d}"
+    words = f"{names} {header.sha256} " if header.version == 1 else f"{names} {header.heads:03x} {header.sha256}"
     return f"{words}{zlib.crc32(words.encode()):08x}".ljust(HEADER_CELLS)
 
 
 def read_header(cells: str) -> Header | None:
     """The header in these 128 characters; None unless they are one to the last pixel."""
-    found = _SHAPE.match(cells)
-    if found is None:
-        return None
-    header = Header(
-        table=found["table"],
-        page=found["page"],
-        number=int(found["number"]),
-        used=int(found["used"]),
-        sha256=found["sha"],
-    )
-    return header if write_header(header) == cells else None
+    for version, shape in _SHAPES.items():
+        if (found := shape.match(cells)) is None:
+            continue
+        header = Header(
+            table=found["table"],
+            page=found["page"],
+            number=int(found["number"]),
+            used=int(found["used"]),
+            sha256=found["sha"],
+            heads=int(found["heads"], 16) if version > 1 else 0,
+            version=version,
+        )
+        return header if write_header(header) == cells else None
+    return None

@@ -1,27 +1,36 @@
 """From text to pages: flow layout on a grid of cells, a newline is a ↵ cell and nothing is lost between pages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memory.archive.glyphs import ESCAPE, FILLER, glyphs
+from memory.archive.flow import Stretch
+from memory.archive.galley import Laid, Place, after, compose, cut
+from memory.archive.glyphs import glyphs
 from memory.archive.header import HEADER_CELLS, Header, digest, write_header
-from memory.archive.modes import CELL_HEIGHT, TINY, Mode
+from memory.archive.heads import ReadHead
+from memory.archive.modes import Mode
 from memory.archive.pixels import encode_png
+from memory.archive.placing import grid_of, place
+from memory.archive.raster import ink_of
+from memory.archive.splitting import split
 
 
 class Sheet(Struct, frozen=True):
-    """A stretch of text laid out on one page, not yet drawn.
+    """What one page holds, laid out and not yet drawn.
 
-    `grid` (capacity,) int32 says which of the table's cells stands in each place.
+    `text` is all that is written, head lines too. `grid` (capacity,) int32 says which of the table's cells stands in
+    each place. `laid` says which characters of which stretch stand where in `text`.
     """
 
     mode: Mode
     text: str
     used: int  # cells that the text takes
     grid: NDArray[np.int32]
+    heads: tuple[ReadHead, ...]
+    laid: tuple[Laid, ...]
 
 
 class Drawn(Struct, frozen=True):
@@ -33,101 +42,37 @@ class Drawn(Struct, frozen=True):
     text: str
     sha256: bytes
     png: bytes
+    heads: tuple[ReadHead, ...]
+    laid: tuple[Laid, ...]
 
 
-def sheets(text: str, mode: Mode) -> Iterator[Sheet]:
-    """The whole text, page by page, in order; a last one that fits a tiny page is one. Empty text is one empty page."""
-    start = 0
-    while True:
-        sheet = _lay_out(text, start, mode)
-        end = start + len(sheet.text)
-        if end == len(text) and sheet.used <= TINY.capacity < mode.capacity:
-            tail = _lay_out(text, start, TINY)
-            sheet = tail if len(tail.text) == len(sheet.text) else sheet
-        yield sheet
-        start = end
-        if start == len(text):
-            return
+def sheets(stretches: Sequence[Stretch], mode: Mode) -> Iterator[Sheet]:
+    """All of the stretches, page by page, in order; the last page takes the smallest mode that it fits.
+
+    One empty stretch is one empty page; no stretch is none.
+    """
+    begin = Place(0) if stretches else None
+    while begin is not None:
+        galley = compose(stretches, begin, mode.capacity + 1)
+        heads = [head.begin for head in galley.heads]
+        placed = place(galley.text, heads, mode)
+        if placed.chars == len(galley.text):  # the last page
+            fitting = (size for size in mode.smaller if size.capacity >= len(galley.text))
+            tries = ((size, place(galley.text, heads, size)) for size in fitting)
+            mode, placed = next((found for found in tries if found[1].chars == placed.chars), (mode, placed))
+        else:
+            galley = cut(galley, split(galley, placed.chars))
+        grid, used = grid_of(placed, len(galley.text), mode)
+        yield Sheet(mode, galley.text, used, grid, galley.heads, galley.laid)
+        begin = after(galley, stretches)
 
 
 def draw(sheet: Sheet, page_id: str, number: int) -> Drawn:
     """The page as a stored 1-bit PNG. `number` counts from 1 within the archive."""
-    table, mode = glyphs(), sheet.mode
+    mode, table = sheet.mode, glyphs(sheet.mode.cell)
     sha256 = digest(sheet.text)
-    header = write_header(Header(table=table.id, page=page_id, number=number, used=sheet.used, sha256=sha256.hex()))
+    header = write_header(Header(table.id, page_id, number, sheet.used, sha256.hex(), len(sheet.heads)))
     head = np.full(mode.header_rows * mode.columns, table.first_cell[0x20], np.int32)
     head[:HEADER_CELLS] = table.first_cell[np.frombuffer(header.encode("ascii"), np.uint8)]
-    cells = table.cells[np.concatenate([head, sheet.grid])]
-    rows = cells.reshape(mode.rows, mode.columns, CELL_HEIGHT).transpose(0, 2, 1)
-    png = encode_png(rows.reshape(mode.side, mode.columns))
-    return Drawn(id=page_id, number=number, mode=mode, text=sheet.text, sha256=sha256, png=png)
-
-
-def _lay_out(text: str, start: int, mode: Mode) -> Sheet:
-    """As much of the text from `start` as one page holds."""
-    table = glyphs()
-    piece = text[start : start + mode.capacity]  # a character takes a cell at least
-    codes = np.frombuffer(piece.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int32)
-    first = table.first_cell[codes]
-    owner = np.arange(len(codes))
-    if (first < 0).any():
-        codes, owner = _with_escapes(codes, first, mode.capacity)
-        first = table.first_cell[codes]
-    wide = first >= table.narrow
-    place = _places(wide, mode) if wide.any() else np.arange(len(codes))
-    fits = int(np.searchsorted(place + wide, mode.capacity))
-    chars = len(piece)
-    if fits < len(owner):
-        chars = int(owner[fits])  # a character is never split between pages
-        fits = int(np.searchsorted(owner, chars))
-    return _fill(piece[:chars], first[:fits], wide[:fits], place[:fits], mode)
-
-
-def _fill(
-    text: str,
-    first: NDArray[np.int32],
-    wide: NDArray[np.bool_],
-    place: NDArray[np.int64],
-    mode: Mode,
-) -> Sheet:
-    table = glyphs()
-    used = int(place[-1] + wide[-1]) + 1 if len(place) else 0
-    grid = np.full(mode.capacity, table.first_cell[0x20], np.int32)
-    grid[:used] = table.first_cell[FILLER]  # where no glyph is put below
-    grid[place] = first
-    grid[place[wide] + 1] = first[wide] + 1
-    return Sheet(mode=mode, text=text, used=used, grid=grid)
-
-
-def _with_escapes(
-    codes: NDArray[np.int32], first: NDArray[np.int32], capacity: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The codes with `␛hex;` for each that has no glyph, and whose character each is; hardly more than a page holds."""
-    least = np.where(first < 0, 3, 1).cumsum()  # an escape is ␛, a digit or more, `;`
-    within = int(np.searchsorted(least, capacity + 4))
-    pieces: list[NDArray[np.int32]] = []
-    lengths = np.ones(within, np.int64)
-    after = 0
-    for at in np.flatnonzero(first[:within] < 0).tolist():
-        escape = [ESCAPE, *f"{codes[at]:X};".encode()]
-        lengths[at] = len(escape)
-        pieces += [codes[after:at], np.array(escape, np.int32)]
-        after = at + 1
-    pieces.append(codes[after:within])
-    return np.concatenate(pieces), np.repeat(np.arange(within), lengths)
-
-
-def _places(wide: NDArray[np.bool_], mode: Mode) -> NDArray[np.int64]:
-    """The cell in which each glyph begins; a wide one that would straddle two rows begins the next."""
-    ends = (1 + wide).cumsum()
-    place = ends - 1 - wide
-    begin, columns = 0, mode.columns
-    for row in range(mode.rows):
-        before = int(ends[begin - 1]) if begin else 0
-        next_row = int(ends.searchsorted(before + columns, "right"))
-        place[begin:next_row] += row * columns - before
-        begin = next_row
-        if begin == len(ends):
-            return place
-    place[begin:] += mode.capacity  # beyond the page
-    return place
+    png = encode_png(ink_of(table.cells[np.concatenate([head, sheet.grid])], mode))
+    return Drawn(page_id, number, mode, sheet.text, sha256, png, sheet.heads, sheet.laid)

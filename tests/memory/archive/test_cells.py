@@ -13,6 +13,7 @@ from PIL import Image, PngImagePlugin
 from foundation.trust import Trust
 from memory.archive import read_png
 from memory.archive.cells import UNKNOWN, read
+from memory.archive.flow import Stretch
 from memory.archive.modes import MODES
 from memory.archive.page import draw, sheets
 from memory.archive.pixels import decode, encode_png
@@ -24,7 +25,7 @@ TEXT = "The quick brown fox, 敏捷的棕色狐狸 \ud800 ␛ ↵\r\n\tΑА🦊 
 
 
 def pages(text: str, mode: str = "base") -> list[bytes]:
-    return [draw(sheet, ID, number).png for number, sheet in enumerate(sheets(text, MODES[mode]), 1)]
+    return [draw(sheet, ID, number).png for number, sheet in enumerate(sheets([Stretch(text)], MODES[mode]), 1)]
 
 
 def read_back(text: str, mode: str = "base") -> str:
@@ -110,7 +111,7 @@ def test_no_flip_is_unseen_in_any_row_or_column_of_a_page() -> None:
 
 def test_a_flip_that_makes_another_letter_is_told_by_the_hash_alone() -> None:
     (png,) = pages("x A y")
-    greek = next(iter(sheets("x Α y", BASE)))
+    greek = next(iter(sheets([Stretch("x Α y")], BASE)))
     other = decode(draw(greek, ID, 1).png)
     ink = decode(png).copy()
     ink[32:48] = other[32:48]  # the text of one page below the header of the other

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from memory.archive.glyphs import CODES, ESCAPE, FILLER, NEWLINE, RESERVED, TABLE, glyphs
+from memory.archive.glyphs import CODES, ESCAPE, FILLER, HEAD, NEWLINE, RESERVED, TABLES, glyphs
+from memory.archive.modes import REGULAR
+
 
 
 def test_every_drawable_character_has_a_bitmap_of_its_own() -> None:
@@ -29,7 +31,7 @@ def test_it_draws_all_of_the_basic_plane_but_surrogates_private_use_and_our_own_
     missing = {code for code in range(0x10000) if not drawn[code]}
     private = set(range(0xE000, 0xF900))
     assert missing - private - set(range(0xD800, 0xE000)) <= {*RESERVED, 0xFFFE, 0xFFFF}
-    assert drawn[[NEWLINE, ESCAPE, FILLER]].all()
+    assert drawn[[NEWLINE, ESCAPE, FILLER, HEAD]].all()
     assert drawn.sum() > 67_000
     assert len(drawn) == CODES
 
@@ -43,8 +45,8 @@ def test_ascii_keeps_its_pixels_and_look_alikes_are_marked() -> None:
 
 
 def test_the_table_is_small_and_its_licences_lie_beside_it() -> None:
-    assert TABLE.stat().st_size < 900_000
-    folder = TABLE.parent
+    assert TABLES[REGULAR].stat().st_size < 900_000
+    folder = TABLES[REGULAR].parent
     assert "SIL OPEN FONT LICENSE" in (folder / "LICENSE-OFL-1.1.txt").read_text("utf-8")
     assert "GNU GENERAL PUBLIC LICENSE" in (folder / "LICENSE-GPL-2.txt").read_text("utf-8")
     assert (folder / "NOTICE").read_text("utf-8").startswith("Palimpsest Cells\n")  # not the reserved name

@@ -8,11 +8,16 @@ import pytest
 from foundation.errors import Misuse
 from memory.archive.glyphs import FILLER, glyphs
 from memory.archive.header import read_header
-from memory.archive.modes import MODES, TINY, mode_named
-from memory.archive.page import draw, sheets
+from memory.archive.modes import MODES, TINY, Mode, mode_named
+from memory.archive.flow import Stretch
+from memory.archive.page import Sheet, draw, sheets
 
 BASE = MODES["base"]
 ID = "pg_0123456789ab"
+
+
+def laid(text: str, mode: Mode = BASE) -> list[Sheet]:
+    return list(sheets([Stretch(text)], mode))
 
 
 def test_the_modes_are_the_four_of_the_paper() -> None:
@@ -32,28 +37,37 @@ def test_an_unknown_mode_is_a_misuse_that_names_the_others() -> None:
 
 
 def test_lines_flow_on_so_that_short_lines_do_not_empty_a_page() -> None:
-    (sheet,) = sheets("a\n" * 3000, BASE)
+    (sheet,) = laid("a\n" * 3000)
     assert sheet.used == 6000
 
 
 @pytest.mark.parametrize("mode", MODES.values(), ids=lambda mode: mode.name)
 def test_a_page_is_filled_to_its_last_cell(mode) -> None:
-    first, second = sheets("x" * (mode.capacity + 1), mode)
+    first, second = laid("x" * (mode.capacity + 1), mode)
     assert (first.used, second.used) == (mode.capacity, 1)
 
 
-def test_a_short_tail_takes_a_tiny_page_and_a_long_one_does_not() -> None:
-    assert [s.mode.name for s in sheets("x" * (BASE.capacity + TINY.capacity), BASE)] == ["base", "tiny"]
-    assert [s.mode.name for s in sheets("x" * (BASE.capacity + TINY.capacity + 1), BASE)] == ["base", "base"]
+def test_the_last_page_takes_the_smallest_mode_that_it_fits() -> None:
+    for name, mode in MODES.items():
+        for cells, wanted in ((mode.capacity, name), (MODES["small"].capacity, "small"), (TINY.capacity, "tiny")):
+            if cells <= mode.capacity:
+                assert laid("x" * cells, mode)[-1].mode.name == wanted
+    assert [sheet.mode.name for sheet in laid("x" * (BASE.capacity + TINY.capacity + 1))] == ["base", "small"]
+
+
+def test_a_last_page_of_wide_characters_fits_by_the_cells_that_it_takes_there() -> None:
+    just = "x" + "字" * ((TINY.capacity - 30) // 2)  # a cell is lost at the end of each of its 30 rows
+    assert laid(just)[-1].mode == TINY
+    assert laid(just + "字")[-1].mode == MODES["small"]
 
 
 def test_empty_text_is_one_empty_page() -> None:
-    (sheet,) = sheets("", BASE)
+    (sheet,) = laid("")
     assert (sheet.text, sheet.used, sheet.mode) == ("", 0, TINY)
 
 
 def test_a_wide_glyph_never_straddles_two_rows() -> None:
-    (sheet,) = sheets("x" + "字" * 3000, BASE)
+    (sheet,) = laid("x" + "字" * 3000)
     table = glyphs()
     ends = sheet.grid.reshape(-1, BASE.columns)[:, -1]
     assert ends[0] == table.first_cell[FILLER]  # 1 + 63×2 cells, then one that no wide glyph fits
@@ -62,18 +76,18 @@ def test_a_wide_glyph_never_straddles_two_rows() -> None:
 
 def test_an_escape_is_never_split_between_pages() -> None:
     text = "x" * (BASE.capacity - 3) + "\ue000" + "y"
-    first, second = sheets(text, BASE)
+    first, second = laid(text)
     assert first.text == "x" * (BASE.capacity - 3)
     assert second.text == "\ue000y"
 
 
 def test_pages_joined_are_the_text() -> None:
     text = "Grüße, 世界 \ud800 ␛ ↵\n" * 4000
-    assert "".join(sheet.text for sheet in sheets(text, BASE)) == text
+    assert "".join(sheet.text for sheet in laid(text)) == text
 
 
 def test_the_png_is_stored_in_one_bit_and_carries_nothing_but_pixels() -> None:
-    (sheet,) = sheets("hello", BASE)
+    (sheet,) = laid("hello")
     png = draw(sheet, ID, 1).png
     assert struct.unpack_from(">IIBB", png, 16) == (512, 512, 1, 0)
     kinds, at = [], 8
@@ -87,14 +101,15 @@ def test_the_png_is_stored_in_one_bit_and_carries_nothing_but_pixels() -> None:
 
 
 def test_the_same_page_is_the_same_bytes() -> None:
-    (sheet,) = sheets("hello", BASE)
+    (sheet,) = laid("hello")
     assert draw(sheet, ID, 1).png == draw(sheet, ID, 1).png
 
 
-def test_a_header_with_any_letter_changed_is_none() -> None:
-    header = "PALIMPSEST-1 b880b812 pg_0123456789ab 0000001 00005 " + "ab" * 32 + " "
+@pytest.mark.parametrize("words", ["PALIMPSEST-1 {} " + "ab" * 32 + " ", "PALIMPSEST-2 {} 01f " + "ab" * 32])
+def test_a_header_with_any_letter_changed_is_none(words: str) -> None:
+    header = words.format("b880b812 pg_0123456789ab 0000001 00005")
     whole = f"{header}{zlib.crc32(header.encode()):08x}".ljust(128)
     assert read_header(whole) is not None
     for at in range(128):
-        changed = whole[:at] + ("1" if whole[at] != "1" else "2") + whole[at + 1 :]
+        changed = whole[:at] + ("3" if whole[at] != "3" else "4") + whole[at + 1 :]
         assert read_header(changed) is None, at

@@ -1,0 +1,22 @@
+"""Pages and packs that 0.1.0 wrote, PALIMPSEST-1, are read for ever. They were made by that version and never change."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from foundation.trust import Trust
+from memory.archive.cells import read
+from memory.archive.header import digest
+
+RELEASED = Path(__file__).parent / "data" / "released-0.1.0"
+TEXTS: dict[str, str] = json.loads((RELEASED / "texts.json").read_text("ascii"))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_page_of_the_first_release_reads_exactly(name: str) -> None:
+    reading = read((RELEASED / f"{name}.png").read_bytes())
+    assert (reading.text, reading.trust, reading.heads) == (TEXTS[name], Trust.EXACT, ())
+    assert reading.header is not None
+    assert (reading.header.version, reading.header.sha256) == (1, digest(TEXTS[name]).hex())
+    assert reading.header.page == f"pg_{reading.header.number:012}"
