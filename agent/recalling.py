@@ -42,6 +42,7 @@ class Recalled(Struct, frozen=True, kw_only=True):
     engine: str = STORED
     read_ms: float = 0.0
     doubt: tuple[int, ...] = ()
+    pages: tuple[str, ...] = ()  # ids of the pages that it was read from
 
 
 class Recollection(Struct, frozen=True, kw_only=True):
@@ -81,7 +82,7 @@ def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1, conve
     `conversation` (an id or a title) keeps to one. Raises NotFound for a reference of ours that nothing has.
     """
     began = time.monotonic()
-    if found := _by_reference(memory, asked, conversation):
+    if found := by_reference(memory, asked, conversation):
         return _these(asked, began, found)
     from memory.search import Query
 
@@ -107,7 +108,8 @@ def describe(hit: Recalled) -> str:
     return f"{hit.trust.value}, {how}{doubt}"
 
 
-def _by_reference(memory: "Memory", asked: str, conversation: str) -> tuple[Recalled, ...]:
+def by_reference(memory: "Memory", asked: str, conversation: str = "") -> tuple[Recalled, ...]:
+    """What an id or a place names, whole; nothing where the words are a question. Raises NotFound, Damaged."""
     if any(letter.isspace() for letter in asked):
         return ()
     if asked.startswith("pg_"):
@@ -149,7 +151,7 @@ def _of_entry(memory: "Memory", entry: "Entry") -> Recalled:
     return Recalled(
         id=entry.id, kind=entry.kind.value, conversation=entry.conversation, entry=entry.id, time=entry.time,
         role=entry.role.value, speaker=entry.speaker, citation=str(citation), trust=passage.trust, text=passage.text,
-        snippet=_snippet(passage.text), engine=_engine(passage.pages), read_ms=took,
+        snippet=_snippet(passage.text), engine=_engine(passage.pages), read_ms=took, pages=passage.pages,
     )  # fmt: skip
 
 
@@ -165,7 +167,7 @@ def _of_hit(memory: "Memory", hit: "Hit") -> Recalled:
         id=hit.id, kind=hit.kind, conversation=hit.conversation or None, entry=hit.entry_id or None,
         time=hit.time, role=hit.role or None, speaker=hit.speaker or None, score=round(hit.score, 4),
         snippet=hit.snippet, citation=str(hit.citation), trust=trust, text=text, engine=_engine(pages),
-        read_ms=_since(began) if pages else 0.0,
+        read_ms=_since(began) if pages else 0.0, pages=pages,
     )  # fmt: skip
 
 
@@ -184,6 +186,7 @@ def _of_page(page: PageText, citation: Citation) -> Recalled:
     return Recalled(
         id=page.page_id, kind="page", citation=str(citation), trust=page.trust, text=page.text,
         snippet=_snippet(page.text), engine=page.engine, read_ms=page.read_ms, doubt=page.doubt,
+        pages=(page.page_id,) if page.page_id else (),
     )  # fmt: skip
 
 
