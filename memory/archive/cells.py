@@ -47,7 +47,7 @@ def read(picture: bytes) -> Reading:
                 return _reading(page, page.header)
     for page in pages:
         if _looks_like_a_page(page.codes):
-            return _doubtful(*_text_and_heads(_trimmed(page.codes[page.head :])), None)
+            return _doubtful(*text_and_heads(_trimmed(page.codes[page.head :])), None)
     raise NotAPage(
         "Not a page of ours",
         "The picture's cells are not those of a Palimpsest page.",
@@ -67,7 +67,7 @@ class _Page(Struct, frozen=True):
 
 def _page(ink: NDArray[np.uint8], cell: Cell) -> _Page:
     cells = cells_of(ink, cell)
-    codes = _read_cells(cells, glyphs(cell))
+    codes = read_cells(cells, glyphs(cell))
     columns = ink.shape[1] * 8 // cell.width
     head = -(-HEADER_CELLS // columns) * columns
     header = read_header(_string(codes[:HEADER_CELLS]))
@@ -76,7 +76,7 @@ def _page(ink: NDArray[np.uint8], cell: Cell) -> _Page:
 
 def _reading(page: _Page, header: Header) -> Reading:
     end = page.head + header.used
-    text, heads = _text_and_heads(page.codes[page.head : end])
+    text, heads = text_and_heads(page.codes[page.head : end])
     rest = (page.cells[HEADER_CELLS : page.head], page.cells[end:])
     rest_is_blank = page.margin_is_blank and not any(cells.any() for cells in rest)
     if rest_is_blank and digest(text).hex() == header.sha256 and len(heads) == header.heads:
@@ -105,7 +105,7 @@ def _at_scale(ink: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
             yield np.packbits(np.unpackbits(ink, axis=1)[scale // 2 :: scale, scale // 2 :: scale], axis=1)
 
 
-def _read_cells(cells: NDArray[np.uint8], table: Glyphs) -> NDArray[np.int32]:
+def read_cells(cells: NDArray[np.uint8], table: Glyphs) -> NDArray[np.int32]:
     """The code in each cell; -1 where no glyph is like it, FILLER in the second cell of a wide glyph."""
     hashes = hash_cells(cells)
     codes = table.narrow_index.find(hashes)
@@ -141,7 +141,7 @@ def _string(codes: NDArray[np.int32]) -> str:
     return kept.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
-def _text_and_heads(codes: NDArray[np.int32]) -> tuple[str, tuple[ReadHead, ...]]:
+def text_and_heads(codes: NDArray[np.int32]) -> tuple[str, tuple[ReadHead, ...]]:
     """The text, and the head lines in it: each begins with a head mark."""
     marks = np.flatnonzero(codes == HEAD)
     parts = [_text_of(part) for part in np.split(codes, marks)]
