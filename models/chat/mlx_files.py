@@ -29,7 +29,7 @@ def find_folder(name: str) -> Path | None:
 def window_of(folder: Path) -> int | None:
     """`max_position_embeddings`: mlx-lm itself does not keep to it."""
     config = _json(folder / "config.json")
-    for part in (config, _object(config.get("text_config"))):
+    for part in (config, _object(config.get("text_config")), _object(config.get("language_config"))):
         for key in ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length"):
             if isinstance(value := part.get(key), int) and value > 0:
                 return value

@@ -69,7 +69,8 @@ class Tesseract:
         for one in self._library.iterate_level(found, level) if found else ():
             words, box = str(one.GetUTF8Text(level)).strip("\n"), one.BoundingBox(level)
             if words.strip() and box:
-                yield Line(words, tuple(map(float, box)), float(one.Confidence(level)) / 100)
+                left, top, right, bottom = map(float, box)
+                yield Line(words, (left, top, right, bottom), float(one.Confidence(level)) / 100)
 
     def _loaded(self) -> Any:
         if self._api is None:

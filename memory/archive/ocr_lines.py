@@ -1,0 +1,71 @@
+"""A page of ours read by an OCR engine, line by line on its grid.
+
+Whole-page detection collapses on dense pages (CER 76 % in Chinese against 0.7 % line by line), so each row's words are
+cut out and given to the recogniser alone.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+from PIL import Image
+
+from memory.archive.grid import Grid
+from memory.archive.segments import Known, Segment, Words, segments
+from models.ocr.picture import encoded
+from models.ocr.port import Line, OcrEngine
+
+OnLine = Callable[[int, int], None]
+"""Told how many lines are read, and of how many. Raise from it to stop."""
+
+_AT_ONCE = 6  # crops: what rapidocr takes in one go
+_MARGIN = 2  # pixels of ground left and right of the words
+
+
+class LineReading(Struct, frozen=True):
+    """The text, and how sure the engine is of each of its lines (1 where the grid told all of it)."""
+
+    text: str
+    scores: tuple[float, ...]
+
+
+def read_on_grid(
+    grey: NDArray[np.uint8], grid: Grid, engine: OcrEngine, on_line: OnLine | None = None
+) -> LineReading | None:
+    """The page on this grid; None where it shows no sign of being one of ours."""
+    found = segments(grey, grid)
+    if found is None:
+        return None
+    words = [segment for segment in found if isinstance(segment, Words)]
+    lines = list[Line]()
+    for at in range(0, len(words), _AT_ONCE):
+        lines += engine.read_lines([_crop(grey, one.box) for one in words[at : at + _AT_ONCE]])
+        if on_line is not None:
+            on_line(len(lines), len(words))
+    return _joined(found, lines)
+
+
+def _crop(grey: NDArray[np.uint8], box: tuple[float, float, float, float]) -> bytes:
+    """Dark on light, with a little ground on both sides."""
+    left, top, right, bottom = (round(edge) for edge in box)
+    part = grey[max(top, 0) : bottom, max(left, 0) : right]
+    ground = int(np.median(grey))
+    if ground < 128:
+        part, ground = 255 - part, 255 - ground
+    return encoded(Image.fromarray(np.pad(part, ((0, 0), (_MARGIN, _MARGIN)), constant_values=ground)))
+
+
+def _joined(found: Sequence[Segment], lines: Sequence[Line]) -> LineReading:
+    """Segments in their order; a row's end is no line's end. Blanks at the text's end are the page's, not its own."""
+    parts, scores, read = list[str](), [1.0], iter(lines)
+    for segment in found:
+        if isinstance(segment, Known):
+            parts.append(segment.text)
+            scores += [1.0] if segment.text == "\n" else []
+            continue
+        line = next(read)
+        parts.append(line.text.strip())
+        scores[-1] = min(scores[-1], line.score)
+    text = "".join(parts).rstrip(" ")
+    return LineReading(text=text, scores=tuple(scores[: text.count("\n") + 1]))

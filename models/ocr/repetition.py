@@ -1,0 +1,31 @@
+"""A text that has begun to repeat itself without end, as DeepSeek-OCR does in some 4 % of pictures (mlx-vlm #578)."""
+
+LOOKED_AT = 4_000  # characters of the end
+LEAST = 800  # repeated characters: a ruled line or a table's row of blanks is shorter
+TIMES = 8
+
+
+def loop_at(text: str) -> int | None:
+    """Where an endless repetition begins to be one: after its first round. None where there is none.
+
+    The end of the text is one unit, `TIMES` times or more, `LEAST` characters in all or more.
+    """
+    end = text[-LOOKED_AT:][::-1]
+    borders = _borders(end)
+    for length in range(len(end), LEAST - 1, -1):  # the longest that repeats, so that it is cut at its first round
+        period = length - borders[length - 1]
+        if length >= TIMES * period:
+            return len(text) - length + period
+    return None
+
+
+def _borders(text: str) -> list[int]:
+    """For each prefix, the length of the longest of its own beginnings that it also ends with (Knuth–Morris–Pratt)."""
+    found = [0] * len(text)
+    size = 0
+    for at in range(1, len(text)):
+        while size and text[at] != text[size]:
+            size = found[size - 1]
+        size += text[at] == text[size]
+        found[at] = size
+    return found

@@ -1,0 +1,84 @@
+"""Any vision model behind an OpenAI-compatible address: it is shown the picture and asked for the words on it.
+
+The picture goes to that address and nowhere else, and only where `models.ocr_server` or the command line names it.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from foundation.errors import Misuse
+from models.chat.open import open_model
+from models.chat.port import Done, Failed, StopReason, TextDelta
+from models.errors import ModelError
+from models.messages import Image, Message, Request, Role, Text
+from models.ocr.picture import encoded, opened
+from models.ocr.port import Line, Reading
+from models.ocr.repetition import loop_at
+from models.settings import ModelSettings
+
+PROMPT = (
+    "Write down all text in this picture, exactly as it stands there, line by line from top to bottom. "
+    "Write nothing else: no comment, no translation, no correction. Where there is no text, write nothing."
+)
+MOST_TOKENS = 8_192
+MOST_CHARACTERS = 100_000  # whatever the server makes of the limit in tokens
+_LOOK_EVERY = 400  # characters between two looks for a repetition
+
+
+class VisionServer:
+    """`spec` as for a chat model: `openai:NAME@ADDRESS`, `ollama:NAME`, `lmstudio:NAME`, `llamacpp:NAME`."""
+
+    name = "server"
+    lines = False
+
+    def __init__(
+        self, spec: str, *, settings: ModelSettings | None = None, env: Mapping[str, str] | None = None
+    ) -> None:
+        self._spec = spec
+        self._settings = replace(settings or ModelSettings(), vision=True, temperature=0.0)
+        self._env = env or {}
+
+    def read(self, image: bytes) -> Reading:
+        if not self._spec:
+            raise Misuse(
+                "No vision server",
+                "The engine `server` needs to know which model to ask.",
+                "palimpsest config set models.ocr_server openai:NAME@http://127.0.0.1:1234/v1",
+            )
+        picture = opened(image)
+        part = Image(data=encoded(picture), media_type="image/png", width=picture.width, height=picture.height)
+        return asyncio.run(self._read(part))
+
+    def read_lines(self, images: Sequence[bytes]) -> list[Line]:
+        """Not its work: it reads pages."""
+        raise NotImplementedError("a vision server reads whole pictures")
+
+    async def _read(self, picture: Image) -> Reading:
+        model = open_model(self._spec, settings=self._settings, env=self._env)
+        parts = (picture, Text(PROMPT))
+        request = Request(model=self._spec, messages=(Message(Role.USER, parts),), max_tokens=MOST_TOKENS)
+        text, told, looked = "", list[str](), 0
+        stream = model.stream(request)
+        try:
+            async for event in stream:
+                match event:
+                    case TextDelta(text=piece):
+                        text += piece
+                    case Failed():
+                        raise ModelError.of(event)
+                    case Done(reason=StopReason.LENGTH):
+                        told.append(f"The text was cut off at {MOST_TOKENS:,} tokens: the picture holds more.")
+                    case _:
+                        pass
+                if len(text) - looked >= _LOOK_EVERY:
+                    looked = len(text)
+                    if (at := loop_at(text)) is not None or len(text) > MOST_CHARACTERS:
+                        text = text[: at or MOST_CHARACTERS]
+                        told.append("The model went on without end and was stopped; what stood after that is missing.")
+                        break
+        finally:
+            await stream.aclose()  # type: ignore[attr-defined]  # a generator
+            await model.close()
+        return Reading(self.name, written=text.strip(), told=tuple(told))
