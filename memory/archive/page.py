@@ -17,6 +17,8 @@ from memory.archive.placing import grid_of, place
 from memory.archive.raster import ink_of
 from memory.archive.splitting import split
 
+BEGINNING = Place(0)
+
 
 class Sheet(Struct, frozen=True):
     """What one page holds, laid out and not yet drawn.
@@ -46,12 +48,12 @@ class Drawn(Struct, frozen=True):
     laid: tuple[Laid, ...]
 
 
-def sheets(stretches: Sequence[Stretch], mode: Mode) -> Iterator[Sheet]:
-    """All of the stretches, page by page, in order; the last page takes the smallest mode that it fits.
+def sheets(stretches: Sequence[Stretch], mode: Mode, start: Place = BEGINNING) -> Iterator[Sheet]:
+    """All of the stretches from `start` on, page by page, in order; the last page takes the smallest mode that it fits.
 
     One empty stretch is one empty page; no stretch is none.
     """
-    begin = Place(0) if stretches else None
+    begin = start if stretches else None
     while begin is not None:
         galley = compose(stretches, begin, mode.capacity + 1)
         heads = [head.begin for head in galley.heads]
