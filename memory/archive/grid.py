@@ -38,6 +38,15 @@ class Grid(Struct, frozen=True):
         return self.cell_width / self.cell.width, self.cell_height / self.cell.height
 
     @property
+    def size(self) -> tuple[int, int]:
+        """Page pixels (width, height), with the margin that a page of so many cells has."""
+        width, height = self.columns * self.cell.width, self.rows * self.cell.height
+        sides = [mode.side for mode in modes_of(self.cell).values()]
+        across = [side for side in sides if side // self.cell.width == self.columns]
+        down = [side for side in sides if side // self.cell.height == self.rows]
+        return (across[0] if across else width, down[0] if down else height)
+
+    @property
     def has_header(self) -> bool:
         return self.likeness >= _KNOWN_HEADER
 

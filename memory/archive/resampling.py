@@ -41,12 +41,6 @@ class Axis:
         """(size, size): how much of one page pixel's light two of them share in the picture."""
         return self.weights.T @ self.weights
 
-    def blocks(self, length: int) -> Floats:
-        """(size // length, length, length): the gram's square for each cell along the axis."""
-        count = self.size // length
-        used = self.gram[: count * length, : count * length].reshape(count, length, count, length)
-        return np.ascontiguousarray(used[np.arange(count), :, np.arange(count), :])
-
 
 @lru_cache(maxsize=16)
 def axis(start: float, scale: float, size: int, extent: int, kernel: str) -> Axis:

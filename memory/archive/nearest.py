@@ -1,0 +1,201 @@
+"""The second reader: each cell is the glyph that it looks most like. For pages that were rescaled, compressed or cut.
+
+Exact only where the text has the SHA-256 that the header names; where it has not, the likeliest other readings of the
+doubtful glyphs are tried before the page is given out as approximate.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import NDArray
+
+from foundation.trust import Trust
+from memory.archive.alternatives import Alternative, combinations
+from memory.archive.calibration import calibrated
+from memory.archive.cells import Reading, read_cells, text_and_heads
+from memory.archive.first_look import first_look
+from memory.archive.fit import Fit, Weighed
+from memory.archive.glyphs import FILLER, NEWLINE, glyphs
+from memory.archive.grid import Grid, find_grid
+from memory.archive.header import HEADER_CELLS, Header, digest, write_header
+from memory.archive.modes import Cell
+from memory.archive.nearest_header import nearest_header
+from memory.archive.pixels import decode_grey
+from memory.archive.script_prior import penalties
+from memory.archive.shapes import Floats, Shapes, shapes
+from memory.archive.sight import Sight
+from memory.errors import NotAPage
+
+ENGINE = "nearest"
+_FINE_ENOUGH = 3.0  # picture pixels a page pixel; more are halved
+_DOUBT = 12.0  # nats: a second best as near as this leaves a glyph in doubt
+_TRIED_WITHIN = 30.0
+_MOST_TRIED = 4000
+
+Codes = NDArray[np.int32]
+
+
+def read_nearest(picture: bytes) -> Reading:
+    """The text of the page in the picture. Raises NotAPage where none is found."""
+    grey = decode_grey(picture)
+    best: Reading | None = None
+    for grid in find_grid(grey):
+        reading = read_grid(grey, grid)
+        if reading is None:
+            continue
+        if reading.trust is Trust.EXACT:
+            return reading
+        best = best or reading
+    if best is None:
+        raise NotAPage(
+            "Not a page of ours",
+            "No grid of our cells was found in the picture.",
+            "An OCR engine can read other pictures: see `palimpsest recall --help`, --engine.",
+        )
+    return best
+
+
+def read_grid(grey: NDArray[np.uint8], grid: Grid) -> Reading | None:
+    """What stands on that grid; None where its cells are not ours."""
+    grey, grid = _fine(grey, grid)
+    narrow, wide = shapes(grid.cell)
+    sight = Sight(grey, grid, "bicubic")
+    cells = sight.page()
+    header = nearest_header(cells.reshape(-1, *cells.shape[2:]), narrow)
+    if header is not None:
+        sight = calibrated(grey, grid, _header_page(header, grid, narrow))
+        if sight.kernel != "bicubic":
+            cells = sight.page()
+        if (reading := _as_they_are(cells, header, grid.cell)) is not None:
+            return reading
+    fitted = _fitted(sight, cells, narrow, wide)
+    return fitted.reading(header) if header or fitted.is_ours() else None
+
+
+class Fitted(Struct, frozen=True):
+    """A page's glyphs as they were weighed. `codes` (rows·columns,) has FILLER in the second cell of a wide glyph."""
+
+    grid: Grid
+    codes: Codes
+    doubtful: Codes  # cells
+    choices: tuple[Alternative, ...]  # at: a cell; value: a code
+    noise: float
+
+    def is_ours(self) -> bool:
+        """Whether the glyphs explain the picture."""
+        inked = self.codes[(self.codes != 0x20) & (self.codes != FILLER)]
+        return len(np.unique(inked)) >= 8 and self.noise < 0.15**2
+
+    def reading(self, header: Header | None) -> Reading:
+        """The text of these glyphs, or of the likeliest others that have the header's hash."""
+        head = _head_cells(self.grid) if header else 0
+        end = min(head + header.used, len(self.codes)) if header else _last_inked(self.codes)
+        if header is not None and (exact := _vouched(self.codes[head:end], header)) is not None:
+            return exact
+        if header is not None and (exact := self._repaired(header, head, end)) is not None:
+            return exact
+        text, heads = text_and_heads(self.codes[head:end])
+        line = 1 + np.cumsum(self.codes[head:end] == NEWLINE)
+        inside = self.doubtful[(self.doubtful >= head) & (self.doubtful < end)] - head
+        doubt = tuple(np.unique(line[inside]).tolist()) if len(inside) and header else ()
+        return Reading(text, Trust.APPROXIMATE, doubt or tuple(range(1, text.count("\n") + 2)), header, heads)
+
+    def _repaired(self, header: Header, head: int, end: int) -> Reading | None:
+        choices = [choice for choice in self.choices if head <= choice.at < end]
+        codes = self.codes.copy()
+        for some in combinations(choices, _MOST_TRIED):
+            at = [choice.at for choice in some]
+            before = codes[at]
+            codes[at] = [choice.value for choice in some]
+            if (exact := _vouched(codes[head:end], header)) is not None:
+                return exact
+            codes[at] = before
+        return None
+
+
+def _fitted(sight: Sight, cells: Floats, narrow: Shapes, wide: Shapes) -> Fitted:
+    kinds = tuple(zip((narrow, wide), first_look(cells, narrow, wide), strict=True))
+    fit = Fit(sight, kinds)
+    fit.settle()
+    noise = fit.measure_noise()
+    codes = _codes(fit, sight.grid)
+    prior = (penalties(narrow, codes), penalties(wide, codes))
+    fit.settle(prior)
+    weighed = fit.weigh(prior)
+    doubtful, choices = _doubts(kinds, weighed, sight.grid)
+    return Fitted(sight.grid, _codes(fit, sight.grid), doubtful, choices, noise)
+
+
+def _codes(fit: Fit, grid: Grid) -> Codes:
+    codes = np.full(grid.rows * grid.columns, FILLER, np.int32)
+    for (kind, items), best in zip(fit.kinds, fit.best, strict=True):
+        places = items.candidates[np.arange(len(best)), best]
+        codes[items.row * grid.columns + items.column] = kind.codes[places]
+    return codes
+
+
+def _doubts(
+    kinds: Sequence[tuple[Shapes, object]], weighed: Sequence[Weighed], grid: Grid
+) -> tuple[Codes, tuple[Alternative, ...]]:
+    """The cells whose second best is near, and what else they may be."""
+    doubtful = list[NDArray[np.intp]]()
+    choices = list[Alternative]()
+    for (shapes_of, _), glyph in zip(kinds, weighed, strict=True):
+        other = glyph.items.candidates != glyph.items.candidates[np.arange(len(glyph.best)), glyph.best][:, None]
+        near = other & (glyph.costs < _TRIED_WITHIN) & glyph.items.open[:, None]
+        at = glyph.items.row * grid.columns + glyph.items.column
+        doubtful.append(at[(near & (glyph.costs < _DOUBT)).any(axis=1)])
+        for n, k in zip(*np.nonzero(near), strict=True):
+            cost = max(float(glyph.costs[n, k]), 0.01)
+            choices.append(Alternative(cost, int(at[n]), int(shapes_of.codes[glyph.items.candidates[n, k]])))
+    return np.sort(np.concatenate(doubtful)).astype(np.int32), tuple(choices)
+
+
+def _as_they_are(cells: Floats, header: Header, cell: Cell) -> Reading | None:
+    """The text, where every pixel is clear enough for the cell reader."""
+    rows, columns, height, width = cells.shape
+    bits = np.zeros((rows * columns, height, 8), np.uint8)
+    bits[:, :, :width] = cells.reshape(rows * columns, height, width) > 0.5
+    table = glyphs(cell)
+    codes = read_cells(np.packbits(bits, axis=2)[:, :, 0], table)
+    head = -(-HEADER_CELLS // columns) * columns
+    return _vouched(codes[head : head + header.used], header)
+
+
+def _vouched(codes: Codes, header: Header) -> Reading | None:
+    text, heads = text_and_heads(codes)
+    if digest(text).hex() != header.sha256 or len(heads) != header.heads:
+        return None
+    return Reading(text, Trust.EXACT, (), header, heads)
+
+
+def _header_page(header: Header, grid: Grid, narrow: Shapes) -> Floats:
+    """The page pixels of the header's rows."""
+    head = _head_cells(grid)
+    codes = np.full(head, 0x20)
+    codes[:HEADER_CELLS] = np.frombuffer(write_header(header).encode("ascii"), np.uint8)
+    ink = narrow.ink(narrow.place[codes]).reshape(-1, grid.columns, grid.cell.height, grid.cell.width)
+    lines = ink.transpose(0, 2, 1, 3).reshape(-1, grid.columns * grid.cell.width)
+    return np.pad(lines, ((0, 0), (0, grid.size[0] - lines.shape[1])))
+
+
+def _head_cells(grid: Grid) -> int:
+    return -(-HEADER_CELLS // grid.columns) * grid.columns
+
+
+def _last_inked(codes: Codes) -> int:
+    inked = np.flatnonzero(codes != 0x20)
+    return int(inked[-1]) + 1 if len(inked) else 0
+
+
+def _fine(grey: NDArray[np.uint8], grid: Grid) -> tuple[NDArray[np.uint8], Grid]:
+    """A picture much larger than the page, halved as often as leaves enough."""
+    while min(grid.scale) >= _FINE_ENOUGH:
+        height, width = grey.shape[0] // 2 * 2, grey.shape[1] // 2 * 2
+        four = grey[:height, :width].reshape(height // 2, 2, width // 2, 2)
+        grey = four.mean(axis=(1, 3), dtype=np.float32).round().astype(np.uint8)
+        grid = structs.replace(
+            grid, x0=grid.x0 / 2, y0=grid.y0 / 2, cell_width=grid.cell_width / 2, cell_height=grid.cell_height / 2
+        )
+    return grey, grid
