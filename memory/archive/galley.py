@@ -64,7 +64,7 @@ def compose(stretches: Sequence[Stretch], begin: Place, most: int) -> Galley:
 def cut(galley: Galley, end: int) -> Galley:
     """Its first `end` characters. No head line may be cut through, nor parted from the first of its text."""
     heads = tuple(head for head in galley.heads if head.end <= end)
-    begun = (part for part in galley.laid if part.page_start < end or part.page_start == end and not part.length)
+    begun = (part for part in galley.laid if part.page_start < end or (part.page_start == end and not part.length))
     laid = tuple(structs.replace(part, length=min(part.length, end - part.page_start)) for part in begun)
     return Galley(galley.text[:end], galley.begin, heads, laid)
 

@@ -16,7 +16,7 @@ class Cell(Struct, frozen=True):
 
 REGULAR = Cell("8x16", 8, 16)
 DENSE = Cell("6x12", 6, 12)
-CELLS = (REGULAR,)
+CELLS = (REGULAR, DENSE)
 
 
 class Mode(Struct, frozen=True):

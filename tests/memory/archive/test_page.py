@@ -6,10 +6,10 @@ import zlib
 import pytest
 
 from foundation.errors import Misuse
+from memory.archive.flow import Stretch
 from memory.archive.glyphs import FILLER, glyphs
 from memory.archive.header import read_header
 from memory.archive.modes import MODES, TINY, Mode, mode_named
-from memory.archive.flow import Stretch
 from memory.archive.page import Sheet, draw, sheets
 
 BASE = MODES["base"]
@@ -56,7 +56,7 @@ def test_the_last_page_takes_the_smallest_mode_that_it_fits() -> None:
 
 
 def test_a_last_page_of_wide_characters_fits_by_the_cells_that_it_takes_there() -> None:
-    just = "x" + "字" * ((TINY.capacity - 30) // 2)  # a cell is lost at the end of each of its 30 rows
+    just = "x" + "字" * (TINY.capacity // 2 - 1)  # a cell is lost at the end of the first row
     assert laid(just)[-1].mode == TINY
     assert laid(just + "字")[-1].mode == MODES["small"]
 

@@ -1,4 +1,4 @@
-"""Pages and packs that 0.1.0 wrote, PALIMPSEST-1, are read for ever. They were made by that version and never change."""
+"""Pages that 0.1.0 wrote, PALIMPSEST-1, are read for ever. That version made them, and they never change."""
 
 import json
 from pathlib import Path
