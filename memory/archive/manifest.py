@@ -116,6 +116,8 @@ class PackManifest(Struct, frozen=True, kw_only=True):
 
     schema: int = 1
     workspace: str = ""  # whose it is; `write_manifest` fills it in
+    part: int = 1
+    parts: int = 1
     pack: str = ""
     size: int = 0
     sha256: str = ""
@@ -155,9 +157,10 @@ def write_manifest(storage: Storage, manifest: PackManifest) -> str:
     stem, before = name.partition(".")[0], parts_of(name, names)
     manifest = structs.replace(manifest, workspace=_own_workspace(storage, names))
     written: list[str] = []
-    for number, part in enumerate(_parts(manifest), 1):
+    parts = list(_parts(manifest))
+    for number, part in enumerate(parts, 1):
         written.append(name if number == 1 else f"{stem}.{number}{SUFFIX}")
-        storage.write(written[-1], encode_manifest(part))
+        storage.write(written[-1], encode_manifest(structs.replace(part, part=number, parts=len(parts))))
     for left in set(before) - set(written):
         storage.delete(left)
     return name
@@ -190,6 +193,20 @@ def read_manifest(storage: Storage, name: str) -> PackManifest:
     if manifest_name(found.pack).partition(".")[0] != name.partition(".")[0]:
         raise _damaged(storage, name, f"it tells of another pack, {found.pack or 'none'}")
     return found
+
+
+def read_parts(storage: Storage, pack: str, names: Sequence[str]) -> list[PackManifest]:
+    """All parts of a pack's manifest, none where there is none. Raises Damaged where not every part is there, sound and
+    of this workspace.
+    """
+    found = [(name, read_manifest(storage, name)) for name in parts_of(manifest_name(pack), names)]
+    whose = workspace_of(storage, names)
+    for at, (name, one) in enumerate(found, 1):
+        if (one.part, one.parts) != (at, len(found)):
+            raise _damaged(storage, name, f"it is part {one.part} of {one.parts}, and {len(found)} are here")
+        if one.workspace != whose:
+            raise _damaged(storage, name, f"it is of another workspace, {one.workspace}; this one is {whose or 'lost'}")
+    return [one for _, one in found]
 
 
 def workspace_of(storage: Storage, names: Sequence[str]) -> str:

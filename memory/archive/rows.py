@@ -1,0 +1,55 @@
+"""What the index's rows of the archive say of each other, whatever the packs and manifests say."""
+
+from collections.abc import Iterator
+
+import apsw
+
+from memory.cold import Problem
+from memory.cold.sql import each
+
+_RULES: tuple[tuple[str, str, str], ...] = (
+    (
+        "entry",
+        "SELECT id FROM entries WHERE body IS NOT NULL AND seq IN (SELECT entry FROM spans)",
+        "It has its text in the store, and places on pages as well.",
+    ),
+    (
+        "entry",
+        "SELECT id FROM entries WHERE body IS NULL AND packed <> 0",
+        "Its text was let go, and its row says that it is packed.",
+    ),
+    (
+        "entry",
+        "SELECT id FROM entries WHERE body IS NULL AND seq NOT IN (SELECT entry FROM spans)",
+        "Its text was let go, and it stands on no page.",
+    ),
+    (
+        "pack",
+        "SELECT name FROM leaving WHERE name IN (SELECT name FROM packs)",
+        "Its file is marked to be deleted, and pages stand in it.",
+    ),
+    (
+        "page",
+        "SELECT pack || ' ' || position FROM pages GROUP BY pack, position HAVING count(*) > 1",
+        "Two pages are said to stand in this place of the pack.",
+    ),
+    (
+        "passage",
+        """SELECT s.page FROM passages s JOIN pages p ON p.id = s.page
+           WHERE s.page_start < 0 OR s.length < 0 OR s.page_start + s.length > p.chars""",
+        "A passage that is stored once lies outside of its page.",
+    ),
+    (
+        "archive",
+        "SELECT label FROM archives WHERE seq NOT IN (SELECT archive FROM archive_pages) "
+        "AND seq IN (SELECT archive FROM pages)",
+        "Pages were drawn for it, and it holds none.",
+    ),
+)
+
+
+def row_problems(db: apsw.Connection) -> Iterator[Problem]:
+    """A problem for each row that breaks a rule."""
+    for what, sql, message in _RULES:
+        for (where,) in each(db, sql):
+            yield Problem(what, str(where), message)
