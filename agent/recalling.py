@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from agent.pictures import OUR_READERS, OpenEngine, is_picture, read_file
 from foundation.trust import Citation, Trust
-from memory.archive import read_png
 from memory.archive.passage import PageText
+from memory.archive.spoken import Spoken, spoken
 
 if TYPE_CHECKING:  # a picture is read without a workspace
+    from memory.archive.ocr_lines import OnLine
     from memory.cold import Entry
     from memory.hot import Note
     from memory.search import Hit
     from memory.workspace_memory import Memory
 
-PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
-_BEGINNINGS = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"BM", b"II*\x00", b"MM\x00*", b"GIF8")
 STORED = "stored"
 """The engine of a passage that was never let go: it stands in the store as text."""
 
@@ -43,6 +43,8 @@ class Recalled(Struct, frozen=True, kw_only=True):
     read_ms: float = 0.0
     doubt: tuple[int, ...] = ()
     pages: tuple[str, ...] = ()  # ids of the pages that it was read from
+    passages: tuple[Spoken, ...] = ()  # of a conversation's page: whose words stand where
+    told: tuple[str, ...] = ()  # sentences of the readers
 
 
 class Recollection(Struct, frozen=True, kw_only=True):
@@ -56,24 +58,27 @@ class Recollection(Struct, frozen=True, kw_only=True):
     hits: tuple[Recalled, ...]
 
 
-def is_picture(asked: str) -> bool:
-    """Whether the argument names a picture: by its ending, or by what the file begins with."""
-    path = Path(asked)
-    if path.suffix.lower() in PICTURES:
-        return True
-    try:
-        with path.open("rb") as file:
-            return file.read(8).startswith(_BEGINNINGS)
-    except (OSError, ValueError):  # no file of that name, or no name that a file could have
-        return False
+def recall_picture(
+    path: Path, *, engine: str = "auto", open_engine: OpenEngine | None = None, on_line: "OnLine | None" = None
+) -> Recollection:
+    """What stands in a picture. Needs no workspace, no name, no original.
 
-
-def recall_picture(path: Path) -> Recollection:
-    """The page in a picture. Needs no workspace, no name, no original. Raises NotAPage, NotFound."""
+    `engine` is a name of memory.archive.reading.READERS. Raises NotAPage, NotFound, and what the engine raises.
+    """
     began = time.monotonic()
-    page = read_png(path)
-    citation = Citation(kind="page", ref=page.page_id or path.name, page=page.page_id)
+    page = read_file(path, engine=engine, open_engine=open_engine, on_line=on_line)
+    kind = "page" if page.page_id or page.engine in OUR_READERS else "file"
+    citation = Citation(kind=kind, ref=page.page_id or path.name, page=page.page_id)
     return _these(str(path), began, (_of_page(page, citation),))
+
+
+def together(asked: Sequence[str], found: Sequence[Recollection]) -> Recollection:
+    """Several pictures' texts as one answer, in order."""
+    hits = tuple(hit for one in found for hit in one.hits)
+    took = round(sum(one.took_ms for one in found), 3)
+    return Recollection(
+        query=" ".join(asked), took_ms=took, found=bool(hits), total=len(hits), next=None, hits=hits
+    )  # fmt: skip
 
 
 def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1, conversation: str = "") -> Recollection:
@@ -103,9 +108,20 @@ def recall_markdown(memory: "Memory", asked: str) -> str:
 
 def describe(hit: Recalled) -> str:
     """How far to trust it and how it was read: `exact, read from its pixels in 2.1 ms`."""
-    how = "as it was stored" if hit.engine == STORED else f"read from its pixels in {hit.read_ms:.1f} ms"
+    reader = "from its pixels" if hit.engine == "cells" else f"by {hit.engine}"
+    how = "as it was stored" if hit.engine == STORED else f"read {reader} in {hit.read_ms:,.1f} ms"
     doubt = f"; lines in doubt: {_lines(hit.doubt)}" if hit.doubt else ""
     return f"{hit.trust.value}, {how}{doubt}"
+
+
+def citations(hit: Recalled) -> tuple[Citation, ...]:
+    """Where each entry's words on a conversation's page come from: the entry and its lines."""
+    return tuple(
+        Citation(
+            kind="entry", ref=one.entry, speaker=one.speaker or one.role, time=one.time, page=hit.id, lines=one.lines
+        )
+        for one in hit.passages
+    )  # fmt: skip
 
 
 def by_reference(memory: "Memory", asked: str, conversation: str = "") -> tuple[Recalled, ...]:
@@ -184,8 +200,9 @@ def _note_now(memory: "Memory", hit: "Hit") -> tuple[str, Trust]:
 
 def _of_page(page: PageText, citation: Citation) -> Recalled:
     return Recalled(
-        id=page.page_id, kind="page", citation=str(citation), trust=page.trust, text=page.text,
+        id=page.page_id, kind=citation.kind, citation=str(citation), trust=page.trust, text=page.text,
         snippet=_snippet(page.text), engine=page.engine, read_ms=page.read_ms, doubt=page.doubt,
+        passages=spoken(page), told=page.told,
         pages=(page.page_id,) if page.page_id else (),
     )  # fmt: skip
 

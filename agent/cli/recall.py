@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,17 +14,18 @@ from msgspec.structs import replace
 from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import Invocation, current
-from agent.cli.later import Coming
-from foundation.errors import PalimpsestError
+from foundation.errors import Misuse, PalimpsestError
 from foundation.trust import Trust
 from memory.errors import Damaged
 
 if TYPE_CHECKING:  # reading a picture loads no store
-    from agent.recalling import Recollection
+    from agent.recalling import Recalled, Recollection
+
+READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "server")
 
 
 @click.command(cls=Leaf)
-@click.argument("asked", metavar="QUERY|ID|FILE.png")
+@click.argument("asked", metavar="QUERY|ID|FILE.png...", nargs=-1, required=True)
 @click.option(
     "-k", "limit", type=click.IntRange(min=1, max=100), default=5, show_default=True, help="How many passages."
 )
@@ -30,27 +33,36 @@ if TYPE_CHECKING:  # reading a picture loads no store
 @click.option("--conversation", metavar="ID", default="", help="Within one conversation: its id or title.")
 @click.option(
     "--engine",
-    type=Coming(["auto", "cells"], later=["rapidocr", "tesseract", "deepseek", "server"]),
+    type=click.Choice(READERS),
     default="auto",
     show_default=True,
-    help="How a picture is read.",
+    help="Who reads a picture: auto tries our own readers, then the OCR engine at hand.",
 )
-def command(*, asked: str, limit: int, page: int, conversation: str, engine: str) -> None:
+def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str, engine: str) -> None:
     """Bring passages back, whole and unaltered to the last character.
 
-    FILE.png is a page's picture: it is read from its pixels alone, without a workspace, whatever it is called. ID is
-    an entry's, a page's (pg_…) or a note's (m_…). Anything else is a question to everything remembered.
+    FILE.png is a picture, or several: a page is read from its pixels alone, without a workspace, whatever it is called;
+    any other by an OCR engine, and never called exact. ID is an entry's, a page's (pg_…) or a note's (m_…). Anything
+    else is a question to everything remembered.
 
     The text goes to standard output; where it comes from and how far to trust it, to standard error.
     """
-    from agent.recalling import as_object, is_picture, recall, recall_picture
+    from agent.pictures import is_picture
+    from agent.recalling import as_object, recall
 
     invocation = current()
-    if is_picture(asked):
-        found = _compared(invocation, recall_picture(Path(asked)))
+    question, *others = asked
+    if all(map(is_picture, asked)):
+        found = _compared(invocation, _pictures(invocation, asked, engine))
+    elif others:
+        raise Misuse(
+            "One question at a time",
+            "Several arguments are several pictures.",
+            f'palimpsest recall "{" ".join(asked)}"',
+        )
     else:
         with invocation.memory(recovering=True) as memory:
-            found = recall(memory, asked, limit=limit, page=page, conversation=conversation)
+            found = recall(memory, question, limit=limit, page=page, conversation=conversation)
             if not found.hits and (troubles := memory.vault.troubles()):
                 raise Damaged("What was found is damaged", " ".join(troubles), "A backup of the workspace has it.")
     if invocation.json:
@@ -59,40 +71,71 @@ def command(*, asked: str, limit: int, page: int, conversation: str, engine: str
     _print(found)
 
 
+def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> Recollection:
+    """One after the other. Of several, one that cannot be read is told and stops no other; the exit status is 1."""
+    from agent.pictures import engines
+    from agent.recalling import recall_picture, together
+
+    open_engine = cache(engines(lambda: invocation.reading.config.models, invocation.environment, _consent))
+    found: list[Recollection] = []
+    for file in files:
+        with output.Progress("lines read by OCR") as count:
+            try:
+                read = recall_picture(
+                    Path(file), engine=engine, open_engine=open_engine, on_line=lambda done, _: count(done)
+                )
+            except PalimpsestError as error:
+                if len(files) == 1:
+                    raise
+                output.say(f"{file}: {error.message} {error.hint}".rstrip())
+                invocation.status = 1
+                continue
+        found.append(read)
+    return together(files, found)
+
+
+def _consent(folder: Path, code: Sequence[str]) -> bool:
+    """Asked on a terminal alone: elsewhere the answer is no."""
+    if not sys.stdin.isatty():
+        return False
+    output.say(
+        f"{folder} brings Python of its own, which would run with all that this program may do: {', '.join(code)}"
+    )
+    return click.confirm("Run it?", default=False, err=True)
+
+
 def _compared(invocation: Invocation, found: Recollection) -> Recollection:
     """A page's hash proves that its pixels are as they were drawn, not who drew them: what the workspace knows of it
     counts more. No workspace is needed, and one that cannot be opened is told."""
-    if not invocation.workspace.database.exists():
+    pages = [hit for hit in found.hits if hit.id]
+    if not pages or not invocation.workspace.database.exists():
         return found
-    (hit,) = found.hits
     try:
         with invocation.memory() as memory:
-            forged = memory.vault.contradicts(hit.id, hit.text)
+            forged = {hit.id for hit in pages if memory.vault.contradicts(hit.id, hit.text)}
     except PalimpsestError as error:
         output.say(f"The picture could not be compared with the workspace: {error.message}")
         return found
-    if not forged:
-        return found
-    output.say(f"This workspace has a page {hit.id} with another text: the picture was altered, or is not that page.")
-    return _doubted(found)
+    for page in sorted(forged):
+        output.say(f"This workspace has a page {page} with another text: the picture was altered, or is not that page.")
+    return replace(found, hits=tuple(_doubted(hit) if hit.id in forged else hit for hit in found.hits))
 
 
-def _doubted(found: Recollection) -> Recollection:
+def _doubted(hit: Recalled) -> Recalled:
     """The same, none of it to be trusted to the letter: every line is in doubt."""
-    hits = tuple(
-        replace(hit, trust=Trust.APPROXIMATE, doubt=tuple(range(1, hit.text.count("\n") + 2))) for hit in found.hits
-    )
-    return replace(found, hits=hits)
+    return replace(hit, trust=Trust.APPROXIMATE, doubt=tuple(range(1, hit.text.count("\n") + 2)))
 
 
 def _print(found: Recollection) -> None:
-    from agent.recalling import describe
+    from agent.recalling import citations, describe
 
     if not found.hits:
         output.say(f"Nothing is remembered about “{found.query}”.")
         return
     for place, hit in enumerate(found.hits):
         output.say(("\n" if place else "") + f"{hit.citation} · {describe(hit)}")
+        for sentence in (*hit.told, *map(str, citations(hit))):
+            output.say(f"  {sentence}")
         output.data(hit.text)
         last = place == len(found.hits) - 1
         if not hit.text.endswith("\n") and (not last or sys.stdout.isatty()):

@@ -20,9 +20,10 @@ from memory.archive.modes import Cell
 GAP = 3  # blank cells: a wider gap parts words into stretches of their own
 RUN = 4  # equal cells: as many are a ruled line
 _LIKE = 0.8  # correlation with a glyph's bitmap from which a cell is that glyph
-_SAME = 0.06  # mean difference, of full contrast, up to which two cells are equal
+_SAME = 0.45  # of full contrast: no pixel of two equal cells differs by more
 _INK = 0.35  # of full contrast, from which a pixel is ink
-_RULES = "-=_.*#~+^\"'`:;,|/\\<>─━═┄┈│█▀▄░▒▓·•…xoO0 "  # what rules are made of, before anything else is looked for
+_RULES = "-=_.*#~+─━═"  # what rules are made of, before anything else is looked for
+_LAST_SIGN = 0x2600
 
 Floats = NDArray[np.float32]
 
@@ -51,11 +52,11 @@ def segments(grey: NDArray[np.uint8], grid: Grid) -> list[Segment] | None:
     blank = ~(cells > _INK).any(axis=(2, 3))
     if blank.all():
         return None
-    newline = _like(cells, NEWLINE, grid.cell)
+    newline = _like(cells, NEWLINE, grid)
     if not grid.has_header and not newline.any():
         return None
     first = -(-HEADER_CELLS // grid.columns) if grid.has_header else 0
-    blank |= _like(cells, FILLER, grid.cell)
+    blank |= _like(cells, FILLER, grid)
     inked = np.flatnonzero(~blank.all(axis=1))
     found = list[Segment]()
     for row in range(first, int(inked[-1]) + 1):
@@ -91,10 +92,22 @@ def _bitmap(code: int, cell: Cell) -> Floats:
     return np.unpackbits(rows[:, None], axis=1)[:, : cell.width].astype(np.float32)
 
 
-def _like(cells: Floats, code: int, cell: Cell) -> NDArray[np.bool_]:
+def _like(cells: Floats, code: int, grid: Grid) -> NDArray[np.bool_]:
     """(rows, columns): which cells are that glyph."""
-    bitmap = _bitmap(code, cell)
+    bitmap = _as_seen(_bitmap(code, grid.cell), grid)
     return _correlation(cells, bitmap) >= _LIKE if bitmap.any() else np.zeros(cells.shape[:2], np.bool_)
+
+
+def _as_seen(bitmap: Floats, grid: Grid) -> Floats:
+    """The glyph as a picture of this scale shows it: brought down to its cells, and up again."""
+    height, width = bitmap.shape
+    if grid.cell_width >= width:
+        return bitmap
+    around = np.pad(bitmap, ((height, height), (width, width)))
+    small = (round(3 * grid.cell_width), round(3 * grid.cell_height))
+    seen = Image.fromarray(around).resize(small, Image.Resampling.BICUBIC)
+    back = np.asarray(seen.resize((3 * width, 3 * height), Image.Resampling.BILINEAR))
+    return back[height : 2 * height, width : 2 * width]
 
 
 def _correlation(cells: Floats, bitmap: Floats) -> Floats:
@@ -109,7 +122,7 @@ def _row(
     row: int, cells: Floats, blank: NDArray[np.bool_], newline: NDArray[np.bool_], grid: Grid
 ) -> Iterator[Segment]:
     columns, at = len(blank), 0
-    same = (np.abs(cells[1:] - cells[:-1]).mean(axis=(1, 2)) < _SAME) & ~blank[1:] & ~blank[:-1]
+    same = (np.abs(cells[1:] - cells[:-1]).max(axis=(1, 2)) < _SAME) & ~blank[1:] & ~blank[:-1]
     while at < columns:
         if newline[at]:
             yield Known("\n")
@@ -119,7 +132,7 @@ def _row(
             yield Known(" " * (end - at))
             at = end
         elif (end := _until(~same, at) + 1) - at >= RUN:
-            yield Known(_rule(cells[at], grid.cell) * (end - at))
+            yield Known(_rule(cells[at], grid) * (end - at))
             at = end
         else:
             end = _end_of_words(at, blank, newline, same)
@@ -146,17 +159,16 @@ def _end_of_words(at: int, blank: NDArray[np.bool_], newline: NDArray[np.bool_],
     return last + 1
 
 
-def _rule(cell_ink: Floats, cell: Cell) -> str:
-    """The sign that a ruled line repeats."""
-    table = glyphs(cell)
-    signs = [sign for sign in _RULES if 0 <= table.first_cell[ord(sign)] < table.narrow]
-    likeness = [float(_correlation(cell_ink, _bitmap(ord(sign), cell))) for sign in signs]
-    best = int(np.argmax(likeness))
-    if likeness[best] >= _LIKE:
-        return signs[best]
-    codes = np.flatnonzero((table.first_cell[:0x3000] >= 0) & (table.first_cell[:0x3000] < table.narrow))
-    all_alike = [float(_correlation(cell_ink, _bitmap(int(code), cell))) for code in codes]
-    return chr(int(codes[int(np.argmax(all_alike))]))
+def _rule(ink: Floats, grid: Grid) -> str:
+    """The sign that a ruled line repeats: the narrow glyph most like it, those that rules are made of first."""
+    table = glyphs(grid.cell)
+    narrow = np.flatnonzero((table.first_cell[:_LAST_SIGN] >= 0) & (table.first_cell[:_LAST_SIGN] < table.narrow))
+    for codes in ([ord(sign) for sign in _RULES], [int(code) for code in narrow]):
+        likeness = [float(_correlation(ink, _as_seen(_bitmap(code, grid.cell), grid))) for code in codes]
+        best = int(np.argmax(likeness))
+        if likeness[best] >= _LIKE:
+            break
+    return chr(codes[best])
 
 
 def _box(row: int, first: int, end: int, grid: Grid) -> tuple[float, float, float, float]:

@@ -93,7 +93,7 @@ class DeepSeek:
         raise ModelError(
             "No DeepSeek-OCR here",
             f"{place} the hub's folders on this machine.",
-            f"Nothing is downloaded without your word: `hf download {fetch}` fetches it (6.8 GB).",
+            f"Nothing is downloaded without your word: `hf download {fetch}` fetches it (about 7 GB).",
         )
 
     def _may_run(self, checkpoint: Checkpoint) -> bool:

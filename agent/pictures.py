@@ -1,0 +1,76 @@
+"""Pictures brought back as text: a page of ours by its pixels alone, any other by the OCR engine at hand."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foundation.trust import Trust
+from memory.archive.passage import PageText
+from memory.errors import NotAPage
+
+if TYPE_CHECKING:  # a page of ours needs no engine
+    from memory.archive.ocr_lines import OnLine
+    from models.ocr.consent import Consent
+    from models.ocr.port import OcrEngine
+    from models.settings import ModelSettings
+
+OUR_READERS = ("cells", "nearest")
+OpenEngine = Callable[[str], "OcrEngine | None"]
+"""The OCR engine of that name, or the one to take where the name is `auto`; None where there is none."""
+
+PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
+_BEGINNINGS = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"BM", b"II*\x00", b"MM\x00*", b"GIF8")
+
+
+def is_picture(asked: str) -> bool:
+    """Whether the argument names a picture: by its ending, or by what the file begins with."""
+    path = Path(asked)
+    if path.suffix.lower() in PICTURES:
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(8).startswith(_BEGINNINGS)
+    except (OSError, ValueError):  # no file of that name, or no name that a file could have
+        return False
+
+
+def read_file(
+    path: Path, *, engine: str = "auto", open_engine: OpenEngine | None = None, on_line: "OnLine | None" = None
+) -> PageText:
+    """The text of a picture, by the reader named, or the best that can.
+
+    No engine is opened, and no configuration read for one, before our own readers have failed.
+    Raises NotAPage, NotFound, and what the engine raises.
+    """
+    from memory.archive.reading import read_picture
+
+    open_one = open_engine or engines()
+    if engine in OUR_READERS:
+        return read_picture(path, engine=engine)
+    if engine != "auto":
+        return read_picture(path, engine=engine, ocr=open_one(engine), on_line=on_line)
+    try:
+        page = read_picture(path)
+    except NotAPage:
+        if (ocr := open_one("auto")) is None:
+            raise
+        return read_picture(path, ocr=ocr, on_line=on_line)
+    if page.trust is Trust.EXACT or (ocr := open_one("auto")) is None:
+        return page
+    return read_picture(path, ocr=ocr, on_line=on_line)
+
+
+def engines(
+    settings: "Callable[[], ModelSettings] | None" = None,
+    env: Mapping[str, str] | None = None,
+    consent: "Consent | None" = None,
+) -> OpenEngine:
+    """Opens engines by the settings, which are asked for when the first one is."""
+
+    def open_one(name: str) -> "OcrEngine | None":
+        from models.ocr.open import engine_named, installed_engine
+
+        chosen = settings() if settings else None
+        return installed_engine(chosen, env, consent) if name == "auto" else engine_named(name, chosen, env, consent)
+
+    return open_one
