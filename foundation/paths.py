@@ -64,6 +64,11 @@ class Workspace(Struct, frozen=True):
         return self.state / "pages"
 
     @property
+    def knowledge(self) -> Path:
+        """Pictures that were added to knowledge, to the byte, each named by its SHA-256."""
+        return self.state / "knowledge"
+
+    @property
     def postings(self) -> Path:
         return self.state / "postings"
 

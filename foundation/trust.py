@@ -33,6 +33,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     conversation: str = ""
     speaker: str = ""
     time: datetime | None = None
+    place: str = ""  # in a file that was added: `page 3`, `slide 2`, a heading
     page: str = ""  # the page that carries the text, where it was archived
     lines: tuple[int, int] | None = None
 
@@ -41,7 +42,8 @@ class Citation(Struct, frozen=True, kw_only=True):
         it. The whole title is in `title`."""
         day = iso(self.time)[:10] if self.time else ""
         where = f"{self.ref}#L{self.lines[0]}-L{self.lines[1]}" if self.lines else self.ref
-        return "[" + " · ".join(part for part in (_shortened(self.title), self.speaker, day, where) if part) + "]"
+        parts = (_shortened(self.title), _shortened(self.place), self.speaker, day, where)
+        return "[" + " · ".join(part for part in parts if part) + "]"
 
 
 def _shortened(title: str) -> str:

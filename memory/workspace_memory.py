@@ -13,6 +13,7 @@ from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry
 from memory.cold.mirrors import Mirrors
 from memory.hot import HotMemory
+from memory.knowledge.knowledge import Knowledge
 from memory.search import Search, analyse
 
 
@@ -50,6 +51,10 @@ class Memory:
     @cached_property
     def search(self) -> Search:
         return Search(self.cold, self.hot, self.passage, self.workspace.postings, self._clock)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        return Knowledge(self.workspace, self.cold, lambda: self.vault, lambda query: self.search.query(query))
 
     @cached_property
     def mirrors(self) -> Mirrors:

@@ -135,8 +135,9 @@ def render(part: Part) -> str:
             return f"<palimpsest-{what}>\n{_kept_inside(text)}\n</palimpsest-{what}>"
         case Recalled(text=text, citation=citation, trust=trust, time=time):
             when = f' time="{iso(time)}"' if time else ""
+            source = ", ".join(part for part in (citation.title, citation.place) if part)
             opening = f'<palimpsest-recalled ref="{_quoted(citation.ref)}"{when} trust="{trust.value}"'
-            return f'{opening} source="{_quoted(citation.title)}">\n{_kept_inside(text)}\n</palimpsest-recalled>'
+            return f'{opening} source="{_quoted(source)}">\n{_kept_inside(text)}\n</palimpsest-recalled>'
         case ToolResult(text=text):
             return text
         case _:

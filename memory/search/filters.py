@@ -12,14 +12,15 @@ from memory.cold.sql import fetch
 from memory.hot.notes import Note
 from memory.search.documents import Documents
 from memory.search.growing import Column
-from memory.search.query import NOTE, QUOTING, UNASKED, Query
+from memory.search.query import KNOWLEDGE, NOTE, QUOTING, UNASKED, Query
 from memory.search.rank import Allowed
 from models.messages import Role
 
 _Mask = Callable[[Documents, Column], Column]
 
 _LABELLED_CONVERSATIONS = """SELECT conversation FROM labels WHERE label = ?1
-    UNION SELECT seq FROM conversations WHERE kind = 'archive' AND title = ?2"""
+    UNION SELECT seq FROM conversations WHERE kind IN ('archive', 'knowledge') AND title = ?2"""
+_KNOWN = "SELECT conversation FROM knowledge WHERE replaced_ms IS NULL"
 _LABELLED_ENTRIES = """SELECT DISTINCT s.entry FROM archives a JOIN pages p ON p.archive = a.seq
     JOIN spans s ON s.page = p.id WHERE a.label = ?1"""
 
@@ -33,7 +34,7 @@ def entries_lending(query: Query) -> Allowed:
 
 def entries_allowed(query: Query, cold: ColdStore) -> Allowed:
     """Which entries the query lets through."""
-    masks: list[_Mask] = [lambda documents, some: documents["alive"][some] == 1, _kinds(query.kinds)]
+    masks: list[_Mask] = [lambda documents, some: documents["alive"][some] == 1, _kinds(query.kinds, cold)]
     if query.exclude:
         masks.append(_not_among(query.exclude))
     if not query.kinds and not query.speaker:
@@ -88,7 +89,11 @@ def _quotes_nobody(documents: Documents, some: Column) -> Column:
     return (documents["speaker"][some] != quoting) | (documents["role"][some] != answering)
 
 
-def _kinds(kinds: tuple[str, ...]) -> _Mask:
+def _kinds(kinds: tuple[str, ...], cold: ColdStore) -> _Mask:
+    if KNOWLEDGE in kinds:
+        known = _in("conversation", [row[0] for row in cold.read(lambda db: fetch(db, _KNOWN))])
+        others = _kinds(tuple(kind for kind in kinds if kind != KNOWLEDGE) or (NOTE,), cold)
+        return lambda documents, some: known(documents, some) | others(documents, some)
     if kinds:
         return lambda documents, some: np.isin(documents["kind"][some], [documents.code(kind) for kind in kinds])
     return lambda documents, some: ~np.isin(documents["kind"][some], [documents.code(kind) for kind in UNASKED])

@@ -11,6 +11,8 @@ from memory.cold import ColdStore, Conversation, Entry, EntryKind
 from memory.cold.sql import fetch
 from memory.errors import MemoryTrouble
 from memory.hot.notes import Note
+from memory.knowledge.places import KIND as KNOWN
+from memory.knowledge.places import Spot, spot
 from memory.search.finding import Findings, Found
 from memory.search.likeness import Shingles, alike, shingles
 from memory.search.query import NOTE, Hit, Query
@@ -85,6 +87,7 @@ class Reader:
             return None
         start, end = best_window(passage.text, self._findings.worth, self._query.window_tokens)
         page = self._page_of(entry, start, passage)
+        at = self._spot(conversation, entry, start)
         is_page = entry.kind is EntryKind.PAGE and bool(page)
         title = conversation.title
         speaker = entry.speaker or entry.role.value
@@ -95,6 +98,7 @@ class Reader:
             conversation=entry.conversation,
             speaker="" if is_page else speaker,
             time=entry.time,
+            place=at.place,
             page=page,
         )
         return Hit(
@@ -110,9 +114,15 @@ class Reader:
             snippet=passage.text[start:end],
             text_span=(start, end),
             citation=citation,
-            trust=passage.trust,
+            trust=Trust.APPROXIMATE if at.read_by else passage.trust,
             parts=found.parts,
         )
+
+    def _spot(self, conversation: Conversation, entry: Entry, start: int) -> Spot:
+        """Where in its file the snippet stands, if it is of a file that was added."""
+        if conversation.kind != KNOWN:
+            return Spot()
+        return self._cold.read(lambda db: spot(db, conversation.seq, entry.seq, start))
 
     def _conversation(self, seq: int) -> Conversation:
         if seq not in self._conversations:

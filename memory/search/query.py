@@ -21,7 +21,10 @@ UNASKED = (EntryKind.TOOL_CALL.value, EntryKind.SUMMARY.value)
 QUOTING = "offline"
 """The speaker that has no words of its own: its answers are found only where `speaker` or `kinds` asks for them."""
 
-KINDS = (*(kind.value for kind in EntryKind), NOTE)
+KNOWLEDGE = "knowledge"
+"""The kind of a page of a file that was added to knowledge, and that no newer version has replaced."""
+
+KINDS = (*(kind.value for kind in EntryKind), NOTE, KNOWLEDGE)
 _MOST_AT_ONCE = 1000
 
 

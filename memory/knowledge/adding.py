@@ -1,0 +1,149 @@
+"""Adding files: each is read, archived and made a memory in one transaction of its own.
+
+Killed anywhere, what was added stays, nothing stands twice, and the same command goes on where it stopped. One bad file
+never stops the rest.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from foundation.clock import to_ms
+from foundation.paths import Workspace
+from memory.archive.vault import Vault
+from memory.cold import ColdStore
+from memory.errors import AlreadyThere
+from memory.knowledge import rows
+from memory.knowledge.errors import NotOurs, Unreadable
+from memory.knowledge.keeping import File, Keeping
+from memory.knowledge.known import Known
+from memory.knowledge.readers.document import Document, Sight
+from memory.knowledge.readers.kinds import read_file
+from memory.knowledge.redacting import given
+from memory.knowledge.report import AddOptions, AddProgress, AddReport, Told
+from memory.knowledge.walking import Met, walk
+
+OnProgress = Callable[[AddProgress], None]
+MOST_CHARS = 50_000_000
+
+
+class Adding:
+    """One run of adding. `sight` gives the OCR engine at hand, and is asked when the first file is read."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        vault: Vault,
+        cold: ColdStore,
+        options: AddOptions,
+        sight: Callable[[], Sight | None],
+    ) -> None:
+        self._workspace = workspace
+        self._vault = vault
+        self._cold = cold
+        self._clock = cold.clock
+        self._options = options
+        self._sight = sight
+        self.report = AddReport(redacted=options.redact)
+
+    def run(self, paths: Sequence[Path], on_progress: OnProgress | None = None) -> None:
+        """Adds all that the paths name; `report` says what came of it, and is right at any moment."""
+        met = [one for path in paths for one in self._met(path)]
+        files = list({one.path: one for one in met if not one.why}.values())
+        for number, one in enumerate(files):
+            if on_progress is not None:
+                on_progress(AddProgress(number, len(files), one.name))
+            self._take(one)
+        if on_progress is not None and files:
+            on_progress(AddProgress(len(files), len(files), ""))
+
+    def _met(self, path: Path) -> Iterable[Met]:
+        for one in walk(path, self._own()):
+            if one.failed and self._noticed_gone(one):
+                continue
+            if one.why:
+                told = Told(one.name, one.path, one.why)
+                (self.report.bad if one.failed else self.report.skipped).append(told)
+            yield one
+
+    def _noticed_gone(self, one: Met) -> bool:
+        """Whether what cannot be opened is a memory whose file was removed: that is no failure."""
+        known = self._cold.read(lambda db: rows.at_source(db, one.path))
+        if known is None or os.path.lexists(one.path):
+            return False
+        if known.missing is None:
+            self._cold.write(lambda db: rows.set_missing(db, [known.seq], to_ms(self._clock.now())))
+        self.report.removed.append(Told(known.name, known.source, id=known.id))
+        return True
+
+    def _own(self) -> frozenset[str]:
+        """What of the workspace is remembered in other ways."""
+        space = self._workspace
+        own = (space.system_yaml, space.agents_md, space.soul_md, space.memory_md)
+        return frozenset(os.path.realpath(path) for path in (*own, space.memory_dir, space.conversations, space.skills))
+
+    def _take(self, one: Met) -> None:
+        try:
+            self._add(one)
+        except NotOurs as error:
+            named = not one.root  # what a person names, they mean to be read
+            (self.report.bad if named else self.report.skipped).append(Told(one.name, one.path, error.message))
+        except Unreadable as error:
+            self.report.bad.append(Told(one.name, one.path, error.message, error.hint))
+        except OSError as error:
+            self._not_read(one, error)
+
+    def _not_read(self, one: Met, error: OSError) -> None:
+        """One file that the disk refuses is a bad file; a full disk or a broken store ends the run."""
+        if error.filename is None or os.path.realpath(error.filename) != one.path:
+            raise error
+        self.report.bad.append(Told(one.name, one.path, error.strerror or str(error)))
+
+    def _add(self, one: Met) -> None:
+        path = Path(one.path)
+        about = path.stat()
+        known = self._cold.read(lambda db: rows.at_source(db, one.path))
+        if known and not known.missing and (known.bytes, known.mtime_ns) == (about.st_size, about.st_mtime_ns):
+            self._unchanged(one, known, about.st_mtime_ns)
+            return
+        if about.st_size > self._options.max_file_mb * 2**20:
+            raise Unreadable(
+                f"it has {about.st_size:,} bytes; {self._options.max_file_mb} MB are the most",
+                "palimpsest config set knowledge.max_file_mb N",
+            )
+        file = File(one, path.read_bytes(), about.st_mtime_ns)
+        if known and known.sha256 == file.sha256:
+            self._unchanged(one, known, file.mtime_ns)
+            return
+        self._keep(file, known)
+
+    def _unchanged(self, one: Met, known: Known, mtime_ns: int) -> None:
+        self.report.unchanged += 1
+        moved = (known.mtime_ns, known.missing) != (mtime_ns, None) or (one.root and not known.root)
+        if moved:
+            self._cold.write(lambda db: rows.touch(db, known.seq, mtime_ns, one.name, one.root))
+
+    def _keep(self, file: File, known: Known | None) -> None:
+        document = _read(file, self._sight)
+        document, text, secrets = given(document, redact=self._options.redact)
+        keeping = Keeping(self._workspace.knowledge, self._vault, self._options, self._clock.now())
+        try:
+            made, archived = keeping.keep(file, document, text)
+        except AlreadyThere:  # another process added these very bytes meanwhile
+            self.report.unchanged += 1
+            return
+        self.report.secrets += secrets
+        self.report.said += document.said
+        self.report.pages += len(archived.pages)
+        self.report.text_tokens += archived.text_tokens
+        self.report.vision_tokens += archived.vision_tokens
+        (self.report.changed if known else self.report.added).append(Told(made.name, made.source, id=made.id))
+
+
+def _read(file: File, sight: Callable[[], Sight | None]) -> Document:
+    document = read_file(file.raw, file.met.name, sight())
+    if not document.text.strip():
+        raise NotOurs("there is nothing in it")
+    if len(document.text) > MOST_CHARS:
+        raise Unreadable(f"its text has {len(document.text):,} characters; {MOST_CHARS:,} are the most")
+    return document

@@ -1,0 +1,44 @@
+"""What can go wrong with a file that is to be known.
+
+MemoryTrouble
+└── KnowledgeTrouble
+    ├── Unreadable      it is of a kind that we read, and cannot be read; the message is the reason
+    │   └── NoReader    the library that reads it is not installed; the hint is the one command that installs it
+    └── NotOurs         it is of no kind that we read
+"""
+
+from foundation.installing import install_extra
+from memory.errors import MemoryTrouble
+
+
+class KnowledgeTrouble(MemoryTrouble):
+    """Something is wrong with a file that was to be added."""
+
+    code = "knowledge"
+
+
+class Unreadable(KnowledgeTrouble):
+    """A file of a kind that we read cannot be read."""
+
+    code = "unreadable"
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__("A file cannot be read", reason, hint)
+
+
+class NoReader(Unreadable):
+    """The library that reads this kind is not installed."""
+
+    code = "missing"
+
+    def __init__(self, library: str) -> None:
+        super().__init__(f"reading it needs {library}", f"Install it with: {install_extra('knowledge')}")
+
+
+class NotOurs(KnowledgeTrouble):
+    """A file of a kind that is not read."""
+
+    code = "not_read"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("Not a kind that is read", reason)

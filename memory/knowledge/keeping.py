@@ -1,0 +1,118 @@
+"""One file becomes a memory: its text archived, and its rows beside it, in one transaction."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+import apsw
+from msgspec.structs import replace
+
+from foundation.clock import to_ms
+from foundation.privacy import Cleared, clear
+from memory.archive.passage import Archived
+from memory.archive.vault import Vault
+from memory.cold import new_id
+from memory.cold.bodies import to_bytes
+from memory.cold.sql import fetch
+from memory.errors import AlreadyThere
+from memory.knowledge import pictures, rows
+from memory.knowledge.known import Known, View
+from memory.knowledge.patterns import importance_of
+from memory.knowledge.places import KIND
+from memory.knowledge.readers.document import Document, Place
+from memory.knowledge.report import AddOptions
+from memory.knowledge.score import DEFAULT_IMPORTANCE
+from memory.knowledge.sketch import sketch
+from memory.knowledge.walking import Met
+
+_PAGES = """SELECT chars, (SELECT p.mode FROM spans s JOIN pages p ON p.id = s.page WHERE s.entry = e.seq
+            ORDER BY s.start LIMIT 1) FROM entries e WHERE conversation = ? ORDER BY seq"""
+
+
+class File:
+    """A file's bytes, as they were read once: what is hashed is what is kept."""
+
+    def __init__(self, met: Met, raw: bytes, mtime_ns: int) -> None:
+        self.met, self.raw, self.mtime_ns = met, raw, mtime_ns
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.raw).hexdigest()
+
+
+class Keeping:
+    """Keeps documents. `folder` is where pictures go."""
+
+    def __init__(self, folder: Path, vault: Vault, options: AddOptions, now: datetime) -> None:
+        self._folder = folder
+        self._vault = vault
+        self._options = options
+        self._now = now
+
+    def keep(self, file: File, document: Document, text: Cleared) -> tuple[Known, Archived]:
+        """The new memory. Raises AlreadyThere where another process added the same meanwhile: nothing is kept then."""
+        names = pictures.keep(self._folder, document.pictures)
+        made = self._known(file, document, text)
+        alike = sketch(text)
+
+        def also(db: apsw.Connection, archived: Archived) -> None:
+            (conversation,) = fetch(db, "SELECT conversation FROM archives WHERE seq = ?", (archived.seq,))[0]
+            whole = self._beside_the_old(db, replace(made, conversation=conversation))
+            seq = rows.insert(db, whole, alike)
+            rows.insert_places(db, seq, [Place(0, ""), *document.places])  # what stands at 0 itself goes before
+            rows.insert_views(db, seq, _views(db, conversation, document, names))
+
+        archived = self._vault.archive_text(
+            text, label=made.name, mode=self._options.mode, kind=KIND, origin=KIND, also=also
+        )
+        return made, archived
+
+    def _known(self, file: File, document: Document, text: Cleared) -> Known:
+        met = file.met
+        return Known(
+            id=new_id("k"), source=met.path, name=clear(met.name), root=met.root, kind=document.kind,
+            category=clear(self._options.category or _category(met, document)), bytes=len(file.raw),
+            mtime_ns=file.mtime_ns, sha256=file.sha256, text_sha256=hashlib.sha256(to_bytes(text)).hexdigest(),
+            chars=len(text), added=self._now,
+        )  # fmt: skip
+
+    def _beside_the_old(self, db: apsw.Connection, made: Known) -> Known:
+        """With what was known of the file before; the old version steps back."""
+        old = rows.at_source(db, made.source)
+        importance = importance_of(made, rows.patterns(db), old.importance if old else DEFAULT_IMPORTANCE)
+        if old is None:
+            return replace(made, importance=importance)
+        if (old.sha256, old.text_sha256) == (made.sha256, made.text_sha256):
+            raise AlreadyThere("Already known", f"{made.source} was added meanwhile.")
+        rows.replace(db, old.seq, to_ms(made.added))
+        category = made.category if self._options.category else old.category
+        return replace(
+            made, importance=importance, category=category, accesses=old.accesses, accessed=old.accessed
+        )  # fmt: skip
+
+
+def _category(met: Met, document: Document) -> str:
+    """The folder that it lies in, below the one that was named; else its kind."""
+    folders = met.name.split("/")[1:-1] if met.root else []
+    return folders[0] if folders else document.kind
+
+
+def _views(db: apsw.Connection, conversation: int, document: Document, names: Sequence[str]) -> list[View]:
+    """The pictures, and each page of the text that is more than what a picture says."""
+    found, at = list[View](), 0
+    for chars, mode in fetch(db, _PAGES, (conversation,)):
+        if not _is_pictured(document, at, at + chars):
+            found.append(View(len(found) + 1, at, chars, "", mode or "base"))
+        at += chars
+    for picture, name in zip(document.pictures, names, strict=True):
+        mode = pictures.mode_of(picture.width, picture.height)
+        found.append(View(len(found) + 1, picture.start, picture.length, name, mode))
+    return found
+
+
+def _is_pictured(document: Document, start: int, end: int) -> bool:
+    """Whether that stretch of the text lies within pictures, but for what parts them."""
+    shown = sum(max(0, min(end, p.start + p.length) - max(start, p.start)) for p in document.pictures)
+    return shown > 0 and shown >= end - start - 2 * len(document.pictures)

@@ -1,0 +1,264 @@
+"""The face of knowledge: add files, list them, weigh them, bring back what they say."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from foundation.clock import to_ms
+from foundation.errors import Misuse
+from foundation.paths import Workspace
+from foundation.privacy import clear
+from foundation.trust import Trust
+from memory.archive.passage import Passage
+from memory.archive.vault import Vault
+from memory.cold import ColdStore
+from memory.cold.sql import fetch
+from memory.errors import NotFound
+from memory.knowledge import gone, rows
+from memory.knowledge.forgetting import Standing
+from memory.knowledge.known import Known, View
+from memory.knowledge.patterns import importance_of, means
+from memory.knowledge.picking import Brought, Cost, KnowledgeContext, asked, candidates, in_view_first, picked
+from memory.knowledge.readers.document import Place
+from memory.knowledge.report import AddOptions, AddReport, Told
+from memory.knowledge.score import DEFAULT_IMPORTANCE, MOST_IMPORTANT
+from memory.knowledge.settings import KnowledgeSettings
+from memory.knowledge.showing import Shower
+from memory.knowledge.weighing import Remembered, Stats, Weighing, stats_of
+from memory.search import Query, Results
+from models.tokens import estimate
+
+if TYPE_CHECKING:  # readers and pages are loaded when a file is added
+    from memory.knowledge.adding import OnProgress
+
+
+class Knowledge:
+    """The files that a person added to one workspace. Methods may be called from any thread."""
+
+    def __init__(
+        self, workspace: Workspace, cold: ColdStore, vault: Callable[[], Vault], search: Callable[[Query], Results]
+    ) -> None:
+        self._workspace = workspace
+        self._cold = cold
+        self._vault = vault
+        self._search = search
+        self._weighing = Weighing(cold)
+
+    # ── adding ──
+
+    def add(
+        self,
+        paths: Sequence[Path],
+        options: AddOptions | None = None,
+        settings: KnowledgeSettings | None = None,
+        *,
+        report: AddReport | None = None,
+        on_progress: "OnProgress | None" = None,
+    ) -> AddReport:
+        """Adds files, and folders with all that is below them. `report`, where one is given, fills as it goes.
+
+        Raises what ends the whole run: a store that is full or damaged. A bad file is in the report.
+        """
+        from memory.knowledge.adding import Adding
+        from memory.knowledge.sight import installed_sight
+
+        options, settings = options or AddOptions(), settings or KnowledgeSettings()
+        before = self._weighing.standings(settings.max_vision_tokens)
+        if options.importance is not None:
+            self.set_importance([str(path.resolve()) for path in paths], options.importance)
+        adding = Adding(self._workspace, self._vault(), self._cold, options, installed_sight)
+        adding.report = report or adding.report
+        adding.run(paths, on_progress)
+        self._notice(adding.report)
+        self._end_what_is_due(settings, adding.report)
+        self._tell_forgotten(before, settings.max_vision_tokens, adding.report)
+        return adding.report
+
+    def notice_removed(self) -> list[Known]:
+        """Marks the memories whose files are gone, and unmarks those that came back; gives the newly gone."""
+        memories = self._current()
+        away, back = gone.removed(memories), gone.returned(memories)
+        if (away or back) and not self._cold.read_only:
+            now = to_ms(self._cold.clock.now())
+
+            def transaction(db: apsw.Connection) -> None:
+                rows.set_missing(db, [known.seq for known in away], now)
+                rows.set_missing(db, [known.seq for known in back], None)
+
+            self._cold.write(transaction)
+        return away
+
+    # ── what there is ──
+
+    def memories(self, max_vision_tokens: int) -> list[Remembered]:
+        """Every memory, by name."""
+        return self._weighing.remembered(max_vision_tokens)
+
+    def find(self, refs: Sequence[str]) -> list[Known]:
+        """The memories that ids, names, paths or patterns mean, by name. Raises NotFound where one means none."""
+        memories = self._current()
+        found: dict[int, Known] = {}
+        for ref in refs:
+            meant = [known for known in memories if means(ref, known)]
+            if not meant:
+                raise NotFound("Nothing by that name", f"No file that was added is “{ref}”.", _LIST)
+            found.update({known.seq: known for known in meant})
+        return sorted(found.values(), key=lambda known: (known.name, known.source))
+
+    def text(self, known: Known) -> Passage:
+        """All of a file's text, as it was kept."""
+        parts = [self._cold.entry(seq) for seq in self._entries(known)]
+        passages = [self._vault().entry_text(entry) for entry in parts]
+        sound = all(passage.trust is Trust.EXACT for passage in passages)
+        return Passage(
+            text="".join(passage.text for passage in passages),
+            trust=Trust.EXACT if sound else Trust.APPROXIMATE,
+            pages=tuple(page for passage in passages for page in passage.pages),
+        )
+
+    def places(self, known: Known) -> list[Place]:
+        """Where in the file its text stands."""
+        return self._cold.read(lambda db: rows.places_of(db, known.seq))
+
+    def views(self, known: Known) -> list[View]:
+        """What a model that sees can be shown of it."""
+        return self._cold.read(lambda db: rows.views_of(db, known.seq))
+
+    def pictures(self, known: Known) -> list[Path]:
+        """The pictures that were kept of it, to the byte."""
+        return [self._workspace.knowledge / view.picture for view in self.views(known) if view.picture]
+
+    def versions(self, known: Known) -> list[Known]:
+        """All that is kept of the file, the newest first."""
+        return self._cold.read(lambda db: rows.versions(db, known.source))
+
+    def stats(self, max_vision_tokens: int) -> Stats:
+        """How much is known, and how much of it stands in view."""
+        older = self._cold.read(lambda db: sum(known.replaced is not None for known in rows.past_keeping(db)))
+        return stats_of(self.memories(max_vision_tokens), older, max_vision_tokens)
+
+    # ── a person's own word ──
+
+    def set_importance(self, patterns: Sequence[str], importance: float) -> list[Known]:
+        """What the patterns mean has that importance, now and when it is added later; gives what they mean now.
+
+        Raises Misuse for an importance that is not between 0 and 10.
+        """
+        if not 0 <= importance <= MOST_IMPORTANT:
+            raise Misuse("Out of range", f"An importance is between 0 and 10, not {importance:g}.", "5 is the default.")
+        now = to_ms(self._cold.clock.now())
+
+        def transaction(db: apsw.Connection) -> list[Known]:
+            for place, pattern in enumerate(patterns):
+                rows.keep_pattern(db, clear(pattern), importance, now + place)
+            kept = rows.patterns(db)
+            meant = [known for known in rows.current(db) if any(means(pattern, known) for pattern in patterns)]
+            rows.set_importance(db, {known.seq: importance_of(known, kept, DEFAULT_IMPORTANCE) for known in meant})
+            return meant
+
+        return self._cold.write(transaction)
+
+    def patterns(self) -> list[tuple[str, float]]:
+        """Importances by pattern, in the order in which they were set."""
+        return self._cold.read(rows.patterns)
+
+    def set_category(self, refs: Sequence[str], category: str) -> list[Known]:
+        """Raises NotFound."""
+        found = self.find(refs)
+        self._cold.write(lambda db: rows.set_category(db, [known.seq for known in found], clear(category)))
+        return found
+
+    def remove(self, memories: Iterable[Known]) -> list[Known]:
+        """Deletes memories for good, with every older version, their pages and pictures. The files stay on disk."""
+        removed = list(memories)
+        for known in removed:
+            for version in self.versions(known):
+                self._delete(version)
+        return removed
+
+    # ── bringing back ──
+
+    def get_context_for_query(
+        self, query: str, budget: int, *, max_vision_tokens: int = 400, cost: Cost | None = None,
+        count: Callable[[str], int] = estimate,
+    ) -> KnowledgeContext:  # fmt: skip
+        """What knowledge has on a question, in at most `budget` tokens; each memory that is brought was used once.
+
+        With `cost` (tokens of a picture, by its pixels) the model sees: it is given pages, and passages where a page
+        does not fit. Without, passages.
+        """
+        hits = asked(self._search, query)
+        known = self._cold.read(lambda db: rows.of_conversations(db, [hit.conversation for hit in hits]))
+        where = self._weighing.standings(max_vision_tokens)
+        found, out_of_view = in_view_first(candidates(hits, known, where, self._cold.clock.now()))
+        eye = Shower(self._cold, self._vault(), self._workspace.knowledge).eye(cost) if cost else None
+        brought = picked(found, budget, count, eye)
+        self._used(brought)
+        return KnowledgeContext(query=query, budget=budget, brought=brought, out_of_view=bool(brought) and out_of_view)
+
+    def used(self, conversations: Sequence[str]) -> None:
+        """The memories whose pages these conversations (ids) hold were used once more: recalled, shown or cited."""
+        known = self._cold.read(lambda db: rows.of_conversations(db, conversations)) if conversations else {}
+        if known and not self._cold.read_only:
+            now = to_ms(self._cold.clock.now())
+            self._cold.write(lambda db: rows.count_use(db, sorted({one.seq for one in known.values()}), now))
+
+    # ── within ──
+
+    def _current(self) -> list[Known]:
+        return self._cold.read(rows.current)
+
+    def _entries(self, known: Known) -> list[int]:
+        sql = "SELECT seq FROM entries WHERE conversation = ? ORDER BY seq"
+        return [row[0] for row in self._cold.read(lambda db: fetch(db, sql, (known.conversation,)))]
+
+    def _used(self, brought: Sequence[Brought]) -> None:
+        self.used(list(dict.fromkeys(one.citation.conversation for one in brought)))
+
+    def _notice(self, report: AddReport) -> None:
+        told = {one.source for one in report.removed}
+        newly = [Told(one.name, one.source, id=one.id) for one in self.notice_removed() if one.source not in told]
+        report.removed.extend(newly)
+
+    def _end_what_is_due(self, settings: KnowledgeSettings, report: AddReport) -> None:
+        if not settings.retention_days:
+            return
+        out = [
+            seq
+            for seq, one in self._weighing.standings(settings.max_vision_tokens).items()
+            if one.state == "out of view"
+        ]
+        past = self._cold.read(rows.past_keeping)
+        now = self._cold.clock.now()
+        for known in gone.due(self._current(), past, out, now, settings.retention_days):
+            self._delete(known)
+            report.deleted.append(Told(known.name, known.source, _why_due(known, settings.retention_days), id=known.id))
+
+    def _tell_forgotten(self, before: dict[int, Standing], budget: int, report: AddReport) -> None:
+        names = {known.seq: known for known in self._current()}
+        for seq, now in self._weighing.standings(budget).items():
+            was = before.get(seq)
+            if (now.state, now.mode) != (
+                "in view" if was is None else was.state,
+                now.mode if was is None else was.mode,
+            ):
+                known = names[seq]
+                how = now.state if not now.in_view else f"in view at {now.mode}"
+                report.forgotten.append(Told(known.name, known.source, how, id=known.id))
+
+    def _delete(self, known: Known) -> None:
+        alone = self._cold.read(lambda db: rows.pictures_only_of(db, known.seq))
+        pages = self._cold.delete_conversation(known.conversation)  # its rows of knowledge go with it
+        self._vault().release(pages)
+        for picture in alone:
+            (self._workspace.knowledge / picture).unlink(missing_ok=True)
+
+
+def _why_due(known: Known, days: int) -> str:
+    state = "replaced" if known.replaced else "gone from disk" if known.missing else "out of view"
+    return f"{state}, and {days:,} days passed (knowledge.retention_days)"
+
+
+_LIST = "`palimpsest knowledge list` shows what was added."

@@ -1,0 +1,143 @@
+"""What knowledge has on a question, within a budget: pages for a model that sees, passages for one that reads.
+
+Candidates are what the search finds relevant. They are taken by relevance, recency and importance (memory.knowledge.
+score), as many as the budget holds. What forgetting took out of view is asked only where nothing in view is relevant.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from foundation.trust import Citation, Trust
+from memory.archive.factsheet import factsheet
+from memory.archive.gate import FRAME as OVERHEAD
+from memory.archive.gate import stays_text, worth_it
+from memory.knowledge.forgetting import Standing
+from memory.knowledge.known import Known, View
+from memory.knowledge.score import pick_score
+from memory.search import Hit, Query, Results
+from memory.search.query import KNOWLEDGE
+from models.messages import Image
+
+LOOKED_AT = 60  # hits
+PASSAGE = 200  # tokens
+
+Count = Callable[[str], int]
+Cost = Callable[[int, int], int]
+"""Tokens of a picture of so many pixels."""
+
+
+class Brought(Struct, frozen=True, kw_only=True):
+    """One passage, or one page with its exact words beside it."""
+
+    known: Known
+    citation: Citation
+    trust: Trust
+    text: str
+    score: float
+    tokens: int
+    image: Image | None = None
+
+
+class KnowledgeContext(Struct, frozen=True, kw_only=True):
+    """What is given to a model. `tokens` are at most `budget`. `out_of_view`: nothing in view was relevant."""
+
+    query: str
+    budget: int
+    brought: tuple[Brought, ...] = ()
+    out_of_view: bool = False
+
+    @property
+    def tokens(self) -> int:
+        return sum(one.tokens for one in self.brought)
+
+
+class Eye(Struct, frozen=True):
+    """How a model that sees is shown a page: the view behind a hit, the picture of it in a mode, what that costs."""
+
+    view: Callable[[Hit, Known], View | None]
+    picture: Callable[[Hit, Known, View, str], Image]
+    words: Callable[[Hit], str]  # all that stands on the page
+    cost: Cost
+
+
+class Candidate(Struct, frozen=True):
+    hit: Hit
+    known: Known
+    standing: Standing
+    score: float
+
+
+def candidates(
+    hits: Sequence[Hit], known: Mapping[str, Known], standings: Mapping[int, Standing], now: datetime
+) -> list[Candidate]:
+    """The hits of current memories, best first. Of twins that were merged, the one in view speaks for both."""
+    there = {known[hit.conversation].seq for hit in hits if hit.conversation in known}
+    found = list[Candidate]()
+    for hit in hits:
+        memory = known.get(hit.conversation)
+        if memory is None or standings[memory.seq].stood_for_by in there:
+            continue
+        days = (now - memory.added).total_seconds() / 86_400
+        score = pick_score(hit.score, days, memory.importance)
+        found.append(Candidate(hit, memory, standings[memory.seq], score))
+    return sorted(found, key=lambda one: (-one.score, one.hit.id))
+
+
+def in_view_first(found: Sequence[Candidate]) -> tuple[list[Candidate], bool]:
+    """Those in view (a merged twin counts as its better half); all the others only where there are none."""
+    seen = [one for one in found if one.standing.in_view or one.standing.stood_for_by is not None]
+    return (seen, False) if seen or not found else (list(found), True)
+
+
+def picked(found: Sequence[Candidate], budget: int, count: Count, eye: Eye | None) -> tuple[Brought, ...]:
+    """As many as the budget holds, each page once."""
+    taken, room, shown = list[Brought](), budget, set[tuple[int, int]]()
+    for one in found:
+        brought = None
+        view = eye.view(one.hit, one.known) if eye and one.standing.in_view else None
+        if eye and view:
+            if (one.known.seq, view.number) in shown:
+                continue
+            brought = _page(one, view, eye, room, count)
+            if brought:
+                shown.add((one.known.seq, view.number))
+        brought = brought or _passage(one, room, count)
+        if brought:
+            taken.append(brought)
+            room -= brought.tokens
+    return tuple(taken)
+
+
+def _page(one: Candidate, view: View, eye: Eye, room: int, count: Count) -> Brought | None:
+    """The page in the mode that forgetting left it, where it fits and costs less than its text; a picture where it
+    fits. None otherwise."""
+    image = eye.picture(one.hit, one.known, view, one.standing.mode)
+    seen, words = eye.cost(image.width, image.height), eye.words(one.hit)
+    facts = ", ".join(factsheet(words))
+    text = f"Shown in the picture “{image.name}”." + (f" Exact words on it: {facts}" if facts else "")
+    sheet = count(text)
+    if not view.picture and (stays_text(words) or not worth_it(count(words), seen, sheet)):
+        return None
+    tokens = seen + sheet + OVERHEAD
+    return _brought(one, text, tokens, image) if tokens <= room else None
+
+
+def _passage(one: Candidate, room: int, count: Count) -> Brought | None:
+    text = one.hit.snippet.strip()
+    tokens = count(text) + OVERHEAD
+    return _brought(one, text, tokens, None) if text and tokens <= room else None
+
+
+def _brought(one: Candidate, text: str, tokens: int, image: Image | None) -> Brought:
+    hit = one.hit
+    return Brought(
+        known=one.known, citation=hit.citation, trust=hit.trust, text=text, score=round(one.score, 3), tokens=tokens,
+        image=image,
+    )  # fmt: skip
+
+
+def asked(search: Callable[[Query], Results], question: str) -> tuple[Hit, ...]:
+    """What the search finds in knowledge."""
+    return search(Query(text=question, limit=LOOKED_AT, kinds=(KNOWLEDGE,), window_tokens=PASSAGE)).hits

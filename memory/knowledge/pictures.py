@@ -1,0 +1,60 @@
+"""Kept pictures, to the byte; and pictures as a vision model is shown them, no larger than a mode."""
+
+import hashlib
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+
+from foundation.files import make_private_folder, write_atomically
+from memory.archive.modes import MODES
+from memory.errors import Damaged
+from memory.knowledge.readers.document import Picture
+from models.messages import Image
+
+
+def keep(folder: Path, pictures: Iterable[Picture]) -> list[str]:
+    """Writes each as `<sha256><suffix>`, once, and gives the names."""
+    names = list[str]()
+    for picture in pictures:
+        names.append(f"{hashlib.sha256(picture.data).hexdigest()}{picture.suffix}")
+        path = folder / names[-1]
+        if not path.exists():
+            make_private_folder(folder)
+            write_atomically(path, picture.data)
+    return names
+
+
+def kept(folder: Path, name: str) -> bytes:
+    """The picture, to the byte. Raises Damaged where it is gone, or is another by now."""
+    try:
+        data = (folder / name).read_bytes()
+    except OSError as error:
+        raise Damaged("A kept picture is missing", f"{folder / name}: {error.strerror}.", _AGAIN) from error
+    if hashlib.sha256(data).hexdigest() != name.partition(".")[0]:
+        raise Damaged("A kept picture is damaged", f"{folder / name} is not what was kept.", _AGAIN)
+    return data
+
+
+def mode_of(width: int, height: int) -> str:
+    """The smallest mode that holds a picture of that size; large for all beyond."""
+    side = max(width, height)
+    return next((name for name, mode in MODES.items() if mode.side >= side), "large")
+
+
+def shown(data: bytes, mode: str, name: str) -> Image:
+    """The picture as it goes to a model: scaled down to the mode's side where it is larger, else as it is."""
+    from PIL import Image as Pillow
+
+    side = MODES[mode].side
+    with Pillow.open(BytesIO(data)) as opened:
+        media_type = Pillow.MIME.get(opened.format or "", "image/png")
+        if max(opened.size) <= side and media_type in {"image/png", "image/jpeg"}:
+            return Image(data, media_type, *opened.size, name)
+        picture = opened.convert("L" if opened.mode in {"1", "L"} else "RGB")
+    picture.thumbnail((side, side), Pillow.Resampling.LANCZOS)
+    out = BytesIO()
+    picture.save(out, "PNG")
+    return Image(out.getvalue(), "image/png", *picture.size, name)
+
+
+_AGAIN = "Add the file again, or take it from a backup of the workspace."

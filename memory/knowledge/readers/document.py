@@ -1,0 +1,68 @@
+"""What a reader gives: a file's text, the places in it, and the pictures that are kept as they are."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+Words = Callable[[bytes], str]
+"""Gives the words in an encoded picture; "" where it finds none."""
+
+
+class Place(Struct, frozen=True):
+    """From character `start` of the text on, this is where it stands: `page 3`, `slide 2`, a heading, `line 41`.
+
+    `read_by` is the OCR engine whose word the text is; "" for the file's own.
+    """
+
+    start: int
+    label: str
+    read_by: str = ""
+
+
+class Picture(Struct, frozen=True):
+    """A picture to be kept, encoded, and the stretch of the text that says what is on it."""
+
+    data: bytes
+    suffix: str  # of a file's name: `.png`
+    width: int
+    height: int
+    start: int
+    length: int
+
+
+class Document(Struct, frozen=True, kw_only=True):
+    """A file, read. `said` are sentences for the person who added it."""
+
+    kind: str  # pdf | docx | pptx | markdown | html | text | code | picture
+    text: str
+    places: tuple[Place, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    said: tuple[str, ...] = ()
+
+
+class Sight(NamedTuple):
+    """What reads the words in pictures here: the engine's name, and the engine."""
+
+    name: str
+    words: Words
+
+
+class Part(NamedTuple):
+    """A stretch of a file that has a place of its own."""
+
+    label: str
+    text: str
+    read_by: str = ""
+
+
+BETWEEN = "\n\n"
+
+
+def joined(parts: Sequence[Part]) -> tuple[str, tuple[Place, ...]]:
+    """The parts' texts below one another, and where each begins."""
+    places, at = list[Place](), 0
+    for part in parts:
+        places.append(Place(at, part.label, part.read_by))
+        at += len(part.text) + len(BETWEEN)
+    return BETWEEN.join(part.text for part in parts), tuple(places)

@@ -1,0 +1,99 @@
+"""Which reader a file goes to: by its ending, and where that says nothing by its first bytes."""
+
+from pathlib import PurePath
+
+from memory.knowledge.errors import NotOurs, Unreadable
+from memory.knowledge.readers.document import Document, Sight
+from memory.knowledge.readers.picture import PICTURES
+
+MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd"})
+HTML = frozenset({".html", ".htm", ".xhtml"})
+TEXT = frozenset({".txt", ".text", ".log", ".csv", ".tsv", ".rst", ".org", ".tex", ".adoc", ".srt", ".vtt", ".eml"})
+_CODE = """
+    .py .pyi .js .mjs .cjs .ts .tsx .jsx .c .h .cc .cpp .cxx .hpp .hh .rs .go .java .kt .kts .swift .m .mm .rb .php .pl
+    .pm .lua .r .jl .scala .clj .cljs .ex .exs .erl .hs .ml .mli .fs .fsx .cs .vb .dart .zig .nim .sh .bash .zsh .fish
+    .ps1 .bat .cmd .sql .yaml .yml .toml .json .jsonl .xml .ini .cfg .conf .css .scss .less .vue .svelte .tf .proto
+    .graphql .gradle .cmake .mk .dockerfile .ipynb .el .lisp .scm .vim .asm .s
+"""
+CODE = frozenset(_CODE.split())
+_NAMES = frozenset({"makefile", "dockerfile", "gemfile", "rakefile", "jenkinsfile", "cmakelists.txt"})
+_OLD = {".doc": ".docx", ".ppt": ".pptx", ".rtf": ".docx", ".odt": ".docx", ".odp": ".pptx"}
+_WORDS = frozenset({"text", "code", "markdown", "html"})
+_WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # byte order marks of what may hold NULs
+LOOKED_AT = 8192  # bytes, of a file whose name says nothing
+
+
+def kind_of(name: str, beginning: bytes) -> str:
+    """pdf | docx | pptx | markdown | html | text | code | picture. Raises NotOurs."""
+    path = PurePath(name.lower())
+    suffix = path.suffix
+    named = {".pdf": "pdf", ".docx": "docx", ".pptx": "pptx"}.get(suffix)
+    for endings, kind in (
+        (PICTURES, "picture"),
+        (MARKDOWN, "markdown"),
+        (HTML, "html"),
+        (TEXT, "text"),
+        (CODE, "code"),
+    ):
+        named = kind if suffix in endings else named
+    if path.name in _NAMES:
+        named = "code"
+    if named:
+        return named
+    if suffix in _OLD:
+        raise NotOurs(f"{suffix} files are not read; save it as {_OLD[suffix]}")
+    if beginning.startswith(b"%PDF-"):
+        return "pdf"
+    if looks_like_text(beginning):
+        return "code" if beginning.startswith(b"#!") else "text"
+    raise NotOurs(f"no reader for {suffix or 'binary'} files")
+
+
+def looks_like_text(beginning: bytes) -> bool:
+    """Whether the first bytes are UTF-8 without control characters, or have a byte order mark."""
+    if beginning.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return True
+    try:
+        text = beginning.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if len(beginning) < LOOKED_AT or error.start < len(beginning) - 3:
+            return False
+        text = beginning[: error.start].decode("utf-8")  # a character was cut in two
+    return not any(letter < " " and letter not in "\t\n\r\f\x1b" for letter in text)
+
+
+def read_file(raw: bytes, name: str, sight: Sight | None) -> Document:
+    """The file, read by the reader of its kind. Raises NotOurs, Unreadable."""
+    kind = kind_of(name, raw[:LOOKED_AT])
+    if kind in _WORDS and b"\x00" in raw[:LOOKED_AT] and not raw.startswith(_WIDE):
+        raise Unreadable("it holds binary data, whatever its name says")
+    return _read(kind, raw, name, sight)
+
+
+def _read(kind: str, raw: bytes, name: str, sight: Sight | None) -> Document:
+    match kind:
+        case "pdf":
+            from memory.knowledge.readers.pdf import read_pdf
+
+            return read_pdf(raw, name, sight)
+        case "docx":
+            from memory.knowledge.readers.docx import read_docx
+
+            return read_docx(raw)
+        case "pptx":
+            from memory.knowledge.readers.pptx import read_pptx
+
+            return read_pptx(raw)
+        case "picture":
+            from memory.knowledge.readers.picture import read_picture
+
+            return read_picture(raw, name, sight)
+        case _:
+            return _read_words(kind, raw)
+
+
+def _read_words(kind: str, raw: bytes) -> Document:
+    from memory.knowledge.readers import html, markdown, plain
+
+    readers = {"markdown": markdown.read_markdown, "html": html.read_html, "code": plain.read_code}
+    return readers.get(kind, plain.read_text)(raw)

@@ -1,0 +1,69 @@
+"""Screenshots and photographs: kept as they are, with the words that are on them.
+
+A page of our own is read from its pixels, to the letter. On any other picture an OCR engine finds the words, where one
+is installed; without one the picture's name is what it is found by.
+"""
+
+from io import BytesIO
+from pathlib import PurePath
+
+from memory.errors import NotAPage
+from memory.knowledge.errors import Unreadable
+from memory.knowledge.readers.document import Document, Picture, Place, Sight
+
+MOST_PIXELS = 120_000_000  # what the largest telephones' cameras give; beyond it may be a bomb
+
+
+def read_picture(raw: bytes, name: str, sight: Sight | None) -> Document:
+    """Raises Unreadable."""
+    width, height, suffix = measured(raw)
+    head = f"{name} (a picture of {width}×{height} pixels)"
+    words, read_by, said = _words(raw, name, sight)
+    text = f"{head}\n{words}" if words else head
+    places = (Place(0, ""), Place(len(head) + 1, "words on the picture", read_by)) if words else (Place(0, ""),)
+    picture = Picture(raw, suffix, width, height, 0, len(text))
+    return Document(kind="picture", text=text, places=places, pictures=(picture,), said=said)
+
+
+def measured(raw: bytes) -> tuple[int, int, str]:
+    """Pixels wide and high, and the ending of its kind. Raises Unreadable for what is no picture, or is a bomb."""
+    from PIL import Image
+
+    try:
+        with Image.open(BytesIO(raw)) as picture:
+            (width, height), kind = picture.size, picture.format or ""
+            if width * height > MOST_PIXELS:
+                raise Unreadable(f"it has {width * height:,} pixels; {MOST_PIXELS:,} are the most")
+            picture.load()
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+        raise Unreadable(f"it is no picture that can be read ({error})") from error
+    return width, height, {"JPEG": ".jpg", "TIFF": ".tif"}.get(kind, f".{kind.lower()}")
+
+
+def _words(raw: bytes, name: str, sight: Sight | None) -> tuple[str, str, tuple[str, ...]]:
+    if (ours := _own_page(raw)) is not None:
+        return ours, "", ()
+    if sight is None:
+        said = f"{name} was kept as a picture: no OCR engine is installed to read its words."
+        return "", "", (said,)
+    return sight.words(raw).strip(), sight.name, ()
+
+
+def _own_page(raw: bytes) -> str | None:
+    """The text of a page of ours whose hash matches; None for any other picture."""
+    from foundation.trust import Trust
+    from memory.archive.cells import read
+
+    try:
+        reading = read(raw)
+    except (NotAPage, ValueError, OSError):
+        return None
+    return reading.text if reading.trust is Trust.EXACT else None
+
+
+def is_picture(name: str) -> bool:
+    """By its ending."""
+    return PurePath(name).suffix.lower() in PICTURES
+
+
+PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"})

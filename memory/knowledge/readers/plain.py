@@ -1,0 +1,57 @@
+"""Plain text and code: to the byte, with a place every twenty lines."""
+
+import codecs
+
+from memory.knowledge.errors import Unreadable
+from memory.knowledge.readers.document import Document, Place
+
+EVERY = 20  # lines
+_MARKS = (  # the longer before the shorter that it begins with
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def decoded(raw: bytes) -> str:
+    """The text: UTF-8, or UTF-16 and UTF-32 where a byte order mark says so. Of UTF-8 every byte is kept.
+
+    Raises Unreadable, which names the place where it is neither.
+    """
+    for mark, encoding in _MARKS:
+        if raw.startswith(mark):
+            return _strictly(raw[len(mark) :], encoding, f"{encoding[:6].upper()}, as its first bytes say")
+    return _strictly(raw, "utf-8", "UTF-8")
+
+
+def _strictly(raw: bytes, encoding: str, name: str) -> str:
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise Unreadable(
+            f"its text is not {name} (line {line}, byte {error.start})", "Save it as UTF-8 in an editor, then add it."
+        ) from error
+
+
+def lines_of(text: str) -> tuple[Place, ...]:
+    """`line 1`, `line 21`, … and where each begins."""
+    places, at = [Place(0, "line 1")], 0
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        at += len(line)
+        if number % EVERY == 0 and at < len(text):
+            places.append(Place(at, f"line {number + 1}"))
+    return tuple(places)
+
+
+def read_text(raw: bytes) -> Document:
+    """Raises Unreadable."""
+    text = decoded(raw)
+    return Document(kind="text", text=text, places=lines_of(text))
+
+
+def read_code(raw: bytes) -> Document:
+    """Raises Unreadable."""
+    text = decoded(raw)
+    return Document(kind="code", text=text, places=lines_of(text))

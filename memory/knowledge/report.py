@@ -1,0 +1,52 @@
+"""What adding files did: the report at the end, and the options it was asked with."""
+
+from msgspec import Struct, field
+
+
+class AddOptions(Struct, frozen=True, kw_only=True):
+    """How files are added. `importance` and `category` are the person's own word; None leaves them to the patterns
+    and to where the file lies."""
+
+    mode: str = "base"
+    redact: bool = False
+    category: str | None = None
+    importance: float | None = None
+    max_file_mb: int = 100
+
+
+class Told(Struct, frozen=True):
+    """A file, and what is to be said of it."""
+
+    name: str
+    source: str
+    why: str = ""
+    hint: str = ""
+    id: str = ""
+
+
+class AddReport(Struct, kw_only=True):
+    """Filled as files are added. `bad` are files of a kind that is read, and could not be; `skipped` are of no such
+    kind, or are passed over by rule; `removed` are memories whose files are gone from disk."""
+
+    added: list[Told] = field(default_factory=list[Told])
+    changed: list[Told] = field(default_factory=list[Told])
+    unchanged: int = 0
+    bad: list[Told] = field(default_factory=list[Told])
+    skipped: list[Told] = field(default_factory=list[Told])
+    removed: list[Told] = field(default_factory=list[Told])
+    deleted: list[Told] = field(default_factory=list[Told])  # by retention
+    forgotten: list[Told] = field(default_factory=list[Told])  # out of view, merged or smaller now
+    said: list[str] = field(default_factory=list[str])
+    secrets: int = 0
+    redacted: bool = False
+    pages: int = 0
+    text_tokens: int = 0
+    vision_tokens: int = 0  # of the pages that were made
+
+
+class AddProgress(Struct, frozen=True):
+    """`done` of `total` files, and the one that is being read."""
+
+    done: int
+    total: int
+    name: str

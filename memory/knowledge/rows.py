@@ -1,0 +1,180 @@
+"""The rows of knowledge, within a transaction that the caller holds."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import apsw
+
+from foundation.clock import from_ms, to_ms
+from memory.cold.sql import Row, fetch, first, run, run_many
+from memory.knowledge.known import Known, View
+from memory.knowledge.readers.document import Place
+from memory.knowledge.sketch import Sketch, packed, unpacked
+
+_COLUMNS = """seq, id, source, name, root, kind, category, bytes, mtime_ns, sha256, text_sha256, chars, added_ms,
+              importance, accesses, accessed_ms, conversation, missing_ms, replaced_ms"""
+_KNOWN = f"SELECT {_COLUMNS} FROM knowledge"
+_CURRENT = f"{_KNOWN} WHERE replaced_ms IS NULL"
+
+
+def insert(db: apsw.Connection, known: Known, sketch: Sketch) -> int:
+    """The new memory's seq."""
+    run(
+        db,
+        """INSERT INTO knowledge (id, source, name, root, kind, category, bytes, mtime_ns, sha256, text_sha256, chars,
+           added_ms, importance, accesses, accessed_ms, conversation, sketch)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        (known.id, known.source, known.name, known.root, known.kind, known.category, known.bytes, known.mtime_ns,
+         bytes.fromhex(known.sha256), bytes.fromhex(known.text_sha256), known.chars, to_ms(known.added),
+         known.importance, known.accesses, to_ms(known.accessed) if known.accessed else None, known.conversation,
+         packed(sketch)),
+    )  # fmt: skip
+    return db.last_insert_rowid()
+
+
+def insert_places(db: apsw.Connection, seq: int, places: Iterable[Place]) -> None:
+    run_many(
+        db,
+        "INSERT OR REPLACE INTO knowledge_places (memory, start, place, read_by) VALUES (?, ?, ?, ?)",
+        [(seq, place.start, place.label, place.read_by) for place in places],
+    )
+
+
+def insert_views(db: apsw.Connection, seq: int, views: Iterable[View]) -> None:
+    run_many(
+        db,
+        "INSERT INTO knowledge_views (memory, number, start, length, picture, mode) VALUES (?, ?, ?, ?, ?, ?)",
+        [(seq, view.number, view.start, view.length, view.picture, view.mode) for view in views],
+    )
+
+
+def current(db: apsw.Connection) -> list[Known]:
+    """Every memory, by name; versions that were replaced are none."""
+    return [_known(row) for row in fetch(db, f"{_CURRENT} ORDER BY name, source")]
+
+
+def at_source(db: apsw.Connection, source: str) -> Known | None:
+    """The memory of the file at that path."""
+    row = first(db, f"{_CURRENT} AND source = ?", (source,))
+    return _known(row) if row else None
+
+
+def of_conversations(db: apsw.Connection, conversations: Sequence[str]) -> dict[str, Known]:
+    """Current memories by the id of the conversation that holds their pages."""
+    found: dict[str, Known] = {}
+    for ref in dict.fromkeys(conversations):
+        row = first(db, f"{_CURRENT} AND conversation IN (SELECT seq FROM conversations WHERE id = ?)", (ref,))
+        if row:
+            found[ref] = _known(row)
+    return found
+
+
+def past_keeping(db: apsw.Connection) -> list[Known]:
+    """Versions that were replaced, and files that are gone."""
+    return [_known(row) for row in fetch(db, f"{_KNOWN} WHERE replaced_ms IS NOT NULL OR missing_ms IS NOT NULL")]
+
+
+def versions(db: apsw.Connection, source: str) -> list[Known]:
+    """All that is kept of the file at that path, the newest first."""
+    return [_known(row) for row in fetch(db, f"{_KNOWN} WHERE source = ? ORDER BY seq DESC", (source,))]
+
+
+def counts(db: apsw.Connection) -> dict[int, dict[str, int]]:
+    """By memory: how many views it has in each mode."""
+    found: dict[int, dict[str, int]] = {}
+    for seq, mode, count in fetch(db, "SELECT memory, mode, count(*) FROM knowledge_views GROUP BY memory, mode"):
+        found.setdefault(seq, {})[mode] = count
+    return found
+
+
+def sketches(db: apsw.Connection, seqs: Sequence[int]) -> dict[int, Sketch]:
+    wanted = set(seqs)
+    rows = fetch(db, "SELECT seq, sketch FROM knowledge WHERE replaced_ms IS NULL")
+    return {seq: unpacked(raw) for seq, raw in rows if seq in wanted}
+
+
+def view_at(db: apsw.Connection, seq: int, offset: int) -> View | None:
+    """The view that shows that character of the file's text, a picture before a page."""
+    row = first(
+        db,
+        """SELECT number, start, length, picture, mode FROM knowledge_views WHERE memory = ? AND start <= ?
+           AND start + max(length, 1) > ? ORDER BY picture = '', start DESC LIMIT 1""",
+        (seq, offset, offset),
+    )
+    return View(*row) if row else None
+
+
+def views_of(db: apsw.Connection, seq: int) -> list[View]:
+    sql = "SELECT number, start, length, picture, mode FROM knowledge_views WHERE memory = ? ORDER BY number"
+    return [View(*row) for row in fetch(db, sql, (seq,))]
+
+
+def places_of(db: apsw.Connection, seq: int) -> list[Place]:
+    sql = "SELECT start, place, read_by FROM knowledge_places WHERE memory = ? ORDER BY start"
+    return [Place(*row) for row in fetch(db, sql, (seq,))]
+
+
+def replace(db: apsw.Connection, seq: int, ms: int) -> None:
+    """A newer version takes its place."""
+    run(db, "UPDATE knowledge SET replaced_ms = ? WHERE seq = ?", (ms, seq))
+
+
+def touch(db: apsw.Connection, seq: int, mtime_ns: int, name: str, root: str) -> None:
+    """The file was seen, its bytes as they were. One that was named by itself belongs to a folder that is added."""
+    run(
+        db,
+        "UPDATE knowledge SET mtime_ns = ?1, missing_ms = NULL, name = iif(root = '' AND ?3 != '', ?2, name), "
+        "root = iif(root = '', ?3, root) WHERE seq = ?4",
+        (mtime_ns, name, root, seq),
+    )
+
+
+def set_missing(db: apsw.Connection, seqs: Iterable[int], ms: int | None) -> None:
+    run_many(db, "UPDATE knowledge SET missing_ms = ? WHERE seq = ?", [(ms, seq) for seq in seqs])
+
+
+def set_importance(db: apsw.Connection, values: Mapping[int, float]) -> None:
+    run_many(db, "UPDATE knowledge SET importance = ? WHERE seq = ?", [(value, seq) for seq, value in values.items()])
+
+
+def set_category(db: apsw.Connection, seqs: Iterable[int], category: str) -> None:
+    run_many(db, "UPDATE knowledge SET category = ? WHERE seq = ?", [(category, seq) for seq in seqs])
+
+
+def count_use(db: apsw.Connection, seqs: Iterable[int], ms: int) -> None:
+    """Each use adds one."""
+    sql = "UPDATE knowledge SET accesses = accesses + 1, accessed_ms = ? WHERE seq = ?"
+    run_many(db, sql, [(ms, seq) for seq in seqs])
+
+
+def keep_pattern(db: apsw.Connection, pattern: str, importance: float, ms: int) -> None:
+    """What is set last counts, also for files that are added later."""
+    run(db, "INSERT OR REPLACE INTO knowledge_patterns VALUES (?, ?, ?)", (pattern, importance, ms))
+
+
+def patterns(db: apsw.Connection) -> list[tuple[str, float]]:
+    """In the order in which they were set."""
+    rows = fetch(db, "SELECT pattern, importance FROM knowledge_patterns ORDER BY set_ms, pattern")
+    return [(row[0], row[1]) for row in rows]
+
+
+def pictures_only_of(db: apsw.Connection, seq: int) -> list[str]:
+    """The kept pictures that no other memory has."""
+    sql = """SELECT DISTINCT picture FROM knowledge_views v WHERE memory = ?1 AND picture != '' AND NOT EXISTS
+             (SELECT 1 FROM knowledge_views o WHERE o.picture = v.picture AND o.memory != ?1)"""
+    return [row[0] for row in fetch(db, sql, (seq,))]
+
+
+def delete(db: apsw.Connection, seq: int) -> None:
+    run(db, "DELETE FROM knowledge WHERE seq = ?", (seq,))
+
+
+def _known(row: Row) -> Known:
+    (seq, id_, source, name, root, kind, category, size, mtime_ns, sha256, text_sha256, chars, added, importance,
+     accesses, accessed, conversation, missing, replaced) = row  # fmt: skip
+    return Known(
+        seq=seq, id=id_, source=source, name=name, root=root, kind=kind, category=category, bytes=size,
+        mtime_ns=mtime_ns, sha256=sha256.hex(), text_sha256=text_sha256.hex(), chars=chars, added=from_ms(added),
+        importance=importance, accesses=accesses, accessed=from_ms(accessed) if accessed is not None else None,
+        conversation=conversation, missing=from_ms(missing) if missing is not None else None,
+        replaced=from_ms(replaced) if replaced is not None else None,
+    )  # fmt: skip

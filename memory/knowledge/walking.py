@@ -1,0 +1,107 @@
+"""The files under what a person named, in order: folders walked, what is not theirs to know passed over.
+
+Links to folders are not followed, so no loop can be; what is passed over is told.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+DEEPEST = 100
+SKIPPED = frozenset(
+    {"node_modules", "__pycache__", "venv", "env", "site-packages", "target", "vendor", "dist", "build"}
+)
+"""Folders of what programs made or fetched, passed over unless they are named."""
+
+_MADE = frozenset({"target", "vendor", "dist", "build", "env", "venv"})
+"""Of those, the ones that could be a person's own: passed over only beside what makes them."""
+_BESIDE = (
+    "package.json",
+    "pyproject.toml",
+    "setup.py",
+    "Cargo.toml",
+    "go.mod",
+    "pom.xml",
+    "build.gradle",
+    "CMakeLists.txt",
+)
+_OWN_LITTER = frozenset({"thumbs.db", "desktop.ini"})
+
+
+class Met(Struct, frozen=True):
+    """Something that the walk met: a file to be read, or what was passed over, and why."""
+
+    path: str  # real and absolute
+    name: str
+    root: str = ""
+    why: str = ""  # why it is passed over
+    failed: bool = False  # whether that is an error rather than a choice
+
+
+def walk(path: Path, keep_out: frozenset[str]) -> Iterator[Met]:
+    """The files of a folder and those below it, or the file itself. `keep_out` are paths that are passed over."""
+    real = os.path.realpath(path)
+    if not Path(real).is_dir():
+        yield _one(real, path.name or real)
+        return
+    yield from _folder(real, path.absolute().name or Path(real).name or "files", real, keep_out)
+
+
+def _one(real: str, name: str) -> Met:
+    try:
+        mode = Path(real).stat().st_mode
+    except OSError as error:
+        return Met(real, name, "", error.strerror or str(error), failed=True)
+    if not stat.S_ISREG(mode):
+        return Met(real, name, "", "it is no regular file", failed=True)
+    return Met(real, name)
+
+
+def _folder(folder: str, name: str, root: str, keep_out: frozenset[str]) -> Iterator[Met]:
+    if name.count("/") > DEEPEST:
+        yield Met(folder, name, root, f"folders are followed {DEEPEST} deep")
+        return
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError as error:
+        yield Met(folder, name, root, f"the folder cannot be opened ({error.strerror})", failed=True)
+        return
+    made = any(entry.name in _BESIDE for entry in entries)
+    for entry in entries:
+        yield from _entry(entry, f"{name}/{entry.name}", root, keep_out, made)
+
+
+def _entry(entry: os.DirEntry[str], name: str, root: str, keep_out: frozenset[str], made: bool) -> Iterator[Met]:
+    why = _why_not(entry, keep_out, made)
+    if why:
+        yield Met(entry.path, name, root, why)
+        return
+    try:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _folder(entry.path, name, root, keep_out)
+            return
+        real = os.path.realpath(entry.path)
+        if stat.S_ISREG(Path(real).stat().st_mode):
+            yield Met(real, name, root)
+        else:
+            yield Met(entry.path, name, root, "it is no regular file")
+    except OSError as error:
+        yield Met(entry.path, name, root, error.strerror or str(error), failed=True)
+
+
+def _why_not(entry: os.DirEntry[str], keep_out: frozenset[str], made: bool) -> str:
+    if entry.name.startswith("."):
+        return "hidden"
+    if entry.name.lower() in _OWN_LITTER or entry.name.startswith("~$"):
+        return "the system's own"
+    if entry.path in keep_out:
+        return "the workspace's own: it is remembered already"
+    if entry.is_symlink() and entry.is_dir():
+        return "a link to a folder: add that folder by its name"
+    if entry.name in SKIPPED and entry.is_dir() and (made or entry.name not in _MADE):
+        return "made or fetched by a program"
+    return ""

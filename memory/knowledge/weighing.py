@@ -1,0 +1,99 @@
+"""What each memory is worth now, and where it stands in view."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from memory.cold import ColdStore
+from memory.knowledge import rows
+from memory.knowledge.forgetting import Standing, Weight, standings
+from memory.knowledge.known import Known
+from memory.knowledge.score import importance_score
+from memory.knowledge.sketch import pairs_among
+
+DAY = 86_400
+
+
+class Remembered(Struct, frozen=True, kw_only=True):
+    """A memory, what it scores now, and where it stands."""
+
+    known: Known
+    score: float
+    standing: Standing
+
+
+class Stats(Struct, frozen=True, kw_only=True):
+    """Figures of knowledge. Tokens are vision tokens in view; `utilisation` is their share of the budget, in percent.
+
+    `average_importance` is of the scores, as forgetting weighs them; `average_given` of what people gave by hand.
+    """
+
+    memories: int
+    in_view: int
+    merged: int
+    out_of_view: int
+    missing: int
+    older_versions: int
+    tokens: int
+    max_tokens: int
+    utilisation: float
+    average_importance: float
+    average_given: float
+    accesses: int
+    chars: int
+
+
+class Weighing:
+    """Weighs all that is known by the clock of its store."""
+
+    def __init__(self, cold: ColdStore) -> None:
+        self._cold = cold
+
+    def remembered(self, budget: int) -> list[Remembered]:
+        """Every memory, by name."""
+        memories, now = self._cold.read(rows.current), self._cold.clock.now()
+        where = self._where(memories, budget, now)
+        return [Remembered(known=one, score=score(one, now), standing=where[one.seq]) for one in memories]
+
+    def standings(self, budget: int) -> dict[int, Standing]:
+        """Where each memory stands within a budget of vision tokens."""
+        return self._where(self._cold.read(rows.current), budget, self._cold.clock.now())
+
+    def _where(self, memories: Sequence[Known], budget: int, now: datetime) -> dict[int, Standing]:
+        views = self._cold.read(rows.counts)
+        weights = [Weight(one.seq, score(one, now), one.accesses, views.get(one.seq, {})) for one in memories]
+        return standings(weights, budget, self._twins)
+
+    def _twins(self, seqs: Sequence[int]) -> list[tuple[int, int]]:
+        return pairs_among(self._cold.read(lambda db: rows.sketches(db, seqs)), seqs)
+
+
+def score(known: Known, now: datetime) -> float:
+    """The importance score of a memory at that moment; its age is that of the version that is kept."""
+    return importance_score(known.importance, (now - known.added).total_seconds() / DAY, known.accesses)
+
+
+def stats_of(memories: Sequence[Remembered], older: int, budget: int) -> Stats:
+    """The figures of these memories, beside which so many older versions are kept."""
+    tokens = sum(one.standing.tokens for one in memories)
+    states = [one.standing.state for one in memories]
+    return Stats(
+        memories=len(memories),
+        in_view=states.count("in view"),
+        merged=states.count("merged"),
+        out_of_view=states.count("out of view"),
+        missing=sum(one.known.missing is not None for one in memories),
+        older_versions=older,
+        tokens=tokens,
+        max_tokens=budget,
+        utilisation=round(100 * tokens / budget, 1) if budget else 0.0,
+        average_importance=_mean([one.score for one in memories]),
+        average_given=_mean([one.known.importance for one in memories]),
+        accesses=sum(one.known.accesses for one in memories),
+        chars=sum(one.known.chars for one in memories),
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 2) if values else 0.0
