@@ -1,7 +1,7 @@
 """zstd with a bound: no frame of ours, or of anyone else's, may grow past what was asked for."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import zstandard
 
@@ -9,6 +9,14 @@ from memory.errors import Damaged
 
 _zstd = cast("Any", zstandard)  # its types are not declared
 _PAGE = 131_500  # bytes of a stored 1024×1024 page
+
+
+class FramePacker(Protocol):
+    """One frame, made piece by piece."""
+
+    def compress(self, data: bytes, /) -> bytes: ...
+
+    def flush(self) -> bytes: ...
 
 
 def packer() -> Callable[[bytes], bytes]:
@@ -21,6 +29,14 @@ def packer() -> Callable[[bytes], bytes]:
         9, source_size=_PAGE, search_log=4, min_match=5, write_checksum=True
     )
     return cast("Callable[[bytes], bytes]", _zstd.ZstdCompressor(compression_params=nine).compress)
+
+
+def cold_packer(size: int) -> FramePacker:
+    """What makes one zstd-19 frame of `size` bytes, whose window spans all of it: a page may repeat any before it."""
+    nineteen = _zstd.ZstdCompressionParameters.from_level(
+        19, source_size=size, enable_ldm=True, window_log=24, write_checksum=True, write_content_size=True
+    )
+    return cast("FramePacker", _zstd.ZstdCompressor(compression_params=nineteen).compressobj(size=size))
 
 
 def unpack(frame: bytes, *, limit: int) -> bytes:

@@ -1,39 +1,29 @@
-"""The archive's rows in the cold store, within a transaction that the caller holds."""
+"""Rows of packs, pages and spans in the cold store, within a transaction that the caller holds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import apsw
+import msgspec
 from msgspec import Struct
 
-from foundation.clock import from_ms
-from memory.archive.modes import Mode
-from memory.archive.passage import ArchiveRow, PageRow
-from memory.cold.sql import Row, fetch, run, run_many
+from memory.archive.passage import PageRow
+from memory.cold.lookup import batches, marks
+from memory.cold.sql import Row, each, fetch, run, run_many
 from memory.errors import NotFound
 
-_PAGES = """SELECT id, archive, number, mode, width, height, chars, sha256, pack, position, text_tokens, vision_tokens
-            FROM pages"""
+_COLUMNS = "mode, width, height, chars, sha256, pack, position, text_tokens, vision_tokens, cell, factsheet"
+_PAGES = f"SELECT p.id, p.archive, p.number, {_COLUMNS} FROM pages p"
+_HELD = f"SELECT p.id, h.archive, h.number, {_COLUMNS} FROM archive_pages h JOIN pages p ON p.id = h.page"
 
 
 class PackRow(Struct, frozen=True):
-    """A pack's file name, length in bytes, SHA-256 and moment (ms since 1970)."""
+    """A pack's file name, length in bytes, SHA-256, moment (ms since 1970), and whether it is warm or cold."""
 
     name: str
     size: int
     sha256: bytes
     created_ms: int
-
-
-class Bound(Struct, frozen=True):
-    """A page that stands in a pack and was read back from it; nothing refers to it yet. `sha256` is of its text."""
-
-    id: str
-    number: int
-    mode: Mode
-    text: str
-    sha256: bytes
-    pack: PackRow
-    position: int
+    kind: str = "warm"
 
 
 class Span(Struct, frozen=True):
@@ -45,27 +35,22 @@ class Span(Struct, frozen=True):
     page_start: int
 
 
-def insert_archive(connection: apsw.Connection, label: str, origin: str, created_ms: int) -> int:
-    """The new archive's seq. `origin` is file or conversation."""
-    run(connection, "INSERT INTO archives (label, created_ms, origin) VALUES (?, ?, ?)", (label, created_ms, origin))
-    return connection.last_insert_rowid()
-
-
 def insert_packs(connection: apsw.Connection, packs: Iterable[PackRow]) -> None:
     run_many(
         connection,
-        "INSERT INTO packs (name, bytes, sha256, created_ms) VALUES (?, ?, ?, ?)",
-        [(pack.name, pack.size, pack.sha256, pack.created_ms) for pack in packs],
+        "INSERT INTO packs (name, bytes, sha256, created_ms, kind) VALUES (?, ?, ?, ?, ?)",
+        [(pack.name, pack.size, pack.sha256, pack.created_ms, pack.kind) for pack in packs],
     )
 
 
 def insert_pages(connection: apsw.Connection, pages: Iterable[PageRow]) -> None:
     run_many(
         connection,
-        "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        """INSERT INTO pages (id, archive, number, mode, width, height, chars, sha256, pack, position, text_tokens,
+           vision_tokens, cell, factsheet) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         [
             (p.id, p.archive, p.number, p.mode, p.width, p.height, p.chars, bytes.fromhex(p.sha256), p.pack, p.position,
-             p.text_tokens, p.vision_tokens)
+             p.text_tokens, p.vision_tokens, p.cell, _ascii(p.factsheet))
             for p in pages
         ],
     )  # fmt: skip
@@ -81,38 +66,60 @@ def insert_spans(connection: apsw.Connection, entry: int, spans: Iterable[Span])
 
 def page_row(connection: apsw.Connection, page_id: str) -> PageRow:
     """Raises NotFound."""
-    rows = fetch(connection, f"{_PAGES} WHERE id = ?", (page_id,))
+    rows = fetch(connection, f"{_PAGES} WHERE p.id = ?", (page_id,))
     if not rows:
         raise NotFound("No such page", f"There is no page {page_id} here.", "`palimpsest archive --list` shows them.")
     return _page(rows[0])
 
 
 def page_rows(connection: apsw.Connection, archive: int | None = None) -> list[PageRow]:
-    """All pages, or one archive's, in order."""
-    where, values = ("", ()) if archive is None else (" WHERE archive = ?", (archive,))
-    return [_page(row) for row in fetch(connection, f"{_PAGES}{where} ORDER BY archive, number", values)]
+    """All pages, or those that one archive holds, in its order, wherever they were drawn."""
+    if archive is None:
+        return [_page(row) for row in each(connection, f"{_PAGES} ORDER BY p.archive, p.number")]
+    return [_page(row) for row in each(connection, f"{_HELD} WHERE h.archive = ? ORDER BY h.number", (archive,))]
 
 
-def archive_rows(connection: apsw.Connection) -> list[ArchiveRow]:
-    """All archives, newest first."""
-    rows = fetch(
-        connection,
-        """SELECT a.seq, a.label, a.created_ms, a.origin, (SELECT count(*) FROM pages p WHERE p.archive = a.seq)
-           FROM archives a ORDER BY a.seq DESC""",
-    )
-    return [
-        ArchiveRow(seq=seq, label=label, created=from_ms(created), origin=origin, pages=pages)
-        for seq, label, created, origin, pages in rows
-    ]
+def pages_by_id(connection: apsw.Connection, ids: Iterable[str], *, not_of: str = "") -> dict[str, PageRow]:
+    """Those that are there, and were not drawn for an archive of origin `not_of`."""
+    found: dict[str, PageRow] = {}
+    for some in batches(sorted(set(ids))):
+        sql = f"{_PAGES} JOIN archives a ON a.seq = p.archive WHERE p.id IN ({marks(some)}) AND a.origin <> ?"
+        rows = each(connection, sql, (*some, not_of))
+        found.update((row[0], _page(row)) for row in rows)
+    return found
 
 
-def label_of(connection: apsw.Connection, archive: int) -> str:
-    return fetch(connection, "SELECT label FROM archives WHERE seq = ?", (archive,))[0][0]
+def pages_of_pack(connection: apsw.Connection, pack: str) -> list[PageRow]:
+    """In their order within the pack."""
+    return [_page(row) for row in each(connection, f"{_PAGES} WHERE pack = ? ORDER BY position", (pack,))]
 
 
 def pack_rows(connection: apsw.Connection) -> list[PackRow]:
-    rows = fetch(connection, "SELECT name, bytes, sha256, created_ms FROM packs ORDER BY created_ms, name")
+    rows = fetch(connection, "SELECT name, bytes, sha256, created_ms, kind FROM packs ORDER BY created_ms, name")
     return [PackRow(*row) for row in rows]
+
+
+def pack_row(connection: apsw.Connection, name: str) -> PackRow | None:
+    rows = fetch(connection, "SELECT name, bytes, sha256, created_ms, kind FROM packs WHERE name = ?", (name,))
+    return PackRow(*rows[0]) if rows else None
+
+
+def packs_of(connection: apsw.Connection, pages: Iterable[str]) -> set[str]:
+    """The packs that these pages stand in."""
+    found: set[str] = set()
+    for some in batches(sorted(set(pages))):
+        found.update(row[0] for row in each(connection, f"SELECT pack FROM pages WHERE id IN ({marks(some)})", some))
+    return found
+
+
+def empty_packs(connection: apsw.Connection, names: Iterable[str]) -> list[str]:
+    """Those of the packs that no page stands in."""
+    sql = "SELECT 1 FROM pages WHERE pack = ? LIMIT 1"
+    return [name for name in names if not fetch(connection, sql, (name,))]
+
+
+def delete_packs(connection: apsw.Connection, names: Iterable[str]) -> None:
+    run_many(connection, "DELETE FROM packs WHERE name = ?", [(name,) for name in names])
 
 
 def sha256_of_page(connection: apsw.Connection, page_id: str) -> bytes | None:
@@ -122,9 +129,10 @@ def sha256_of_page(connection: apsw.Connection, page_id: str) -> bytes | None:
 
 
 def start_of(connection: apsw.Connection, page: PageRow) -> int:
-    """How many characters stand before the page in its archive."""
-    sql = "SELECT coalesce(sum(chars), 0) FROM pages WHERE archive = ? AND number < ?"
-    return int(fetch(connection, sql, (page.archive, page.number))[0][0])
+    """How many characters stand before the page in the archive it was drawn for."""
+    sql = """SELECT coalesce(sum(p.chars), 0) FROM archive_pages h JOIN pages p ON p.id = h.page WHERE h.archive = ?
+             AND h.number < (SELECT min(number) FROM archive_pages WHERE archive = h.archive AND page = ?)"""
+    return int(fetch(connection, sql, (page.archive, page.id))[0][0])
 
 
 def knows_packs(connection: apsw.Connection) -> bool:
@@ -135,6 +143,15 @@ def spans_of(connection: apsw.Connection, entry: int) -> list[Span]:
     """Where the entry's text stands, in its own order."""
     sql = "SELECT start, length, page, page_start FROM spans WHERE entry = ? ORDER BY start"
     return [Span(*row) for row in fetch(connection, sql, (entry,))]
+
+
+def delete_pages(connection: apsw.Connection, pages: Iterable[str]) -> None:
+    """With all that hangs on them; raises apsw.ConstraintError where an entry stands on one."""
+    run_many(connection, "DELETE FROM pages WHERE id = ?", [(page,) for page in pages])
+
+
+def delete_spans(connection: apsw.Connection, entry: int) -> None:
+    run(connection, "DELETE FROM spans WHERE entry = ?", (entry,))
 
 
 def sha256_of(connection: apsw.Connection, entry: int) -> bytes:
@@ -152,17 +169,18 @@ def is_stored(connection: apsw.Connection, entry: int, sha256: bytes) -> bool:
     return bool(fetch(connection, sql, (entry, sha256)))
 
 
-def let_pages_go(connection: apsw.Connection, pages: Iterable[str]) -> list[str]:
-    """Deletes the rows of pages that no entry stands on, and gives the packs that nothing refers to any more."""
-    run_many(
-        connection,
-        "DELETE FROM pages WHERE id = ? AND NOT EXISTS (SELECT 1 FROM spans WHERE spans.page = pages.id)",
-        [(page,) for page in pages],
-    )
-    rows = fetch(connection, "DELETE FROM packs WHERE name NOT IN (SELECT pack FROM pages) RETURNING name")
-    return [row[0] for row in rows]
+def move_page(connection: apsw.Connection, page: str, old: str, new: str, position: int) -> bool:
+    """The page stands in another pack from now on; False where it does not stand in `old` any more."""
+    run(connection, "UPDATE pages SET pack = ?, position = ? WHERE id = ? AND pack = ?", (new, position, page, old))
+    return connection.changes() == 1
+
+
+def _ascii(facts: Sequence[str]) -> str:
+    return msgspec.json.encode(tuple(fact.encode("ascii", "backslashreplace").decode() for fact in facts)).decode()
 
 
 def _page(row: Row) -> PageRow:
     values = dict(zip(PageRow.__struct_fields__, row, strict=False))
-    return PageRow(**values | {"sha256": values["sha256"].hex()})
+    values["sha256"] = values["sha256"].hex()
+    values["factsheet"] = msgspec.json.decode(values["factsheet"], type=tuple[str, ...])
+    return PageRow(**values)

@@ -1,35 +1,48 @@
 """Packs: pages' PNGs as zstd frames in one file, which is written once and never changed.
 
-    magic │ frame │ frame │ … │ manifest (a frame of JSON) │ where it begins, its length, its SHA-256, end mark
+    magic │ frame │ frame │ … │ list of pages (a frame of JSON) │ where it begins, its length, its SHA-256, end mark
 
+A warm pack has a frame a page, made in milliseconds. A cold one has a frame for each 64 pages, packed tighter.
 The name is random and never reused. A pack can be read with nothing but itself.
 """
 
 import hashlib
 import secrets
 import struct
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
 
-from foundation.files import make_private_folder, write_atomically
-from memory.archive.frames import packer, unpack
-from memory.archive.page import Drawn
+from memory.archive.frames import cold_packer, packer, unpack
+from memory.archive.storage import Storage
 from memory.archive.strangers import SUFFIX
 from memory.errors import Damaged
 
 MAGIC = b"palimpsest-pack\x00\x01"
 END = b"palend\x00\x01"
+WARM, COLD = "warm", "cold"
+PAGES_A_FRAME = 64  # of a cold pack: one page of 64 is unpacked in milliseconds, one of 10,000 would take 1.5 s
 
 _FOOTER = struct.Struct("<QI32s8s")
-_LONGEST_MANIFEST = 64 * 2**20
+_LONGEST_LIST = 64 * 2**20
 _LARGEST_PNG = 2**20  # a stored 1280×1280 page takes 206 kB
+_LARGEST_FRAME = PAGES_A_FRAME * 2**18
+
+
+class Picture(Struct, frozen=True):
+    """A page to be packed. `sha256` is of its text, hex."""
+
+    id: str
+    number: int
+    mode: str
+    chars: int
+    sha256: str
+    png: bytes
 
 
 class Leaf(Struct, frozen=True):
-    """A page's line in the manifest. `offset` and `length` are of its frame, `size` of its PNG, in bytes."""
+    """A page's line in the list. `offset` and `length` are of its frame; its PNG has `size` bytes, `at` so many in."""
 
     id: str
     number: int
@@ -39,75 +52,138 @@ class Leaf(Struct, frozen=True):
     offset: int
     length: int
     size: int
+    at: int = 0  # within what the frame holds
 
 
 class Manifest(Struct, frozen=True):
-    """What a pack holds."""
+    """What a pack holds. Schema 2 has frames of many pages."""
 
     schema: int
     pages: tuple[Leaf, ...]
 
 
 class Written(Struct, frozen=True):
-    """A pack on disk, synced. `sha256` is that of the whole file."""
+    """A pack in its place, synced. `sha256` is that of the whole file."""
 
-    path: Path
+    name: str
     size: int
     sha256: bytes
 
 
-def write_pack(folder: Path, pages: Sequence[Drawn]) -> Written:
-    """A new pack of these pages in `folder`, whole and synced to disk, or none."""
-    make_private_folder(folder)
-    pack, parts, leaves, offset = packer(), [MAGIC], list[Leaf](), len(MAGIC)
-    for page in pages:
-        frame = pack(page.png)
-        leaves.append(
-            Leaf(
-                id=page.id,
-                number=page.number,
-                mode=page.mode.name,
-                chars=len(page.text),
-                sha256=page.sha256.hex(),
-                offset=offset,
-                length=len(frame),
-                size=len(page.png),
-            )
-        )
+class Frame(Struct, frozen=True):
+    """One frame of a pack: where it stands, and how many bytes it holds unpacked."""
+
+    offset: int
+    length: int
+    size: int
+
+
+def new_pack_name() -> str:
+    return f"{secrets.token_hex(10)}{SUFFIX}"
+
+
+def write_pack(storage: Storage, name: str, pages: Sequence[Picture]) -> Written:
+    """A new warm pack of these pages, whole and synced, or none."""
+    pack = packer()
+    return _write(storage, name, 1, [((page,), pack(page.png)) for page in pages])
+
+
+def write_cold_pack(
+    storage: Storage, name: str, pages: Sequence[Picture], on_page: Callable[[int], None] | None = None
+) -> Written:
+    """A new cold pack. `on_page` is told how many are packed; what it raises ends it, and nothing was written."""
+    frames: list[tuple[tuple[Picture, ...], bytes]] = []
+    for start in range(0, len(pages), PAGES_A_FRAME):
+        some = tuple(pages[start : start + PAGES_A_FRAME])
+        pack = cold_packer(sum(len(page.png) for page in some))
+        parts: list[bytes] = []
+        for number, page in enumerate(some, start + 1):
+            parts.append(pack.compress(page.png))
+            if on_page is not None:
+                on_page(number)
+        frames.append((some, b"".join([*parts, pack.flush()])))
+    return _write(storage, name, 2, frames)
+
+
+def _write(storage: Storage, name: str, schema: int, frames: Sequence[tuple[Sequence[Picture], bytes]]) -> Written:
+    parts, leaves, offset = [MAGIC], list[Leaf](), len(MAGIC)
+    for pages, frame in frames:
+        leaves += _leaves(pages, offset, len(frame))
         parts.append(frame)
         offset += len(frame)
-    manifest = pack(msgspec.json.encode(Manifest(schema=1, pages=tuple(leaves))))
-    footer = _FOOTER.pack(offset, len(manifest), hashlib.sha256(manifest).digest(), END)
-    body = b"".join([*parts, manifest, footer])
-    path = folder / f"{secrets.token_hex(10)}{SUFFIX}"
-    write_atomically(path, body)
-    return Written(path=path, size=len(body), sha256=hashlib.sha256(body).digest())
+    listed = packer()(msgspec.json.encode(Manifest(schema=schema, pages=tuple(leaves))))
+    footer = _FOOTER.pack(offset, len(listed), hashlib.sha256(listed).digest(), END)
+    body = b"".join([*parts, listed, footer])
+    storage.write(name, body)
+    return Written(name=name, size=len(body), sha256=hashlib.sha256(body).digest())
+
+
+def _leaves(pages: Sequence[Picture], offset: int, length: int) -> Iterator[Leaf]:
+    at = 0
+    for page in pages:
+        yield Leaf(
+            id=page.id,
+            number=page.number,
+            mode=page.mode,
+            chars=page.chars,
+            sha256=page.sha256,
+            offset=offset,
+            length=length,
+            size=len(page.png),
+            at=at,
+        )
+        at += len(page.png)
 
 
 class Pack:
     """A pack, open for reading. Raises Damaged where the file is not what was written."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.pages = self._manifest().pages
+    def __init__(self, storage: Storage, name: str) -> None:
+        self.name = name
+        self._storage = storage
+        self.pages = self._list().pages
+        self._sizes: dict[int, int] = {}
+        for leaf in self.pages:
+            self._sizes[leaf.offset] = max(self._sizes.get(leaf.offset, 0), leaf.at + leaf.size)
+
+    @property
+    def place(self) -> str:
+        return f"{self._storage.place}/{self.name}"
 
     def png(self, position: int) -> bytes:
         """The PNG at that position, from 0."""
+        return self.cut(position, self.unpacked(self.frame_of(position)))
+
+    def frame_of(self, position: int) -> Frame:
+        """The frame in which that page stands: neighbours share it in a cold pack."""
+        leaf = self._leaf(position)
+        size = self._sizes[leaf.offset]
+        if leaf.size > _LARGEST_PNG or size > _LARGEST_FRAME or min(leaf.at, leaf.size) < 0:
+            raise self._damaged(f"page {leaf.id} claims {leaf.size} bytes in a frame of {size}")
+        return Frame(leaf.offset, leaf.length, size)
+
+    def unpacked(self, frame: Frame) -> bytes:
+        """What the frame holds."""
+        try:
+            return unpack(self._read(frame.offset, frame.length), limit=frame.size)
+        except Damaged as error:
+            first = next(leaf.id for leaf in self.pages if leaf.offset == frame.offset)
+            raise self._damaged(f"page {first} in it cannot be unpacked ({error.message})") from error
+
+    def cut(self, position: int, unpacked: bytes) -> bytes:
+        """That page's PNG, out of what its frame holds."""
+        leaf = self._leaf(position)
+        if leaf.at + leaf.size > len(unpacked):
+            raise self._damaged(f"page {leaf.id} lies beyond its frame")
+        return unpacked[leaf.at : leaf.at + leaf.size]
+
+    def _leaf(self, position: int) -> Leaf:
         if not 0 <= position < len(self.pages):
             raise self._damaged(f"it has no page at position {position}")
-        leaf = self.pages[position]
-        if leaf.size > _LARGEST_PNG:
-            raise self._damaged(f"page {leaf.id} claims {leaf.size} bytes")
-        try:
-            return unpack(self._read(leaf.offset, leaf.length), limit=leaf.size)
-        except Damaged as error:
-            raise self._damaged(f"page {leaf.id} in it cannot be unpacked ({error.message})") from error
+        return self.pages[position]
 
-    def _manifest(self) -> Manifest:
-        try:
-            size = self.path.stat().st_size
-        except OSError as error:
-            raise self._damaged(f"it cannot be opened ({error.strerror})") from error
+    def _list(self) -> Manifest:
+        size = self._storage.size(self.name)
         if size < len(MAGIC) + _FOOTER.size or self._read(0, len(MAGIC)) != MAGIC:
             raise self._damaged("it is no pack")
         offset, length, sha256, end = _FOOTER.unpack(self._read(size - _FOOTER.size, _FOOTER.size))
@@ -117,25 +193,16 @@ class Pack:
         if hashlib.sha256(frame).digest() != sha256:
             raise self._damaged("its list of pages was altered")
         try:
-            return msgspec.json.decode(unpack(frame, limit=_LONGEST_MANIFEST), type=Manifest)
-        except msgspec.MsgspecError as error:
+            return msgspec.json.decode(unpack(frame, limit=_LONGEST_LIST), type=Manifest)
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise self._damaged(f"its list of pages cannot be read ({error})") from error
 
     def _read(self, offset: int, length: int) -> bytes:
-        """Opened each time: a pack is never held, so Windows lets it be moved."""
-        try:
-            with self.path.open("rb") as file:
-                file.seek(offset)
-                found = file.read(length)
-        except OSError as error:
-            raise self._damaged(f"it cannot be read ({error.strerror})") from error
-        if len(found) != length:
-            raise self._damaged("it is cut off")
-        return found
+        return self._storage.read(self.name, offset, length)
 
     def _damaged(self, why: str) -> Damaged:
         return Damaged(
             "Damaged pack",
-            f"The pack {self.path}: {why}.",
+            f"The pack {self.place}: {why}.",
             "Bring the file back from a backup; `palimpsest check` says which pages are damaged.",
         )

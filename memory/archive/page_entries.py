@@ -1,39 +1,45 @@
 """The entries of an archived file: each page's text is one, found by its terms and read back from its pixels."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import apsw
 
 from foundation.clock import Clock
 from foundation.privacy import Cleared
-from memory.archive import ledger
-from memory.archive.ledger import Bound, Span
+from memory.archive.passage import PageRow
 from memory.cold.entries import Analyse, Draft, EntryKind, Terms
 from memory.cold.insert import insert_conversation, insert_entry
 from models.messages import Role
 
 
-def insert_page_entries(
-    db: apsw.Connection, clock: Clock, title: Cleared, pages: Iterable[tuple[Bound, Terms]]
-) -> None:
-    """A conversation of kind archive with an entry for each page, none of whose text goes to the store.
+class PageEntry:
+    """A page that an entry is to stand for; `seq` is the entry's, once it is inserted. `number` counts from 1."""
 
-    The terms come ready: finding them takes longer than all else here, and the store is locked meanwhile.
-    """
-    conversation = insert_conversation(db, clock, title, kind="archive")
+    def __init__(self, row: PageRow, number: int, text: Cleared, terms: Terms) -> None:
+        self.row = row
+        self.number = number
+        self.text = text
+        self.terms = terms
+        self.seq = 0
+
+
+def insert_page_entries(
+    db: apsw.Connection, clock: Clock, title: Cleared, kind: str, pages: Sequence[PageEntry]
+) -> int:
+    """A conversation of that kind with an entry for each page, none of whose text goes to the store; its seq."""
+    conversation = insert_conversation(db, clock, title, kind=kind)
     parent: int | None = None
-    for page, terms in pages:
+    for page in pages:
         draft = Draft(
             conversation=conversation.seq,
             parent=parent,
             kind=EntryKind.PAGE,
             role=Role.USER,
-            text=Cleared(page.text),  # a part of what was cleared
-            meta={"page": page.id, "number": page.number},
+            text=page.text,
+            meta={"page": page.row.id, "number": page.number},
         )
-        entry = insert_entry(db, draft, clock=clock, analyse=_ready(terms), keep_text=False)
-        parent = entry.seq
-        ledger.insert_spans(db, entry.seq, [Span(0, len(page.text), page.id, 0)])
+        page.seq = parent = insert_entry(db, draft, clock=clock, analyse=_ready(page.terms), keep_text=False).seq
+    return conversation.seq
 
 
 def _ready(terms: Terms) -> Analyse:

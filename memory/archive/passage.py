@@ -5,6 +5,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from foundation.trust import Trust
+from memory.archive.heads import ReadHead
 
 STORED = "stored"
 """The engine of a text that was not read from pixels: it stands somewhere as text."""
@@ -19,7 +20,10 @@ class Passage(Struct, frozen=True):
 
 
 class PageText(Struct, frozen=True, kw_only=True):
-    """What one page says. `doubt` are the lines of the text, from 1, that may be wrong."""
+    """What one page says. `doubt` are the lines of the text, from 1, that may be wrong.
+
+    `engine` is who read it: `cells`, `nearest`, an OCR engine's name, or two joined by `+`, the second of whom agrees.
+    """
 
     text: str
     trust: Trust
@@ -29,6 +33,8 @@ class PageText(Struct, frozen=True, kw_only=True):
     page_id: str = ""  # "" where the page's header is damaged
     number: int = 0  # from 1 within its archive
     label: str = ""  # "" where the page was read from a picture alone
+    heads: tuple[ReadHead, ...] = ()  # the lines that say whose words follow; none on a file's page
+    told: tuple[str, ...] = ()  # sentences of the readers: what disagrees, what was cut off
 
 
 class PageRow(Struct, frozen=True, kw_only=True):
@@ -46,6 +52,8 @@ class PageRow(Struct, frozen=True, kw_only=True):
     position: int  # within the pack, from 0
     text_tokens: int
     vision_tokens: int
+    cell: str = "8x16"  # or 6x12
+    factsheet: tuple[str, ...] = ()  # its exact tokens (hashes, numbers, paths, names), as text
     verified: bool = True  # no page gets a row before it was read back and compared
 
     @property
@@ -60,8 +68,13 @@ class ArchiveRow(Struct, frozen=True, kw_only=True):
     seq: int
     label: str
     created: datetime
-    origin: str  # file | conversation
+    origin: str  # file | conversation | knowledge
     pages: int
+    text_tokens: int = 0  # of its pages' texts
+    vision_tokens: int = 0
+    tags: tuple[str, ...] = ()
+    pinned: bool = False
+    conversation: int | None = None  # the seq of the conversation whose text it is; None where it is kept for itself
 
 
 class Archived(Struct, frozen=True, kw_only=True):
@@ -74,6 +87,7 @@ class Archived(Struct, frozen=True, kw_only=True):
     vision_tokens: int
     tokenizer: str
     profile: str
+    shared_chars: int = 0  # of the text stood on pages already, and was not drawn again
 
     @property
     def ratio(self) -> float:

@@ -8,37 +8,33 @@ worst a pack is left that nothing refers to. Nothing is deleted here unless `rel
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
-from foundation.clock import Clock, to_ms
+from foundation.clock import Clock
 from foundation.privacy import Cleared, clear
 from foundation.trust import Trust
-from memory.archive import ledger
+from memory.archive import leaving, ledger, shelf
 from memory.archive.cache import PageCache
-from memory.archive.flow import PagePart, flow, spans
+from memory.archive.filing import Filing
 from memory.archive.header import digest
-from memory.archive.ledger import Bound
-from memory.archive.modes import PROFILE, mode_named
-from memory.archive.page_entries import insert_page_entries
 from memory.archive.passage import STORED, Archived, ArchiveRow, PageRow, PageText, Passage
+from memory.archive.stacks import Stacks
+from memory.archive.storage import Folder, Storage
 from memory.archive.strangers import index_lost, strangers
 from memory.cold import ColdStore, Entry, Problem
-from memory.cold.bodies import plain
-from memory.cold.insert import let_go
-from memory.errors import Damaged, NotAPage, OutOfDate
+from memory.errors import Damaged, NotAPage, NotFound
+from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
+    from memory.archive.bindery import Also, Bindery
     from memory.archive.binding import OnPage
-    from memory.archive.pack import Pack
-
-Count = Callable[[str], int]
-Also = Callable[[apsw.Connection], None]
+    from memory.archive.modes import Mode
 
 _PAGES_REMEMBERED = 64  # texts of pages lately read
-_PACKS_REMEMBERED = 32
 
 
 class Vault:
@@ -51,16 +47,18 @@ class Vault:
 
     def __init__(
         self,
-        packs: Path,
+        packs: Storage | Path,
         cache: Path,
         cold: ColdStore,
         clock: Clock,
         *,
-        count: Count | None = None,
+        settings: ArchiveSettings | None = None,
+        count: Callable[[str], int] | None = None,
         tokenizer: str = "estimate",
         kept: Path | None = None,
     ) -> None:
-        self._folder = packs
+        self.storage: Storage = Folder(packs) if isinstance(packs, Path) else packs
+        self.settings = settings or ArchiveSettings()
         self._cache = PageCache(cache, clock)
         self._cold = cold
         self._clock = clock
@@ -71,7 +69,7 @@ class Vault:
         self._tokenizer = tokenizer
         self._lock = threading.Lock()
         self._texts: OrderedDict[str, PageText] = OrderedDict()
-        self._packs: OrderedDict[str, Pack] = OrderedDict()
+        self._stacks = Stacks(self.storage, lambda page: cold.read(lambda db: ledger.page_row(db, page)))
 
     # ── in ──
 
@@ -80,61 +78,41 @@ class Vault:
         text: Cleared,
         *,
         label: str,
-        mode: str = "base",
+        mode: str | None = None,
+        dense: bool | None = None,
         keep_entry: bool = True,
+        kind: str = "archive",
+        origin: str = "file",
+        also: "Also | None" = None,
         on_page: "OnPage | None" = None,
     ) -> Archived:
-        """The text as pages. Each page's text is an entry of kind page, in a conversation of its own titled `label`.
+        """The text as pages. Each page's text is an entry of kind page, in a conversation of `kind` titled `label`.
 
-        Without `keep_entry` there are pages alone, which search does not find. Raises Misuse for an unknown mode, and
-        Damaged where a page does not read back.
+        Pages of an older file that hold its words already are its pages too. Without `keep_entry` there are pages
+        alone, which search does not find. `also` runs in the same transaction. `on_page` is told how many pages are
+        written and proven; what it raises ends the archiving, and nothing is kept of it. Raises Misuse for an unknown
+        mode, and Damaged where a page does not read back.
         """
-        title = clear(label)
-        bound = self._bind(text, mode, on_page)
-        tokens = [self._tokens(page.text) for page in bound]
-        terms = [(page, self._cold.analyse(page.text, "")) for page in bound] if keep_entry else []
-
-        def transaction(db: apsw.Connection) -> Archived:
-            archived = self._insert(db, bound, tokens, title, "file")
-            if terms:
-                insert_page_entries(db, self._clock, title, terms)
-            return archived
-
-        return self._cold.write(transaction)
+        how = Filing(keep_entry=keep_entry, kind=kind, origin=origin)
+        return self._bindery.text(text, label, self._mode(mode, dense), how, also=also, on_page=on_page)
 
     def archive_entries(
         self,
         entries: Sequence[Entry],
         *,
         label: str,
-        mode: str = "base",
-        also: Also | None = None,
+        mode: str | None = None,
+        dense: bool | None = None,
+        also: Callable[[apsw.Connection], None] | None = None,
         on_page: "OnPage | None" = None,
     ) -> Archived:
-        """The entries' texts as pages; from the commit on, pages are their home. `also` runs in the same transaction.
+        """The texts of entries of one conversation as pages; from the commit on, pages are their home.
 
-        Entries that the archive has already are passed over. Raises OutOfDate where an entry changed meanwhile: then
-        nothing was let go, and neither was `also` done.
+        `also` runs in the same transaction. Passages that stand on a page already are not drawn again. Entries that
+        the archive has already are passed over. Raises OutOfDate where an entry changed meanwhile: then nothing was
+        let go, and neither was `also` done.
         """
-        title = clear(label)
-        entries = [entry for entry in entries if entry.text is not None]
-        text, places = flow(entries)
-        bound = self._bind(text, mode, on_page) if entries else []
-        tokens = [self._tokens(page.text) for page in bound]
-        parts = _parts(bound)
-
-        def transaction(db: apsw.Connection) -> Archived:
-            archived = self._insert(db, bound, tokens, title, "conversation")
-            for place in places:
-                if not ledger.is_stored(db, place.entry.seq, digest(place.entry.text or "")):
-                    raise _out_of_date(place.entry)
-                ledger.insert_spans(db, place.entry.seq, spans(place, parts))
-            let_go(db, [place.entry.seq for place in places])
-            if also is not None:
-                also(db)
-            return archived
-
-        return self._cold.write(transaction)
+        return self._bindery.entries(entries, label, self._mode(mode, dense), also=also, on_page=on_page)
 
     # ── out ──
 
@@ -165,12 +143,11 @@ class Vault:
             return Passage(text=entry.text, trust=Trust.EXACT)
         found, sha256 = self._cold.read(lambda db: (ledger.spans_of(db, entry.seq), ledger.sha256_of(db, entry.seq)))
         if not found:
-            raise Damaged(
-                "A text is missing",
-                f"Entry {entry.id} has no text in the store and stands on no page.",
-                "`palimpsest check` looks the archive over; a backup of the workspace has it.",
-            )
-        pages = {span.page: self.read_page(span.page) for span in found}
+            return self._restored(entry)
+        try:
+            pages = {span.page: self.read_page(span.page) for span in found}
+        except NotFound:
+            return self._restored(entry)
         text = "".join(pages[s.page].text[s.page_start : s.page_start + s.length] for s in found)
         sound = digest(text) == sha256 and all(page.trust is Trust.EXACT for page in pages.values())
         drawn = tuple(page for page, read in pages.items() if read.engine != STORED)
@@ -189,75 +166,131 @@ class Vault:
 
     def png(self, page_id: str) -> Path:
         """The page as a file in the page cache, there for a day at least. Raises NotFound, Damaged."""
-        return self._cache.put(page_id, self._png(self._cold.read(lambda db: ledger.page_row(db, page_id))))
+        return self._cache.put(page_id, self._stacks.png(self._cold.read(lambda db: ledger.page_row(db, page_id))))
 
     def pages(self, archive: int | None = None) -> list[PageRow]:
-        """All pages, or those of one archive (its seq), in order."""
+        """All pages, or those that one archive (its seq) holds, in order."""
         return self._cold.read(lambda db: ledger.page_rows(db, archive))
 
     def archives(self) -> list[ArchiveRow]:
         """What was archived, newest first."""
-        return self._cold.read(ledger.archive_rows)
+        return self._cold.read(shelf.archive_rows)
+
+    def find_archive(self, ref: str | int) -> ArchiveRow:
+        """By its label (the newest of that name), or its number (7 or #7). Raises NotFound."""
+        return self._cold.read(lambda db: shelf.find_archive(db, ref))
+
+    # ── names and pins ──
+
+    def tag(self, archive: int, name: str) -> ArchiveRow:
+        cleared = clear(name)
+        return self._changed(archive, lambda db: shelf.tag(db, archive, cleared))
+
+    def untag(self, archive: int, name: str) -> ArchiveRow:
+        return self._changed(archive, lambda db: shelf.untag(db, archive, name))
+
+    def pin(self, archive: int) -> ArchiveRow:
+        """What is old passes it over."""
+        return self._changed(archive, lambda db: shelf.pin(db, archive, True))
+
+    def unpin(self, archive: int) -> ArchiveRow:
+        return self._changed(archive, lambda db: shelf.pin(db, archive, False))
+
+    def relabel(self, archive: int, label: str) -> ArchiveRow:
+        cleared = clear(label)
+        return self._changed(archive, lambda db: shelf.relabel(db, archive, cleared))
 
     # ── upkeep ──
 
     def check(self) -> list[Problem]:
         """Every pack and page read and compared with the index. Takes about a second for a thousand pages."""
-        from memory.archive.inspection import inspect
+        from memory.archive.inspection import inspect_all
 
-        packs, pages = self._cold.read(lambda db: (ledger.pack_rows(db), ledger.page_rows(db)))
-        return inspect(self._folder, packs, pages)
+        return inspect_all(self._cold, self.storage)
 
     def index_lost(self) -> str:
         """A sentence where there are packs and the store knows none of them; "" where all is well."""
-        if not self._cold.read(ledger.knows_packs) and (lost := strangers(self._folder, ())):
-            return index_lost(self._cold.database, len(lost))
+        if isinstance(self.storage, Folder) and not self._cold.read(ledger.knows_packs):
+            known = self._cold.read(leaving.leaving)
+            if lost := strangers(self.storage.folder, known):
+                return index_lost(self._cold.database, len(lost))
         return ""
 
-    def release(self, page_ids: Sequence[str]) -> None:
-        """Lets go of pages that no entry stands on any more, and of packs that hold no other page."""
-        packs = self._cold.write(lambda db: ledger.let_pages_go(db, page_ids))
+    def release(self, page_ids: Sequence[str] = ()) -> None:
+        """Lets go of pages whose words were deleted, and of packs that hold no other page.
+
+        A text that others share with such a page goes back to the store first, so that it stands.
+        """
+        from memory.archive.releasing import Releasing
+
+        gone = Releasing(self._cold, self.storage, self._clock, self._stacks, self._text_of).release(page_ids)
         with self._lock:
-            for page_id in page_ids:
+            for page_id in gone:
                 self._texts.pop(page_id, None)
-            for name in packs:
-                self._packs.pop(name, None)
-        for page_id in page_ids:
+        for page_id in gone:
             self._cache.drop(page_id)
-        for name in packs:
-            (self._folder / name).unlink(missing_ok=True)
 
     # ── within ──
 
-    def _bind(self, text: str, mode: str, on_page: "OnPage | None") -> list[Bound]:
-        from memory.archive.binding import bind
+    @cached_property
+    def _bindery(self) -> "Bindery":
+        from memory.archive.bindery import Bindery
+        from memory.archive.figures import Figures
 
-        return list(bind(self._folder, text, mode_named(mode), to_ms(self._clock.now()), on_page))
+        figures = Figures(self.settings, self._count, self._tokenizer)
+        return Bindery(self.storage, self._cold, self._clock, figures, self._exact)
 
-    def _insert(
-        self, db: apsw.Connection, bound: Sequence[Bound], tokens: Sequence[int], label: Cleared, origin: str
-    ) -> Archived:
-        packs = {page.pack.name: page.pack for page in bound}
-        archive = ledger.insert_archive(db, plain(label), origin, to_ms(self._clock.now())) if bound else 0
-        rows = tuple(_page_row(page, count, archive) for page, count in zip(bound, tokens, strict=True))
-        ledger.insert_packs(db, packs.values())
-        ledger.insert_pages(db, rows)
-        return Archived(
-            seq=archive,
-            label=label,
-            pages=rows,
-            text_tokens=sum(row.text_tokens for row in rows),
-            vision_tokens=sum(row.vision_tokens for row in rows),
-            tokenizer=self._tokenizer,
-            profile=PROFILE,
+    def _mode(self, name: str | None, dense: bool | None) -> "Mode":
+        from memory.archive.modes import mode_named
+
+        return mode_named(name or self.settings.mode, self.settings.dense if dense is None else dense)
+
+    def _exact(self, row: PageRow) -> str | None:
+        """The page's text from its pixels, where they match its hash."""
+        from memory.archive.reading import read_picture
+
+        try:
+            read = read_picture(self._stacks.png(row), sha256=row.sha256, page_id=row.id, engine="cells")
+        except (Damaged, NotAPage, NotFound):
+            return None
+        return read.text if read.trust is Trust.EXACT else None
+
+    def _text_of(self, entry: Entry) -> str | None:
+        """The entry's text where it can be had to the letter."""
+        try:
+            passage = self.entry_text(entry)
+        except Damaged:
+            return None
+        return passage.text if passage.trust is Trust.EXACT else None
+
+    def _restored(self, entry: Entry) -> Passage:
+        """An entry whose pages went while it was being read has its text in the store again. Raises Damaged."""
+        now = self._cold.entry(entry.seq)
+        if now.text is not None:
+            return Passage(text=now.text, trust=Trust.EXACT)
+        raise Damaged(
+            "A text is missing",
+            f"Entry {entry.id} has no text in the store and stands on no page.",
+            "`palimpsest check` looks the archive over; a backup of the workspace has it.",
         )
+
+    def _changed(self, archive: int, change: Callable[[apsw.Connection], object]) -> ArchiveRow:
+        from memory.archive.facts import seal
+
+        def transaction(db: apsw.Connection) -> ArchiveRow:
+            change(db)
+            found = shelf.find_archive(db, archive)
+            seal(db, self.storage, shelf.packs_of_archive(db, archive))
+            return found
+
+        return self._cold.write(transaction)
 
     def _page(self, row: PageRow, label: str, start: int) -> PageText:
         from memory.archive.reading import read_picture
 
         read, why = None, "its pixels do not match its hash"
         try:
-            read = read_picture(self._png(row), label=label, sha256=row.sha256, page_id=row.id)
+            read = read_picture(self._stacks.png(row), label=label, sha256=row.sha256, page_id=row.id)
         except (Damaged, NotAPage) as error:
             why = error.message.rstrip(".")
         if read is not None and read.trust is Trust.EXACT:
@@ -290,61 +323,8 @@ class Vault:
                     f"Page {row.id} of “{label}” is damaged: {why}. {then} `palimpsest check` says more."
                 )
 
-    def _tokens(self, text: str) -> int:
-        if self._count is None:
-            from models.tokens import estimate
-
-            self._count = estimate
-        return self._count(text)
-
-    def _png(self, row: PageRow) -> bytes:
-        with self._lock:
-            pack = self._packs.get(row.pack)
-        if pack is None:
-            from memory.archive.pack import Pack
-
-            pack = Pack(self._folder / row.pack)
-            with self._lock:
-                self._packs[row.pack] = pack
-                if len(self._packs) > _PACKS_REMEMBERED:
-                    self._packs.popitem(last=False)
-        return pack.png(row.position)
-
 
 def _row_and_place(db: apsw.Connection, page_id: str) -> tuple[PageRow, str, int]:
     """The page, its archive's label, and where in the archive's text it begins."""
     row = ledger.page_row(db, page_id)
-    return row, ledger.label_of(db, row.archive), ledger.start_of(db, row)
-
-
-def _page_row(page: Bound, text_tokens: int, archive: int) -> PageRow:
-    return PageRow(
-        id=page.id,
-        archive=archive,
-        number=page.number,
-        mode=page.mode.name,
-        width=page.mode.side,
-        height=page.mode.side,
-        chars=len(page.text),
-        sha256=page.sha256.hex(),
-        pack=page.pack.name,
-        position=page.position,
-        text_tokens=text_tokens,
-        vision_tokens=page.mode.vision_tokens,
-    )
-
-
-def _parts(bound: Sequence[Bound]) -> list[PagePart]:
-    parts, at = list[PagePart](), 0
-    for page in bound:
-        parts.append(PagePart(page.id, at, at + len(page.text)))
-        at += len(page.text)
-    return parts
-
-
-def _out_of_date(entry: Entry) -> OutOfDate:
-    return OutOfDate(
-        "The conversation changed",
-        f"Entry {entry.id} was changed, archived or deleted while it was being archived. Nothing was let go.",
-        "Try again: the pages will be made from what stands there now.",
-    )
+    return row, shelf.label_of(db, row.archive), ledger.start_of(db, row)

@@ -111,6 +111,13 @@ def let_go(connection: apsw.Connection, seqs: Iterable[int]) -> None:
     note_change(connection, "archive", seqs)
 
 
+def put_back(connection: apsw.Connection, seq: int, text: Cleared) -> None:
+    """The entry's own text stands in the store again, as before it was let go. Terms and hash are as they were."""
+    body, packed = pack(to_bytes(text))
+    run(connection, "UPDATE entries SET body = ?, packed = ? WHERE seq = ?", (body, packed, seq))
+    note_change(connection, "change", [seq])
+
+
 def note_change(connection: apsw.Connection, op: str, seqs: Iterable[int]) -> None:
     """Rows of `changes`, for whoever keeps up with the store: op is add, change, archive or remove."""
     run_many(connection, "INSERT INTO changes (op, entry) VALUES (?, ?)", [(op, seq) for seq in seqs])

@@ -1,6 +1,7 @@
 """Finding rows by what a person or another room calls them."""
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import apsw
 
@@ -9,6 +10,8 @@ from memory.cold.entries import Conversation, Entry
 from memory.cold.rows import CONVERSATIONS, ENTRIES, conversation_of, entries_of, entry_of
 from memory.cold.sql import each, fetch
 from memory.errors import NotFound
+
+T = TypeVar("T")
 
 AT_ONCE = 500  # bound values in one statement; SQLite takes 32,766
 SHORTEST_PREFIX = 4
@@ -77,7 +80,7 @@ def find_conversation(connection: apsw.Connection, ref: str, source: str | None 
     )
 
 
-def batches(values: Sequence[int]) -> Iterable[Sequence[int]]:
+def batches(values: Sequence[T]) -> Iterable[Sequence[T]]:
     """The values, as many at once as one statement takes."""
     for start in range(0, len(values), AT_ONCE):
         yield values[start : start + AT_ONCE]

@@ -96,6 +96,16 @@ class ColdStore:
         self._writer.close()
         self._owner.release()
 
+    # ── who writes ──
+
+    def hold(self) -> str:
+        """This open store's name: `is_gone` is False of it everywhere until the store is closed or its process ends."""
+        return self._owner.hold()
+
+    def is_gone(self, owner: str) -> bool:
+        """Whether the process that held that name has ended."""
+        return self._owner.is_gone(owner)
+
     # ── transactions ──
 
     def write(self, transaction: Callable[[apsw.Connection], T]) -> T:

@@ -7,6 +7,7 @@ import pytest
 
 from memory import archive_conversation, recall_memory
 from memory.archive.cells import UNKNOWN
+from memory.archive.flow import Stretch
 from memory.archive.modes import TINY
 from memory.archive.page import draw, sheets
 from memory.archive.pixels import decode, encode_png
@@ -75,7 +76,7 @@ def test_a_folder_that_is_no_workspace_is_said_so_and_left_alone(tmp_path: Path)
 
 def test_a_picture_of_another_text_than_the_workspace_knows_is_not_exact(tmp_path: Path) -> None:
     kept = archive_conversation("The heron stands in the reeds.", "birds", tmp_path / "ws")
-    (sheet,) = sheets("The magpie stands in the reeds.", TINY)
+    (sheet,) = sheets([Stretch("The magpie stands in the reeds.")], TINY)
     forged = tmp_path / "forged.png"
     forged.write_bytes(draw(sheet, kept["pages"][0]["id"], 1).png)
     with pytest.raises(Approximate, match="altered"):

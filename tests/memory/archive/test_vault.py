@@ -8,11 +8,14 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.archive import read_png
+from memory.archive.binding import picture_of
+from memory.archive.flow import Stretch
 from memory.archive.kept_text import keep_text
 from memory.archive.modes import TINY
 from memory.archive.pack import Pack, write_pack
 from memory.archive.page import draw, sheets
 from memory.archive.shape import archived_as_json
+from memory.archive.storage import Folder
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry, EntryKind
 from memory.errors import Damaged, NotFound, OutOfDate
@@ -65,12 +68,12 @@ def test_tokens_are_counted_by_the_counter_that_it_was_given(
     vault = Vault(workspace.packs, workspace.page_cache, cold, clock, count=len, tokenizer="letters")
     archived = vault.archive_text(as_given("x" * 8192), label="notes")
     assert [(p.text_tokens, p.vision_tokens, p.mode) for p in archived.pages] == [
-        (8064, 256, "base"),
-        (128, 64, "tiny"),
+        (8064, 273, "base"),
+        (128, 73, "tiny"),
     ]
-    assert (archived.text_tokens, archived.vision_tokens, archived.ratio) == (8192, 320, 25.6)
+    assert (archived.text_tokens, archived.vision_tokens, archived.ratio) == (8192, 346, 23.68)
     assert archived.tokenizer == "letters"
-    assert "nominal" in archived.profile
+    assert archived.profile == "deepseek-ocr"
 
 
 def test_an_archive_without_entries_has_pages_alone(vault: Vault, cold: ColdStore) -> None:
@@ -137,7 +140,7 @@ def test_the_page_says_who_spoke_and_when(vault: Vault, say) -> None:
     archived = vault.archive_entries([first, second], label="overflow")
     assert vault.read_page(archived.pages[0].id).text == (
         f"── Ann · user · 2026-03-14T09:27:53Z · {first.id} ──\nhello\n"
-        f"── assistant · 2026-03-14T09:28:53Z · {second.id} ──\nhi there\n"
+        f"── assistant · 2026-03-14T09:28:53Z · {second.id} ──\nhi there"
     )
 
 
@@ -205,14 +208,9 @@ def test_a_stored_text_needs_no_page(vault: Vault, say) -> None:
 
 def overwrite_page(vault: Vault, workspace: Workspace, entry: Entry, text: str) -> None:
     """Puts a pack of another, sound page where the entry's pack stands."""
-    from memory.archive.modes import MODES
-    from memory.archive.pack import write_pack
-    from memory.archive.page import draw, sheets
-
     (row,) = vault.pages()
-    other = draw(next(iter(sheets(text, MODES["base"]))), row.id, row.number)
-    written = write_pack(workspace.packs, [other])
-    written.path.replace(workspace.packs / row.pack)
+    (sheet,) = sheets([Stretch(text)], TINY)
+    write_pack(Folder(workspace.packs), row.pack, [picture_of(draw(sheet, row.id, row.number))])
 
 
 def test_a_sound_page_that_is_not_the_one_of_the_index_is_approximate(
@@ -224,7 +222,7 @@ def test_a_sound_page_that_is_not_the_one_of_the_index_is_approximate(
     overwrite_page(vault, workspace, entry, text.replace("100", "900"))
     fresh = Vault(workspace.packs, workspace.page_cache, cold, FakeClock())
     page = fresh.read_page(archived.pages[0].id)
-    assert (page.trust, page.doubt) == (Trust.APPROXIMATE, (1, 2, 3))
+    assert (page.trust, page.doubt) == (Trust.APPROXIMATE, (1, 2))
     passage = fresh.entry_text(cold.entry(entry.seq))
     assert (passage.text, passage.trust) == ("pay Ann 900", Trust.APPROXIMATE)
     assert [problem.what for problem in fresh.check()] == ["pack", "page"]
@@ -282,7 +280,7 @@ def test_pages_of_a_deleted_conversation_can_be_let_go(
     vault.release([page.id for page in kept.pages])  # an entry stands on it still: it stays
     vault.release(cold.delete_conversation(entry.conversation_seq))
     assert [row.id for row in vault.pages()] == [page.id for page in kept.pages]
-    assert [path.name for path in workspace.packs.iterdir()] == [kept.pages[0].pack]
+    assert [path.name for path in workspace.packs.glob("*.pages")] == [kept.pages[0].pack]
     assert not cached.exists()
     with pytest.raises(NotFound):
         vault.read_page(archived.pages[0].id)
@@ -290,8 +288,8 @@ def test_pages_of_a_deleted_conversation_can_be_let_go(
 
 def test_packs_alone_hold_every_word(vault: Vault, workspace: Workspace) -> None:
     vault.archive_text(as_given(LONG), label="notes")
-    (path,) = workspace.packs.iterdir()
-    pack = Pack(path)
+    (path,) = workspace.packs.glob("*.pages")
+    pack = Pack(Folder(workspace.packs), path.name)
     assert "".join(read_png(pack.png(n)).text for n in range(len(pack.pages))) == LONG
 
 
@@ -311,9 +309,8 @@ def test_a_page_forged_with_a_hash_of_its_own_is_exact_for_no_entry(
     """Its header, its hash and its pack are all sound: only the index knows what stood there."""
     archived = vault.archive_text(as_given("The heron stands in the reeds."), label="birds")
     (row,) = archived.pages
-    (sheet,) = sheets("The magpie stands in the reeds", TINY)
-    written = write_pack(workspace.packs, [draw(sheet, row.id, 1)])
-    written.path.replace(workspace.packs / row.pack)
+    (sheet,) = sheets([Stretch("The magpie stands in the reeds")], TINY)
+    write_pack(Folder(workspace.packs), row.pack, [picture_of(draw(sheet, row.id, 1))])
     fresh = Vault(workspace.packs, workspace.page_cache, cold, clock)
     assert fresh.read_page(row.id).trust is Trust.APPROXIMATE
     (conversation,) = cold.conversations(kind="archive")

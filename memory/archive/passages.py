@@ -1,0 +1,88 @@
+"""Passages: a text cut where its own lines say, so that the same lines are the same passages in any text.
+
+A line whose checksum has three zero bits ends a passage. After an edit the cuts fall as before from the next such line
+on, so a text that was changed in one place shares all its other passages with what it was.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+import apsw
+from msgspec import Struct
+
+from memory.cold.lookup import batches, marks
+from memory.cold.sql import each, fetch, run_many
+
+LEAST, MOST = 256, 2048  # characters; with lines of 40 a passage has about 550
+WORTH_INDEXING = 128  # the last of a text may be shorter than LEAST
+
+
+class Passage(Struct, frozen=True):
+    """Where a passage stands in its text, in characters, and the hash of it."""
+
+    start: int
+    length: int
+    hash: bytes
+
+
+class Part(Struct, frozen=True):
+    """Some characters of a page's text."""
+
+    page: str
+    page_start: int
+    length: int
+
+
+def passages(text: str) -> list[Passage]:
+    """The whole text, cut."""
+    cuts, begin = [0], 0
+    for piece, end in _pieces(text):
+        length = end - begin
+        if length >= MOST or (length >= LEAST and zlib.crc32(_bytes(piece)) & 7 == 0):
+            cuts.append(end)
+            begin = end
+    if cuts[-1] < len(text):
+        cuts.append(len(text))
+    return [Passage(a, b - a, _hash(text[a:b])) for a, b in pairwise(cuts)]
+
+
+def known(db: apsw.Connection, hashes: Iterable[bytes]) -> dict[bytes, tuple[Part, ...]]:
+    """Where those of the passages stand that stand anywhere."""
+    found: dict[bytes, list[Part]] = {}
+    for some in batches(sorted(set(hashes))):
+        sql = f"""SELECT hash, page, page_start, length FROM passages WHERE hash IN ({marks(some)})
+                  ORDER BY hash, part"""
+        for key, *part in each(db, sql, some):
+            found.setdefault(key, []).append(Part(*part))
+    return {key: tuple(parts) for key, parts in found.items()}
+
+
+def index(db: apsw.Connection, places: Mapping[bytes, Sequence[Part]]) -> None:
+    """Notes where these passages stand; one that stands somewhere already keeps its place."""
+    for key, parts in places.items():
+        if not fetch(db, "SELECT 1 FROM passages WHERE hash = ?", (key,)):
+            run_many(
+                db,
+                "INSERT INTO passages (hash, part, page, page_start, length) VALUES (?, ?, ?, ?, ?)",
+                [(key, n, part.page, part.page_start, part.length) for n, part in enumerate(parts)],
+            )
+
+
+def _pieces(text: str) -> Iterator[tuple[str, int]]:
+    """Lines, a very long one in pieces, each with where it ends."""
+    at = 0
+    while at < len(text):
+        newline = text.find("\n", at, at + MOST)
+        end = newline + 1 if newline >= 0 else min(at + MOST, len(text))
+        yield text[at:end], end
+        at = end
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.blake2b(_bytes(text), digest_size=16).digest()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

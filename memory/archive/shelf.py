@@ -1,0 +1,169 @@
+"""Archives: what was put away in one go, its label, tags and pin. Within a transaction that the caller holds."""
+
+from collections.abc import Sequence
+
+import apsw
+
+from foundation.clock import from_ms
+from foundation.privacy import Cleared
+from memory.archive.passage import ArchiveRow
+from memory.cold.bodies import plain
+from memory.cold.lookup import batches, marks
+from memory.cold.sql import Row, each, fetch, run, run_many
+from memory.errors import NotFound
+
+_ARCHIVES = """SELECT a.seq, a.label, a.created_ms, a.origin, a.pinned, a.conversation, count(p.id),
+    coalesce(sum(p.text_tokens), 0), coalesce(sum(p.vision_tokens), 0)
+    FROM archives a LEFT JOIN archive_pages h ON h.archive = a.seq LEFT JOIN pages p ON p.id = h.page"""
+
+
+def insert_archive(
+    db: apsw.Connection,
+    label: str,
+    origin: str,
+    created_ms: int,
+    *,
+    bare: bool = False,
+    conversation: int | None = None,
+) -> int:
+    """The new archive's seq. `origin` is file, conversation or knowledge; `bare` where no entry is to stand for it."""
+    run(
+        db,
+        "INSERT INTO archives (label, created_ms, origin, bare, conversation) VALUES (?, ?, ?, ?, ?)",
+        (label, created_ms, origin, int(bare), conversation),
+    )
+    return db.last_insert_rowid()
+
+
+def hold_pages(db: apsw.Connection, archive: int, pages: Sequence[str]) -> None:
+    """The archive's pages, in their order, numbered from 1."""
+    run_many(
+        db,
+        "INSERT INTO archive_pages (archive, number, page) VALUES (?, ?, ?)",
+        [(archive, number, page) for number, page in enumerate(pages, 1)],
+    )
+
+
+def archive_rows(db: apsw.Connection) -> list[ArchiveRow]:
+    """All archives, newest first."""
+    rows = fetch(db, f"{_ARCHIVES} GROUP BY a.seq ORDER BY a.seq DESC")
+    return _with_tags(db, rows)
+
+
+def find_archive(db: apsw.Connection, ref: str | int) -> ArchiveRow:
+    """By its number, or its label: of several with that label the newest. Raises NotFound."""
+    wheres: list[tuple[str, object]] = [("a.label = ?", plain(str(ref)))]
+    number = str(ref).removeprefix("#")
+    if number.isdecimal() and len(number) < 19:
+        wheres.append(("a.seq = ?", int(number)))
+    for where, value in reversed(wheres) if isinstance(ref, int) or str(ref).startswith("#") else wheres:
+        rows = fetch(db, f"{_ARCHIVES} WHERE {where} GROUP BY a.seq ORDER BY a.seq DESC LIMIT 1", (value,))
+        if rows:
+            return _with_tags(db, rows)[0]
+    raise NotFound("No such archive", f"There is no archive “{ref}”.", "`palimpsest archive --list` shows them.")
+
+
+def label_of(db: apsw.Connection, archive: int) -> str:
+    return fetch(db, "SELECT label FROM archives WHERE seq = ?", (archive,))[0][0]
+
+
+def packs_of_archive(db: apsw.Connection, archive: int) -> set[str]:
+    """The packs that its pages stand in; "" where it has none, for then it is told of in the manifest of no pack."""
+    sql = "SELECT DISTINCT p.pack FROM archive_pages h JOIN pages p ON p.id = h.page WHERE h.archive = ?"
+    drawn = "SELECT DISTINCT pack FROM pages WHERE archive = ?"
+    return {row[0] for row in [*fetch(db, sql, (archive,)), *fetch(db, drawn, (archive,))]} | {""}
+
+
+def tag(db: apsw.Connection, archive: int, name: Cleared) -> None:
+    run(db, "INSERT OR IGNORE INTO archive_tags (archive, tag) VALUES (?, ?)", (archive, plain(name)))
+
+
+def untag(db: apsw.Connection, archive: int, name: str) -> bool:
+    """Whether it had that tag."""
+    run(db, "DELETE FROM archive_tags WHERE archive = ? AND tag = ?", (archive, plain(name)))
+    return db.changes() > 0
+
+
+def pin(db: apsw.Connection, archive: int, pinned: bool) -> None:
+    run(db, "UPDATE archives SET pinned = ? WHERE seq = ?", (int(pinned), archive))
+
+
+def relabel(db: apsw.Connection, archive: int, label: Cleared) -> None:
+    run(db, "UPDATE archives SET label = ? WHERE seq = ?", (plain(label), archive))
+
+
+def orphans(db: apsw.Connection) -> list[str]:
+    """Pages that were drawn for an archive whose conversation is gone."""
+    sql = """SELECT p.id FROM pages p JOIN archives a ON a.seq = p.archive
+             WHERE a.conversation IS NULL AND a.bare = 0"""
+    return [row[0] for row in each(db, sql)]
+
+
+def rehome(db: apsw.Connection, pages: Sequence[str]) -> None:
+    """Of these pages, those that a living archive holds too are its own from now on: whole pages of files."""
+    for page in pages:
+        sql = """UPDATE pages SET archive = living.seq FROM (
+                   SELECT a.seq FROM archive_pages h JOIN archives a ON a.seq = h.archive
+                   WHERE h.page = ? AND (a.conversation IS NOT NULL OR a.bare) ORDER BY a.seq LIMIT 1) living
+                 WHERE id = ?"""
+        run(db, sql, (page, page))
+
+
+def shared_with(db: apsw.Connection, pages: Sequence[str]) -> list[int]:
+    """Entries that stand on these pages while their archive is gone: they must have their text elsewhere."""
+    found: set[int] = set()
+    for some in batches(pages):
+        sql = f"""SELECT DISTINCT s.entry FROM spans s JOIN pages p ON p.id = s.page
+                  JOIN archives a ON a.seq = p.archive
+                  WHERE p.id IN ({marks(some)}) AND a.conversation IS NULL AND NOT a.bare"""
+        found.update(row[0] for row in each(db, sql, some))
+    return sorted(found)
+
+
+def unneeded(db: apsw.Connection, pages: Sequence[str]) -> list[str]:
+    """Those of the pages that no entry stands on, and whose archive is gone."""
+    found: list[str] = []
+    for some in batches(pages):
+        sql = f"""SELECT p.id FROM pages p JOIN archives a ON a.seq = p.archive WHERE p.id IN ({marks(some)})
+                  AND a.conversation IS NULL AND NOT a.bare
+                  AND NOT EXISTS (SELECT 1 FROM spans WHERE spans.page = p.id)"""
+        found += [row[0] for row in each(db, sql, some)]
+    return found
+
+
+def drop_empty(db: apsw.Connection) -> None:
+    """Archives whose conversation is gone, and their last page with it."""
+    run(
+        db,
+        """DELETE FROM archives WHERE conversation IS NULL AND NOT bare
+           AND NOT EXISTS (SELECT 1 FROM pages WHERE pages.archive = archives.seq)""",
+    )
+
+
+def is_pinned(db: apsw.Connection, conversation: int) -> bool:
+    """Whether an archive of this conversation's text is pinned."""
+    sql = "SELECT 1 FROM archives WHERE conversation = ? AND pinned LIMIT 1"
+    return bool(fetch(db, sql, (conversation,)))
+
+
+def _with_tags(db: apsw.Connection, rows: list[Row]) -> list[ArchiveRow]:
+    tags: dict[int, list[str]] = {}
+    for some in batches([row[0] for row in rows]):
+        sql = f"SELECT archive, tag FROM archive_tags WHERE archive IN ({marks(some)}) ORDER BY tag"
+        for archive, name in each(db, sql, some):
+            tags.setdefault(archive, []).append(name)
+    return [
+        ArchiveRow(
+            seq=seq,
+            label=label,
+            created=from_ms(created_ms),
+            origin=origin,
+            pages=pages,
+            text_tokens=text_tokens,
+            vision_tokens=vision_tokens,
+            tags=tuple(tags.get(seq, ())),
+            pinned=bool(pinned),
+            conversation=conversation,
+        )
+        for seq, label, created_ms, origin, pinned, conversation, pages, text_tokens, vision_tokens in rows
+    ]
