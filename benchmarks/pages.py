@@ -1,11 +1,14 @@
-"""Pages written, verified and read: how many a second on one core, and what they weigh.
+"""Pages written, verified and read: how many a second on one core, what they weigh, and what they save.
 
-    python -m benchmarks.pages [--pages 100] [--mode base] [--json]
+    python -m benchmarks.pages [--pages 100] [--mode base] [--dense] [--json]
 
 Writing is all that archiving does to a page: layout, drawing, the stored PNG, zstd-9, one synced pack, and reading
 each page back from that pack and comparing it. Reading is from the pack to the verified text. Seconds are of CPU, of
 this one process; the wall's stand beside them, as fsync waits. The best of three rounds counts.
-Marks (1024²): write and verify ≥ 200 pages/s, read ≥ 500 pages/s.
+Marks (1024², 8×16): write and verify ≥ 200 pages/s, read ≥ 500 pages/s.
+
+Below that: how many text tokens (estimated) a token of a full page stands for, by mode and cell with nominal tokens,
+then by the profile of each kind of reader at the largest page that it sees unscaled.
 """
 
 import argparse
@@ -15,14 +18,19 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from memory.archive.binding import bind
-from memory.archive.modes import MODES, Mode
+from memory.archive.flow import Stretch
+from memory.archive.modes import MODES, Mode, mode_named
 from memory.archive.pack import Pack
+from memory.archive.page import sheets
+from memory.archive.profiles import PROFILES
 from memory.archive.reading import read_picture
+from memory.archive.storage import Folder
 from models.tokens import estimate
 
 WRITE_MARK, READ_MARK = 200, 500  # pages/s
@@ -41,21 +49,25 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.pages", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pages", type=int, default=100, help="pages of each kind of text")
     parser.add_argument("--mode", choices=list(MODES), default="base")
+    parser.add_argument("--dense", action="store_true", help="cells of 6×12 pixels")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    mode = MODES[options.mode]
+    mode = mode_named(options.mode, options.dense)
     with tempfile.TemporaryDirectory() as folder:
         measure(Path(folder) / "warm", text("mixed", mode, 3), mode)  # the glyph table is loaded once
         rows = [{"text": kind, **measure(Path(folder) / kind, text(kind, mode, options.pages), mode)} for kind in WORDS]
     report = {
         "schema": 1,
         "mode": mode.name,
+        "cell": mode.cell.name,
         "side": mode.side,
         "marks": {"write_verify_pages_s": WRITE_MARK, "read_pages_s": READ_MARK},
         "reached": all(row["write_verify"] >= WRITE_MARK and row["read"] >= READ_MARK for row in rows),
         "rows": rows,
+        "by_mode": list(by_mode()),
+        "by_profile": list(by_profile()),
     }
-    print(json.dumps(report) if options.json else table(report))
+    print(json.dumps(report) if options.json else shown(report))
     return 0
 
 
@@ -74,15 +86,18 @@ def text(kind: str, mode: Mode, pages: int) -> str:
 
 
 def measure(folder: Path, words: str, mode: Mode) -> dict[str, Any]:
-    """Pages a second of CPU for writing with verification, and for reading; and what a page weighs."""
-    bound, write_cpu, write_wall = best_of(lambda: list(bind(folder, words, mode, 0)))
-    packs = {page.pack.name: Pack(folder / page.pack.name) for page in bound}
+    """Pages a second of CPU for writing with verification, and for reading; and what they weigh."""
+    storage, numbers = Folder(folder), count()
+    bound, write_cpu, write_wall = best_of(
+        lambda: list(bind(storage, [[Stretch(words)]], mode, 0, new_name=lambda: f"{next(numbers)}.pages"))
+    )
+    packs = {page.pack.name: Pack(storage, page.pack.name) for page in bound}
     texts, read_cpu, read_wall = best_of(
         lambda: [read_picture(packs[page.pack.name].png(page.position), sha256=page.sha256.hex()) for page in bound]
     )
     if "".join(page.text for page in texts) != words or {page.trust.value for page in texts} != {"exact"}:
         raise SystemExit("the pages did not read back exactly")
-    size = sum(pack.path.stat().st_size for pack in packs.values())
+    size = sum(storage.size(name) for name in packs)
     tokens, vision = sum(estimate(page.text) for page in bound), sum(page.mode.vision_tokens for page in bound)
     return {
         "pages": len(bound),
@@ -91,8 +106,33 @@ def measure(folder: Path, words: str, mode: Mode) -> dict[str, Any]:
         "read": round(len(bound) / read_cpu),
         "read_wall": round(len(bound) / read_wall),
         "pack_kb_page": round(size / len(bound) / 1000, 1),
+        "pack_kb_mb": round(size / 1000 / (len(words.encode()) / 1e6)),
         "text_tokens_per_vision_token": round(tokens / vision, 1),
     }
+
+
+def by_mode() -> Iterable[dict[str, Any]]:
+    """Text tokens for one nominal token of a full page, of each mode and cell."""
+    for dense in (False, True):
+        for name in MODES:
+            mode = mode_named(name, dense)
+            ratios = {kind: round(tokens_on_a_page(kind, mode) / mode.vision_tokens, 1) for kind in WORDS}
+            yield {"mode": name, "cell": mode.cell.name, "tokens": mode.vision_tokens, **ratios}
+
+
+def by_profile() -> Iterable[dict[str, Any]]:
+    """The same for each kind of reader, by its maker's arithmetic, at the largest page that it sees unscaled."""
+    for profile in PROFILES.values():
+        name = profile.modes[0]
+        for dense in (False, True):
+            mode, cost = mode_named(name, dense), profile.tokens(name)
+            ratios = {kind: round(tokens_on_a_page(kind, mode) / cost, 1) for kind in WORDS}
+            yield {"profile": profile.name, "mode": name, "cell": mode.cell.name, "tokens": cost, **ratios}
+
+
+def tokens_on_a_page(kind: str, mode: Mode) -> int:
+    """Estimated text tokens of what fills one page."""
+    return estimate(next(iter(sheets([Stretch(text(kind, mode, 2))], mode))).text)
 
 
 def best_of(work: Callable[[], Any], rounds: int = 3) -> tuple[Any, float, float]:
@@ -106,15 +146,31 @@ def best_of(work: Callable[[], Any], rounds: int = 3) -> tuple[Any, float, float
     return result, cpu, wall
 
 
-def table(report: dict[str, Any]) -> str:
-    head = ("text", "pages", "write+verify/s", "(wall)", "read/s", "(wall)", "kB a page", "tokens a vision token")
-    lines = [head, *(tuple(str(value) for value in row.values()) for row in report["rows"])]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    body = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
-    marks = (
-        f"marks: write+verify ≥ {WRITE_MARK}/s, read ≥ {READ_MARK}/s: {'reached' if report['reached'] else 'MISSED'}"
+def shown(report: dict[str, Any]) -> str:
+    """The report as tables for a person."""
+    head = ("text", "pages", "write+verify/s", "(wall)", "read/s", "(wall)", "kB a page", "kB a MB of text", "ratio")
+    state = "reached" if report["reached"] else "MISSED"
+    marks = f"marks (base): write+verify ≥ {WRITE_MARK}/s, read ≥ {READ_MARK}/s: {state}"
+    return "\n".join(
+        [
+            f"{report['mode']}, {report['side']}×{report['side']}, cells {report['cell']}",
+            *table(report["rows"], head),
+            marks,
+            "",
+            "text tokens a nominal vision token, full pages",
+            *table(report["by_mode"]),
+            "",
+            "text tokens a token of the reader's, full pages",
+            *table(report["by_profile"]),
+        ]
     )
-    return "\n".join([f"{report['mode']}, {report['side']}×{report['side']}", *body, marks])
+
+
+def table(rows: Sequence[dict[str, Any]], head: Sequence[str] = ()) -> list[str]:
+    """Rows of one shape as aligned lines, under their names or `head`."""
+    lines = [tuple(head or rows[0]), *(tuple(str(value) for value in row.values()) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    return ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
 
 
 if __name__ == "__main__":
