@@ -20,7 +20,7 @@ class PalimpsestApp(App[None]):
     """Opens the chat; ends the same way on a key, a signal and a closed terminal."""
 
     TITLE = "Palimpsest"
-    CSS_PATH = "styles/chat.tcss"
+    CSS_PATH: ClassVar = ["styles/chat.tcss", "styles/recall.tcss"]
     ENABLE_COMMAND_PALETTE = False
     INLINE_PADDING = 0
     BINDINGS: ClassVar = []

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from agent.commands import registry
-from agent.commands.outcome import Choices, Copy, Failed, Outcome, Quit, Said, Send, Switched
+from agent.commands.outcome import (
+    Browse,
+    Choices,
+    Copy,
+    Failed,
+    Outcome,
+    Proposal,
+    Quit,
+    Said,
+    Send,
+    Switched,
+)
 from agent.events import PermissionAsked
 from agent.mentions import attached
 from context import Attachment
@@ -17,6 +28,7 @@ from foundation.errors import PalimpsestError
 from tui.conversation_search import conversations_with
 from tui.defects import defect
 from tui.epoch_words import MODEL_CHANGED
+from tui.page_count import PageCount
 from tui.past import pieces_of
 from tui.recalled_names import names_of
 from tui.screens.choices import Deeper
@@ -28,6 +40,7 @@ from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
     from agent.session import Session
+    from memory.workspace_memory import Memory
 
 PAST = 20  # entries shown when a conversation is taken up, and with each look further back
 
@@ -48,6 +61,10 @@ class Face(Protocol):
     async def permit(self, asked: PermissionAsked) -> bool: ...
 
     async def pick(self, choices: Choices, deeper: Deeper | None = None) -> str | None: ...
+
+    async def agree(self, proposal: Proposal) -> bool: ...
+
+    async def browse(self, memory: "Memory", query: str, pictures: str) -> None: ...
 
     def put_back(self, texts: list[str]) -> None: ...
 
@@ -74,6 +91,7 @@ class Talk:
         self._wakes = asyncio.Event()
         self._oldest: int | None = None  # seq of the first entry shown; None where there is none before it
         self._known: frozenset[str] = frozenset()  # changes that the person made, or was told of
+        self._pages: PageCount | None = None  # of an archive under way
         self.busy = False
         self.taken = 0  # things said so far
 
@@ -95,6 +113,8 @@ class Talk:
         """Ends the answer; what waits goes back into the prompt, unsent. False where nothing goes on."""
         if not self.busy:
             return False
+        if self._pages is not None:
+            self._pages.cancel()
         self.session.stop()
         self._give_back()
         return True
@@ -191,11 +211,27 @@ class Talk:
                     transcript.add(Quiet(said, gap=True))
                 if again:
                     self._face.put_back([again])
+            case Proposal():
+                await self._propose(line, outcome, before)
+            case Browse(query=query):
+                await self._face.browse(self.session.memory, query, self.session.config.screen.pictures)
             case Failed(error=error):
                 transcript.add(Quiet(line, gap=True))
                 self._trouble(error)
             case Quit():
                 self._face.leave()
+
+    async def _propose(self, line: str, proposal: Proposal, before: str) -> None:
+        """Asks, where the person did not say that they are sure; then does it, counting pages."""
+        if not (proposal.sure or await self._face.agree(proposal)):
+            self._face.transcript.add(Quiet(line, gap=True), Quiet("left as it is"))
+            return
+        self._pages = PageCount(self._face.status, proposal.doing, proposal.pages)
+        try:
+            outcome = await registry.carry_out(proposal, self._pages)
+        finally:
+            self._pages = None
+        await self._show(line, outcome, before)
 
     async def switched(self, before: str = "") -> None:
         """The session stands elsewhere: its conversation is drawn, where it is another one."""

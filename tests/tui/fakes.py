@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from agent.events import AnswerStored, ContextReady, Recall, SessionEvent, Stopped, TextDelta, UsageKnown, UserStored
+from agent.screen_settings import ScreenSettings
 from context.report import Dropped, LayerReport, Report, Source
 from foundation.trust import Citation, Trust
 from models.chat.port import Profile
@@ -74,6 +75,7 @@ class FakeSession:
         )
         self.notices: list[Any] = []  # what the next look at the files tells
         self.context = SimpleNamespace(reload=self._reload)
+        self.config = SimpleNamespace(screen=ScreenSettings())
         self.working = ""
         self.workspace = SimpleNamespace(root=Path("/home/ann/notes"))
         self.sent: list[tuple[str, tuple[str, ...], str]] = []

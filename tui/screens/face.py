@@ -17,8 +17,9 @@ from tui.widgets.transcript.pieces import Quiet
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
-    from agent.commands.outcome import Choices
+    from agent.commands.outcome import Choices, Proposal
     from agent.events import PermissionAsked
+    from memory.workspace_memory import Memory
     from tui.screens.choices import Deeper
 
 MOST_WAITING: Final = 3  # shown, of the messages that wait
@@ -58,6 +59,20 @@ class ChatFace:
 
         picks = [Pick(item.id, item.label, item.detail) for item in choices.items]
         return await host(self._screen).push_screen_wait(ChoicesScreen(choices.title, picks, deeper))
+
+    async def agree(self, proposal: "Proposal") -> bool:
+        """Shows what would be done, and asks."""
+        from tui.screens.proposal import ProposalScreen
+
+        return await host(self._screen).push_screen_wait(ProposalScreen(proposal.title, proposal.rows))
+
+    async def browse(self, memory: "Memory", query: str, pictures: str) -> None:
+        """Opens memory as a list; a citation that is chosen there goes into the prompt."""
+        from tui.screens.recall.browser import RecallScreen
+
+        citation = await host(self._screen).push_screen_wait(RecallScreen(memory, query, pictures))
+        if citation:
+            self._prompt.put_in(citation)
 
     def put_back(self, texts: list[str]) -> None:
         """Unsent texts return to the prompt, before what stands there."""

@@ -64,6 +64,14 @@ class Prompt(TextArea):
         self.text = visible(text)
         self.move_cursor(self.document.end)
 
+    def put_in(self, words: str) -> None:
+        """These words at the cursor, apart from what stands beside them. Foreign text comes in visible."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        before = " " if line[:column].strip() and not line[:column].endswith(" ") else ""
+        after = "" if line[column:].startswith(" ") else " "
+        self.insert(f"{before}{' '.join(visible(words).split())}{after}")
+
     def take(self) -> str:
         """The whole text, pastes unfolded; the prompt is empty after it."""
         whole = self.whole

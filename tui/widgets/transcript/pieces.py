@@ -94,6 +94,8 @@ def guessed_height(piece: Piece, width: int) -> int:
             text = block.source
         case Asked(text=text) | Quiet(text=text):
             pass
+        case _ if words := getattr(piece, "text", ""):
+            text = words
         case _:
             return 1
     return 1 + text.count("\n") + len(text) // max(width, 1)

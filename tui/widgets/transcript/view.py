@@ -79,6 +79,17 @@ class Transcript(ScrollView, can_focus=False):
         self._wrap_the_rest()
         self.refresh()
 
+    def show(self, pieces: Sequence[Piece]) -> None:
+        """These alone, from the first line. What is seen is made first, the rest in slices."""
+        self.clear()
+        self.following = False
+        width = min(self._width, WIDEST)
+        self._sheet.prepend(pieces, [guessed_height(piece, width) for piece in pieces])
+        self._size_content()
+        self._settle_view()
+        self._wrap_the_rest()
+        self.refresh()
+
     def take_away(self, piece: Piece) -> None:
         """This piece is gone, where it stood."""
         index = self._sheet.find(piece)

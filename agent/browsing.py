@@ -1,0 +1,105 @@
+"""Memory as a list to look through: what a question finds, what a reference names, or what is newest."""
+
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from agent.recalling import Recalled, by_reference
+from foundation.errors import PalimpsestError
+from foundation.trust import Trust
+from memory.archive.passage import PageRow
+from memory.errors import NotFound
+
+if TYPE_CHECKING:
+    from memory.search import Hit
+    from memory.workspace_memory import Memory
+
+ROWS: Final = 50  # looked for at once
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One line of the list. `whole` is the passage, where it was looked up by its reference."""
+
+    id: str
+    conversation: str = ""  # its id
+    title: str = ""  # of the conversation, the note or the archive
+    who: str = ""
+    time: datetime | None = None
+    trust: Trust
+    snippet: str
+    citation: str
+    whole: Recalled | None = None
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """What one look gave. `next` is the number of the next look, where there is more; `wrong` says what failed."""
+
+    rows: tuple[Row, ...] = ()
+    total: int = 0
+    next: int | None = None
+    took_ms: float = 0.0
+    wrong: str = ""
+
+
+class PagePicture(Struct, frozen=True):
+    """A page as a file, and what is known of it."""
+
+    path: Path
+    row: PageRow
+
+
+def look(memory: "Memory", text: str, number: int = 1) -> Look:
+    """The rows of look `number` for this text; "" lists what is newest. Blocks."""
+    began = time.monotonic()
+    text = text.strip()
+    try:
+        if number == 1 and text and (found := by_reference(memory, text)):
+            rows = tuple(_of_passage(passage) for passage in found)
+            return Look(rows=rows, total=len(rows), took_ms=(time.monotonic() - began) * 1000)
+        return _searched(memory, text, number)
+    except NotFound as error:  # what looks like a reference and names nothing
+        return Look(wrong=error.message)
+    except PalimpsestError as error:
+        return Look(wrong=f"{error.title}: {error.message}")
+
+
+def whole(memory: "Memory", row: Row) -> Recalled:
+    """The passage behind a row, to the letter. Blocks. Raises NotFound, Damaged."""
+    if row.whole is not None:
+        return row.whole
+    if found := by_reference(memory, row.id, row.conversation):
+        return found[0]
+    raise NotFound("Not found", f"There is no {row.id} any more.", "It may have been forgotten meanwhile.")
+
+
+def page_picture(memory: "Memory", page_id: str) -> PagePicture:
+    """The page as a file in the page cache. Blocks. Raises NotFound, Damaged."""
+    from memory.archive import ledger
+
+    path = memory.vault.png(page_id)
+    return PagePicture(path, memory.cold.read(lambda db: ledger.page_row(db, page_id)))
+
+
+def _searched(memory: "Memory", text: str, number: int) -> Look:
+    from memory.search import Query
+
+    results = memory.search.query(Query(text=text, limit=ROWS, page=number))
+    rows = tuple(_of_hit(hit) for hit in results.hits)
+    return Look(rows=rows, total=results.total, next=results.next, took_ms=results.took_ms)
+
+
+def _of_hit(hit: "Hit") -> Row:
+    return Row(
+        id=hit.id, conversation=hit.conversation, title=hit.citation.title, who=hit.speaker or hit.role, time=hit.time,
+        trust=hit.trust, snippet=hit.snippet, citation=str(hit.citation),
+    )  # fmt: skip
+
+
+def _of_passage(found: Recalled) -> Row:
+    return Row(
+        id=found.id, conversation=found.conversation or "", who=found.speaker or found.role or "", time=found.time,
+        trust=found.trust, snippet=found.snippet, citation=found.citation, whole=found,
+    )  # fmt: skip

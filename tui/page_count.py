@@ -1,0 +1,37 @@
+"""Pages under way: counted on the status bar from the thread that makes them, and ended by a key."""
+
+import asyncio
+from threading import Event
+
+from agent.commands.outcome import Cancelled
+from tui.widgets.status import StatusBar
+
+
+class PageCount:
+    """Called with each page that is done. After `cancel` the next call ends the work: nothing is let go then."""
+
+    def __init__(self, status: StatusBar, doing: str, pages: int) -> None:
+        self._status = status
+        self._doing = doing
+        self._pages = pages
+        self._cancelled = Event()
+        self._loop = asyncio.get_running_loop()
+        self._tell(0)
+
+    def __call__(self, done: int) -> None:
+        if self._cancelled.is_set():
+            raise Cancelled(self._doing.capitalize())
+        self._loop.call_soon_threadsafe(self._tell, done)
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+        self._status.tell(doing=f"{self._doing} · stopping at the next page")
+
+    def _tell(self, done: int) -> None:
+        if not self._cancelled.is_set():
+            self._status.tell(doing=f"{self._doing} · {self._counted(done)}Esc cancels")
+
+    def _counted(self, done: int) -> str:
+        if not done:
+            return ""
+        return f"page {done:,} of about {max(self._pages, done):,} · " if self._pages else f"page {done:,} · "

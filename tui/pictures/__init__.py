@@ -1,0 +1,1 @@
+"""Pictures in a terminal. Nothing here is loaded before the first one is shown."""

@@ -1,0 +1,37 @@
+"""Pictures from files and bytes, made small enough to show. Blocks: call it from a thread."""
+
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from foundation.errors import PalimpsestError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+MOST_PIXELS: Final = 40_000_000  # a picture larger than this may be a bomb
+
+
+class Unshown(PalimpsestError):
+    """A picture that cannot be shown."""
+
+    code = "unshown"
+
+
+def load(source: Path | bytes, most: int = 0) -> "Picture":
+    """The picture in colour, its longer side at most `most` pixels where that is given. Raises Unshown."""
+    from PIL import Image
+
+    name = source.name if isinstance(source, Path) else "The picture"
+    try:
+        with Image.open(BytesIO(source) if isinstance(source, bytes) else source) as opened:
+            if opened.width * opened.height > MOST_PIXELS:
+                raise Unshown("Too large to show", f"{name} is {opened.width:,}×{opened.height:,} pixels.", "")
+            if most:
+                opened.draft("RGB", (most * 2, most * 2))  # a large JPEG is decoded at a fraction of its size
+            picture = opened.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise Unshown("Not shown", f"{name} cannot be read as a picture: {error}.", "") from error
+    if most and max(picture.size) > most:
+        picture.thumbnail((most, most))
+    return picture

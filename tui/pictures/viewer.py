@@ -1,0 +1,42 @@
+"""A file in the system's own viewer: a program and its argument, never a line for a shell."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from foundation.errors import PalimpsestError
+
+
+class NoViewer(PalimpsestError):
+    """Nothing on this machine opens the file."""
+
+    code = "no_viewer"
+
+
+def open_in_viewer(path: Path) -> None:
+    """Opens it and returns at once. Raises NoViewer."""
+    if sys.platform == "win32":
+        os.startfile(path)
+        return
+    name = "open" if sys.platform == "darwin" else "xdg-open"
+    program = shutil.which(name)
+    if program is None or not _has_windows(os.environ):
+        why = f"there is no {name} on this machine" if program is None else "this terminal has no desktop beside it"
+        raise NoViewer("No viewer", f"Nothing can open the page here: {why}.", f"It is {path}")
+    try:
+        started = subprocess.Popen(
+            [program, str(path)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        raise NoViewer("No viewer", f"{program}: {error.strerror}.", f"The page is {path}") from error
+    threading.Thread(target=started.wait, daemon=True).start()  # some viewers stay until they are closed
+
+
+def _has_windows(environment: Mapping[str, str]) -> bool:
+    """Whether a window can be opened; without one xdg-open falls back on programs that take the terminal."""
+    return sys.platform == "darwin" or bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))

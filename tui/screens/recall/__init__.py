@@ -1,0 +1,1 @@
+"""Looking through memory: the list, a passage, the page it stands on."""

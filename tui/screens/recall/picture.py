@@ -1,0 +1,168 @@
+"""A page as it was drawn, as a picture in the terminal: whole, or a part of it larger."""
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from rich.text import Text
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible
+from tui.host import host
+from tui.pictures.drawing import Drawing, drawing_for
+from tui.screens.recall.zoom import WHOLE, Zoom
+
+if TYPE_CHECKING:  # loaded when a page is shown
+    from PIL.Image import Image as Picture
+
+    from agent.browsing import PagePicture
+    from memory.workspace_memory import Memory
+
+CELL: Final = 2  # a terminal's cell is about twice as high as wide
+KEYS: Final = "+ − larger, smaller · arrows move · o viewer · Esc back"
+
+
+class PictureScreen(ModalScreen[None]):
+    """The pages of a passage, one at a time."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,p,ctrl+c", "leave", "Back", show=False),
+        Binding("o", "viewer", "In the system's viewer", show=False),
+        Binding("n,pagedown", "turn(1)", "Next page", show=False),
+        Binding("b,pageup", "turn(-1)", "Page before", show=False),
+        Binding("plus,equals_sign", "zoom(1)", "Larger", show=False),
+        Binding("minus", "zoom(-1)", "Smaller", show=False),
+        Binding("left", "pan(-1, 0)", show=False),
+        Binding("right", "pan(1, 0)", show=False),
+        Binding("up", "pan(0, -1)", show=False),
+        Binding("down", "pan(0, 1)", show=False),
+    ]
+
+    def __init__(self, memory: "Memory", pages: tuple[str, ...], pictures: str = "auto") -> None:
+        super().__init__()
+        self._memory = memory
+        self._pages = pages
+        self._setting = pictures
+        self._at = 0
+        self._picture: Picture | None = None
+        self._zoom: Zoom = WHOLE
+        self._widget: Widget | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="room"):
+            yield Static("", id="picture-title", classes="room-title", markup=False)
+            yield Static("", id="picture-about", markup=False)
+            yield Container(id="picture")
+            keys = f"n next page · b before · {KEYS}" if len(self._pages) > 1 else KEYS
+            yield Static(keys, classes="room-keys", markup=False)
+
+    def on_mount(self) -> None:
+        self._show()
+
+    async def on_unmount(self) -> None:
+        self._forget()
+
+    @work(exclusive=True, group="page")
+    async def _show(self) -> None:
+        """Reads the page and draws it; a damaged one is said to be that."""
+        from agent.browsing import page_picture
+        from tui.pictures.loading import load
+
+        self._tell("reading …")
+        try:
+            found = await asyncio.to_thread(page_picture, self._memory, self._pages[self._at])
+            picture = await asyncio.to_thread(load, found.path)
+        except PalimpsestError as error:
+            self._tell("it cannot be shown")
+            await self._instead(f"{error.title}\n{error.message}\n{error.hint}")
+            return
+        self._tell(_described(found))
+        self._picture, self._zoom = picture, WHOLE
+        await self._draw()
+
+    async def _draw(self) -> None:
+        drawing = drawing_for(os.environ, self._setting, colour=not host(self).no_color)
+        if drawing is Drawing.OFF:
+            await self._instead("Pictures are off (the setting screen.pictures). o opens the page in the viewer.")
+            return
+        if self._picture is None:
+            return
+        from tui.pictures.library import library, widget
+
+        await asyncio.to_thread(library)
+        box = self.query_one("#picture").size
+        shown = self._picture.crop(self._zoom.box(*self._picture.size, box.width / max(box.height * CELL, 1)))
+        self._forget()
+        self._widget = widget(drawing, shown)
+        await self._put(self._widget)
+
+    async def _instead(self, words: str) -> None:
+        self._picture = None
+        self._forget()
+        await self._put(Static(Text(visible(words)), markup=False))
+
+    async def _put(self, shown: Widget) -> None:
+        box = self.query_one("#picture", Container)
+        await box.remove_children()
+        await box.mount(shown)
+
+    def _forget(self) -> None:
+        """A picture that the terminal keeps is let go there."""
+        if self._widget is not None:
+            self._widget.image = None  # type: ignore[attr-defined]  # every widget of the library has it
+            self._widget = None
+
+    def _tell(self, about: str) -> None:
+        of = f" · {self._at + 1} of {len(self._pages)}" if len(self._pages) > 1 else ""
+        self.query_one("#picture-title", Static).update(Text(visible(f"Page {self._pages[self._at]}{of}")))
+        self.query_one("#picture-about", Static).update(Text(visible(about)))
+
+    # Keys
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def action_turn(self, by: int) -> None:
+        at = max(0, min(self._at + by, len(self._pages) - 1))
+        if at != self._at:
+            self._at = at
+            self._show()
+
+    def action_zoom(self, by: int) -> None:
+        self._look(self._zoom.closer(by))
+
+    def action_pan(self, right: int, down: int) -> None:
+        self._look(self._zoom.moved(right, down))
+
+    def _look(self, zoom: Zoom) -> None:
+        if zoom != self._zoom and self._picture is not None:
+            self._zoom = zoom
+            self._redraw()
+
+    @work(exclusive=True, group="draw")
+    async def _redraw(self) -> None:
+        await self._draw()
+
+    def action_viewer(self) -> None:
+        self._open_in_viewer()
+
+    @work(exclusive=True, group="viewer")
+    async def _open_in_viewer(self) -> None:
+        from tui.screens.recall.viewing import view_page
+
+        await view_page(self, self._memory, self._pages[self._at])
+
+
+def _described(found: "PagePicture") -> str:
+    row = found.row
+    return (
+        f"{row.mode}, {row.width}×{row.height} · {row.chars:,} characters · "
+        f"{row.text_tokens:,} text tokens on {row.vision_tokens:,} vision tokens"
+    )

@@ -1,0 +1,53 @@
+"""Which part of a picture is looked at. Pure figures."""
+
+from typing import Final, Self
+
+from msgspec import Struct, structs
+
+CLOSEST: Final = 4  # 2⁴: a sixteenth of the side
+STEP: Final = 0.5  # of what is in view
+
+
+class Zoom(Struct, frozen=True):
+    """`level` halves the side in view each time; `x` and `y` are the middle, from 0 to 1."""
+
+    level: int = 0
+    x: float = 0.5
+    y: float = 0.5
+
+    @property
+    def part(self) -> float:
+        """The share of each side that is in view."""
+        return 0.5**self.level
+
+    def closer(self, by: int) -> Self:
+        """One step in or out; from the whole it goes to the upper left, where a page begins."""
+        level = max(0, min(self.level + by, CLOSEST))
+        middle = structs.replace(self, x=0.0, y=0.0) if self.level == 0 else self
+        return structs.replace(middle, level=level)._within()
+
+    def moved(self, right: int, down: int) -> Self:
+        step = self.part * STEP
+        return structs.replace(self, x=self.x + right * step, y=self.y + down * step)._within()
+
+    def box(self, width: int, height: int, ratio: float = 1.0) -> tuple[int, int, int, int]:
+        """Left, top, right, bottom in pixels of a picture of this size, for a view `ratio` times as wide as high."""
+        if not self.level:
+            return 0, 0, width, height
+        high = max(round(self.part * height), 1)
+        wide = max(min(round(high * ratio), width), 1)
+        left = _clamped(round(self.x * width - wide / 2), width - wide)
+        top = _clamped(round(self.y * height - high / 2), height - high)
+        return left, top, left + wide, top + high
+
+    def _within(self) -> Self:
+        half = self.part / 2
+        middle = [max(half, min(at, 1 - half)) for at in (self.x, self.y)]
+        return structs.replace(self, x=middle[0], y=middle[1])
+
+
+def _clamped(at: int, most: int) -> int:
+    return max(0, min(at, most))
+
+
+WHOLE: Final = Zoom()
