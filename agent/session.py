@@ -72,7 +72,7 @@ class Session:
         Answers that a crash cut off are kept as they came. Raises PalimpsestError.
         """
         clock = clock or SystemClock()
-        memory = Memory.open(workspace, clock)
+        memory = Memory.open(workspace, clock, config.archive)
         try:
             memory.cold.recover()
             model = open_model(config.model, settings=config.models, env=config.environment)

@@ -60,6 +60,16 @@ class Workspace(Struct, frozen=True):
         return self.state / "packs"
 
     @property
+    def pack_cache(self) -> Path:
+        """Packs that were fetched from elsewhere, each proven by its SHA-256."""
+        return self.state / "pack-cache"
+
+    @property
+    def repack_lock(self) -> Path:
+        """Held by the one process of ours that brings packs to rest."""
+        return self.state / "repack.lock"
+
+    @property
     def page_cache(self) -> Path:
         return self.state / "pages"
 

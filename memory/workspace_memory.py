@@ -8,6 +8,7 @@ from msgspec import Struct
 from foundation.clock import Clock, SystemClock
 from foundation.paths import Workspace
 from foundation.trust import Citation, Trust
+from memory.archive.packs_at import packs_at
 from memory.archive.passage import Passage
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry
@@ -15,6 +16,7 @@ from memory.cold.mirrors import Mirrors
 from memory.hot import HotMemory
 from memory.knowledge.knowledge import Knowledge
 from memory.search import Search, analyse
+from memory.settings import ArchiveSettings
 
 
 class Found(Struct, frozen=True):
@@ -28,16 +30,22 @@ class Found(Struct, frozen=True):
 class Memory:
     """One workspace's memory. Methods are safe to call from any thread; `close` when done."""
 
-    def __init__(self, workspace: Workspace, cold: ColdStore, clock: Clock) -> None:
+    def __init__(
+        self, workspace: Workspace, cold: ColdStore, clock: Clock, settings: ArchiveSettings | None = None
+    ) -> None:
         self.workspace = workspace
         self.cold = cold
+        self.settings = settings or ArchiveSettings()
         self._clock = clock
 
     @classmethod
-    def open(cls, workspace: Workspace, clock: Clock | None = None) -> Self:
-        """Opens the store, or makes it. Raises MemoryRoomError where it cannot be opened or is newer than we are."""
+    def open(cls, workspace: Workspace, clock: Clock | None = None, settings: ArchiveSettings | None = None) -> Self:
+        """Opens the store, or makes it. Raises MemoryTrouble where it cannot be opened or is newer than we are.
+
+        `settings` say how text becomes pages and where they stand; nothing there is asked before it is needed.
+        """
         clock = clock or SystemClock()
-        return cls(workspace, ColdStore.open(workspace.database, analyse=analyse, clock=clock), clock)
+        return cls(workspace, ColdStore.open(workspace.database, analyse=analyse, clock=clock), clock, settings)
 
     @cached_property
     def hot(self) -> HotMemory:
@@ -46,7 +54,14 @@ class Memory:
     @cached_property
     def vault(self) -> Vault:
         space = self.workspace
-        return Vault(space.packs, space.page_cache, self.cold, self._clock, kept=space.kept_texts)
+        return Vault(
+            packs_at(self.settings.storage, space, self.cold),
+            space.page_cache,
+            self.cold,
+            self._clock,
+            settings=self.settings,
+            kept=space.kept_texts,
+        )
 
     @cached_property
     def search(self) -> Search:
@@ -93,4 +108,6 @@ class Memory:
         return Found(passage.text, passage.trust, citation)
 
     def close(self) -> None:
+        if "vault" in self.__dict__:
+            self.vault.close()
         self.cold.close()

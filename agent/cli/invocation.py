@@ -99,7 +99,7 @@ class Invocation:
         """
         from memory.workspace_memory import Memory
 
-        memory = Memory.open(self.prepare(for_writing=for_writing))
+        memory = Memory.open(self.prepare(for_writing=for_writing), settings=self.reading.config.archive)
         try:
             if lost := memory.vault.index_lost():
                 output.say(lost)

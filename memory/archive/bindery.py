@@ -1,4 +1,4 @@
-"""How text becomes pages: what stands on pages already is found, the rest drawn and proven, one transaction takes it in.
+"""How text becomes pages: what stands there already is found, the rest drawn and proven, one transaction takes it in.
 
 Killed anywhere, a text is in the store or on pages, never in neither, and never twice.
 """

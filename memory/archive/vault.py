@@ -230,6 +230,12 @@ class Vault:
         for page_id in gone:
             self._cache.drop(page_id)
 
+    def close(self) -> None:
+        """Lets go of a connection to a place elsewhere."""
+        close = getattr(self.storage, "close", None)
+        if close is not None:
+            close()
+
     # ── within ──
 
     @cached_property
