@@ -15,7 +15,7 @@ from context.epoch import EpochState
 from context.errors import TooLarge
 from context.layers.conversation import Sent
 from context.pieces import Layer, Weighed
-from context.report import Dropped, LayerReport, Report, Shown, Source, ZoneReport
+from context.report import Archive, Dropped, InView, LayerReport, Report, Shown, Source, ZoneReport
 from context.tail import Tail, squeezed
 from models.chat.port import Profile
 from models.messages import Fact, Image, Message, Part, Request, Role, Tool, ToolCall, render
@@ -23,15 +23,24 @@ from models.tokens import REQUEST_OVERHEAD
 
 
 class Past(Struct, frozen=True):
-    """Zones B and C, with what each message takes."""
+    """Zones B and C, with what each message takes.
+
+    `sources` are what zone B is made of. `pages` sums up those in view.
+    """
 
     summaries: tuple[tuple[Sent, int], ...] = ()
     turns: tuple[tuple[Sent, int], ...] = ()
     entries: int = 0
+    sources: tuple[Source, ...] = ()
+    pages: InView | None = None
 
     @property
     def tokens(self) -> int:
         return sum(tokens for _, tokens in (*self.summaries, *self.turns))
+
+    @property
+    def page_tokens(self) -> int:
+        return self.pages.tokens if self.pages else 0
 
 
 class Materials(Struct, frozen=True, kw_only=True):
@@ -49,6 +58,7 @@ class Materials(Struct, frozen=True, kw_only=True):
     tail: Tail | None
     leaving: Dropped | None = None  # turns that must leave before this is sent
     previous: Sequence[Item] = ()
+    archive: Archive | None = None
 
     @property
     def fixed(self) -> int:
@@ -149,6 +159,8 @@ def _report(materials: Materials, request: Request, tail: Tail, last: Weighed | 
         prefix_sha256=messages_sha256(request.messages[: request.zones[2]]),
         unchanged_prefix_tokens=unchanged(materials.previous, items),
         previous_tokens=sum(tokens for _, tokens in materials.previous),
+        pages=materials.past.pages,
+        archive=materials.archive,
     )
 
 
@@ -161,9 +173,7 @@ def _layers(materials: Materials, tail: Tail, last: Weighed | None) -> tuple[Lay
         for piece, tokens in weighed.pieces if weighed else ():
             sources[piece.layer].append(Source(piece.source, tokens))
     past = materials.past
-    if past.summaries:
-        count = len(past.summaries[0][0].message.parts)
-        sources[Layer.CONVERSATION].append(Source(f"summaries ({count})", sum(n for _, n in past.summaries)))
+    sources[Layer.CONVERSATION] += past.sources
     if past.turns:
         sources[Layer.CONVERSATION].append(Source(f"entries ({past.entries})", sum(n for _, n in past.turns)))
     dropped = _dropped(materials, tail)

@@ -1,13 +1,16 @@
 """One request, from its turn: reads what it needs, decides which epoch it belongs to, and hands it to `assemble`."""
 
+from collections.abc import Mapping
+
 import msgspec
 from msgspec import Struct
 
-from context.assemble import Made, Materials, made
+from context.after import Leaving, expected, past_after
+from context.assemble import Made, Materials, Past, made
 from context.bench import Bench, Pending
 from context.budget import Budget, budget_for
 from context.changes import unchanged, untold
-from context.compaction import summary_of
+from context.compaction import archived_tokens, summary_of
 from context.counting import Counting
 from context.digest import Item, decoded_items, tools_digest
 from context.epoch import EpochState, Ground, decoded, why_it_ends
@@ -20,7 +23,9 @@ from context.pieces import Layer
 from context.plan import Figures, Plan, planned
 from context.recall import Limits, Wanted, recalled
 from context.replaced import passages_in, still_true
-from context.report import Dropped
+from context.report import Archive, Dropped
+from context.resident.in_view import Asked as PagesAsked
+from context.resident.in_view import page_room
 from context.tail import Tail
 from context.turn import Assembled, Turn
 from context.view import View
@@ -28,9 +33,10 @@ from foundation.privacy import clear
 from memory.cold import EntryKind
 from models.chat.port import Profile
 from models.messages import Fact, Part, Recalled, Role, Text, Tool
-from models.tokens import tool_tokens
+from models.tokens import REQUEST_OVERHEAD, tool_tokens
 
 OUTGREW = "the project's files outgrew their share"
+NO_ROOM = "the message needs the room that pages in view took"
 
 
 class Asked(Struct, frozen=True):
@@ -62,6 +68,8 @@ class Assembling:
         try:
             return self._made(state, new, changed)
         except TooLarge:
+            if state.pages:
+                return self._made(self._begun(state.number + 1, NO_ROOM, pages=False), True, NO_ROOM)
             room = self._budget.shares[Layer.SYSTEM] + self._budget.shares[Layer.PROJECT]
             head = self._bench.heads.weighed(state, self._counting)
             if new or head is None or head.tokens <= room:
@@ -77,10 +85,14 @@ class Assembling:
         if stored is None:
             return self._begun(1, ""), True, ""
         state = decoded(stored.state)
-        why = why_it_ends(state, self._ground()) if state else stored.reason
+        why = self._why_it_ends(state) if state else stored.reason
         if state and not why:
             return state, False, ""
         return self._begun(stored.number + 1, why), True, why
+
+    def _why_it_ends(self, state: EpochState) -> str:
+        pages = self._bench.pages
+        return why_it_ends(state, self._ground()) or pages.why_not(state.pages, state.pages_digest, self._asked.profile)
 
     def _ground(self) -> Ground:
         summaries = self._view.summaries
@@ -92,8 +104,8 @@ class Assembling:
             summary=summaries[-1].seq if summaries else None,
         )
 
-    def _begun(self, number: int, reason: str) -> EpochState:
-        return begun(
+    def _begun(self, number: int, reason: str, *, pages: bool = True) -> EpochState:
+        state = begun(
             self._shelf,
             self._ground(),
             self._budget,
@@ -101,6 +113,32 @@ class Assembling:
             tools=self._tool_tokens,
             number=number,
             reason=reason,
+        )
+        return self._with_pages(state) if pages and self._view.summaries else state
+
+    def _with_pages(self, state: EpochState) -> EpochState:
+        """The epoch with what is old on pages, as far as the model sees and there is room."""
+        room = self._bench.pages.room(self._asked.profile, self._budget)
+        if not room:
+            return state
+        beside = self._past(state).tokens + self._fixed(state)
+        standing = self._bench.pages.chosen(
+            PagesAsked(
+                leaf=self._turn.leaf,
+                in_view=self._view.seqs,
+                summaries=tuple(summary.seq for summary in self._view.summaries),
+                profile=self._asked.profile,
+                counting=self._counting,
+                room=page_room(room, self._budget, beside),
+            )
+        )
+        unread = tuple((Layer.CONVERSATION.value, Dropped("a page in view", 0, why)) for why in standing.unread)
+        return msgspec.structs.replace(
+            state,
+            pages=standing.pages,
+            pages_digest=standing.digest,
+            hidden=standing.hidden,
+            dropped=state.dropped + unread,
         )
 
     # ── the request ──
@@ -116,13 +154,23 @@ class Assembling:
             tools=self._asked.tools,
             tool_tokens=self._tool_tokens,
             facts=self._asked.facts,
-            past=self._bench.past.past(self._view, self._counting, asks=not self._turn.continuing),
+            past=self._past(state),
             tail=gathered.tail if gathered else None,
             previous=self._previous(),
+            archive=Archive(left) if (left := archived_tokens(self._view)) else None,
         )
         after = self._after_compaction(materials)
         result = made(after or materials)
         return self._assembled(result, state, new, changed, gathered, needed=after is not None)
+
+    def _past(self, state: EpochState) -> Past:
+        pages = tuple(zip(state.pages, self._bench.pages.drawn(state.pages), strict=True))
+        asks = not self._turn.continuing
+        return self._bench.past.past(self._view, self._counting, asks=asks, pages=pages, hidden=state.hidden)
+
+    def _fixed(self, state: EpochState) -> int:
+        head = self._bench.heads.weighed(state, self._counting)
+        return REQUEST_OVERHEAD + self._tool_tokens + (head.tokens if head else 0)
 
     def _assembled(
         self, result: Made, state: EpochState, new: bool, changed: str, gathered: Gathered | None, *, needed: bool
@@ -187,31 +235,40 @@ class Assembling:
         conversation = self._turn.conversation
         if materials.fixed + materials.past.tokens + tail <= high and not self._view.further:
             return None
-        summaries = sum(tokens for _, tokens in materials.past.summaries)
+        past = materials.past
+        zone_b = sum(tokens for _, tokens in past.summaries)
         low = int(self._budget.total * self._bench.settings.low_water)
-        figures = Figures(self._budget.total, materials.fixed + tail, summaries, low)
-        tokens = tokens_by_entry(materials.past)
+        pages = expected(self._bench.pages.room(self._asked.profile, self._budget), past)
+        figures = Figures(self._budget.total, materials.fixed + tail + pages, zone_b - past.page_tokens, low)
+        tokens = tokens_by_entry(past)
         plan = planned(self._view, tokens, figures, self._bench.settings, running=self._turn.continuing)
         if plan is None:
             return None
         if conversation is not None:
             self._bench.pending[conversation.seq] = Pending(materials.fixed, self._turn.entry, tail)
-        return self._shortened(materials, plan, sum(tokens.get(entry.seq, 0) for entry in plan.leaving))
+        return self._shortened(materials, plan, tokens, tail)
 
     def _tail_tokens(self, tail: Tail | None) -> int:
         if tail is None:
             return 0
         return self._counting.weighed(Role.USER, tail.pieces).tokens
 
-    def _shortened(self, materials: Materials, plan: Plan, leaving: int) -> Materials:
-        past = self._bench.past
-        text = summary_of(plan, self._view, past.text_of, self._counting)
-        rest = [] if plan.joins else [past.text_of(entry) for entry in self._view.summaries]
-        kept = past.past_of([*rest, text], plan.kept, self._counting, asks=not self._turn.continuing)
-        name = f"{len(plan.leaving)} older entries"
-        return msgspec.structs.replace(
-            materials, past=kept, leaving=Dropped(name, leaving, "they leave for the archive before this is sent")
+    def _shortened(self, materials: Materials, plan: Plan, tokens: Mapping[int, int], tail: int) -> Materials:
+        text = summary_of(plan, self._view, self._bench.past.text_of, self._counting)
+        leaving = Leaving(
+            leaf=self._turn.leaf,
+            view=self._view,
+            plan=plan,
+            text=text,
+            profile=self._asked.profile,
+            budget=self._budget,
+            beside=materials.fixed + tail + sum(tokens.get(entry.seq, 0) for entry in plan.kept),
         )
+        past = past_after(self._bench, leaving, plan.kept, self._counting, asks=not self._turn.continuing)
+        left = sum(tokens.get(entry.seq, 0) for entry in plan.leaving)
+        name, why = f"{len(plan.leaving)} older entries", "they leave for the archive before this is sent"
+        archive = Archive(left + archived_tokens(self._view))
+        return msgspec.structs.replace(materials, past=past, leaving=Dropped(name, left, why), archive=archive)
 
 
 def _asked_before(view: View) -> str:

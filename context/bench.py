@@ -11,6 +11,7 @@ from context.head import head_weighed
 from context.past import PastReader
 from context.pictures import PictureReader
 from context.pieces import Weighed
+from context.resident.in_view import PagesInView
 from context.settings import ContextSettings
 from context.shelf import WorkspaceShelf
 from foundation.clock import Clock
@@ -50,6 +51,7 @@ class Bench:
     past: PastReader
     settings: ContextSettings
     clock: Clock
+    pages: PagesInView
     pictures: PictureReader = field(default_factory=PictureReader)
     heads: Heads = field(default_factory=Heads)
     pending: dict[int, Pending] = field(default_factory=dict)  # by conversation

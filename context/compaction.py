@@ -13,6 +13,7 @@ from msgspec import Struct
 from context.counting import Counting
 from context.plan import Plan
 from context.receipt import Receipt
+from context.report import InView
 from context.summary import Said, summarise
 from context.view import View
 from foundation.privacy import Cleared, clear
@@ -61,15 +62,18 @@ def stored(
     place: Place,
     plan: Plan,
     text: Cleared,
-    on_page: OnPage | None,
     *,
+    tokens: int,
+    on_page: OnPage | None,
     label: str = "",
 ) -> Stored:
     """Archives what leaves and appends the summary as a child of the leaf, in one transaction. Raises OutOfDate.
 
-    `label` is what the archive calls it; "" for the conversation's title and the entries.
+    `tokens` are what leaves, as it stood in requests; `label` is what the archive calls it, "" for the conversation's
+    title and the entries.
     """
     found: list[Entry] = []
+    joined = archived_tokens(place.view) if plan.joins else 0
     draft = Draft(
         conversation=place.conversation.seq,
         parent=place.leaf,
@@ -81,6 +85,7 @@ def stored(
             "first_kept": plan.first_kept,
             "prior": [] if plan.joins else [entry.seq for entry in place.view.summaries],
             "pinned": plan.pinned.seq if plan.pinned else None,
+            "tokens": tokens + joined,
         },
     )
 
@@ -96,8 +101,16 @@ def stored(
     return Stored(found[-1], archived)
 
 
-def receipt_of(plan: Plan, done: Stored, before: int, after: int, summary_tokens: int) -> Receipt:
-    """What was done, in figures and in a sentence."""
+def archived_tokens(view: View) -> int:
+    """Tokens of all that the summaries in view stand for, as it stood in requests."""
+    return sum(int(summary.meta.get("tokens") or 0) for summary in view.summaries)
+
+
+def receipt_of(
+    plan: Plan, done: Stored, took: tuple[int, int], summary_tokens: int, in_view: InView | None = None
+) -> Receipt:
+    """What was done, in figures and in a sentence. `took`: the request's tokens before and after."""
+    before, after = took
     pages = len(done.archived.pages) if done.archived else 0
     where = f"{_counted(pages, 'page')} of the archive" if pages else "the archive"
     what = _counted(plan.turns, "older turn") if plan.turns else _counted(len(plan.leaving), "older tool result")
@@ -105,6 +118,11 @@ def receipt_of(plan: Plan, done: Stored, before: int, after: int, summary_tokens
         f"{what} ({_counted(len(plan.leaving), 'entry', 'entries')}) left for {where}: {before:,} → {after:,} tokens. "
         f"A summary of {summary_tokens:,} stands in their place, and every word can be recalled."
     )
+    if in_view:
+        text += (
+            f" The model goes on seeing {in_view.stands_for:,} tokens of the past as "
+            f"{_counted(in_view.count, 'picture')} for {in_view.tokens:,}."
+        )
     return Receipt(
         text=text,
         entries=len(plan.leaving),
@@ -117,6 +135,9 @@ def receipt_of(plan: Plan, done: Stored, before: int, after: int, summary_tokens
         summary_seq=done.summary.seq,
         summary_tokens=summary_tokens,
         archived=done.archived.label if done.archived else "",
+        pages_in_view=in_view.count if in_view else 0,
+        page_tokens=in_view.tokens if in_view else 0,
+        stands_for=in_view.stands_for if in_view else 0,
     )
 
 

@@ -8,6 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from context import compaction
+from context.after import Leaving, expected, past_after
+from context.assemble import Past
 from context.assembling import Asked, Assembling
 from context.bench import Bench, Pending
 from context.budget import Budget, budget_for
@@ -22,6 +24,7 @@ from context.past import PastReader, tokens_by_entry
 from context.pictures import PictureReader
 from context.plan import Figures, Plan, planned
 from context.receipt import Receipt
+from context.resident.in_view import PagesInView
 from context.settings import ContextSettings
 from context.shelf import WorkspaceShelf
 from context.skills import Skill
@@ -39,12 +42,14 @@ if TYPE_CHECKING:
 
 
 class _Weighed(Struct, frozen=True):
-    """`tokens` by entry in view, `fixed` of what stands beside the past, `before` of the whole request."""
+    """`tokens` by entry in view, `fixed` of what stands beside the past, `before` of the whole request, `pages` what
+    those in view will take more or less than now."""
 
     plan: Plan | None
     tokens: dict[int, int]
     fixed: int
     before: int
+    pages: int = 0
 
 
 class Context:
@@ -63,11 +68,13 @@ class Context:
         read_image: ReadImage | None = None,
     ) -> None:
         self._memory = memory
+        reader = PastReader(memory.cold, lambda entry: memory.passage(entry).text)
         self._bench = Bench(
             cold=memory.cold,
             search=lambda query: memory.search.query(query),  # noqa: PLW0108 — the index is opened by its first query
             shelf=WorkspaceShelf(workspace, memory.hot, clock),
-            past=PastReader(memory.cold, lambda entry: memory.passage(entry).text),
+            past=reader,
+            pages=PagesInView(memory.cold, reader.text_of, settings),
             settings=settings,
             clock=clock,
             pictures=PictureReader(read_image),
@@ -150,7 +157,7 @@ class Context:
             if leaf is None:
                 return compaction.nothing_to_do(0, budget.total)
             place = Place(conversation, leaf, self._bench.past.view(leaf, budget.total))
-            return self._compacted(place, counting, budget, on_page, label)
+            return self._compacted(place, profile, counting, budget, on_page=on_page, label=label)
 
     def outlook(
         self,
@@ -166,10 +173,11 @@ class Context:
                 return None
             budget = budget_for(profile.window, self._bench.settings)
             place = Place(conversation, leaf, self._bench.past.view(leaf, budget.total))
-            weighed = self._weighed(place, Counting(counter, profile.images), budget)
+            weighed = self._weighed(place, profile, Counting(counter, profile.images), budget)
             if weighed.plan is None:
                 return None
-            return outlook_of(weighed.plan, weighed.tokens, weighed.before, self._bench.past.text_of, archive)
+            text_of = self._bench.past.text_of
+            return outlook_of(weighed.plan, weighed.tokens, weighed.before, text_of, archive, pages=weighed.pages)
 
     def last_model(self, conversation: Conversation) -> str:
         """The spec of the model that the conversation's last request went to; "" where that is not known."""
@@ -184,37 +192,52 @@ class Context:
             self._memory.cold.set_epoch(conversation.seq, stored.number if stored else 0, reason, b"")
             self._bench.past.overlay.clear()
             self._bench.past.counts.forget()
+            self._bench.pages.forget()
 
-    def _weighed(self, place: Place, counting: Counting, budget: Budget) -> "_Weighed":
+    def _weighed(self, place: Place, profile: Profile, counting: Counting, budget: Budget) -> "_Weighed":
         """What is in view, what it takes, and what would leave."""
-        past = self._bench.past.past(place.view, counting, asks=False)
+        past = self._in_view(place, counting)
         waiting = self._bench.pending.get(place.conversation.seq)
         pending = waiting or self._resting(place.conversation, counting)
         tokens = dict(tokens_by_entry(past))
         if pending.entry in tokens:
             tokens[pending.entry] = pending.tail
-        summaries = sum(count for _, count in past.summaries)
-        before = pending.fixed + summaries + sum(tokens.values())
+        zone_b = sum(count for _, count in past.summaries)
+        before = pending.fixed + zone_b + sum(tokens.values())
         running = _is_running(place.view)
-        figures = Figures(budget.total, pending.fixed, summaries, self._low(budget, before, pending.fixed, running))
+        pages = expected(self._bench.pages.room(profile, budget), past)
+        low = self._low(budget, before, pending.fixed, running)
+        figures = Figures(budget.total, pending.fixed + pages, zone_b - past.page_tokens, low)
         plan = planned(place.view, tokens, figures, self._bench.settings, running=running)
-        return _Weighed(plan, tokens, pending.fixed, before)
+        return _Weighed(plan, tokens, pending.fixed, before, pages - past.page_tokens)
+
+    def _in_view(self, place: Place, counting: Counting) -> Past:
+        """Zones B and C as the conversation's last request had them."""
+        stored = self._memory.cold.epoch(place.conversation.seq)
+        state = decoded(stored.state) if stored else None
+        if state is None or self._bench.pages.changed(state.pages, state.pages_digest):
+            return self._bench.past.past(place.view, counting, asks=False)
+        pages = tuple(zip(state.pages, self._bench.pages.drawn(state.pages), strict=True))
+        return self._bench.past.past(place.view, counting, asks=False, pages=pages, hidden=state.hidden)
 
     def _compacted(
-        self, place: Place, counting: Counting, budget: Budget, on_page: OnPage | None, label: str
+        self, place: Place, profile: Profile, counting: Counting, budget: Budget, *, on_page: OnPage | None, label: str
     ) -> Receipt:
         view, reader = place.view, self._bench.past
-        weighed = self._weighed(place, counting, budget)
+        weighed = self._weighed(place, profile, counting, budget)
         self._bench.pending.pop(place.conversation.seq, None)
         plan, before = weighed.plan, weighed.before
         if plan is None:
             return compaction.nothing_to_do(before, budget.total)
         text = compaction.summary_of(plan, view, reader.text_of, counting)
-        done = compaction.stored(self._memory, place, plan, text, on_page, label=label)
-        rest = [] if plan.joins else [reader.text_of(entry) for entry in view.summaries]
-        after = weighed.fixed + reader.past_of([*rest, text], (), counting, asks=False).tokens
-        after += sum(weighed.tokens.get(entry.seq, 0) for entry in plan.kept)
-        return compaction.receipt_of(plan, done, before, after, counting.text(text))
+        beside = weighed.fixed + sum(weighed.tokens.get(entry.seq, 0) for entry in plan.kept)
+        leaving = Leaving(
+            leaf=place.leaf, view=view, plan=plan, text=text, profile=profile, budget=budget, beside=beside
+        )
+        past = past_after(self._bench, leaving, (), counting, asks=False)
+        left = sum(weighed.tokens.get(entry.seq, 0) for entry in plan.leaving)
+        done = compaction.stored(self._memory, place, plan, text, tokens=left, on_page=on_page, label=label)
+        return compaction.receipt_of(plan, done, (before, beside + past.tokens), counting.text(text), past.pages)
 
     def _low(self, budget: Budget, before: int, fixed: int, running: bool) -> int:
         """How far down; asked for by hand while there is room, half of what there is."""

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from context.report import Dropped
+from context.resident.recipe import Recipe
 
 
 class HeadPiece(Struct, frozen=True):
@@ -42,6 +43,9 @@ class EpochState(Struct, frozen=True, kw_only=True):
     in_head: tuple[str, ...] = ()  # ids of the notes that the head holds
     summary: int | None = None  # seq of the newest summary in view
     told: dict[str, Told] = msgspec.field(default_factory=dict)
+    pages: tuple[Recipe, ...] = ()  # in view, oldest first
+    pages_digest: str = ""  # of their very bytes
+    hidden: tuple[int, ...] = ()  # summaries not said, for every word they stand for stands on a page
 
 
 class Ground(Struct, frozen=True, kw_only=True):

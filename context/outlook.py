@@ -30,9 +30,16 @@ class Outlook(Struct, frozen=True, kw_only=True):
 
 
 def outlook_of(
-    plan: Plan, tokens: Mapping[int, int], before: int, text_of: Callable[[Entry], str], archive: ArchiveSettings
+    plan: Plan,
+    tokens: Mapping[int, int],
+    before: int,
+    text_of: Callable[[Entry], str],
+    archive: ArchiveSettings,
+    *,
+    pages: int = 0,
 ) -> Outlook:
-    """The figures of a plan. `tokens` is what each entry in view takes, `before` the whole request."""
+    """The figures of a plan. `tokens` is what each entry in view takes, `before` the whole request, `pages` what pages
+    in view will take more than now."""
     leaving = sum(tokens.get(entry.seq, 0) for entry in plan.leaving)
     cells = sum(HEAD_CELLS + cells_of(text_of(entry)) for entry in plan.leaving)
     drawn = modes_for(cells, archive)
@@ -44,7 +51,7 @@ def outlook_of(
         vision_tokens=sum(mode.vision_tokens for mode in drawn),
         summary_tokens=plan.summary_limit,
         tokens_before=before,
-        tokens_after=min(before, before - leaving + plan.summary_limit + FRAME),
+        tokens_after=min(before, before - leaving + pages + plan.summary_limit + FRAME),
         kept_entries=len(plan.kept),
         kept_turns=len(turns_of(plan.kept)),
     )

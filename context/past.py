@@ -5,12 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 from context.assemble import Past
 from context.counting import Counting
 from context.counts import EntryCounts
-from context.layers.conversation import Sent, before_next, summary_messages, turn_messages
+from context.layers.conversation import Sent, before_next, past_pieces, reply_to_past, turn_messages
+from context.report import InView, Source
+from context.resident.recipe import Recipe
 from context.view import View, read_view
 from memory.cold import ColdStore, Entry
-from models.messages import Message
+from models.messages import Image, Message, Role, Text
 
 TextOf = Callable[[Entry], str]
+Pages = Sequence[tuple[Recipe, tuple[Image, Text]]]
+"""Those in view, oldest first: what each was drawn from, its picture, and the words beside it."""
 
 
 class PastReader:
@@ -28,23 +32,44 @@ class PastReader:
             return View()
         return read_view(self._cold.path(leaf), tokens, self._cold.entries, without)
 
-    def past(self, view: View, counting: Counting, *, asks: bool) -> Past:
-        """The view as it goes to the model. `asks`: a user's message comes next."""
-        texts = [self.text_of(entry) for entry in view.summaries]
-        return self.past_of(texts, view.entries, counting, asks=asks)
+    def past(
+        self, view: View, counting: Counting, *, asks: bool, pages: Pages = (), hidden: Sequence[int] = ()
+    ) -> Past:
+        """The view as it goes to the model. `asks`: a user's message comes next; `hidden`: summaries not said."""
+        texts = [self.text_of(entry) for entry in view.summaries if entry.seq not in hidden]
+        return self.past_of(texts, view.entries, counting, asks=asks, pages=pages)
 
-    def past_of(self, summaries: Sequence[str], entries: Sequence[Entry], counting: Counting, *, asks: bool) -> Past:
+    def past_of(
+        self, summaries: Sequence[str], entries: Sequence[Entry], counting: Counting, *, asks: bool, pages: Pages = ()
+    ) -> Past:
         """The same of summaries' texts and entries."""
-        before = summary_messages(summaries, None)
+        before, sources, in_view = _zone_b(summaries, pages, counting)
         turns = turn_messages(entries, self.text_of, self.overlay)
         if asks:
             turns = (*turns, *before_next(turns))
         fleeting = frozenset(entry.seq for entry in entries if not entry.complete) | self.overlay.keys()
-        return Past(
-            tuple((one, counting.message(one.message)) for one in before),
-            tuple(zip(turns, self.counts.of(turns, counting, fleeting), strict=True)),
-            len(entries),
-        )
+        counts = self.counts.of(turns, counting, fleeting)
+        return Past(before, tuple(zip(turns, counts, strict=True)), len(entries), sources, in_view)
+
+
+def _zone_b(
+    summaries: Sequence[str], pages: Pages, counting: Counting
+) -> tuple[tuple[tuple[Sent, int], ...], tuple[Source, ...], InView | None]:
+    """The messages, what they are made of, and the pages summed up. The reply counts to whichever there is."""
+    pieces = past_pieces(summaries, [drawn for _, drawn in pages])
+    if not pieces:
+        return (), (), None
+    said = counting.weighed(Role.USER, pieces)
+    reply = reply_to_past(pages=bool(pages))
+    replied = counting.message(reply)
+    told = sum(tokens for piece, tokens in said.pieces if piece.source == "summaries")
+    shown = said.tokens - told
+    messages = (Sent(said.message), said.tokens), (Sent(reply), replied)
+    if not pages:
+        return messages, (Source(f"summaries ({len(summaries)})", told + replied),), None
+    sources = [Source(f"summaries ({len(summaries)})", told)] if summaries else []
+    in_view = InView(len(pages), shown + replied, sum(recipe.stands_for for recipe, _ in pages))
+    return messages, (*sources, Source(f"pages ({len(pages)})", in_view.tokens)), in_view
 
 
 def tokens_by_entry(past: Past) -> Mapping[int, int]:

@@ -21,3 +21,6 @@ class Receipt(Struct, frozen=True, kw_only=True):
     summary_seq: int | None = None
     summary_tokens: int = 0
     archived: str = ""  # the label in the archive
+    pages_in_view: int = 0  # of all the past, after it
+    page_tokens: int = 0  # what they cost
+    stands_for: int = 0  # what the words on them would cost as text

@@ -13,6 +13,25 @@ class Source(Struct, frozen=True):
     tokens: int
 
 
+class InView(Struct, frozen=True):
+    """Pages in view: how many, what they cost with the words beside them, and what the words on them would cost as
+    text, in tokens of this request and of each that follows."""
+
+    count: int
+    tokens: int
+    stands_for: int
+
+    @property
+    def saved(self) -> int:
+        return self.stands_for - self.tokens
+
+
+class Archive(Struct, frozen=True):
+    """What left this conversation for the archive, in tokens as it stood in requests; recalled, it costs them again."""
+
+    tokens: int
+
+
 class Dropped(Struct, frozen=True):
     """One thing, or a part of one, that did not fit. `tokens` is what was left out."""
 
@@ -52,6 +71,8 @@ class Report(Struct, frozen=True, kw_only=True):
 
     `prefix_sha256` is of all that stands before the tail (zones A to C). `unchanged_prefix_tokens` are those of the
     previous request of this conversation that stand unchanged at the head of this one, of `previous_tokens` in all.
+    `pages` and `archive` are two savings that are never added up: what pages in view spare this request, and what is
+    out of view altogether.
     """
 
     model: str
@@ -64,6 +85,8 @@ class Report(Struct, frozen=True, kw_only=True):
     prefix_sha256: str
     unchanged_prefix_tokens: int = 0
     previous_tokens: int = 0
+    pages: InView | None = None
+    archive: Archive | None = None
 
     @property
     def budget(self) -> int:

@@ -32,3 +32,14 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
     summaries_share: Annotated[
         float, Meta(ge=0, le=1, description="The most that summaries take together before the oldest are joined.")
     ] = 0.15
+    resident_pages: Annotated[
+        bool,
+        Meta(
+            description="Whether a model that sees gets what is old as page images, where they cost fewer tokens than "
+            "the text."
+        ),
+    ] = True
+    vision_share: Annotated[float, Meta(ge=0, le=0.5, description="The most that page images in view may take.")] = 0.15
+    vision_tokens: Annotated[
+        int, Meta(ge=0, description="The same in tokens, where that is less; 0 leaves it to the share.")
+    ] = 0

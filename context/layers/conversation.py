@@ -5,13 +5,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from context.fence import fenced
+from context.pieces import Layer, Piece
 from memory.cold.entries import Entry, EntryKind
-from models.messages import Message, Part, Role, Text, ToolCall, ToolResult
+from models.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
 
 NO_ANSWER = "(no answer)"
 NOT_RUN = "(not run)"
 GOES_ON = "(the conversation goes on)"
 READ = "I have read the summary of what came before."
+READ_PAGES = "I have read what came before."
+PAGES = (
+    "The pictures are pages of this conversation's past, oldest first. The line `── speaker · role · time · id ──` "
+    "stands before each entry: cite its id. A letter is easily misread: take names, figures and code from the list "
+    "beside a page, or recall an id for its exact words."
+)
 
 
 class Sent(Struct, frozen=True):
@@ -21,13 +28,18 @@ class Sent(Struct, frozen=True):
     entry: int | None = None
 
 
-def summary_messages(texts: Sequence[str], newest: int | None) -> tuple[Sent, ...]:
-    """Zone B: one user message with a part for each summary, oldest first, and a word in reply."""
-    if not texts:
-        return ()
-    parts = tuple(Text(fenced(text), injected="summary") for text in texts)
-    reply = Message(Role.ASSISTANT, (Text(READ),))
-    return (Sent(Message(Role.USER, parts), newest), Sent(reply))
+def past_pieces(summaries: Sequence[str], pages: Sequence[tuple[Image, Text]]) -> tuple[Piece, ...]:
+    """Zone B's one user message: a part for each summary, oldest first, then the pages in view, oldest first."""
+    parts: list[tuple[str, Part]] = [("summaries", Text(fenced(text), injected="summary")) for text in summaries]
+    if pages:
+        parts.append(("pages", Text(PAGES, injected="pages")))
+    parts += [("pages", part) for page in pages for part in page]
+    return tuple(Piece(Layer.CONVERSATION, source, part) for source, part in parts)
+
+
+def reply_to_past(*, pages: bool) -> Message:
+    """The word in reply that keeps the roles alternating."""
+    return Message(Role.ASSISTANT, (Text(READ_PAGES if pages else READ),))
 
 
 def turn_messages(

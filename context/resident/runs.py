@@ -1,0 +1,64 @@
+"""What compactions let go, read back from the leaf: a run of entries for each summary on the branch."""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from memory.cold.entries import Entry, EntryKind
+
+MOST_RUNS = 12
+_SHOWN = (EntryKind.MESSAGE, EntryKind.TOOL_RESULT)
+
+
+class Run(Struct, frozen=True):
+    """The entries that one compaction let go, oldest first. `summary` is its summary's seq; 0 for one still to come."""
+
+    summary: int
+    entries: tuple[Entry, ...]
+
+
+class Runs(Struct, frozen=True):
+    """Newest first. `all` says whether these are all that the branch has."""
+
+    runs: tuple[Run, ...] = ()
+    all: bool = True
+
+
+def read_runs(path: Iterable[Entry], in_view: frozenset[int], characters: int) -> Runs:
+    """The newest runs of the branch that `path` walks, newest first, until they hold so many characters together.
+
+    An entry belongs to the first compaction that covered it; one that is in view still belongs to none. A summary
+    stands above the last entry that it covers and below the first that the next one does, so the walk ends with the
+    first entry that none covers.
+    """
+    summaries: list[Entry] = []
+    gone: list[Entry] = []
+    floor, total, enough = 0, 0, False
+    for entry in path:
+        if entry.kind is EntryKind.SUMMARY:
+            enough = enough or total >= characters or len(summaries) == MOST_RUNS
+            if not enough:
+                summaries.append(entry)
+                floor = min(floor or entry.seq, _covers(entry)[0])
+        elif summaries and entry.seq < floor:
+            break
+        elif summaries and entry.kind in _SHOWN and entry.seq not in in_view:
+            gone.append(entry)
+            total += entry.chars
+    return Runs(tuple(_parted(summaries, gone)), not enough)
+
+
+def _covers(summary: Entry) -> tuple[int, int]:
+    first, last = summary.meta.get("covers") or (summary.seq, 0)
+    return int(first), int(last)
+
+
+def _parted(summaries: list[Entry], gone: list[Entry]) -> Iterator[Run]:
+    """The runs, newest first; `summaries` and `gone` are so too."""
+    left = gone[::-1]
+    found: list[Run] = []
+    for summary in reversed(summaries):
+        first, last = _covers(summary)
+        found.append(Run(summary.seq, tuple(entry for entry in left if first <= entry.seq <= last)))
+        left = [entry for entry in left if not first <= entry.seq <= last]
+    return reversed(found)
