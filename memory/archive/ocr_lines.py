@@ -11,6 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from PIL import Image
 
+from memory.archive.glyphs import CODES, Glyphs, glyphs
 from memory.archive.grid import Grid
 from memory.archive.segments import Known, Segment, Words, segments
 from models.ocr.picture import encoded
@@ -19,6 +20,8 @@ from models.ocr.port import Line, OcrEngine
 OnLine = Callable[[int, int], None]
 """Told how many lines are read, and of how many. Raise from it to stop."""
 
+MISFIT = 0.5
+"""The score of words whose signs do not fill their cells: surely something is wrong."""
 _AT_ONCE = 6  # crops: what rapidocr takes in one go
 _MARGIN = 2  # pixels of ground left and right of the words
 
@@ -43,7 +46,7 @@ def read_on_grid(
         lines += engine.read_lines([_crop(grey, one.box) for one in words[at : at + _AT_ONCE]])
         if on_line is not None:
             on_line(len(lines), len(words))
-    return _joined(found, lines)
+    return _joined(found, lines, glyphs(grid.cell))
 
 
 def _crop(grey: NDArray[np.uint8], box: tuple[float, float, float, float]) -> bytes:
@@ -56,7 +59,7 @@ def _crop(grey: NDArray[np.uint8], box: tuple[float, float, float, float]) -> by
     return encoded(Image.fromarray(np.pad(part, ((0, 0), (_MARGIN, _MARGIN)), constant_values=ground)))
 
 
-def _joined(found: Sequence[Segment], lines: Sequence[Line]) -> LineReading:
+def _joined(found: Sequence[Segment], lines: Sequence[Line], table: Glyphs) -> LineReading:
     """Segments in their order; a row's end is no line's end. Blanks at the text's end are the page's, not its own."""
     parts, scores, read = list[str](), [1.0], iter(lines)
     for segment in found:
@@ -65,7 +68,40 @@ def _joined(found: Sequence[Segment], lines: Sequence[Line]) -> LineReading:
             scores += [1.0] if segment.text == "\n" else []
             continue
         line = next(read)
-        parts.append(line.text.strip())
-        scores[-1] = min(scores[-1], line.score)
+        fitted = on_cells(line.text, segment.blank, table)
+        fitted = on_cells(_full_width(line.text), segment.blank, table) if fitted is None else fitted
+        parts.append(line.text.strip() if fitted is None else fitted)
+        scores[-1] = min(scores[-1], MISFIT if fitted is None else line.score)
     text = "".join(parts).rstrip(" ")
     return LineReading(text=text, scores=tuple(scores[: text.count("\n") + 1]))
+
+
+def on_cells(words: str, blank: Sequence[bool], table: Glyphs) -> str | None:
+    """The words with blanks exactly where the grid has them; None where their signs do not fill the cells.
+
+    OCR drops blanks and makes some up. A sign of ours takes one cell or two, so what it read can be laid on the cells
+    again: where that does not come out even, something was left out, added, or taken for a sign of another width.
+    """
+    laid, at = list[str](), 0
+    for sign in words:
+        if sign.isspace():
+            continue
+        while at < len(blank) and blank[at]:
+            laid.append(" ")
+            at += 1
+        wide = ord(sign) < CODES and table.first_cell[ord(sign)] >= table.narrow
+        if at + wide >= len(blank) or blank[at + wide]:
+            return None
+        laid.append(sign)
+        at += 1 + wide
+    return "".join(laid) if at == len(blank) else None
+
+
+_FULL_WIDTH = str.maketrans(",!?:;()~", "，！？：；（）～")
+
+
+def _full_width(words: str) -> str:
+    """Punctuation beside Chinese as Chinese has it: engines write either, and the cells tell which it was."""
+    beside = "".join(words.split())
+    pairs = zip(beside, f" {beside}", f"{beside[1:]} ", strict=False)
+    return "".join(sign.translate(_FULL_WIDTH) if max(left, right) >= "\u2e80" else sign for sign, left, right in pairs)

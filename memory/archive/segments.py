@@ -29,11 +29,9 @@ Floats = NDArray[np.float32]
 
 
 class Words(Struct, frozen=True):
-    """A stretch to be read: cells `first` to `last` (both in it) of a row. `box` in the picture's pixels."""
+    """A stretch to be read: for each of its cells whether it is `blank`. `box` in the picture's pixels."""
 
-    row: int
-    first: int
-    last: int
+    blank: tuple[bool, ...]
     box: tuple[float, float, float, float]
 
 
@@ -136,7 +134,7 @@ def _row(
             at = end
         else:
             end = _end_of_words(at, blank, newline, same)
-            yield Words(row, at, end - 1, _box(row, at, end, grid))
+            yield Words(tuple(blank[at:end].tolist()), _box(row, at, end, grid))
             at = end
 
 
