@@ -10,6 +10,7 @@ from memory.archive.glyphs import ESCAPE, FILLER, HEAD, glyphs
 from memory.archive.modes import Mode
 
 _SPACE = 0x20
+_HEX = np.frombuffer(b"0123456789ABCDEF", np.uint8).astype(np.int32)
 
 
 class Placed(Struct, frozen=True):
@@ -61,18 +62,20 @@ def _with_escapes(
     codes: NDArray[np.int32], first: NDArray[np.int32], capacity: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The codes with `␛hex;` for each that has no glyph, and whose character each is; hardly more than a page holds."""
-    least = np.where(first < 0, 3, 1).cumsum()  # an escape is ␛, a digit or more, `;`
-    within = int(np.searchsorted(least, capacity + 4))
-    pieces: list[NDArray[np.int32]] = []
-    lengths = np.ones(within, np.int64)
-    after = 0
-    for at in np.flatnonzero(first[:within] < 0).tolist():
-        escape = [ESCAPE, *f"{codes[at]:X};".encode()]
-        lengths[at] = len(escape)
-        pieces += [codes[after:at], np.array(escape, np.int32)]
-        after = at + 1
-    pieces.append(codes[after:within])
-    return np.concatenate(pieces), np.repeat(np.arange(within), lengths)
+    digits = 1 + (codes >= 16 ** np.arange(1, 6)[:, None]).sum(axis=0)
+    lengths = np.where(first < 0, digits + 2, 1)
+    within = int(np.searchsorted(lengths.cumsum(), capacity, "right")) + 1  # one more than fits, at least
+    codes, digits, lengths = codes[:within], digits[:within], lengths[:within]
+    owner = np.repeat(np.arange(len(codes)), lengths)
+    signs = codes[owner]
+    escaped = np.flatnonzero(first[:within] < 0)
+    at = lengths.cumsum()[escaped] - 1
+    signs[at] = ord(";")
+    for place in range(6):  # digits from the right
+        some = digits[escaped] > place
+        signs[at[some] - 1 - place] = _HEX[codes[escaped[some]] >> 4 * place & 15]
+    signs[at - 1 - digits[escaped]] = ESCAPE
+    return signs, owner
 
 
 def _places(wide: NDArray[np.bool_], mode: Mode) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from foundation.trust import Trust
 from memory.archive import read_png
 from memory.archive.cells import UNKNOWN, read
 from memory.archive.flow import Stretch
-from memory.archive.modes import MODES
+from memory.archive.modes import DENSE_MODES, MODES, Mode
 from memory.archive.page import draw, sheets
 from memory.archive.pixels import decode, encode_png
 from memory.errors import NotAPage, NotFound
@@ -24,11 +24,11 @@ ID = "pg_0123456789ab"
 TEXT = "The quick brown fox, 敏捷的棕色狐狸 \ud800 ␛ ↵\r\n\tΑА🦊  \n" * 40
 
 
-def pages(text: str, mode: str = "base") -> list[bytes]:
-    return [draw(sheet, ID, number).png for number, sheet in enumerate(sheets([Stretch(text)], MODES[mode]), 1)]
+def pages(text: str, mode: Mode = BASE) -> list[bytes]:
+    return [draw(sheet, ID, number).png for number, sheet in enumerate(sheets([Stretch(text)], mode), 1)]
 
 
-def read_back(text: str, mode: str = "base") -> str:
+def read_back(text: str, mode: Mode = BASE) -> str:
     readings = [read(png) for png in pages(text, mode)]
     assert {reading.trust for reading in readings} == {Trust.EXACT}
     return "".join(reading.text for reading in readings)
@@ -36,43 +36,46 @@ def read_back(text: str, mode: str = "base") -> str:
 
 # every scalar, and lone surrogates
 any_text = st.text(st.characters(codec=None, categories=None), max_size=3000)
+every_mode = st.sampled_from([*MODES.values(), *DENSE_MODES.values()])
 
 
-@settings(max_examples=60, deadline=None)
-@given(any_text, st.sampled_from(list(MODES)))
-@example("", "base")
-@example("\r\n\r\r\n", "base")
-@example("\x00\x01\x1b[31m\x7f\x85\u2028", "tiny")
-@example("␛41; ␛↵↵; ␛", "base")
-@example("␛" * 3000 + ";", "tiny")
-@example("\ud83d\ude00 😀", "small")
-@example("trailing   \n   ", "large")
-@example(" " * 9000, "base")
-@example("مرحبا بالعالم שלום \u202eabc\u202c", "base")
-@example("e\u0301\u0302👨‍👩‍👧‍👦🏳️‍🌈", "base")
-@example("字x" * 5000, "base")
-@example("\U0010ffff" * 3000, "base")
-@example("\ufffd\ufffe\uffff", "tiny")
-def test_any_text_comes_back_to_the_last_character(text: str, mode: str) -> None:
+@settings(max_examples=120, deadline=None)
+@given(any_text, every_mode)
+@example("", BASE)
+@example("\r\n\r\r\n", BASE)
+@example("\x00\x01\x1b[31m\x7f\x85\u2028", DENSE_MODES["tiny"])
+@example("␛41; ␛↵↵; ␛", BASE)
+@example("␛" * 3000 + ";", DENSE_MODES["tiny"])
+@example("\ud83d\ude00 😀", DENSE_MODES["small"])
+@example("trailing   \n   ", DENSE_MODES["large"])
+@example(" " * 9000, BASE)
+@example("مرحبا بالعالم שלום \u202eabc\u202c", BASE)
+@example("e\u0301\u0302👨‍👩‍👧‍👦🏳️‍🌈", BASE)
+@example("字x" * 5000, BASE)
+@example("\U0010ffff" * 3000, BASE)
+@example("\ufffd\ufffe\uffff", DENSE_MODES["tiny"])
+def test_any_text_comes_back_to_the_last_character(text: str, mode: Mode) -> None:
     assert read_back(text, mode) == text
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.text(st.sampled_from("a字🦊\ue000\ud800␛↵;\n 0F"), max_size=4000))
+@given(st.text(st.sampled_from("a字🦊\ue000\ud800␛↵─;\n 0F"), max_size=4000))
 def test_text_of_our_own_signs_comes_back_too(text: str) -> None:
-    assert read_back(text, "tiny") == text
+    for mode in (MODES["tiny"], DENSE_MODES["tiny"]):
+        assert read_back(text, mode) == text
 
 
-def test_a_line_of_a_million_characters_comes_back() -> None:
+@pytest.mark.parametrize("mode", [BASE, DENSE_MODES["base"]], ids=lambda mode: mode.cell.name)
+def test_a_line_of_a_million_characters_comes_back(mode: Mode) -> None:
     line = "".join(random.Random(7).choices("abcdefgh 的一是在🦊", k=1_000_000))
-    assert read_back(line) == line
+    assert read_back(line, mode) == line
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(120)
-def test_every_code_point_of_unicode_comes_back() -> None:
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("mode", [MODES["large"], DENSE_MODES["large"]], ids=lambda mode: mode.cell.name)
+def test_every_code_point_of_unicode_comes_back(mode: Mode) -> None:
     everything = "".join(map(chr, range(0x110000)))  # 1,112,064 scalars and 2,048 surrogates
-    assert read_back(everything) == everything
+    assert read_back(everything, mode) == everything
 
 
 def test_the_header_says_which_page_it_is() -> None:
@@ -87,12 +90,14 @@ def flipped(png: bytes, y: int, x: int) -> bytes:
     return encode_png(ink)
 
 
-def test_no_single_flipped_pixel_is_ever_read_as_exact() -> None:
-    (png,) = pages(TEXT[:900])
+@pytest.mark.parametrize("mode", [BASE, DENSE_MODES["base"]], ids=lambda mode: mode.cell.name)
+def test_no_single_flipped_pixel_is_ever_read_as_exact(mode: Mode) -> None:
+    (png,) = pages(TEXT[:900], mode)
     side = decode(png).shape[0]
     dice = random.Random(11)
-    spots = [(dice.randrange(side), dice.randrange(side)) for _ in range(600)]
-    header = [(y, x) for y in range(0, 32, 3) for x in range(0, side, 7)]
+    spots = [(dice.randrange(side), dice.randrange(side)) for _ in range(400)]
+    spots += [(side - 1, 7), (side - 1, side - 1), (9, side - 1)]  # the margin, where there is one
+    header = [(y, x) for y in range(0, 32, 5) for x in range(0, side, 11)]
     for y, x in spots + header:
         reading = read(flipped(png, y, x))
         assert reading.trust is Trust.APPROXIMATE, (y, x)
@@ -169,9 +174,10 @@ ENCODINGS = {
 }
 
 
+@pytest.mark.parametrize("mode", [BASE, DENSE_MODES["base"]], ids=lambda mode: mode.cell.name)
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_re_encoded_page_is_exact(encoding: str) -> None:
-    (png,) = pages(TEXT[:900])
+def test_a_re_encoded_page_is_exact(encoding: str, mode: Mode) -> None:
+    (png,) = pages(TEXT[:900], mode)
     with Image.open(io.BytesIO(png)) as image:
         again = ENCODINGS[encoding](image)
     assert again != png
