@@ -1,4 +1,4 @@
-"""A first look at the cells: which glyphs each may be, and where wide ones begin, before they are weighed in context."""
+"""A look at the cells one by one: which glyphs each may be, and where wide ones begin."""
 
 import numpy as np
 from msgspec import Struct
@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 from memory.archive.shapes import Floats, Places, Shapes
 
 _SURE = 0.4  # no pixel of the cell is further from the glyph's than this: it is that glyph
-_NARROW_MOST, _WIDE_MOST = 12, 16
+_NARROW_MOST, _WIDE_MOST, _KNOWN_MOST = 12, 16, 16
+_COMMON = 10.0  # nats: a glyph less expected than that is never beyond doubt; a speck makes a dot an odd letter
 _NEVER = np.float32(1e9)
+_LEAST_NOISE = 0.03**2
 
 
 class Items(Struct, frozen=True):
@@ -20,36 +22,92 @@ class Items(Struct, frozen=True):
     open: NDArray[np.bool_]  # (n,) False where the first candidate is beyond doubt
 
 
-def first_look(cells: Floats, narrow: Shapes, wide: Shapes) -> tuple[Items, Items]:
-    """The narrow and the wide glyphs that the cells (rows, columns, h, w) seem to hold; each cell is in one of them."""
-    rows, columns = cells.shape[:2]
-    flat = cells.reshape(rows * columns, *cells.shape[2:])
-    candidates, away, sure = _narrow(flat, narrow)
-    pairs = _pairs(sure.reshape(rows, columns))
-    wide_candidates, wide_away = _wide(cells, pairs, wide)
-    wide_cost = np.full(rows * columns, _NEVER, np.float32)
-    wide_cost[pairs] = wide_away[:, 0]
-    starts = _cheapest(away[:, 0].reshape(rows, columns), wide_cost.reshape(rows, columns)).ravel()
-    begun = np.flatnonzero(starts)
-    covered = starts.copy()
-    covered[begun + 1] = True
-    single = np.flatnonzero(~covered)
-    at = np.searchsorted(pairs, begun)
-    sure_wide = np.zeros(len(begun), np.bool_)
-    return (
-        Items(single // columns, single % columns, candidates[single], ~sure[single]),
-        Items(begun // columns, begun % columns, wide_candidates[at], ~sure_wide),
-    )
+class FirstLook:
+    """Each cell's nearest glyphs, and each pair's. Cells are (rows, columns, h, w); `expected` as for `items`."""
+
+    def __init__(self, cells: Floats, narrow: Shapes, wide: Shapes, expected: Floats) -> None:
+        self.rows, self.columns = cells.shape[:2]
+        self._kinds = (narrow, wide)
+        flat = cells.reshape(self.rows * self.columns, *cells.shape[2:])
+        self._told = (narrow.describe(flat), np.zeros((0, 0), np.float32))
+        candidates, away, self.sure = _singles(flat, narrow)
+        self.sure &= expected[candidates[:, 0]] < _COMMON
+        self.pairs = _pairs(self.sure.reshape(self.rows, self.columns))
+        both = np.concatenate([flat[self.pairs], flat[self.pairs + 1]], axis=2)
+        self._told = (self._told[0], wide.describe(both))
+        wide_candidates, wide_away = wide.nearest(self._told[1], _WIDE_MOST)
+        self._candidates, self._away = (candidates, wide_candidates), (away, wide_away)
+        self.noise = self._misfit()
+
+    def items(self, expected: tuple[Floats, Floats], known: tuple[Places, Places]) -> tuple[Items, Items]:
+        """The narrow and the wide glyphs that are likeliest together, every cell in one of them.
+
+        `expected` are the nats against each glyph; `known` are glyphs that the page has elsewhere: they stand for
+        election in every cell.
+        """
+        self.sure &= expected[0][self._candidates[0][:, 0]] < _COMMON
+        narrow, narrow_cost = self._ranked(0, expected[0], known[0], np.arange(self.rows * self.columns))
+        wide, wide_cost = self._ranked(1, expected[1], known[1], self.pairs)
+        narrow_cost[self.sure] = 0
+        begins = np.full(self.rows * self.columns, _NEVER, np.float32)
+        begins[self.pairs] = wide_cost
+        shape = (self.rows, self.columns)
+        starts = _cheapest(narrow_cost.reshape(shape), begins.reshape(shape)).ravel()
+        begun = np.flatnonzero(starts)
+        starts[begun + 1] = True
+        single = np.flatnonzero(~starts)
+        at = np.searchsorted(self.pairs, begun)
+        return (
+            Items(single // self.columns, single % self.columns, narrow[single], ~self.sure[single]),
+            Items(begun // self.columns, begun % self.columns, wide[at], np.ones(len(begun), np.bool_)),
+        )
+
+    def _ranked(self, kind: int, expected: Floats, known: Places, cells: Places) -> tuple[Places, Floats]:
+        """Candidates (n, k), the likeliest first, and the first's nats."""
+        candidates, away = self._candidates[kind], self._away[kind]
+        if len(known):
+            more, further = self._among(kind, known)
+            candidates, away = np.concatenate([candidates, more], axis=1), np.concatenate([away, further], axis=1)
+        cost = away / (2 * self.noise) + expected[candidates]
+        if kind == 0:
+            cost[self.sure, 0] = -1  # what is beyond doubt stays first
+        order = np.argsort(cost, axis=1, kind="stable")
+        rows = np.arange(len(cells))[:, None]
+        return candidates[rows, order], cost[rows, order][:, 0]
+
+    def _among(self, kind: int, known: Places) -> tuple[Places, Floats]:
+        """The nearest of the glyphs that are known, and their squared distances."""
+        told, table = self._told[kind], self._kinds[kind].told[known]
+        most = min(_KNOWN_MOST, len(known))
+        candidates = np.zeros((len(told), most), np.intp)
+        away = np.zeros((len(told), most), np.float32)
+        norms = (table * table).sum(axis=1)
+        for at in range(0, len(told), 1024):
+            some = told[at : at + 1024]
+            distance = (some * some).sum(axis=1)[:, None] + norms - 2 * some @ table.T
+            best = np.argpartition(distance, most - 1, axis=1)[:, :most]
+            candidates[at : at + 1024] = known[best]
+            away[at : at + 1024] = np.take_along_axis(distance, best, axis=1)
+        return candidates, np.maximum(away, 0)
+
+    def _misfit(self) -> float:
+        """The squared distance a number from the nearest glyph, in a middling cell with ink."""
+        away = self._away[0][:, 0].copy()
+        size, pair = self._told[0].shape[1], self._away[1][:, 0] / 2
+        away[self.pairs] = np.minimum(away[self.pairs], pair)
+        away[self.pairs + 1] = np.minimum(away[self.pairs + 1], pair)
+        inked = away[away > 0]
+        return max(float(np.median(inked)) / size, _LEAST_NOISE) if len(inked) else _LEAST_NOISE
 
 
-def _narrow(flat: Floats, narrow: Shapes) -> tuple[Places, Floats, NDArray[np.bool_]]:
-    """Candidates, their distances, and which cells are beyond doubt. Cells alike to the bit are looked up once."""
+def _singles(flat: Floats, narrow: Shapes) -> tuple[Places, Floats, NDArray[np.bool_]]:
+    """Candidates, their distances, and which cells are beyond doubt."""
     candidates = np.zeros((len(flat), _NARROW_MOST), np.intp)
     away = np.zeros((len(flat), _NARROW_MOST), np.float32)
     blank = np.abs(flat).max(axis=(1, 2)) < _SURE
     candidates[blank] = narrow.place[0x20]
     inked = np.flatnonzero(~blank)
-    candidates[inked], away[inked] = narrow.nearest(flat[inked], _NARROW_MOST)
+    candidates[inked], away[inked] = narrow.nearest(narrow.describe(flat[inked]), _NARROW_MOST)
     sure = blank.copy()
     for at in range(0, len(inked), 4096):
         some = inked[at : at + 4096]
@@ -64,20 +122,8 @@ def _pairs(sure: NDArray[np.bool_]) -> Places:
     return np.flatnonzero(begins)
 
 
-def _wide(cells: Floats, pairs: Places, wide: Shapes) -> tuple[Places, Floats]:
-    rows, columns, height, width = cells.shape
-    flat = cells.reshape(rows * columns, height, width)
-    candidates = np.zeros((len(pairs), _WIDE_MOST), np.intp)
-    away = np.zeros((len(pairs), _WIDE_MOST), np.float32)
-    for at in range(0, len(pairs), 2048):
-        some = pairs[at : at + 2048]
-        both = np.concatenate([flat[some], flat[some + 1]], axis=2)
-        candidates[at : at + 2048], away[at : at + 2048] = wide.nearest(both, _WIDE_MOST)
-    return candidates, away
-
-
 def _cheapest(narrow: Floats, wide: Floats) -> NDArray[np.bool_]:
-    """(rows, columns): where wide glyphs begin, so that each row's distances sum to the least (Viterbi)."""
+    """(rows, columns): where wide glyphs begin, so that each row's costs sum to the least (Viterbi)."""
     rows, columns = narrow.shape
     total = np.zeros((columns + 1, rows), np.float32)
     by_wide = np.zeros((columns + 1, rows), np.bool_)

@@ -16,6 +16,7 @@ from memory.archive.sight import Sight
 _SWEEPS = 6
 _BATCH = 1024
 _LEAST_NOISE = 0.02**2  # of ink, squared: what a file's rounding and a resampler's clipping leave
+_SPECK, _MOST_SPECKS = 0.6, 0.1
 
 
 class Weighed(Struct, frozen=True):
@@ -57,9 +58,14 @@ class Fit:
                 return
 
     def measure_noise(self) -> float:
-        """The picture's squared distance from the page's, a pixel: the noise from now on."""
-        away = self.sight.ink - self.sight.shown(self.page)
-        self.noise = max(float((away * away).mean()), _LEAST_NOISE)
+        """The picture's squared distance from the page's, a pixel: the noise from now on.
+
+        Flipped pixels are no Gaussian noise: where there are some, one costs a glyph as much as it is rare.
+        """
+        away = np.abs(self.sight.ink - self.sight.shown(self.page))
+        specks = float((away > _SPECK).mean())
+        flat = 1 / (2 * np.log(1 / specks)) if 1e-5 < specks < _MOST_SPECKS else 0.0
+        self.noise = max(float((away * away).mean()), _LEAST_NOISE, flat)
         return self.noise
 
     def weigh(self, penalties: tuple[Floats, Floats] | None = None) -> list[Weighed]:

@@ -14,7 +14,7 @@ from foundation.trust import Trust
 from memory.archive.alternatives import Alternative, combinations
 from memory.archive.calibration import calibrated
 from memory.archive.cells import Reading, read_cells, text_and_heads
-from memory.archive.first_look import first_look
+from memory.archive.first_look import FirstLook
 from memory.archive.fit import Fit, Weighed
 from memory.archive.glyphs import FILLER, NEWLINE, glyphs
 from memory.archive.grid import Grid, find_grid
@@ -22,8 +22,9 @@ from memory.archive.header import HEADER_CELLS, Header, digest, write_header
 from memory.archive.modes import Cell
 from memory.archive.nearest_header import nearest_header
 from memory.archive.pixels import decode_grey
+from memory.archive.resampling import KERNELS
 from memory.archive.script_prior import penalties
-from memory.archive.shapes import Floats, Shapes, shapes
+from memory.archive.shapes import Floats, Places, Shapes, shapes
 from memory.archive.sight import Sight
 from memory.errors import NotAPage
 
@@ -60,17 +61,28 @@ def read_grid(grey: NDArray[np.uint8], grid: Grid) -> Reading | None:
     """What stands on that grid; None where its cells are not ours."""
     grey, grid = _fine(grey, grid)
     narrow, wide = shapes(grid.cell)
-    sight = Sight(grey, grid, "bicubic")
-    cells = sight.page()
-    header = nearest_header(cells.reshape(-1, *cells.shape[2:]), narrow)
+    sight, cells, header = _headed(grey, grid, narrow)
     if header is not None:
+        guessed = sight.kernel
         sight = calibrated(grey, grid, _header_page(header, grid, narrow))
-        if sight.kernel != "bicubic":
-            cells = sight.page()
+        cells = cells if sight.kernel == guessed else sight.page()
         if (reading := _as_they_are(cells, header, grid.cell)) is not None:
             return reading
     fitted = _fitted(sight, cells, narrow, wide)
     return fitted.reading(header) if header or fitted.is_ours() else None
+
+
+def _headed(grey: NDArray[np.uint8], grid: Grid, narrow: Shapes) -> tuple[Sight, Floats, Header | None]:
+    """The page as it seems under the first kernel under which its header can be read, or under the likeliest."""
+    first: tuple[Sight, Floats] | None = None
+    for kernel in KERNELS if grid.has_header else KERNELS[:1]:
+        sight = Sight(grey, grid, kernel)
+        cells = sight.page()
+        if (header := nearest_header(cells.reshape(-1, *cells.shape[2:]), narrow)) is not None:
+            return sight, cells, header
+        first = first or (sight, cells)
+    assert first is not None
+    return *first, None
 
 
 class Fitted(Struct, frozen=True):
@@ -115,16 +127,29 @@ class Fitted(Struct, frozen=True):
 
 
 def _fitted(sight: Sight, cells: Floats, narrow: Shapes, wide: Shapes) -> Fitted:
-    kinds = tuple(zip((narrow, wide), first_look(cells, narrow, wide), strict=True))
-    fit = Fit(sight, kinds)
-    fit.settle()
-    noise = fit.measure_noise()
-    codes = _codes(fit, sight.grid)
-    prior = (penalties(narrow, codes), penalties(wide, codes))
-    fit.settle(prior)
-    weighed = fit.weigh(prior)
-    doubtful, choices = _doubts(kinds, weighed, sight.grid)
+    """Twice over: what the page is found to be written in says what its doubtful glyphs may be."""
+    both = (narrow, wide)
+    nothing = np.zeros(0, np.int32)
+    expected = (penalties(narrow, nothing), penalties(wide, nothing))
+    look = FirstLook(cells, narrow, wide, expected[0])
+    known: tuple[Places, Places] = (nothing.astype(np.intp), nothing.astype(np.intp))
+    for _ in range(2):
+        fit = Fit(sight, tuple(zip(both, look.items(expected, known), strict=True)))
+        fit.settle()
+        noise = fit.measure_noise()
+        codes = _codes(fit, sight.grid)
+        expected = (penalties(narrow, codes), penalties(wide, codes))
+        known = (_seen(narrow, codes), _seen(wide, codes))
+    fit.settle(expected)
+    doubtful, choices = _doubts(fit.kinds, fit.weigh(expected), sight.grid)
     return Fitted(sight.grid, _codes(fit, sight.grid), doubtful, choices, noise)
+
+
+def _seen(kind: Shapes, codes: Codes) -> Places:
+    """The glyphs of that width that the page seems to have more than once."""
+    values, counts = np.unique(codes, return_counts=True)
+    places = kind.place[values[counts > 1]]
+    return places[places >= 0].astype(np.intp)
 
 
 def _codes(fit: Fit, grid: Grid) -> Codes:

@@ -47,16 +47,15 @@ class Shapes:
         down, across = _cosines(self.size[0]), _cosines(self.size[1])
         return (down @ ink @ across.T).reshape(len(ink), -1)
 
-    def nearest(self, ink: Floats, most: int) -> tuple[Places, Floats]:
-        """(n, most) places of the glyphs nearest to each ink, nearest first, and the squares of their distances.
+    def nearest(self, told: Floats, most: int) -> tuple[Places, Floats]:
+        """(n, most) places of the glyphs nearest to each description, nearest first, and their squared distances.
 
         In batches of bounded memory. Two of the nearest are missed where they fall in one block of 128 together; the
         table's order is stirred so that look-alikes, which are neighbours in Unicode, do not.
         """
-        told = self.describe(ink)
-        found = np.empty((len(ink), most), np.intp)
-        away = np.empty((len(ink), most), np.float32)
-        for at in range(0, len(ink), 256):
+        found = np.empty((len(told), most), np.intp)
+        away = np.empty((len(told), most), np.float32)
+        for at in range(0, len(told), 256):
             batch = told[at : at + 256]
             found[at : at + 256], away[at : at + 256] = self._nearest(batch, most)
         return found, away
