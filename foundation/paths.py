@@ -65,11 +65,6 @@ class Workspace(Struct, frozen=True):
         return self.state / "pack-cache"
 
     @property
-    def repack_lock(self) -> Path:
-        """Held by the one process of ours that brings packs to rest."""
-        return self.state / "repack.lock"
-
-    @property
     def page_cache(self) -> Path:
         return self.state / "pages"
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memory.archive.bindery import Also, Bindery
     from memory.archive.binding import OnPage
     from memory.archive.modes import Mode
+    from memory.archive.repack import Repacking
 
 _PAGES_REMEMBERED = 64  # texts of pages lately read
 
@@ -229,6 +230,14 @@ class Vault:
                 self._texts.pop(page_id, None)
         for page_id in gone:
             self._cache.drop(page_id)
+
+    @property
+    def repacking(self) -> "Repacking":
+        """What brings pages to rest: `due()` says how many there are, `run(…)` packs them tighter."""
+        from memory.archive.moving import Moving
+        from memory.archive.repack import Repacking
+
+        return Repacking(self._cold, self._clock, Moving(self._cold, self.storage, self._clock, self._stacks))
 
     def close(self) -> None:
         """Lets go of a connection to a place elsewhere."""
