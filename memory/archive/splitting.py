@@ -18,7 +18,7 @@ def split(galley: Galley, most: int) -> int:
     seam = max((seam for seam in galley.seams if seam <= most), default=0)
     head = next((head for head in reversed(galley.heads) if head.begin <= most), None)
     least = head.end + 1 if head else 1
-    if seam and (seam >= most * (1 - ENTRY)):
+    if seam and (most < least or seam >= most * (1 - ENTRY)):
         return seam
     return (
         _after_blank_line(text, max(least, int(most * (1 - PARAGRAPH))), most)

@@ -45,6 +45,7 @@ def test_a_head_line_is_never_parted_from_its_text(mode: Mode, sign: str, cells:
         for sheet in sheets([said(sign * length, 1), said("y" * 400, 2)], mode):
             assert all(laid.length for laid in sheet.laid)
             assert len(sheet.heads) == len(sheet.laid)
+            assert sheet.laid[-1].page_start + sheet.laid[-1].length == len(sheet.text)
 
 
 @every_cell
