@@ -4,25 +4,29 @@ from collections.abc import Callable, Sequence
 
 from memory.archive.passage import Passage
 from memory.cold import Entry, EntryKind
-from models.messages import Role
+from models.messages import Image, Role
 from tui.widgets.status import short_count
 from tui.widgets.transcript.pieces import Asked, Piece, Quiet, passages
 
+Pictures = Callable[[Sequence[Image]], list[Piece]]
+"""The pictures that went with a message, as pieces."""
 
-def pieces_of(entries: Sequence[Entry], passage: Callable[[Entry], Passage]) -> list[Piece]:
+
+def pieces_of(entries: Sequence[Entry], passage: Callable[[Entry], Passage], pictures: Pictures) -> list[Piece]:
     """The entries, oldest first. Archived words are read back from their pages; this may take a moment."""
     pieces: list[Piece] = []
     for entry in entries:
-        pieces += _pieces(entry, passage)
+        pieces += _pieces(entry, passage, pictures)
     return pieces
 
 
-def _pieces(entry: Entry, passage: Callable[[Entry], Passage]) -> list[Piece]:
+def _pieces(entry: Entry, passage: Callable[[Entry], Passage], pictures: Pictures) -> list[Piece]:
     match entry.kind, entry.role:
         case EntryKind.SUMMARY, _:
             return [Quiet("older turns are in the archive; a summary stands in their place", gap=True)]
         case EntryKind.MESSAGE, Role.USER:
-            return [Asked(passage(entry).text)]
+            seen = [part for part in entry.sent if isinstance(part, Image)]
+            return [Asked(passage(entry).text), *pictures(seen)]
         case EntryKind.MESSAGE, _:
             shown = passages(passage(entry).text)
             return shown if entry.complete else [*shown, Quiet("the answer broke off here", gap=True)]

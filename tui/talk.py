@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -35,12 +35,14 @@ from tui.screens.choices import Deeper
 from tui.scribe import Scribe
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.context_panel import ContextPanel
-from tui.widgets.transcript.pieces import Asked, Quiet, Trouble, passages
+from tui.widgets.transcript.pieces import Asked, Piece, Quiet, Trouble, passages
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
     from agent.session import Session
     from memory.workspace_memory import Memory
+    from models.messages import Image
+    from tui.pictures.drawing import Drawing
 
 PAST = 20  # entries shown when a conversation is taken up, and with each look further back
 
@@ -65,6 +67,8 @@ class Face(Protocol):
     async def agree(self, proposal: Proposal) -> bool: ...
 
     async def browse(self, memory: "Memory", query: str, pictures: str) -> None: ...
+
+    def drawing(self, setting: str) -> "Drawing": ...
 
     def put_back(self, texts: list[str]) -> None: ...
 
@@ -157,8 +161,8 @@ class Talk:
             await self._send(said.text, said.skill)
 
     async def _send(self, text: str, skill: str) -> None:
-        attachments, told = await asyncio.to_thread(self._attached, text)
-        self._face.transcript.add(Asked(text, told))
+        attachments, told, pictures = await asyncio.to_thread(self._attached, text)
+        self._face.transcript.add(Asked(text, told), *pictures)
         self._face.transcript.to_end()
         quotes = self.session.profile.spec == "offline"
         scribe = Scribe(self._face.transcript, self._face.status, quotes=quotes, known=self._known)
@@ -176,9 +180,20 @@ class Talk:
             if failed:
                 self._give_back()
 
-    def _attached(self, text: str) -> tuple[tuple[Attachment, ...], str]:
+    def _attached(self, text: str) -> tuple[tuple[Attachment, ...], str, list[Piece]]:
         found = attached(text, self._here)
-        return found, " · ".join(f"with {each.name}" for each in found)
+        pictures = self._pictures(found)
+        named = [each.name for each in found if not each.media_type.startswith("image/")]
+        return found, " · ".join(f"with {name}" for name in named), pictures
+
+    def _pictures(self, parts: "Sequence[Attachment | Image]") -> list[Piece]:
+        """The pictures among them, small, each with what it costs. Blocks."""
+        if not any(part.media_type.startswith("image/") for part in parts):
+            return []
+        from tui.pictures.attached import attached_pieces
+
+        drawing = self._face.drawing(self.session.config.screen.pictures)
+        return attached_pieces(parts, self.session.profile.images, drawing)
 
     # Commands
 
@@ -266,7 +281,7 @@ class Talk:
         self._oldest = None  # one look back at a time
         entries = await asyncio.to_thread(self.session.history, PAST, before)
         for entry in reversed(entries):  # the newest is seen first
-            pieces = await asyncio.to_thread(pieces_of, [entry], self.session.memory.passage)
+            pieces = await asyncio.to_thread(pieces_of, [entry], self.session.memory.passage, self._pictures)
             self._face.transcript.put_before(pieces)
         if len(entries) == PAST:
             self._oldest = entries[0].seq

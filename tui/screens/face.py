@@ -1,5 +1,6 @@
 """What the talk asks of the screen: to choose, to permit, to show what waits and what is being opened."""
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from agent.commands.outcome import Choices, Proposal
     from agent.events import PermissionAsked
     from memory.workspace_memory import Memory
+    from tui.pictures.drawing import Drawing
     from tui.screens.choices import Deeper
 
 MOST_WAITING: Final = 3  # shown, of the messages that wait
@@ -73,6 +75,12 @@ class ChatFace:
         citation = await host(self._screen).push_screen_wait(RecallScreen(memory, query, pictures))
         if citation:
             self._prompt.put_in(citation)
+
+    def drawing(self, setting: str) -> "Drawing":
+        """How pictures are drawn on this terminal."""
+        from tui.pictures.drawing import drawing_for
+
+        return drawing_for(os.environ, setting, colour=not host(self._screen).no_color)
 
     def put_back(self, texts: list[str]) -> None:
         """Unsent texts return to the prompt, before what stands there."""

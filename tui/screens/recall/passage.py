@@ -92,8 +92,9 @@ class PassageScreen(ModalScreen[str | None]):
         told, _, how = describe(found).partition(",")
         lines = found.text.count("\n") + 1
         size = f"{lines:,} line{'s' if lines != 1 else ''}, {len(found.text):,} characters"
-        on = f" · page{'s' if len(found.pages) != 1 else ''} {', '.join(found.pages[:2])}" if found.pages else ""
-        more = f" and {len(found.pages) - 2} more" if len(found.pages) > 2 else ""
+        others = [page for page in found.pages if page not in found.citation]
+        on = f" · on {', '.join(others[:2])}" if others else ""
+        more = f" and {len(others) - 2} more" if len(others) > 2 else ""
         text = Text(told, trusted)
         text.append(visible(f",{how}{self._engine(found)} · {size}{on}{more}"), ink(self, "muted"))
         return text

@@ -9,11 +9,12 @@ STEP: Final = 0.5  # of what is in view
 
 
 class Zoom(Struct, frozen=True):
-    """`level` halves the side in view each time; `x` and `y` are the middle, from 0 to 1."""
+    """`level` halves the side in view each time; `x` and `y` are the middle, from 0 to 1; the view
+    stays within the picture."""
 
     level: int = 0
-    x: float = 0.5
-    y: float = 0.5
+    x: float = 0.0
+    y: float = 0.0
 
     @property
     def part(self) -> float:
@@ -21,14 +22,12 @@ class Zoom(Struct, frozen=True):
         return 0.5**self.level
 
     def closer(self, by: int) -> Self:
-        """One step in or out; from the whole it goes to the upper left, where a page begins."""
-        level = max(0, min(self.level + by, CLOSEST))
-        middle = structs.replace(self, x=0.0, y=0.0) if self.level == 0 else self
-        return structs.replace(middle, level=level)._within()
+        """One step in or out. Until it is moved it stays at the upper left, where a page begins."""
+        return structs.replace(self, level=max(0, min(self.level + by, CLOSEST)))
 
     def moved(self, right: int, down: int) -> Self:
-        step = self.part * STEP
-        return structs.replace(self, x=self.x + right * step, y=self.y + down * step)._within()
+        step, here = self.part * STEP, self._within()
+        return structs.replace(here, x=here.x + right * step, y=here.y + down * step)._within()
 
     def box(self, width: int, height: int, ratio: float = 1.0) -> tuple[int, int, int, int]:
         """Left, top, right, bottom in pixels of a picture of this size, for a view `ratio` times as wide as high."""
