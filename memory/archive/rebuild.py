@@ -184,7 +184,7 @@ def _joined(run: Sequence[PixelPage]) -> Iterator[list[_Piece]]:
     """The pieces of each entry: one that a page goes on with joins those on the pages before."""
     held: list[_Piece] = []
     for page in run:
-        for at, piece in enumerate(_pieces(page)):
+        for at, piece in enumerate(pieces_of(page)):
             if held and not (at == 0 and _same(held[-1], piece)):
                 yield held
                 held = []
@@ -200,7 +200,7 @@ def _same(before: _Piece, piece: _Piece) -> bool:
     return before.head.id == piece.head.id and before.page.number + 1 == piece.page.number
 
 
-def _pieces(page: PixelPage) -> Iterator[_Piece]:
+def pieces_of(page: PixelPage) -> Iterator[_Piece]:
     """What stands on the page, head line by head line. The newline before a head line belongs to no entry."""
     heads, known = page.heads, {role.value for role in Role}
     if not heads or heads[0].begin or any(one.head is None or one.head.role not in known for one in heads):

@@ -4,6 +4,7 @@ Rows keep the numbers that the facts give them. Where a number is taken by anoth
 refers to them follows.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -167,10 +168,6 @@ def _archive(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> 
 
 
 def _page(db: apsw.Connection, key: Key, fields: Fields, numbers: _Numbers) -> None:
-    """A page that stands in another pack by now stays there."""
-    there = first(db, "SELECT pack FROM pages WHERE id = ?", (key[1],))
-    if there and there[0] != fields["pack"] and first(db, "SELECT 1 FROM packs WHERE name = ?", there):
-        return
     side = mode_named(fields["mode"]).side
     run(
         db,
@@ -207,7 +204,7 @@ def _passage(db: apsw.Connection, _: Key, fields: Fields, __: _Numbers) -> None:
 
 
 def _entry(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> None:
-    """The entry with its spans. What was sent with it is no fact: it stays where it is what was sent."""
+    """The entry with its spans. What was sent with it stays where it is still what was sent."""
     seq = numbers.entry(fields)
     meta = fields["meta"].encode("ascii") or None
     run(
@@ -222,7 +219,8 @@ def _entry(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> No
          fields["speaker"], fields["time_ms"], fields["chars"], bytes.fromhex(fields["sha256"]), meta,
          int(fields["complete"])),
     )  # fmt: skip
-    if not fields["sent"]:
+    sent = first(db, "SELECT sent FROM entries WHERE seq = ?", (seq,))
+    if sent and sent[0] and hashlib.sha256(sent[0]).hexdigest() != fields["sent"]:
         run(db, "UPDATE entries SET sent = NULL WHERE seq = ?", (seq,))
     run(db, "DELETE FROM spans WHERE entry = ?", (seq,))
     sql = "INSERT INTO spans (entry, start, length, page, page_start) VALUES (?, ?, ?, ?, ?)"
