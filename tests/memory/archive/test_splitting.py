@@ -13,8 +13,8 @@ TINY = MODES["tiny"]
 every_cell = pytest.mark.parametrize("mode", [TINY, DENSE_MODES["tiny"]], ids=lambda mode: mode.cell.name)
 
 
-def said(text: str, key: int = 1) -> Stretch:
-    return Stretch(text, Head(f"e_{key}", "Ann", "user", datetime(2026, 3, 14, tzinfo=UTC)), key)
+def said(text: str, key: int = 1, speaker: str = "Ann") -> Stretch:
+    return Stretch(text, Head(f"e_{key}", speaker, "user", datetime(2026, 3, 14, tzinfo=UTC)), key)
 
 
 def pages(text: str, mode: Mode = TINY) -> list[str]:
@@ -42,7 +42,7 @@ def test_an_entry_that_begins_further_up_is_broken_so_that_the_page_is_filled(mo
 @pytest.mark.parametrize(("sign", "cells"), [("x", 1), ("\ue000", 6)])
 def test_a_head_line_is_never_parted_from_its_text(mode: Mode, sign: str, cells: int) -> None:
     for length in range((mode.capacity - 150) // cells, (mode.capacity - 20) // cells):
-        for sheet in sheets([said(sign * length, 1), said("y" * 400, 2)], mode):
+        for sheet in sheets([said(sign * length, 1), said("y" * 400, 2, "Ann of the long name " * 3)], mode):
             assert all(laid.length for laid in sheet.laid)
             assert len(sheet.heads) == len(sheet.laid)
             assert sheet.laid[-1].page_start + sheet.laid[-1].length == len(sheet.text)
