@@ -7,10 +7,12 @@ their pitch, and the first words of the header, which are known, tell where they
 from collections.abc import Iterator
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from memory.archive.grid_header import header_likeness
+from memory.archive.grid_origin import header_origins
+from memory.archive.grid_pitch import pitches
 from memory.archive.modes import CELLS, Cell, Mode, modes_of
 
 SMALLEST, LARGEST = 0.6, 4.3
@@ -54,7 +56,20 @@ class Grid(Struct, frozen=True):
 def find_grid(grey: NDArray[np.uint8]) -> Iterator[Grid]:
     """Where grids may lie in the picture (height, width), the likeliest first; few, in bounded time and memory."""
     whole = sorted(_whole_pages(grey), key=lambda grid: -grid.likeness)
-    yield from (grid for grid in whole if grid.has_header)
+    headed = [grid for grid in whole if grid.has_header]
+    yield from headed
+    if headed:
+        return
+    for pitch in pitches(grey):
+        for cell, x0, y0, scale, likeness in header_origins(grey, pitch):
+            grids = [whole_page(mode, scale, (x0, y0), likeness < 0) for mode in modes_of(cell).values()]
+            grids = [structs.replace(grid, likeness=abs(likeness)) for grid in grids]
+            yield from sorted(grids, key=lambda grid: _beyond(grey, grid))
+
+
+def _beyond(grey: NDArray[np.uint8], grid: Grid) -> float:
+    """How far the grid's width is from the picture's."""
+    return abs(grid.x0 + grid.columns * grid.cell_width - grey.shape[1])
 
 
 def _whole_pages(grey: NDArray[np.uint8]) -> Iterator[Grid]:

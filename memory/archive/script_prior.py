@@ -9,6 +9,7 @@ from memory.archive.shapes import Floats, Shapes
 _BLOCK = 256  # code points that count as one script
 _OWN, _KIN = 0.6, 0.35  # how much of the expectation is the page's glyphs, and how much their scripts; the rest is any
 _ESTABLISHED, _LEAST_SHARE = 6, 0.01  # different glyphs, and share of the page, of a script that is really there
+_EVERYWHERE = 0.05
 _COMMON = (  # first, last, and how much of any text they are together
     (0x20, 0x7E, 0.5),
     (0x0A, 0x0A, 0.02),
@@ -44,6 +45,7 @@ def penalties(shapes: Shapes, codes: NDArray[np.int32]) -> Floats:
 
 def _is_common(codes: NDArray[np.int32]) -> NDArray[np.bool_]:
     within = np.zeros(len(codes), np.bool_)
-    for first, last, _ in _COMMON:
-        within |= (codes >= first) & (codes <= last)
+    for first, last, share in _COMMON:
+        if share >= _EVERYWHERE:
+            within |= (codes >= first) & (codes <= last)
     return within
