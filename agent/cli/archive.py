@@ -30,8 +30,17 @@ MODES = ("tiny", "small", "base", "large")
 )
 @click.option("--redact", is_flag=True, help="Take secrets and private spans out.")
 @click.option("--list", "listing", is_flag=True, help="List what was archived.")
+@click.option("--demo", is_flag=True, help="Show on a text of our own what a page is; nothing of yours is touched.")
 def command(
-    *, file: str | None, label: str | None, mode: str, no_text: bool, folder: Path | None, redact: bool, listing: bool
+    *,
+    file: str | None,
+    label: str | None,
+    mode: str,
+    no_text: bool,
+    folder: Path | None,
+    redact: bool,
+    listing: bool,
+    demo: bool,
 ) -> None:
     """Turn FILE (or - for standard input) into page images that can be read back to the letter.
 
@@ -41,6 +50,9 @@ def command(
     from agent.archiving import archive_text, copy_pictures
 
     invocation = current()
+    if demo:
+        _demo(invocation, file)
+        return
     if listing:
         if file is not None:
             raise Misuse("Two things at once", "--list takes no file.")
@@ -54,6 +66,20 @@ def command(
         kept = archive_text(memory, text, chosen, mode=mode, keep=not no_text, redact=redact, on_page=progress)
     copies = copy_pictures(kept, folder) if folder else ()
     _print(invocation, kept, copies)
+
+
+def _demo(invocation: Invocation, file: str | None) -> None:
+    from agent.cli.demo_sheet import show
+    from agent.demo import as_object, demonstrate
+
+    if file is not None:
+        raise Misuse("Two things at once", "--demo takes no file.")
+    shown = demonstrate()
+    if invocation.json:
+        output.json_object(as_object(shown))
+    else:
+        show(shown, invocation.environment)
+    invocation.status = 0 if shown.equal else 1
 
 
 def _text(file: str) -> tuple[str, str]:
