@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import msgspec
 
@@ -42,11 +42,18 @@ class Face(Protocol):
 
 
 async def answer(
-    open_session: Callable[[], Session], text: str, form: str, *, here: Path | None = None, naming: str | None = None
+    open_session: Callable[[], Session],
+    text: str,
+    form: str,
+    *,
+    here: Path | None = None,
+    naming: str | None = None,
+    knowledge: bool = False,
 ) -> int:
     """Sends `text` and shows what comes as `text`, `json` or `stream-json`; gives the exit status.
 
-    Files that `naming` (without it, `text`) mentions with @ go along; their names begin at `here`.
+    Files that `naming` (without it, `text`) mentions with @ go along; their names begin at `here`. With `knowledge` the
+    answer is from the files that were added.
 
     A slash command is run instead. Nobody is there to be asked, so tools that ask are declined.
     """
@@ -64,20 +71,44 @@ async def answer(
         files = attached(text if naming is None else naming, here or Path.cwd())
         if files:
             output.say(f"With {', '.join(file.name for file in files)}")
-        return await _turn(session, text, files, skill, _face(form))
+        brought = None
+        if knowledge:
+            brought, pictures = await _from_knowledge(session, text)
+            files = [*files, *pictures]
+        return await _turn(session, Sending(text, files, skill, brought), _face(form))
     finally:
         await session.close()
 
 
-async def _turn(session: Session, text: str, files: Sequence[Attachment], skill: str, face: Face) -> int:
+class Sending(NamedTuple):
+    """What `Session.send` takes."""
+
+    text: str
+    files: Sequence[Attachment]
+    skill: str
+    brought: tuple[Recalled, ...] | None
+
+
+async def _from_knowledge(session: Session, text: str) -> tuple[tuple[Recalled, ...], tuple[Attachment, ...]]:
+    """What knowledge has on the text, for the model in use."""
+    from agent import knowing
+
+    await session.prepare_model()
+    found = await asyncio.to_thread(knowing.bring, session, text)
+    if told := knowing.said_of(found):
+        output.say(told)
+    return knowing.recalled(found), knowing.pictures(found)
+
+
+async def _turn(session: Session, sending: Sending, face: Face) -> int:
     told = _Told()
     waiting = _Waiting()
     stopping = _stop_on_interrupt(session)
     # Closed here whatever happens: a reader of ours that left ends the turn before the store is closed.
-    sending = cast("AsyncGenerator[SessionEvent]", session.send(text, files, skill))
+    stream = cast("AsyncGenerator[SessionEvent]", session.send(*sending))
     try:
-        async with aclosing(sending):
-            async for event in sending:
+        async with aclosing(stream):
+            async for event in stream:
                 told.take(event)
                 waiting.take(event)
                 if isinstance(event, events.PermissionAsked):
@@ -275,6 +306,8 @@ def recalled(part: Recalled) -> dict[str, Any]:
     return {
         "ref": part.citation.ref,
         "citation": str(part.citation),
+        "title": part.citation.title,
+        "place": part.citation.place,
         "conversation": part.citation.conversation,
         "time": part.time,
         "trust": part.trust.value,

@@ -27,7 +27,7 @@ from memory.cold import Conversation, Entry, EntryKind
 from memory.workspace_memory import Memory
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
-from models.messages import Fact, Role
+from models.messages import Fact, Recalled, Role
 
 if TYPE_CHECKING:
     from models.chat.detect import Found
@@ -86,15 +86,21 @@ class Session:
         return self._turn is not None
 
     async def send(
-        self, text: str, attachments: Sequence[Attachment] = (), skill: str = ""
+        self,
+        text: str,
+        attachments: Sequence[Attachment] = (),
+        skill: str = "",
+        brought: tuple[Recalled, ...] | None = None,
     ) -> AsyncIterator[SessionEvent]:
         """One turn. Events as agent.events tells; closing the iterator stops the answer and keeps what came.
+
+        `brought` is what knowledge has on the message (agent.knowing): then nothing else is recalled for it.
 
         Raises NotYet while another turn is under way.
         """
         if self._turn is not None:
             raise NotYet("Still answering", "One message at a time.", "Wait, or stop the answer first.")
-        self._turn = turn = TurnRun(self, text, attachments, skill)
+        self._turn = turn = TurnRun(self, text, attachments, skill, brought)
         events = turn.events()
         try:
             async for event in events:

@@ -20,6 +20,7 @@ from msgspec.structs import FieldInfo
 from agent.screen_settings import ScreenSettings
 from agent.tools.port import ToolSettings
 from context.settings import ContextSettings
+from memory.knowledge.settings import KnowledgeSettings
 from memory.settings import ArchiveSettings
 from models.settings import ModelSettings
 
@@ -38,6 +39,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """What goes into a request."""
     archive: ArchiveSettings = msgspec.field(default_factory=ArchiveSettings)
     """How text becomes pages, and where they stand."""
+    knowledge: KnowledgeSettings = msgspec.field(default_factory=KnowledgeSettings)
+    """What of the files that were added stands in view."""
     tools: ToolSettings = msgspec.field(default_factory=ToolSettings)
     """What a model may call."""
     screen: ScreenSettings = msgspec.field(default_factory=ScreenSettings)

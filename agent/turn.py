@@ -12,6 +12,7 @@ import msgspec
 
 from agent import events
 from agent.events import SessionEvent
+from agent.knowledge_use import use_cited, use_recalled
 from agent.recorder import Recorder
 from agent.tools.toolbox import Output, Toolbox
 from context import Assembled, Attachment, Context, Turn
@@ -22,7 +23,7 @@ from foundation.privacy import Cleared, clear
 from memory.cold import Conversation, Draft, Entry, EntryKind, new_id
 from memory.workspace_memory import Memory
 from models.chat.port import ChatModel, Done, Event, Failed, PrefillProgress, ReasoningDelta, StopReason, TextDelta
-from models.messages import Image, Request, Role, ToolCall, Usage
+from models.messages import Image, Recalled, Request, Role, ToolCall, Usage
 
 TITLE_CHARS = 60
 
@@ -47,11 +48,19 @@ class Desk(Protocol):
 class TurnRun:
     """A turn under way. Iterate `events()` once; `stop()` from anywhere on the loop ends the answer and keeps it."""
 
-    def __init__(self, desk: Desk, text: str, attachments: Sequence[Attachment], skill: str) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        text: str,
+        attachments: Sequence[Attachment],
+        skill: str,
+        brought: tuple[Recalled, ...] | None = None,
+    ) -> None:
         self._desk = desk
         self._text = text
         self._attachments = tuple(attachments)
         self._skill = skill
+        self._brought = brought
         self._stopped = False
         self._pump: asyncio.Task[None] | None = None
         self._assembled: Assembled | None = None
@@ -88,7 +97,7 @@ class TurnRun:
         yield events.UserStored(conversation.id, entry.id)
         turn = Turn(
             conversation=conversation, leaf=entry.parent, entry=entry.seq, text=self._text,
-            attachments=self._attachments, skill=self._skill,
+            attachments=self._attachments, skill=self._skill, brought=self._brought,
         )  # fmt: skip
         for _ in range(desk.toolbox.settings.most_calls + 1):
             async for event in self._assemble(turn, entry):
@@ -154,6 +163,8 @@ class TurnRun:
         for trouble in desk.memory.vault.troubles():
             yield events.Notice("warning", trouble)
         if not turn.continuing:
+            if turn.brought is None:
+                await asyncio.to_thread(use_recalled, desk.memory, assembled.recalled)
             yield events.Recall(assembled.recalled)
         desk.report = assembled.report
         yield events.ContextReady(assembled.report)
@@ -200,6 +211,8 @@ class TurnRun:
             case Done(reason=reason):
                 self._last = stored = await asyncio.to_thread(recorder.finish, reason=reason.value)
                 self._calls = recorder.calls
+                recalled = self._assembled.recalled if self._assembled else ()
+                await asyncio.to_thread(use_cited, self._desk.memory, recorder.text, recalled)
                 yield events.UsageKnown(usage, recorder.seconds, recorder.tokens_per_second)
                 yield events.AnswerStored(conversation.id, stored.id, recorder.text, usage, name, reason.value)
             case Failed(code=code, title=title, message=message, hint=hint):

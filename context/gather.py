@@ -12,7 +12,7 @@ from context.counting import Counting
 from context.head import Shelf
 from context.layers.message import ReadImage, Seen, message_piece, recalled_pieces, seen
 from context.layers.project import changes_piece, skill_piece, skills_called
-from context.layers.system import fired, instruction_pieces
+from context.layers.system import fired, instruction_pieces, knowledge_pieces
 from context.notice import Notice
 from context.pieces import Layer, Piece
 from context.report import Dropped
@@ -54,7 +54,7 @@ def gathered_tail(
     rules = fired(desk.shelf.system, Moment(turn.text, desk.now, kinds))
     told, changed, left = _changes(desk, changes)
     wanted = Wanted(
-        instructions=instruction_pieces(rules),
+        instructions=(*instruction_pieces(rules), *(knowledge_pieces() if turn.brought is not None else ())),
         skills=_skills(desk, turn, view),
         changes=(changed,) if changed else (),
         recalled=recalled_pieces(recalled),

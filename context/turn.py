@@ -29,6 +29,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     text: str = ""
     attachments: tuple[Attachment, ...] = ()
     skill: str = ""
+    brought: tuple[Recalled, ...] | None = None  # what knowledge has on it; then nothing else is recalled
     entry: int | None = None
     continuing: bool = False
 

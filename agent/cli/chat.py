@@ -26,8 +26,9 @@ class NoScreen(PalimpsestError):
     type=click.Choice(["text", "json", "stream-json"]),
     help="What -p prints: the answer, one object, or a line an event.",
 )
+@click.option("--knowledge", is_flag=True, help="Answer -p from the files that were added to knowledge.")
 @conversation_options
-def command(words: tuple[str, ...], prompt: str | None, output_format: str | None) -> None:
+def command(words: tuple[str, ...], prompt: str | None, output_format: str | None, knowledge: bool) -> None:
     """Open the chat; TEXT is its first message.
 
     With -p there is no screen: standard input is appended to TEXT, and the answer goes to standard output.
@@ -37,6 +38,7 @@ def command(words: tuple[str, ...], prompt: str | None, output_format: str | Non
         raise Misuse("More than one argument", "The message is one argument.", f'Put it in quotes: "{" ".join(words)}"')
     invocation.prompt = prompt if prompt is not None else invocation.prompt
     invocation.output_format = output_format or invocation.output_format
+    invocation.knowledge = knowledge or invocation.knowledge
     run_chat(invocation, words[0] if words else "")
 
 
@@ -47,6 +49,8 @@ def run_chat(invocation: Invocation, message: str) -> None:
             raise Misuse(
                 "Nothing to print", "--output-format belongs to -p TEXT.", 'palimpsest -p "…" --output-format json'
             )
+        if invocation.knowledge:
+            raise Misuse("Nothing to answer", "--knowledge belongs to -p TEXT.", 'palimpsest -p --knowledge "…"')
         _open_screen(invocation, message)
         return
     if message:
@@ -57,7 +61,14 @@ def run_chat(invocation: Invocation, message: str) -> None:
     form = invocation.output_format or ("json" if invocation.json else "text")
     invocation.json = invocation.json or form != "text"
     invocation.status = asyncio.run(
-        answer(invocation.session, asked, form, here=invocation.here, naming=invocation.prompt)
+        answer(
+            invocation.session,
+            asked,
+            form,
+            here=invocation.here,
+            naming=invocation.prompt,
+            knowledge=invocation.knowledge,
+        )
     )
 
 

@@ -9,6 +9,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("search", "Search everything remembered."),
     "recall": ("recall", "Bring passages back, whole; read a page's PNG."),
     "archive": ("archive", "Turn a text into page images."),
+    "knowledge": ("knowledge", "Add files, and ask what they say."),
     "import": ("importing", "Import conversations from a file."),
     "export": ("exporting", "Write conversations out."),
     "conversations": ("conversations", "List, show, rename and delete conversations."),

@@ -34,7 +34,7 @@ class DiskRefused(PalimpsestError):
 
 def main(open_screen: OpenScreen | None = None, argv: Sequence[str] | None = None) -> int:
     """Runs one command line and gives its exit status. `open_screen` opens the chat and returns when it is closed."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = _flag_before_text(list(sys.argv[1:] if argv is None else argv))
     invocation = Invocation(environment=dict(os.environ), here=Path.cwd(), home=Path.home(), open_screen=open_screen)
     try:
         status = _run(words, invocation)
@@ -45,6 +45,16 @@ def main(open_screen: OpenScreen | None = None, argv: Sequence[str] | None = Non
         _quiet_stdout()
         return 0
     return status
+
+
+def _flag_before_text(words: list[str]) -> list[str]:
+    """`-p --knowledge --json TEXT` as it is meant: the flags are not the text."""
+    for at, (one, other) in enumerate(itertools.pairwise(words)):
+        if one == "--":
+            break
+        if one in {"-p", "--print"} and other in {"--knowledge", "--json"}:
+            return [*words[:at], other, *_flag_before_text([one, *words[at + 2 :]])]
+    return words
 
 
 def _run(words: list[str], invocation: Invocation) -> int:

@@ -46,6 +46,7 @@ class Invocation:
     latest: bool = False
     prompt: str | None = None
     output_format: str | None = None
+    knowledge: bool = False
     status: int = 0
 
     @cached_property

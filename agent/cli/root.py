@@ -40,18 +40,19 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     default=None,
     help="What -p prints: the answer, one object, or a line an event.",
 )
+@click.option("--knowledge", is_flag=True, help="Answer -p from the files that were added to knowledge.")
 @conversation_options
 @click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
 )
 @click.pass_context
-def palimpsest(ctx: click.Context, prompt: str | None, output_format: str | None) -> None:
+def palimpsest(ctx: click.Context, prompt: str | None, output_format: str | None, knowledge: bool) -> None:
     """The terminal chat that remembers.
 
     TEXT is one argument: the chat's first message.
     """
     invocation = current()
-    invocation.prompt, invocation.output_format = prompt, output_format
+    invocation.prompt, invocation.output_format, invocation.knowledge = prompt, output_format, knowledge
     if ctx.invoked_subcommand is None:
         from agent.cli.chat import run_chat
 

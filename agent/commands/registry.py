@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from agent.commands import of_conversations, of_memory, of_program
+from agent.commands import of_conversations, of_knowledge, of_memory, of_program
 from agent.commands.command import Command
 from agent.commands.outcome import Failed, OnPage, Outcome, Proposal, Said
 from foundation.errors import Misuse, PalimpsestError
@@ -30,6 +30,7 @@ _COMMANDS: tuple[Command, ...] = (
     ),
     *of_conversations.COMMANDS,
     *of_memory.COMMANDS,
+    *of_knowledge.COMMANDS,
     *of_program.COMMANDS,
 )
 _BY_NAME = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}

@@ -27,3 +27,14 @@ def instruction_pieces(rules: Iterable[Rule]) -> tuple[Piece, ...]:
     lines = [line for rule in rules for line in rule.then]
     names = ", ".join(rule.name for rule in rules)
     return (Piece(Layer.SYSTEM, f"system.yaml: {names}", Text(fenced("\n".join(lines)), injected="instructions")),)
+
+
+def knowledge_pieces() -> tuple[Piece, ...]:
+    """How to answer from the person's own files, for a message that asks of them."""
+    return (Piece(Layer.SYSTEM, "knowledge", Text(_FROM_FILES, injected="instructions")),)
+
+
+_FROM_FILES = (
+    "Answer from what is recalled here: it comes from files that the user added. After each statement name its source "
+    "in square brackets, as file and place. Where the files do not say it, say so; do not fill in from elsewhere."
+)

@@ -17,10 +17,11 @@ from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.knowledge import gone, rows
+from memory.knowledge.asking import asked
 from memory.knowledge.forgetting import Standing
 from memory.knowledge.known import Known, View
 from memory.knowledge.patterns import importance_of, means
-from memory.knowledge.picking import Brought, Cost, KnowledgeContext, asked, candidates, in_view_first, picked
+from memory.knowledge.picking import Brought, Cost, KnowledgeContext, Limits, candidates, in_view_first, picked
 from memory.knowledge.readers.document import Place
 from memory.knowledge.report import AddOptions, AddReport, Told
 from memory.knowledge.score import DEFAULT_IMPORTANCE, MOST_IMPORTANT
@@ -182,19 +183,19 @@ class Knowledge:
 
     def get_context_for_query(
         self, query: str, budget: int, *, max_vision_tokens: int = 400, cost: Cost | None = None,
-        count: Callable[[str], int] = estimate,
+        count: Callable[[str], int] = estimate, most: int = 8,
     ) -> KnowledgeContext:  # fmt: skip
         """What knowledge has on a question, in at most `budget` tokens; each memory that is brought was used once.
 
-        With `cost` (tokens of a picture, by its pixels) the model sees: it is given pages, and passages where a page
-        does not fit. Without, passages.
+        With `cost` (tokens of a picture, by its pixels) the model sees: it is given pages, in at most
+        `max_vision_tokens`, and passages where a page does not fit or costs more than its text. Without, passages.
         """
         hits = asked(self._search, query)
         known = self._cold.read(lambda db: rows.of_conversations(db, [hit.conversation for hit in hits]))
         where = self._weighing.standings(max_vision_tokens)
         found, out_of_view = in_view_first(candidates(hits, known, where, self._cold.clock.now()))
         eye = Shower(self._cold, self._vault(), self._workspace.knowledge).eye(cost) if cost else None
-        brought = picked(found, budget, count, eye)
+        brought = picked(found, Limits(budget, max_vision_tokens, most), count, eye)
         self._used(brought)
         return KnowledgeContext(query=query, budget=budget, brought=brought, out_of_view=bool(brought) and out_of_view)
 

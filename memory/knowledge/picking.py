@@ -16,12 +16,8 @@ from memory.archive.gate import stays_text, worth_it
 from memory.knowledge.forgetting import Standing
 from memory.knowledge.known import Known, View
 from memory.knowledge.score import pick_score
-from memory.search import Hit, Query, Results
-from memory.search.query import KNOWLEDGE
+from memory.search import Hit
 from models.messages import Image
-
-LOOKED_AT = 60  # hits
-PASSAGE = 200  # tokens
 
 Count = Callable[[str], int]
 Cost = Callable[[int, int], int]
@@ -62,6 +58,14 @@ class Eye(Struct, frozen=True):
     cost: Cost
 
 
+class Limits(Struct, frozen=True):
+    """Tokens in all, tokens that pages and pictures may take of them, and how many passages and pages."""
+
+    tokens: int
+    vision: int
+    most: int
+
+
 class Candidate(Struct, frozen=True):
     hit: Hit
     known: Known
@@ -91,18 +95,22 @@ def in_view_first(found: Sequence[Candidate]) -> tuple[list[Candidate], bool]:
     return (seen, False) if seen or not found else (list(found), True)
 
 
-def picked(found: Sequence[Candidate], budget: int, count: Count, eye: Eye | None) -> tuple[Brought, ...]:
+def picked(found: Sequence[Candidate], limits: Limits, count: Count, eye: Eye | None) -> tuple[Brought, ...]:
     """As many as the budget holds, each page once."""
-    taken, room, shown = list[Brought](), budget, set[tuple[int, int]]()
+    taken, room, shown = list[Brought](), limits.tokens, set[tuple[int, int]]()
+    sight = limits.vision
     for one in found:
+        if len(taken) == limits.most:
+            break
         brought = None
         view = eye.view(one.hit, one.known) if eye and one.standing.in_view else None
         if eye and view:
             if (one.known.seq, view.number) in shown:
                 continue
-            brought = _page(one, view, eye, room, count)
+            brought = _page(one, view, eye, min(room, sight), count)
             if brought:
                 shown.add((one.known.seq, view.number))
+                sight -= brought.tokens
         brought = brought or _passage(one, room, count)
         if brought:
             taken.append(brought)
@@ -136,8 +144,3 @@ def _brought(one: Candidate, text: str, tokens: int, image: Image | None) -> Bro
         known=one.known, citation=hit.citation, trust=hit.trust, text=text, score=round(one.score, 3), tokens=tokens,
         image=image,
     )  # fmt: skip
-
-
-def asked(search: Callable[[Query], Results], question: str) -> tuple[Hit, ...]:
-    """What the search finds in knowledge."""
-    return search(Query(text=question, limit=LOOKED_AT, kinds=(KNOWLEDGE,), window_tokens=PASSAGE)).hits

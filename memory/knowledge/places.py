@@ -15,8 +15,10 @@ _PLACE = """SELECT p.place, p.read_by, k.replaced_ms FROM knowledge k JOIN knowl
 
 
 class Spot(Struct, frozen=True):
-    """`place` as a citation says it: of an older version, until when it held. `read_by`: the OCR engine whose word it is.
-    `offset`: within the file's text."""
+    """`place` as a citation says it, for an older version until when it held; `offset` is within the file's text.
+
+    `read_by` is the OCR engine whose word it is.
+    """
 
     place: str = ""
     read_by: str = ""

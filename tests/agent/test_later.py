@@ -10,7 +10,6 @@ from tests.agent.conftest import Run
     [
         ("forget", "x"),
         ("forgte",),
-        ("knowledge", "list"),
         ("memory", "log"),
         ("search", "x", "--around", "yesterday"),
         ("search", "--entity=Ann", "x"),

@@ -1,0 +1,300 @@
+"""`palimpsest knowledge`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Branch
+from agent.cli.invocation import current
+from foundation.errors import Misuse
+
+if TYPE_CHECKING:  # readers and pages are loaded when a file is added
+    from memory.knowledge.known import Known
+    from memory.knowledge.report import AddProgress, AddReport
+
+MODES = ("tiny", "small", "base", "large")
+EPILOG = """\b
+palimpsest knowledge add ~/Documents notes.pdf
+palimpsest knowledge importance 'contracts/*.pdf' 9
+palimpsest -p --knowledge "What did I learn about transformers?"
+"""
+
+
+@click.group(cls=Branch, epilog=EPILOG)
+def command() -> None:
+    """Turn files into memory: PDF, Word, slides, Markdown, HTML, text, code, screenshots and photographs.
+
+    The files stay where they are; their text and pictures are kept in the workspace, found by search, and cited by file
+    and page. FILE is an id, a name, a path or a pattern.
+    """
+
+
+@command.command()
+@click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--importance", type=click.FloatRange(0, 10), help="How much they matter, 0 to 10; 5 without it.")
+@click.option("--category", help="What to file them under; without it the folder, or the kind.")
+@click.option("--mode", type=click.Choice(MODES), help="How large their pages are; without it as configured.")
+@click.option("--redact", is_flag=True, help="Take secrets and private spans out of their text.")
+def add(
+    paths: tuple[Path, ...], importance: float | None, category: str | None, mode: str | None, redact: bool
+) -> None:
+    """Add files, and folders with all that is below them.
+
+    What is unchanged is passed over, what changed is read anew (its old text is kept), what is gone from disk is noted.
+    Stop it at any moment: what was added stays, and the same command goes on. Hidden files, links to folders, and what
+    programs made (node_modules, build) are passed over and told.
+
+    \b
+    Exit status: 0 all was read, 1 some files could not be read (the others were added), 130 interrupted.
+    """
+    from memory.knowledge.report import AddOptions, AddReport
+
+    invocation = current()
+    config = invocation.reading.config
+    options = AddOptions(
+        mode=mode or config.archive.mode, redact=redact, category=category, importance=importance,
+        max_file_mb=config.knowledge.max_file_mb,
+    )  # fmt: skip
+    report = AddReport(redacted=redact)
+    places = [invocation.here / path.expanduser() for path in paths]
+    with invocation.memory(for_writing=True) as memory:
+        try:
+            with Counting() as counting:
+                memory.knowledge.add(places, options, config.knowledge, report=report, on_progress=counting)
+        except KeyboardInterrupt:
+            output.say(f"Stopped: {len(report.added) + len(report.changed):,} files were added and stay. "
+                       "The same command goes on.")  # fmt: skip
+            raise
+    _print(report, as_json=invocation.json)
+    invocation.status = 1 if report.bad else 0
+
+
+class Counting:
+    """`12 of 30 files  contracts/lease.pdf`, on a line of stderr that replaces itself; silent where it is a pipe."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, progress: AddProgress) -> None:
+        from foundation.terminal_text import visible
+
+        if sys.stderr.isatty():
+            name = visible(progress.name).replace("\n", " ")[:50]
+            click.echo(f"\r\x1b[K{progress.done:,} of {progress.total:,} files  {name}", nl=False, err=True)
+            self._shown = True
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+
+def _print(report: AddReport, *, as_json: bool) -> None:
+    from agent.knowing import narration, report_object, summed_up
+
+    for line in narration(report):
+        output.say(line)
+    if as_json:
+        output.json_object(report_object(report))
+        return
+    for what, told in (("added", report.added), ("changed", report.changed)):
+        for one in told:
+            output.line(f"{what}  {one.id}  {one.name}")
+    output.say(summed_up(report))
+
+
+@command.command("list")
+@click.option("--category", help="Those of this category.")
+@click.option("--state", type=click.Choice(["in view", "merged", "out of view", "gone"]), help="Those that stand so.")
+def list_(category: str | None, state: str | None) -> None:
+    """List what was added, by name: importance, score, uses, and where each stands in view."""
+    from agent.knowing import HEADS, described, row
+
+    invocation = current()
+    settings = invocation.reading.config.knowledge
+    with invocation.memory() as memory:
+        gone = memory.knowledge.notice_removed()
+        found = memory.knowledge.memories(settings.max_vision_tokens)
+    for known in gone:
+        output.say(f"{known.name} is gone from disk; what it said is kept.")
+    wanted = [
+        one
+        for one in found
+        if category in (None, one.known.category)
+        and (state is None or (one.known.missing is not None if state == "gone" else one.standing.state == state))
+    ]
+    if invocation.json:
+        output.json_object({"memories": [described(one) for one in wanted]})
+        return
+    if not found:
+        output.say("Nothing was added yet. `palimpsest knowledge add PATH` adds files and folders.")
+    output.table([row(one) for one in wanted], HEADS)
+
+
+@command.command()
+@click.argument("ref", metavar="FILE")
+def show(ref: str) -> None:
+    """Show a file's text, as it was kept: code in colours on a terminal, to the byte in a pipe."""
+    from agent.knowing import about, described
+
+    invocation = current()
+    settings = invocation.reading.config.knowledge
+    with invocation.memory() as memory:
+        knowledge = memory.knowledge
+        known = _one(knowledge.find([ref]), ref)
+        passage = knowledge.text(known)
+        places, pictures = knowledge.places(known), knowledge.pictures(known)
+        remembered = next(one for one in knowledge.memories(settings.max_vision_tokens) if one.known.seq == known.seq)
+        knowledge.used([memory.cold.conversation_at(known.conversation).id])
+    if invocation.json:
+        parts = [{"start": one.start, "place": one.label, "read_by": one.read_by} for one in places if one.label]
+        beside = {"pictures": [str(path) for path in pictures], "pages": list(passage.pages), "places": parts}
+        output.json_object({**described(remembered), **beside, "trust": passage.trust.value, "text": passage.text})
+        return
+    output.say(about(known))
+    for path in pictures:
+        output.say(f"Picture: {path}")
+    if known.kind == "code" and sys.stdout.isatty():
+        _in_colours(passage.text, known.name)
+        return
+    output.data(passage.text if passage.text.endswith("\n") else passage.text + "\n")
+
+
+def _in_colours(text: str, name: str) -> None:
+    import importlib
+
+    from pygments.util import ClassNotFound
+
+    from foundation.terminal_text import visible
+
+    pygments: Any = importlib.import_module("pygments")
+    lexers: Any = importlib.import_module("pygments.lexers")
+    formatters: Any = importlib.import_module("pygments.formatters")
+    try:
+        lexer = lexers.get_lexer_for_filename(name, stripnl=False)
+    except ClassNotFound:
+        lexer = lexers.TextLexer(stripnl=False)
+    click.echo(pygments.highlight(visible(text), lexer, formatters.TerminalFormatter()), nl=False)
+
+
+@command.command()
+@click.argument("words", metavar="FILE… NUMBER", nargs=-1)
+def importance(words: tuple[str, ...]) -> None:
+    """Say how much files matter: 0 to 10.
+
+    A pattern holds for files that are added later, too; what is said last counts. Without words, lists what was said.
+    """
+    from memory.knowledge.patterns import settled
+
+    invocation = current()
+    if not words:
+        _list_patterns()
+        return
+    *patterns, number = words
+    if not patterns:
+        raise Misuse("Which files?", "Say which files, and how much they matter.",
+                     "palimpsest knowledge importance 'contracts/*.pdf' 9")  # fmt: skip
+    value = _number(number)
+    with invocation.memory(for_writing=True) as memory:
+        meant = memory.knowledge.set_importance([settled(one, invocation.here) for one in patterns], value)
+    if invocation.json:
+        files = [{"id": one.id, "name": one.name, "source": one.source} for one in meant]
+        output.json_object({"patterns": list(patterns), "importance": value, "memories": files})
+        return
+    for known in meant:
+        output.line(f"{known.id}  {known.name}")
+    output.say(f"Importance {value:g}: {len(meant):,} file{'s' if len(meant) != 1 else ''} now, and what is added "
+               "later.")  # fmt: skip
+
+
+def _number(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError as error:
+        raise Misuse("No number", f"“{word}” is no importance.", "A number from 0 to 10 comes last.") from error
+
+
+def _list_patterns() -> None:
+    invocation = current()
+    with invocation.memory() as memory:
+        said = memory.knowledge.patterns()
+    if invocation.json:
+        output.json_object({"patterns": [{"pattern": pattern, "importance": value} for pattern, value in said]})
+        return
+    output.table([(f"{value:g}", pattern) for pattern, value in said], ("IMPORTANCE", "PATTERN"))
+
+
+@command.command()
+@click.argument("refs", metavar="FILE…", nargs=-1, required=True)
+@click.argument("name", metavar="CATEGORY")
+def category(refs: tuple[str, ...], name: str) -> None:
+    """File what was added under another category."""
+    invocation = current()
+    with invocation.memory(for_writing=True) as memory:
+        meant = memory.knowledge.set_category(_settled(refs, invocation.here), name)
+    if invocation.json:
+        output.json_object({"category": name, "memories": [{"id": one.id, "name": one.name} for one in meant]})
+        return
+    for known in meant:
+        output.line(f"{known.id}  {known.name}")
+
+
+@command.command()
+@click.argument("refs", metavar="FILE…", nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def remove(refs: tuple[str, ...], yes: bool) -> None:
+    """Delete what was kept of files, older versions too. It asks first; the files themselves stay on disk."""
+    invocation = current()
+    with invocation.memory(for_writing=True) as memory:
+        meant = memory.knowledge.find(_settled(refs, invocation.here))
+        some = meant[0].name if len(meant) == 1 else f"{len(meant):,} files"
+        if not yes:
+            if not sys.stdin.isatty():
+                raise Misuse(
+                    "Not confirmed", f"Deleting what is known of {some} must be confirmed.", "Say it with --yes."
+                )
+            for known in meant[:20]:
+                output.say(f"{known.id}  {known.name}")
+            click.confirm(f"Delete what is known of {some} for good?", abort=True, err=True)
+        memory.knowledge.remove(meant)
+    if invocation.json:
+        output.json_object({"removed": [{"id": one.id, "name": one.name, "source": one.source} for one in meant]})
+        return
+    for known in meant:
+        output.line(f"{known.id}  {known.name}")
+
+
+@command.command()
+def stats() -> None:
+    """Say how much is known, how much of it stands in view, and how full the view is."""
+    from agent.knowing import stats_rows
+
+    invocation = current()
+    settings = invocation.reading.config.knowledge
+    with invocation.memory() as memory:
+        memory.knowledge.notice_removed()
+        found = memory.knowledge.stats(settings.max_vision_tokens)
+    if invocation.json:
+        output.json_object(found)
+        return
+    output.table(stats_rows(found), ("WHAT", "HOW MUCH"))
+
+
+def _settled(refs: tuple[str, ...], here: Path) -> list[str]:
+    from memory.knowledge.patterns import settled
+
+    return [settled(ref, here) for ref in refs]
+
+
+def _one(found: list[Known], ref: str) -> Known:
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(f"{one.name} ({one.id})" for one in found[:6])
+    raise Misuse("Which file?", f"“{ref}” means {len(found):,} files: {names}.", "Use its id.")
