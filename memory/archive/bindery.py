@@ -234,7 +234,7 @@ def _homes_in_file(cut: Sequence[passages.Passage], fresh: Sequence[Fresh], plac
     for one in cut:
         while at < len(fresh) and fresh[at].start + len(fresh[at].text) < one.start + one.length:
             at += 1
-        if at < len(fresh) and fresh[at].start <= one.start and one.length >= passages.WORTH_INDEXING:
+        if at < len(fresh) and fresh[at].start <= one.start:
             homes.setdefault(one.hash, places.of(at, 0, one.start - fresh[at].start, one.length))
     return homes
 

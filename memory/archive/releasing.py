@@ -37,8 +37,9 @@ class Releasing:
 
         Gives the ids of those that went.
         """
-        wanted = sorted({*page_ids, *self._cold.read(shelf.orphans)})
-        if not wanted:
+        archives, pages = self._cold.read(shelf.orphans)
+        wanted = sorted({*page_ids, *pages})
+        if not (wanted or archives):
             return []
         self._cold.write(lambda db: shelf.rehome(db, wanted))
         self._give_back(self._cold.read(lambda db: shelf.shared_with(db, wanted)))
@@ -68,11 +69,12 @@ class Releasing:
     def _let_go(self, db: apsw.Connection, wanted: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
         """(pages that went, packs that went, packs that hold other pages still)."""
         rows = ledger.pages_by_id(db, shelf.unneeded(db, wanted))
-        touched = sorted({row.pack for row in rows.values()})
+        held = ledger.packs_of(db, wanted)
+        touched = {row.pack for row in rows.values()}
         ledger.delete_pages(db, rows)
         shelf.drop_empty(db)
-        packs = ledger.empty_packs(db, touched)
+        packs = ledger.empty_packs(db, sorted(touched))
         ledger.delete_packs(db, packs)
         leaving.let_leave(db, packs)
-        seal(db, self._storage, [*touched, ""])
-        return sorted(rows), packs, [name for name in touched if name not in packs]
+        seal(db, self._storage, [*sorted(held), ""])
+        return sorted(rows), packs, sorted(touched - set(packs))

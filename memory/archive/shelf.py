@@ -92,21 +92,25 @@ def relabel(db: apsw.Connection, archive: int, label: Cleared) -> None:
     run(db, "UPDATE archives SET label = ? WHERE seq = ?", (plain(label), archive))
 
 
-def orphans(db: apsw.Connection) -> list[str]:
-    """Pages that were drawn for an archive whose conversation is gone."""
-    sql = """SELECT p.id FROM pages p JOIN archives a ON a.seq = p.archive
-             WHERE a.conversation IS NULL AND a.bare = 0"""
-    return [row[0] for row in each(db, sql)]
+def orphans(db: apsw.Connection) -> tuple[list[int], list[str]]:
+    """Archives whose conversation is gone, and the pages that were drawn for them or are held by them."""
+    gone = "SELECT seq FROM archives WHERE conversation IS NULL AND NOT bare"
+    sql = (
+        f"SELECT id FROM pages WHERE archive IN ({gone}) UNION SELECT page FROM archive_pages WHERE archive IN ({gone})"
+    )
+    return [row[0] for row in fetch(db, gone)], [row[0] for row in each(db, sql)]
 
 
 def rehome(db: apsw.Connection, pages: Sequence[str]) -> None:
-    """Of these pages, those that a living archive holds too are its own from now on: whole pages of files."""
-    for page in pages:
-        sql = """UPDATE pages SET archive = living.seq FROM (
-                   SELECT a.seq FROM archive_pages h JOIN archives a ON a.seq = h.archive
-                   WHERE h.page = ? AND (a.conversation IS NOT NULL OR a.bare) ORDER BY a.seq LIMIT 1) living
-                 WHERE id = ?"""
-        run(db, sql, (page, page))
+    """Of these pages, those whose archive is gone and that a living one holds too are its own from now on."""
+    run_many(
+        db,
+        """UPDATE pages SET archive = living.seq FROM (
+             SELECT a.seq FROM archive_pages h JOIN archives a ON a.seq = h.archive
+             WHERE h.page = ? AND (a.conversation IS NOT NULL OR a.bare) ORDER BY a.seq LIMIT 1) living
+           WHERE id = ? AND archive IN (SELECT seq FROM archives WHERE conversation IS NULL AND NOT bare)""",
+        [(page, page) for page in pages],
+    )
 
 
 def shared_with(db: apsw.Connection, pages: Sequence[str]) -> list[int]:

@@ -33,7 +33,12 @@ Piece = Taken | Fresh
 
 def candidates(cut: Sequence[Passage], homes: Mapping[bytes, tuple[Part, ...]]) -> list[tuple[int, str]]:
     """Where in the text a page may begin, and which, in order."""
-    found = {(one.start - part.page_start, part.page) for one in cut for part in homes.get(one.hash, ())[:1]}
+    found: set[tuple[int, str]] = set()
+    for one in cut:
+        at = one.start
+        for part in homes.get(one.hash, ()):
+            found.add((at - part.page_start, part.page))
+            at += part.length
     return sorted(place for place in found if place[0] >= 0)
 
 
