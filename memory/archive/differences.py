@@ -14,10 +14,7 @@ Fields = dict[str, Any]
 
 
 def facts(manifest: PackManifest) -> dict[Key, Fields]:
-    """Each fact by its key. Archives and conversations are referred to by their number in the index.
-
-    A conversation's title is left out: a person renames it when they like, and its manifests are not written for that.
-    """
+    """Each fact by its key. Archives and conversations are referred to by their number in the index."""
     found: dict[Key, Fields] = {}
     if manifest.pack:
         found["pack", manifest.pack] = {
@@ -34,18 +31,25 @@ def facts(manifest: PackManifest) -> dict[Key, Fields]:
     for passage in manifest.passages:
         found["passage", passage.hash, str(passage.part)] = structs.asdict(passage)
     for conversation in manifest.conversations:
-        found["conversation", str(conversation.seq)] = structs.asdict(conversation) | {"title": ""}
+        found["conversation", str(conversation.seq)] = structs.asdict(conversation)
     for entry in manifest.entries:
         conversation = manifest.conversations[entry.conversation].seq
         found["entry", str(entry.seq)] = structs.asdict(entry) | {"conversation": conversation}
     return found
 
 
+def alike(here: Fields | None, there: Fields | None) -> bool:
+    """Whether the two say the same. A conversation's title is a person's to change: no manifest is written for that."""
+    if here is None or there is None:
+        return here is there
+    return here == there or here | {"title": ""} == there | {"title": ""}
+
+
 def differences(index: Mapping[Key, Fields], sealed: Mapping[Key, Fields]) -> Iterator[Problem]:
     """A problem for each fact of which the two do not say the same."""
     for key in sorted(index.keys() | sealed.keys()):
         here, there = index.get(key), sealed.get(key)
-        if here == there:
+        if alike(here, there):
             continue
         name = _name(key, there or here or {})
         if here is None:
@@ -56,7 +60,7 @@ def differences(index: Mapping[Key, Fields], sealed: Mapping[Key, Fields]) -> It
             said = "; ".join(
                 f"{field} is {_short(here[field])} in the index and {_short(there[field])} in the manifest"
                 for field in there
-                if here[field] != there[field]
+                if here[field] != there[field] and field != "title"
             )
             yield Problem(key[0], name, f"The index and the manifest differ: {said}.")
 

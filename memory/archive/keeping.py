@@ -1,5 +1,6 @@
 """What is damaged is kept: nothing is mended before a copy of it stands in `.palimpsest/damaged/`, under the date."""
 
+import itertools
 from datetime import datetime
 from pathlib import Path
 
@@ -14,7 +15,9 @@ class Damages:
     """The folder of one repair; made when the first thing is put there."""
 
     def __init__(self, folder: Path, now: datetime) -> None:
-        self._folder = folder / now.strftime("%Y%m%d-%H%M%S")
+        name = now.strftime("%Y%m%d-%H%M%S")
+        names = (name if count == 1 else f"{name}-{count}" for count in itertools.count(1))
+        self._folder = next(folder / one for one in names if not (folder / one).exists())
         self._database_kept = False
 
     @property

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from memory.archive import ledger
 from memory.archive.adopting import Adopter
-from memory.archive.differences import facts
+from memory.archive.differences import differences, facts
 from memory.archive.facts import facts_of, seal
 from memory.archive.inspection import inspect_all, pack_is_sound
 from memory.archive.keeping import Damages
@@ -194,7 +194,8 @@ def _tells(storage: Storage, pack: str, names: Sequence[str], known: PackManifes
     except MemoryTrouble:
         return False
     sealed = {key: fields for one in parts for key, fields in facts(one).items()}
-    return sealed == (facts(known) if known else {}) and bool(parts) == (known is not None)
+    told = facts(known) if known else {}
+    return bool(parts) == (known is not None) and not list(differences(told, sealed))
 
 
 def _is_whole(storage: Storage, row: PackRow) -> bool:

@@ -48,7 +48,7 @@ def put_facts(db: apsw.Connection, facts: Facts, terms: Mapping[int, Terms]) -> 
 
 def _of(facts: Facts, kind: str) -> Iterable[tuple[Key, Fields]]:
     found = [(key, fields) for key, fields in facts.items() if key[0] == kind]
-    return sorted(found, key=lambda one: one[1].get("seq", 0))
+    return sorted(found, key=lambda one: abs(one[1].get("seq", 0)))
 
 
 class _Numbers:

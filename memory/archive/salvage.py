@@ -22,7 +22,7 @@ LARGEST_PNG = 2**20
 WIDEST_WINDOW = 2**25  # bytes: what zstd keeps while it unpacks; 64 of our largest pages take half of it
 MOST = 2**31  # bytes of pictures out of one pack
 
-_AT_ONCE = 2**16
+_AT_ONCE = 512  # bytes packed: a bomb makes 16 MB of them, and is let go
 
 
 class Saved(Struct, frozen=True):
@@ -45,26 +45,36 @@ def saved_pages(body: bytes) -> Iterator[Saved]:
 
 def pictures(body: bytes) -> Iterator[bytes]:
     """The PNGs in every frame that can be opened, as far as it can."""
-    left = MOST
-    at = body.find(FRAME)
+    left, at = MOST, body.find(FRAME)
     while at >= 0 and left > 0:
-        for png in _in_frame(memoryview(body)[at:]):
+        frame = _Frame(body, at)
+        for png in frame.pictures():
             left -= len(png)
             yield png
-        at = body.find(FRAME, at + len(FRAME))
+        at = body.find(FRAME, frame.end)
 
 
-def _in_frame(body: memoryview) -> Iterator[bytes]:
-    reader = _zstd.ZstdDecompressor(max_window_size=WIDEST_WINDOW).stream_reader(body, read_across_frames=False)
-    held = b""
-    while len(held) < 2 * LARGEST_PNG:
-        try:
-            more = cast("bytes", reader.read(_AT_ONCE))
-        except _zstd.ZstdError:
-            return
-        held += more
-        while held.startswith(PNG) and (end := held.find(_END)) >= 0:
-            yield held[: end + len(_END)]
-            held = held[end + len(_END) :]
-        if not more or not held.startswith(PNG[: len(held)]):
-            return
+class _Frame:
+    """A frame that begins at `at`; `end` is where it ends, once its pictures were taken out."""
+
+    def __init__(self, body: bytes, at: int) -> None:
+        self._body, self._at = body, at
+        self.end = at + len(FRAME)
+
+    def pictures(self) -> Iterator[bytes]:
+        unpacker = _zstd.ZstdDecompressor(max_window_size=WIDEST_WINDOW).decompressobj()
+        held = b""
+        for at in range(self._at, len(self._body), _AT_ONCE):
+            piece = self._body[at : at + _AT_ONCE]
+            try:
+                held += cast("bytes", unpacker.decompress(piece))
+            except _zstd.ZstdError:
+                return
+            while held.startswith(PNG) and (end := held.find(_END)) >= 0:
+                yield held[: end + len(_END)]
+                held = held[end + len(_END) :]
+            if unpacker.eof:
+                self.end = at + len(piece) - len(cast("bytes", unpacker.unused_data))
+                return
+            if not held.startswith(PNG[: len(held)]) or len(held) > LARGEST_PNG:
+                return

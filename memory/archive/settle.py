@@ -10,7 +10,7 @@ import apsw
 from msgspec import Struct
 
 from memory.archive import ledger
-from memory.archive.differences import Fields, Key, facts
+from memory.archive.differences import Fields, Key, alike, facts
 from memory.archive.facts import facts_of
 from memory.archive.manifest import read_parts
 from memory.archive.storage import Storage
@@ -42,7 +42,7 @@ def read_sealed(storage: Storage, packs: list[str], known: Mapping[Key, Fields])
             read.add(pack)
         for one in parts:
             for key, fields in facts(one).items():
-                if key not in found or found[key] != known.get(key):
+                if key not in found or not alike(found[key], known.get(key)):
                     found[key] = fields
     return Sealed(found, frozenset(read), damaged)
 
@@ -62,7 +62,9 @@ def to_put(db: apsw.Connection, sealed: Mapping[Key, Fields], known: Mapping[Key
     Without anything `known` the packs are strange ones: a page that stands in another pack stays there.
     """
     found = {
-        key: fields for key, fields in sealed.items() if known.get(key) != fields and not _holds(db, key, fields, known)
+        key: fields
+        for key, fields in sealed.items()
+        if not alike(known.get(key), fields) and not _holds(db, key, fields, known)
     }
     return found | _needed(found, sealed) | _changed_conversations(sealed, known)
 
@@ -146,7 +148,7 @@ def _changed_conversations(sealed: Mapping[Key, Fields], known: Mapping[Key, Fie
     return {
         key: fields
         for key, fields in sealed.items()
-        if key[0] == "conversation" and key in known and known[key] != fields
+        if key[0] == "conversation" and key in known and not alike(known[key], fields)
     }
 
 
