@@ -17,10 +17,9 @@ def differing(text: str, other: str) -> tuple[int, ...]:
     """The lines of `text`, from 1, that the other reader does not have. Blanks and ways to write a letter are no
     difference (NFKC); a blank line is none either."""
     ours, theirs = _compared(text), _compared(other)
-    agreed = set[int]()
-    for block in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
-        agreed.update(range(block.a, block.a + block.size))
-    return tuple(n + 1 for n, line in enumerate(ours) if line and n not in agreed)
+    matcher = SequenceMatcher(None, [line for _, line in ours], [line for _, line in theirs], autojunk=False)
+    agreed = {ours[block.a + n][0] for block in matcher.get_matching_blocks() for n in range(block.size)}
+    return tuple(number for number, _ in ours if number not in agreed)
 
 
 def unsure(text: str, scores: Sequence[float] = ()) -> tuple[int, ...]:
@@ -36,5 +35,7 @@ def _counts(line: str) -> bool:
     return _TO_THE_LETTER.search(line) is not None
 
 
-def _compared(text: str) -> list[str]:
-    return ["".join(unicodedata.normalize("NFKC", line).split()) for line in text.split("\n")]
+def _compared(text: str) -> list[tuple[int, str]]:
+    """The lines that are not blank, each with its number from 1."""
+    lines = ("".join(unicodedata.normalize("NFKC", line).split()) for line in text.split("\n"))
+    return [(number, line) for number, line in enumerate(lines, 1) if line]

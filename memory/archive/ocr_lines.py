@@ -11,7 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from PIL import Image
 
-from memory.archive.glyphs import CODES, Glyphs, glyphs
+from memory.archive.glyphs import Glyphs, glyphs
 from memory.archive.grid import Grid
 from memory.archive.segments import Known, Segment, Words, segments
 from models.ocr.picture import encoded
@@ -61,26 +61,28 @@ def _crop(grey: NDArray[np.uint8], box: tuple[float, float, float, float]) -> by
 
 def _joined(found: Sequence[Segment], lines: Sequence[Line], table: Glyphs) -> LineReading:
     """Segments in their order; a row's end is no line's end. Blanks at the text's end are the page's, not its own."""
-    parts, scores, read = list[str](), [1.0], iter(lines)
+    parts, scores, read, over = list[str](), [1.0], iter(lines), 0
     for segment in found:
         if isinstance(segment, Known):
-            parts.append(segment.text)
+            parts.append(segment.text[over:] if segment.text.startswith(" ") else segment.text)
             scores += [1.0] if segment.text == "\n" else []
+            over = 0
             continue
         line = next(read)
-        fitted = on_cells(line.text, segment.blank, table)
-        fitted = on_cells(_full_width(line.text), segment.blank, table) if fitted is None else fitted
-        parts.append(line.text.strip() if fitted is None else fitted)
-        scores[-1] = min(scores[-1], MISFIT if fitted is None else line.score)
+        fitted = on_cells(_full_width(line.text), segment.blank, table) or on_cells(line.text, segment.blank, table)
+        parts.append(fitted or line.text.strip())
+        over = cells_of(fitted, table) - len(segment.blank) if fitted else 0
+        scores[-1] = min(scores[-1], line.score if fitted else MISFIT)
     text = "".join(parts).rstrip(" ")
     return LineReading(text=text, scores=tuple(scores[: text.count("\n") + 1]))
 
 
-def on_cells(words: str, blank: Sequence[bool], table: Glyphs) -> str | None:
-    """The words with blanks exactly where the grid has them; None where their signs do not fill the cells.
+def on_cells(words: str, blank: Sequence[bool], table: Glyphs) -> str:
+    """The words with blanks exactly where the grid has them; "" where their signs do not fill the cells.
 
     OCR drops blanks and makes some up. A sign of ours takes one cell or two, so what it read can be laid on the cells
-    again: where that does not come out even, something was left out, added, or taken for a sign of another width.
+    again: where that does not come out even, something was left out, added, or taken for a sign of another width. The
+    right half of a wide sign may be blank, and then stand beyond the last cell.
     """
     laid, at = list[str](), 0
     for sign in words:
@@ -89,12 +91,16 @@ def on_cells(words: str, blank: Sequence[bool], table: Glyphs) -> str | None:
         while at < len(blank) and blank[at]:
             laid.append(" ")
             at += 1
-        wide = ord(sign) < CODES and table.first_cell[ord(sign)] >= table.narrow
-        if at + wide >= len(blank) or blank[at + wide]:
-            return None
+        if at >= len(blank):
+            return ""
         laid.append(sign)
-        at += 1 + wide
-    return "".join(laid) if at == len(blank) else None
+        at += cells_of(sign, table)
+    return "".join(laid) if at >= len(blank) else ""
+
+
+def cells_of(words: str, table: Glyphs) -> int:
+    """How many cells the words take."""
+    return sum(2 if table.first_cell[ord(sign)] >= table.narrow else 1 for sign in words)
 
 
 _FULL_WIDTH = str.maketrans(",!?:;()~", "，！？：；（）～")

@@ -12,7 +12,6 @@ from foundation.errors import PalimpsestError
 from foundation.installing import install_extra
 from foundation.trust import Trust
 from memory.archive.cells import ENGINE, Reading, read
-from memory.archive.heads import ReadHead
 from memory.archive.ocr_pages import Found, OnLine, by_ocr, seconded
 from memory.archive.passage import PageText
 from memory.errors import NotAPage, NotFound
@@ -102,22 +101,19 @@ def _by_cells(data: bytes) -> Found:
 
 
 def _by_nearest(data: bytes) -> Found:
-    try:  # a page that is whole never needs it
-        from memory.archive.nearest import read_nearest
-    except ModuleNotFoundError as error:
-        raise NotAPage("Not a page of ours", "The picture holds none of our cells.") from error
+    from memory.archive.nearest import read_nearest  # a page that is whole never needs it
+
     return _found(read_nearest(data), NEAREST)
 
 
 def _found(reading: Reading, engine: str) -> Found:
-    heads: tuple[ReadHead, ...] = getattr(reading, "heads", ())
     return Found(
         text=reading.text,
         trust=reading.trust,
         engine=engine,
         doubt=reading.doubt,
         header=reading.header,
-        heads=heads,
+        heads=reading.heads,
     )
 
 

@@ -45,7 +45,7 @@ class Shapes:
     def describe(self, ink: Floats) -> Floats:
         """(n, d) of (n, h, w): the low frequencies. Distances between them are at most those between the inks."""
         down, across = _cosines(self.size[0]), _cosines(self.size[1])
-        return (down @ ink @ across.T).reshape(len(ink), -1)
+        return (down @ ink @ across.T).reshape(len(ink), len(down) * len(across))
 
     def nearest(self, told: Floats, most: int) -> tuple[Places, Floats]:
         """(n, most) places of the glyphs nearest to each description, nearest first, and their squared distances.
