@@ -39,15 +39,15 @@ class Reading(Struct, frozen=True):
 
 def read(picture: bytes) -> Reading:
     """The text of one page. Raises NotAPage where the picture does not hold our cells."""
-    pages: list[_Page] = []
-    for ink in _at_scale(decode(picture)):
+    ink_as_it_is = decode(picture)
+    for ink in _at_scale(ink_as_it_is):
         for cell in CELLS:
-            pages.append(page := _page(ink, cell))
-            if page.header is not None:
-                return _reading(page, page.header)
-    for page in pages:
-        if _looks_like_a_page(page.codes):
-            return _doubtful(*text_and_heads(_trimmed(page.codes[page.head :])), None)
+            if (header := _header(ink, cell)) is not None:
+                return _reading(_page(ink, cell), header)
+    for ink in _at_scale(ink_as_it_is):
+        for cell in CELLS:
+            if _looks_like_a_page((page := _page(ink, cell)).codes):
+                return _doubtful(*text_and_heads(_trimmed(page.codes[page.head :])), None)
     raise NotAPage(
         "Not a page of ours",
         "The picture's cells are not those of a Palimpsest page.",
@@ -61,17 +61,24 @@ class _Page(Struct, frozen=True):
     cells: NDArray[np.uint8]
     codes: NDArray[np.int32]
     head: int
-    header: Header | None
     margin_is_blank: bool
+
+
+def _header(ink: NDArray[np.uint8], cell: Cell) -> Header | None:
+    """The header in the first rows of such cells, without a look at the rest."""
+    cells = cells_of(ink[: _header_rows(ink, cell) * cell.height], cell)
+    return read_header(_string(read_cells(cells, glyphs(cell))[:HEADER_CELLS]))
 
 
 def _page(ink: NDArray[np.uint8], cell: Cell) -> _Page:
     cells = cells_of(ink, cell)
-    codes = read_cells(cells, glyphs(cell))
     columns = ink.shape[1] * 8 // cell.width
-    head = -(-HEADER_CELLS // columns) * columns
-    header = read_header(_string(codes[:HEADER_CELLS]))
-    return _Page(cells, codes, head, header, margin_is_blank(ink, cell))
+    head = _header_rows(ink, cell) * columns
+    return _Page(cells, read_cells(cells, glyphs(cell)), head, margin_is_blank(ink, cell))
+
+
+def _header_rows(ink: NDArray[np.uint8], cell: Cell) -> int:
+    return -(-HEADER_CELLS // (ink.shape[1] * 8 // cell.width))
 
 
 def _reading(page: _Page, header: Header) -> Reading:

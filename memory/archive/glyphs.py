@@ -26,7 +26,7 @@ HEAD = 0x110002  # the first sign of a head line, read as ─
 RESERVED = (NEWLINE, 0x21B5, 0x241B)  # ↵ and ␛ themselves go as escapes, so that ours are told apart
 CODES = 0x110003  # one past the last code
 
-_HASHED_ROWS = 16
+_WORD_ROWS = 8  # a byte each
 _LONGEST_TABLE = 16 * 2**20
 _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd: any would do, a test finds no collision
 
@@ -86,11 +86,17 @@ class Index:
 
 
 def hash_cells(cells: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """A hash of each cell, from its rows (n, height): 16 bytes as two words, blank rows below where there are fewer."""
-    if cells.shape[1] < _HASHED_ROWS:
-        cells = np.pad(cells, ((0, 0), (0, _HASHED_ROWS - cells.shape[1])))
-    words = np.ascontiguousarray(cells).view(np.uint64)
-    return _stir(_stir(words[:, 0] * np.uint64(_MIX[0])) + words[:, 1] * np.uint64(_MIX[1]))
+    """A hash of each cell, from its rows (n, height): 16 of them as two words, or 12 as one and a half."""
+    cells = np.ascontiguousarray(cells)
+    if cells.shape[1] == _WORD_ROWS * 2:
+        words = cells.view(np.uint64)
+        return _hash(words[:, 0], words[:, 1])
+    halves = cells.view(np.uint32).astype(np.uint64)
+    return _hash(halves[:, 0] | halves[:, 1] << np.uint64(32), halves[:, 2])
+
+
+def _hash(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return _stir(_stir(first * np.uint64(_MIX[0])) + second * np.uint64(_MIX[1]))
 
 
 def hash_pairs(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.uint64]:
