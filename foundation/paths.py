@@ -65,6 +65,11 @@ class Workspace(Struct, frozen=True):
         return self.state / "pack-cache"
 
     @property
+    def damaged(self) -> Path:
+        """Copies of what was damaged, a folder a repair."""
+        return self.state / "damaged"
+
+    @property
     def page_cache(self) -> Path:
         return self.state / "pages"
 

@@ -1,5 +1,9 @@
 """`palimpsest check`."""
 
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
 import click
 
 from agent.cli import output
@@ -8,21 +12,34 @@ from agent.cli.invocation import current
 
 
 @click.command(cls=Leaf)
-def command() -> None:
+@click.option("--repair", "mending", is_flag=True, help="Mend what can be mended; a copy of it is kept first.")
+def command(*, mending: bool) -> None:
     """Check what is stored: the database whole, every page read back and compared with its hash.
 
-    Exit 1 where something is wrong. Nothing is changed.
+    Packs, their manifests and the rows of the index are compared to the last bit. With --repair, what is damaged is
+    mended from what is sound: a lost or damaged database is built again from the packs, and what was damaged stands in
+    .palimpsest/damaged/, under the date. What cannot be mended is named. Close other windows of Palimpsest first.
+
+    Exit 1 where something is wrong still. Without --repair nothing is changed.
     """
+    from agent.checking import check, check_and_repair
+
     invocation = current()
-    with invocation.memory() as memory:
-        problems = [*memory.cold.check(), *memory.vault.check()]
-        pages = len(memory.vault.pages())
+    workspace, settings = invocation.prepare(), invocation.reading.config.archive
+    found = check_and_repair(workspace, datetime.now(UTC), settings) if mending else check(workspace, settings)
     if invocation.json:
-        told = [{"what": one.what, "where": one.where, "message": one.message} for one in problems]
-        output.json_object({"sound": not problems, "pages": pages, "problems": told})
+        output.json_object(found.as_json())
     else:
-        for one in problems:
+        for sentence in found.mended:
+            output.line(f"mended: {sentence}")
+        for sentence in found.lost:
+            output.line(f"lost: {sentence}")
+        for one in found.problems:
             output.line(f"{one.what} {one.where}: {one.message}")
-        if not problems:
-            output.say(f"All is well; {pages:,} pages were read and compared.")
-    invocation.status = 1 if problems else 0
+        if found.kept_at:
+            output.say(f"What was damaged is kept in {found.kept_at}.")
+        if not found.problems:
+            output.say(f"All is well; {found.pages:,} pages were read and compared.")
+        elif not mending:
+            output.say("`palimpsest check --repair` mends what can be mended, and keeps a copy of what it changes.")
+    invocation.status = 1 if found.problems else 0

@@ -17,25 +17,25 @@ class Damages:
     def __init__(self, folder: Path, now: datetime) -> None:
         name = now.strftime("%Y%m%d-%H%M%S")
         names = (name if count == 1 else f"{name}-{count}" for count in itertools.count(1))
-        self._folder = next(folder / one for one in names if not (folder / one).exists())
+        self.folder = next(folder / one for one in names if not (folder / one).exists())
         self._database_kept = False
 
     @property
     def place(self) -> Path | None:
         """Where it is; None where nothing was put there."""
-        return self._folder if self._folder.exists() else None
+        return self.folder if self.folder.exists() else None
 
     def keep_file(self, storage: Storage, name: str) -> None:
         """A copy of a file of the archive, as it stands."""
         self._make()
-        write_atomically(self._folder / name, storage.read(name))
+        write_atomically(self.folder / name, storage.read(name))
 
     def keep_database(self, cold: ColdStore) -> None:
         """A copy of the store, by SQLite's own backup; one a repair."""
         if self._database_kept:
             return
         self._make()
-        target = self._folder / cold.database.name
+        target = self.folder / cold.database.name
         copy = apsw.Connection(str(target))
         try:
             cold.read(lambda db: _copied(db, copy))
@@ -43,12 +43,12 @@ class Damages:
             copy.close()
         if target.stat().st_mode & 0o077:
             target.chmod(0o600)
-        sync_folder(self._folder)
+        sync_folder(self.folder)
         self._database_kept = True
 
     def _make(self) -> None:
-        make_private_folder(self._folder.parent)
-        make_private_folder(self._folder)
+        make_private_folder(self.folder.parent)
+        make_private_folder(self.folder)
 
 
 def _copied(db: apsw.Connection, copy: apsw.Connection) -> None:

@@ -51,11 +51,16 @@ class Repaired(Struct, frozen=True, kw_only=True):
 
 
 def repair(
-    cold: ColdStore, storage: Storage, damaged: Path, now: datetime, *, kept_texts: Path | None = None, parity: int = 0
+    cold: ColdStore,
+    storage: Storage,
+    damages: Damages,
+    now: datetime,
+    *,
+    kept_texts: Path | None = None,
+    parity: int = 0,
 ) -> Repaired:
-    """Mends the archive and its index. `damaged` is the folder that takes originals, `parity` the percent to keep."""
+    """Mends the archive and its index. `damages` takes the originals, `parity` is the percent to keep."""
     told = Told([], [])
-    damages = Damages(damaged, now)
     work = _Work(cold, storage, damages, told)
     work.rows_from_manifests()
     for row in cold.read(ledger.pack_rows):

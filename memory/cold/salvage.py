@@ -1,0 +1,154 @@
+"""A damaged store's rows into a new one: every row that SQLite can still read, from both ends of each table.
+
+The new store takes the old one's place only when it stands whole on the disk; the old files are copied first.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+import apsw
+from msgspec import Struct
+
+from foundation.files import make_private_folder, sync_file, sync_folder, write_atomically
+from memory.cold.connection import connect
+from memory.cold.schema import migrate
+from memory.cold.sql import Row, fetch, run
+
+_BESIDE = ("", "-wal", "-shm")
+
+
+class Salvaged(Struct, frozen=True):
+    """How many rows came over, and the tables in which some could not be read."""
+
+    rows: int
+    broken: tuple[str, ...]
+
+
+def salvage_store(database: Path, kept: Path) -> Salvaged:
+    """Puts a store of what can be read in the place of `database`; its files are copied to the folder `kept` first.
+
+    No other program may have it open.
+    """
+    make_private_folder(kept.parent)
+    make_private_folder(kept)
+    for ending in _BESIDE:
+        if (file := database.with_name(database.name + ending)).exists():
+            write_atomically(kept / file.name, file.read_bytes())
+    new = database.with_name(f"{database.name}.rebuilding")
+    new.unlink(missing_ok=True)
+    os.close(os.open(new, os.O_RDWR | os.O_CREAT, 0o600))
+    found = _copied(kept / database.name, new)
+    sync_file(new)
+    _fold_in(database)
+    for ending in _BESIDE[1:]:  # of the old store: a journal beside a new one would be taken for its own
+        database.with_name(database.name + ending).unlink(missing_ok=True)
+    new.replace(database)
+    sync_folder(database.parent)
+    return found
+
+
+def _fold_in(database: Path) -> None:
+    """The old store's journal into the old store, where SQLite can: then no moment is without its newest rows."""
+    with suppress(apsw.Error):
+        old = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            fetch(old, "PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            old.close()
+
+
+def _copied(old: Path, new: Path) -> Salvaged:
+    target = connect(new)
+    try:
+        migrate(target)
+        run(target, "PRAGMA foreign_keys = OFF")
+        rows, broken = 0, list[str]()
+        source = apsw.Connection(str(old), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            for table in _tables(target):
+                count, whole = _table(source, target, table)
+                rows += count
+                if not whole:
+                    broken.append(table)
+        finally:
+            source.close()
+        _drop_orphans(target)
+        fetch(target, "PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        target.close()
+    return Salvaged(rows, tuple(broken))
+
+
+def _tables(db: apsw.Connection) -> list[str]:
+    sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+    return [row[0] for row in fetch(db, sql)]
+
+
+def _table(source: apsw.Connection, target: apsw.Connection, table: str) -> tuple[int, bool]:
+    try:
+        there = {row[1] for row in fetch(source, f"PRAGMA table_info({table})")}
+    except apsw.Error:
+        return 0, False
+    columns = [row[1] for row in fetch(target, f"PRAGMA table_info({table})") if row[1] in there]
+    if not columns:
+        return 0, False
+    listed, marks = ", ".join(columns), ", ".join("?" * len(columns))
+    key = ", ".join(
+        row[1] for row in sorted(fetch(target, f"PRAGMA table_info({table})"), key=lambda row: row[5]) if row[5]
+    )
+    count, whole = 0, True
+    run(target, "BEGIN IMMEDIATE")
+    for order in ("ASC", "DESC"):
+        by = ", ".join(f"{column} {order}" for _, column in keyed)
+        sql = f"SELECT {listed} FROM {table} ORDER BY {by}"
+        for row in _readable(source, sql):
+            if row is None:
+                whole = False
+                break
+            run(target, f"INSERT OR IGNORE INTO {table} ({listed}) VALUES ({marks})", row)
+            count += target.changes()
+        if whole:
+            break
+    run(target, "COMMIT")
+    return count, whole
+
+
+def _readable(source: apsw.Connection, sql: str) -> Iterator[Row | None]:
+    """The rows, and None where no more can be read."""
+    try:
+        yield from cast("Iterator[Row]", cast(Any, source).execute(sql))
+    except (apsw.Error, UnicodeDecodeError):
+        yield None
+
+
+def _drop_orphans(db: apsw.Connection) -> None:
+    """Rows that refer to rows that are gone: an entry loses its parent, a conversation its leaf, others go."""
+    run(db, "UPDATE conversations SET leaf = NULL WHERE leaf NOT IN (SELECT seq FROM entries)")
+    run(db, "UPDATE entries SET parent = NULL WHERE parent NOT IN (SELECT seq FROM entries)")
+    run(
+        db,
+        """INSERT OR IGNORE INTO conversations (seq, id, created_ms, updated_ms)
+           SELECT conversation, 'c_lost' || conversation, min(time_ms), max(time_ms) FROM entries
+           WHERE conversation NOT IN (SELECT seq FROM conversations) GROUP BY conversation""",
+    )
+    while broken := fetch(db, "PRAGMA foreign_key_check"):
+        for table, rowid, _parent, _ in broken:
+            if rowid is None:
+                _drop_keyed(db, table)
+            else:
+                run(db, f"DELETE FROM {table} WHERE rowid = ?", (rowid,))
+    run(
+        db,
+        """UPDATE conversations SET leaf = (SELECT max(seq) FROM entries WHERE conversation = conversations.seq)
+           WHERE leaf IS NULL""",
+    )
+
+
+def _drop_keyed(db: apsw.Connection, table: str) -> None:
+    """Orphans of a table without row numbers."""
+    for row in fetch(db, f"PRAGMA foreign_key_list({table})"):
+        parent, column, other = row[2], row[3], row[4]
+        run(db, f"DELETE FROM {table} WHERE {column} NOT IN (SELECT {other} FROM {parent})")
