@@ -96,9 +96,7 @@ def _table(source: apsw.Connection, target: apsw.Connection, table: str) -> tupl
     if not columns:
         return 0, False
     listed, marks = ", ".join(columns), ", ".join("?" * len(columns))
-    key = ", ".join(
-        row[1] for row in sorted(fetch(target, f"PRAGMA table_info({table})"), key=lambda row: row[5]) if row[5]
-    )
+    keyed = sorted((row[5], row[1]) for row in fetch(target, f"PRAGMA table_info({table})") if row[5])
     count, whole = 0, True
     run(target, "BEGIN IMMEDIATE")
     for order in ("ASC", "DESC"):
