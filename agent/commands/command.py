@@ -14,12 +14,13 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """One slash command. `usage` is what stands after the name: `[ID]`, `TEXT`."""
+    """One slash command. `usage` is what stands after the name: `[ID]`, `TEXT`; `keys` tells of those on its screen."""
 
     name: str  # without the slash
     summary: str
     usage: str = ""
     aliases: tuple[str, ...] = ()
+    keys: str = ""
     run: Callable[[Session, str], Awaitable[Outcome]]
 
     @property

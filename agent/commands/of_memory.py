@@ -100,12 +100,18 @@ COMMANDS = (
         name="recall",
         summary="Look through memory, and bring a passage back whole, with the page it stands on.",
         usage="[QUERY|ID]",
+        keys="In the list: ↑ ↓ choose, Enter shows the passage whole, Esc leaves. In a passage: ↑ ↓ PgUp PgDn Home End "
+        "scroll, p shows its page as a picture, o opens that in the system's viewer, i puts the citation into the "
+        "prompt, c copies the passage, Esc goes back. In a picture: + and − go closer and back, the arrows move, n and "
+        "b turn pages, o opens the viewer.",
         run=_recall,
     ),
     Command(
         name="archive",
         summary="Archive older turns of this conversation as pages, or a file. Shows what it will do, and asks.",
         usage="[--yes] [LABEL|FILE]",
+        keys="Enter does what is shown, Esc leaves all as it is; while pages are made, Esc cancels and nothing is let "
+        "go. --yes does not ask.",
         aliases=("compact",),
         run=_archive,
     ),

@@ -19,7 +19,7 @@ async def _help(_session: Session, about: str) -> Outcome:
         found = find(about)
         if found is None:
             raise Misuse("Unknown command", f"There is no command {about}.", "/help lists the commands.")
-        return Said(f"`{found.shown}` — {found.summary}")
+        return Said(f"`{found.shown}` — {found.summary}" + (f"\n\n{found.keys}" if found.keys else ""))
     lines = [f"| `{_cell(command.shown)}` | {_cell(command.summary)} |" for command in _COMMANDS]
     return Said("\n".join(["| command | what it does |", "|---|---|", *lines]))
 
