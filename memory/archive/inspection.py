@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 import apsw
+import msgspec
 
 from foundation.trust import Trust
 from memory.archive import ledger
@@ -13,7 +14,7 @@ from memory.archive.facts import facts_of
 from memory.archive.header import digest
 from memory.archive.ledger import PackRow
 from memory.archive.manifest import PackManifest, manifest_name, manifest_names, read_parts
-from memory.archive.modes import mode_named
+from memory.archive.modes import MODES
 from memory.archive.pack import Pack
 from memory.archive.passage import PageRow
 from memory.archive.reading import read_picture
@@ -33,13 +34,23 @@ def inspect_all(cold: ColdStore, storage: Storage) -> list[Problem]:
     packs = cold.read(ledger.pack_rows)
     problems = cold.read(lambda db: list(row_problems(db)))
     for row in packs:
-        pages = cold.read(lambda db, name=row.name: ledger.pages_of_pack(db, name))
+        pages = _rows_of(cold, row.name)
+        if pages is None:
+            problems.append(Problem("pack", row.name, "A row of one of its pages cannot be read."))
         known = cold.read(lambda db, name=row.name: facts_of(db, name))
         sealed = list(_manifest(storage, names, row.name, known))
-        problems += [*_file(storage, row), *_Pages(cold, storage, row, sound=not sealed).look(pages), *sealed]
+        problems += [*_file(storage, row), *_Pages(cold, storage, row, sound=not sealed).look(pages or ()), *sealed]
     problems += _manifest(storage, names, "", cold.read(lambda db: facts_of(db, "")))
     problems += _strangers(storage, names, cold.read(_spoken_for))
     return problems
+
+
+def _rows_of(cold: ColdStore, pack: str) -> list[PageRow] | None:
+    """The rows of a pack's pages; None where a column holds what no program of ours wrote."""
+    try:
+        return cold.read(lambda db: ledger.pages_of_pack(db, pack))
+    except msgspec.MsgspecError:
+        return None
 
 
 def pack_is_sound(storage: Storage, row: PackRow) -> bool:
@@ -91,7 +102,7 @@ class _Pages:
             yield Problem("page", row.id, "The page's text does not match its hash: it is approximate from now on.")
             return
         texts[row.id] = page.text
-        side = mode_named(row.mode).side
+        side = MODES[row.mode].side if row.mode in MODES else 0
         said = (row.number, row.chars, row.width, row.height)
         if said != (page.number, len(page.text), side, side):
             yield Problem("page", row.id, "Its row in the index does not say what stands on it (number, size or mode).")
