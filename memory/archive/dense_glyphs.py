@@ -1,9 +1,10 @@
 """Gathers glyphs for cells of 6×12 pixels. For `build_glyphs` alone.
 
-The fonts are taken in order, and the first that has a character gives its glyph, pixel for pixel; nothing is scaled.
+The fonts are taken in order, and the first that has a character gives its glyph.
 Symbols that six pixels are too few for, and what stands among ideographs, come from the first that has them wide.
 A font of 13 rows gives those of its glyphs that leave the first row or the last blank, and Unifont, of 16, those whose
-ink is no larger than the box of a wide glyph. What no font gives is not drawn: it stands on a page as an escape.
+ink is no larger than the box of a wide glyph, if need be without a row or column that repeats the one before. What no
+font gives is not drawn: it stands on a page as an escape.
 """
 
 from collections.abc import Iterable, Iterator
@@ -69,28 +70,51 @@ def _shifted(row: int, glyph: PcfGlyph) -> int:
 
 
 def _fitted(bits: Bitmap) -> Bitmap | None:
-    """A Unifont glyph moved into the box, on the same baseline where it can be; None where its ink is too large."""
+    """A Unifont glyph in the box, on the same baseline where it can be; None where it is too large even squeezed."""
     step = len(bits) // 16
-    width = 8 * step
-    rows = [int.from_bytes(bits[n * step : n * step + step], "big") for n in range(16)]
-    inked = [n for n, row in enumerate(rows) if row]
-    if not inked:
+    rows = [f"{int.from_bytes(bits[n * step : n * step + step], 'big'):0{8 * step}b}" for n in range(16)]
+    if "1" not in "".join(rows):
         return bytes(_HEIGHT)
-    ink = 0
-    for row in rows:
-        ink |= row
-    left, right = width - ink.bit_length(), width - (ink & -ink).bit_length() + 1
-    top, bottom = inked[0], inked[-1] + 1
-    if bottom - top > _HEIGHT or right - left > 2 * _WIDTH:
+    top = next(n for n, row in enumerate(rows) if "1" in row)
+    rows = _squeezed(_trimmed(rows), _HEIGHT)
+    columns = _trimmed(_turned(rows))
+    if step == 1 and len(columns) <= _NARROW_INK + 2:
+        slim = _squeezed(columns, _NARROW_INK)
+        columns = slim if len(slim) == _NARROW_INK else columns
+    columns = _squeezed(columns, 2 * _WIDTH)
+    height, width = len(rows), len(columns)
+    if height > _HEIGHT or width > 2 * _WIDTH:
         return None
-    wide = right - left > _NARROW_INK
-    box = 2 * _WIDTH if wide else _WIDTH
-    down = min(max(top - _UNIFONT_ASCENT + _ASCENT, 0), _HEIGHT - (bottom - top))
-    indent = (box - (right - left)) // 2 if wide else 0
-    placed = [0] * _HEIGHT
-    for n in range(top, bottom):
-        placed[down + n - top] = rows[n] >> (width - right) << (box - indent - (right - left))
-    return _bitmap(placed, wide=wide)
+    box = _WIDTH if width <= _NARROW_INK else 2 * _WIDTH
+    indent = (box - width) // 2 if box > _WIDTH else 0
+    down = min(max(top - _UNIFONT_ASCENT + _ASCENT, 0), _HEIGHT - height)
+    inked = [int("0" * indent + row.ljust(box - indent, "0"), 2) for row in _turned(columns)]
+    return _bitmap([0] * down + inked + [0] * (_HEIGHT - height - down), wide=box > _WIDTH)
+
+
+def _squeezed(lines: list[str], most: int) -> list[str]:
+    """The lines without some that are like the one before, from the middle out, until there are no more than that.
+
+    A stroke becomes shorter by it, or a gap; none vanishes.
+    """
+    lines = list(lines)
+    while len(lines) > most:
+        same = [n for n in range(1, len(lines)) if lines[n] == lines[n - 1]]
+        if not same:
+            return lines
+        del lines[min(same, key=lambda n: abs(2 * n - len(lines)))]
+    return lines
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    """Without blank lines before and after the ink."""
+    inked = [n for n, line in enumerate(lines) if "1" in line]
+    return lines[inked[0] : inked[-1] + 1]
+
+
+def _turned(lines: list[str]) -> list[str]:
+    """Rows as columns, and the other way about."""
+    return ["".join(line) for line in zip(*lines, strict=True)]
 
 
 def _bitmap(rows: list[int], *, wide: bool) -> Bitmap:
