@@ -178,7 +178,8 @@ def _of_hit(memory: "Memory", hit: "Hit") -> Recalled:
         text, trust = _note_now(memory, hit)
     elif hit.entry is not None:
         passage = memory.passage(memory.cold.entry(hit.entry))
-        text, trust, pages = passage.text, passage.trust, passage.pages
+        text, pages = passage.text, passage.pages
+        trust = passage.trust if hit.trust is Trust.EXACT else hit.trust  # an OCR engine's word stays approximate
     return Recalled(
         id=hit.id, kind=hit.kind, conversation=hit.conversation or None, entry=hit.entry_id or None,
         time=hit.time, role=hit.role or None, speaker=hit.speaker or None, score=round(hit.score, 4),

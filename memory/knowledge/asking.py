@@ -15,7 +15,8 @@ PASSAGE = 200  # tokens
 _OF_KNOWING = frozenset(
     ["learn", "learned", "learnt", "know", "knew", "known", "read", "note", "noted", "notes", "file", "files",
      "document", "documents", "say", "says", "said", "tell", "tells", "show", "find", "found", "write", "wrote",
-     "written", "saved", "knowledge", "paper", "papers", "pdf", "screenshot", "screenshots", "slides", "summarise", "summarize"]
+     "written", "saved", "knowledge", "paper", "papers", "pdf", "screenshot", "screenshots", "slides",
+     "summarise", "summarize"]
 )  # fmt: skip
 _ASKING = frozenset(
     ["what", "did", "do", "does", "i", "me", "my", "mine", "we", "our", "us", "about", "in", "on", "of", "from", "the",

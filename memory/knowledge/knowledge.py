@@ -109,10 +109,11 @@ class Knowledge:
         return sorted(found.values(), key=lambda known: (known.name, known.source))
 
     def text(self, known: Known) -> Passage:
-        """All of a file's text, as it was kept."""
+        """All of a file's text, as it was kept; approximate where an OCR engine read any of it."""
         parts = [self._cold.entry(seq) for seq in self._entries(known)]
         passages = [self._vault().entry_text(entry) for entry in parts]
-        sound = all(passage.trust is Trust.EXACT for passage in passages)
+        own = not any(place.read_by for place in self.places(known))
+        sound = own and all(passage.trust is Trust.EXACT for passage in passages)
         return Passage(
             text="".join(passage.text for passage in passages),
             trust=Trust.EXACT if sound else Trust.APPROXIMATE,

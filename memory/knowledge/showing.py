@@ -28,7 +28,7 @@ class Shower:
 
     def _view(self, hit: Hit, known: Known) -> View | None:
         def read(db: apsw.Connection) -> View | None:
-            at = spot(db, known.conversation, hit.entry or 0, hit.text_span[0])
+            at = spot(db, known.conversation, hit.entry or 0, *hit.text_span)
             return rows.view_at(db, known.seq, at.offset)
 
         return self._cold.read(read)

@@ -87,7 +87,7 @@ class Reader:
             return None
         start, end = best_window(passage.text, self._findings.worth, self._query.window_tokens)
         page = self._page_of(entry, start, passage)
-        at = self._spot(conversation, entry, start)
+        at = self._spot(conversation, entry, start, end)
         is_page = entry.kind is EntryKind.PAGE and bool(page)
         title = conversation.title
         speaker = entry.speaker or entry.role.value
@@ -118,11 +118,11 @@ class Reader:
             parts=found.parts,
         )
 
-    def _spot(self, conversation: Conversation, entry: Entry, start: int) -> Spot:
+    def _spot(self, conversation: Conversation, entry: Entry, start: int, end: int) -> Spot:
         """Where in its file the snippet stands, if it is of a file that was added."""
         if conversation.kind != KNOWN:
             return Spot()
-        return self._cold.read(lambda db: spot(db, conversation.seq, entry.seq, start))
+        return self._cold.read(lambda db: spot(db, conversation.seq, entry.seq, start, end))
 
     def _conversation(self, seq: int) -> Conversation:
         if seq not in self._conversations:

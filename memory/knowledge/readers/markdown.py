@@ -23,7 +23,7 @@ def headings_of(text: str) -> tuple[Place, ...]:
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
-        elif not fence and (heading := _HEADING.match(line.rstrip("\r\n"))):
+        elif not fence and (heading := _HEADING.match(line.strip("\ufeff\r\n"))):
             places.append(Place(at, shortened(heading[2])))
         at += len(line)
     return tuple(places)
