@@ -3,6 +3,7 @@
 MemoryTrouble           the root of this room's tree
 ├── NotFound            nothing has that name or id
 ├── Damaged             what is on disk is not what was written
+│   └── Unreachable     where packs stand cannot be reached just now
 ├── Approximate         it was read, and cannot be vouched for
 ├── NotAPage            the picture is none of our pages
 ├── OutOfDate           what was to be archived changed meanwhile
@@ -34,6 +35,12 @@ class Damaged(MemoryTrouble):
     """What is on disk is not what was written there."""
 
     code = "damaged"
+
+
+class Unreachable(Damaged):
+    """The place where packs stand does not answer, or does not let us in. Nothing there is known to be wrong."""
+
+    code = "unreachable"
 
 
 class Approximate(MemoryTrouble):

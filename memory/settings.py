@@ -20,6 +20,10 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
             extra={"guarded": True},
         ),
     ] = ""
+    cache: Annotated[
+        int,
+        Meta(ge=16, description="Packs fetched from such a place are kept here, at most so many megabytes of them."),
+    ] = 512
     parity: Annotated[
         int, Meta(ge=0, le=100, description="Parity kept beside each pack, in percent of its size; 0 keeps none.")
     ] = 0

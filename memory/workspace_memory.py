@@ -55,7 +55,7 @@ class Memory:
     def vault(self) -> Vault:
         space = self.workspace
         return Vault(
-            packs_at(self.settings.storage, space, self.cold),
+            packs_at(self.settings, space, self.cold),
             space.page_cache,
             self.cold,
             self._clock,
@@ -69,7 +69,8 @@ class Memory:
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        return Knowledge(self.workspace, self.cold, lambda: self.vault, lambda query: self.search.query(query))
+        asked = lambda query: self.search.query(query)  # noqa: E731, PLW0108 -- search opens when it is asked
+        return Knowledge(self.workspace, self.cold, lambda: self.vault, asked)
 
     @cached_property
     def mirrors(self) -> Mirrors:

@@ -1,22 +1,43 @@
 """Where a workspace's packs stand: in its own folder, or where the setting `archive.storage` says."""
 
+from foundation.errors import Misuse
 from foundation.paths import Workspace
 from memory.archive import ledger
 from memory.archive.storage import Folder, Storage
 from memory.cold import ColdStore
+from memory.settings import ArchiveSettings
 
 
-def packs_at(address: str, workspace: Workspace, cold: ColdStore) -> Storage:
-    """The place that `address` names, "" for the workspace's own folder. Nothing is asked of it yet.
+def packs_at(settings: ArchiveSettings, workspace: Workspace, cold: ColdStore) -> Storage:
+    """The place that the settings name; nothing is asked of it yet.
 
-    Raises Misuse for an address that is none.
+    Raises Misuse for an address that is none, MissingLibrary where what reaches it is not installed.
     """
-    if not address.strip():
-        return Folder(workspace.packs)
-    from memory.archive.remote import remote
+    home, address = Folder(workspace.packs), settings.storage.strip()
+    if not address:
+        return home
+    from memory.archive.cached import Cached
 
     def known(name: str) -> bytes | None:
         row = cold.read(lambda db: ledger.pack_row(db, name))
         return row.sha256 if row else None
 
-    return remote(address.strip(), workspace.pack_cache, known)
+    return Cached(_remote(address), home, Folder(workspace.pack_cache), known, settings.cache * 1_000_000)
+
+
+def _remote(address: str) -> Storage:
+    match address.partition("://"):
+        case ("s3", _, rest) if rest.partition("/")[0]:
+            from memory.archive.on_s3 import S3
+
+            return S3(address)
+        case ("ssh" | "sftp", _, rest) if rest.partition("/")[0]:
+            from memory.archive.over_ssh import OverSsh
+
+            return OverSsh(address)
+        case _:
+            raise Misuse(
+                "Where packs stand",
+                f"archive.storage is “{address}”.",
+                "Name s3://bucket/prefix or ssh://host/folder, or nothing for the workspace's own folder.",
+            )

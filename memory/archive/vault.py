@@ -26,7 +26,7 @@ from memory.archive.stacks import Stacks
 from memory.archive.storage import Folder, Storage
 from memory.archive.strangers import index_lost, strangers
 from memory.cold import ColdStore, Entry, Problem
-from memory.errors import Damaged, NotAPage, NotFound
+from memory.errors import Damaged, NotAPage, NotFound, Unreachable
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
@@ -303,14 +303,18 @@ class Vault:
     def _page(self, row: PageRow, label: str, start: int) -> PageText:
         from memory.archive.reading import read_picture
 
-        read, why = None, "its pixels do not match its hash"
+        read, away, why = None, None, "its pixels do not match its hash"
         try:
             read = read_picture(self._stacks.png(row), label=label, sha256=row.sha256, page_id=row.id)
         except (Damaged, NotAPage) as error:
+            away = error if isinstance(error, Unreachable) else None
             why = error.message.rstrip(".")
         if read is not None and read.trust is Trust.EXACT:
             return read
-        if (kept := self._kept_text(row, label, start)) is not None:
+        kept = self._kept_text(row, label, start)
+        if away is not None and kept is None:
+            raise away
+        if kept is not None:
             self._tell(row, label, why, "Its text is taken from memory/archive, where it was kept to the letter.")
             return PageText(text=kept, trust=Trust.EXACT, engine=STORED, read_ms=0.0, page_id=row.id,
                             number=row.number, label=label)  # fmt: skip

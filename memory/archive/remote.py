@@ -1,0 +1,125 @@
+"""What places elsewhere have in common: one connection, made when it is first needed, and errors in plain words."""
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+from foundation.installing import install_extra
+from memory.errors import Damaged, Unreachable
+from models.errors import MissingLibrary
+
+T = TypeVar("T")
+
+
+def need(library: str, what: str, extra: str) -> None:
+    """Raises MissingLibrary, with the one command that installs it."""
+    if find_spec(library) is None:
+        raise MissingLibrary(f"{library} is not installed", f"{what} need the library {library}.", install_extra(extra))
+
+
+class Remote(ABC):
+    """A folder behind fsspec. `place` is its address."""
+
+    trouble: tuple[type[BaseException], ...] = (OSError,)
+    """What its library raises where the place does not answer, or does not let us in."""
+
+    def __init__(self, address: str, folder: str) -> None:
+        self._address = address
+        self._folder = folder
+        self._connection: Any = None  # an fsspec file system, whose types are not declared
+        self._lock = threading.RLock()
+
+    @property
+    def place(self) -> str:
+        return self._address
+
+    def names(self) -> list[str]:
+        """Every file's name, sorted; none where nothing was written yet."""
+
+        def listed(fs: Any) -> list[str]:
+            try:
+                found = fs.ls(self._folder, detail=True, refresh=True)
+            except FileNotFoundError:
+                return []
+            return sorted(one["name"].rpartition("/")[2] for one in found if one["type"] == "file")
+
+        return [name for name in self._do(listed) if name and not name.startswith(".")]
+
+    def size(self, name: str) -> int:
+        return int(self._do(lambda fs: fs.info(self._path(name), refresh=True)["size"], name))
+
+    def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
+        whole: bytes = self._do(lambda fs: fs.cat_file(self._path(name)), name)
+        found = whole[offset:] if length is None else whole[offset : offset + length]
+        if length is not None and len(found) != length:
+            raise Damaged("Cut off", f"{self.place}/{name} ends before it should.", "A backup has the whole of it.")
+        return found
+
+    def write(self, name: str, data: bytes) -> None:
+        self._do(lambda fs: self._put(fs, self._path(name), data))
+
+    def delete(self, name: str) -> None:
+        """Quiet where there is none."""
+
+        def gone(fs: Any) -> None:
+            try:
+                fs.rm_file(self._path(name))
+            except FileNotFoundError:
+                return
+
+        self._do(gone)
+
+    def close(self) -> None:
+        """Ends the connection. The next call makes another."""
+        with self._lock:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                self._end(connection)
+
+    @abstractmethod
+    def _connect(self) -> Any: ...
+
+    @abstractmethod
+    def _end(self, connection: Any) -> None: ...
+
+    @abstractmethod
+    def _put(self, fs: Any, path: str, data: bytes) -> None:
+        """Whole, or not at all."""
+
+    def _path(self, name: str) -> str:
+        return f"{self._folder}/{name}"
+
+    def _do(self, work: Callable[[Any], T], name: str = "") -> T:
+        """The work, on the connection; once more on a new one where the old one had broken."""
+        with self._lock:
+            old = self._connection is not None
+            try:
+                return self._once(work)
+            except FileNotFoundError as error:
+                if not name:
+                    raise self._unreachable(error) from error
+                raise Damaged(
+                    "A file of the archive is missing",
+                    f"{self.place}/{name} is not there.",
+                    "`palimpsest check` names all that is damaged.",
+                ) from error
+            except self.trouble as error:
+                self.close()
+                if not old:
+                    raise self._unreachable(error) from error
+        return self._do(work, name)
+
+    def _once(self, work: Callable[[Any], T]) -> T:
+        if self._connection is None:
+            self._connection = self._connect()
+        return work(self._connection)
+
+    def _unreachable(self, error: BaseException) -> Unreachable:
+        why = " ".join(str(error).split()) or type(error).__name__
+        return Unreachable(
+            "The archive cannot be reached",
+            f"{self.place}: {why}. Nothing was let go.",
+            "Look at the address (archive.storage), your network and your keys, then try again.",
+        )
