@@ -69,8 +69,12 @@ class Memory:
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        asked = lambda query: self.search.query(query)  # noqa: E731, PLW0108 -- search opens when it is asked
-        return Knowledge(self.workspace, self.cold, lambda: self.vault, asked)
+        return Knowledge(
+            self.workspace,
+            self.cold,
+            lambda: self.vault,
+            lambda query: self.search.query(query),  # noqa: PLW0108 -- search opens when it is asked
+        )
 
     @cached_property
     def mirrors(self) -> Mirrors:
