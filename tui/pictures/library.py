@@ -1,14 +1,16 @@
-"""textual-image, kept quiet.
+"""textual-image, for terminals that draw pixels, kept quiet.
 
 On import it asks the terminal what it can draw and how large a cell is, and reads the answer from standard input,
-where the person types. Without a standard input it asks nothing. It also writes pictures for Kitty to standard output
-by itself; between the two halves of a frame they would tear it, so they go the driver's way.
+where the person types. Without a standard input it asks nothing, and the size of a cell is known beforehand. It also
+writes pictures for Kitty to standard output by itself; between the two halves of a frame they would tear it, so they go
+the driver's way.
 """
 
+import logging
 import sys
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from textual._context import active_app
 from textual.widget import Widget
@@ -21,18 +23,16 @@ if TYPE_CHECKING:
 _loading = Lock()
 
 
-class PictureWidget(Protocol):
-    """A widget of the library: `image` is what it shows."""
-
-    image: "Picture | None"
-
-
 @cache
 def library() -> Any:
     """The package `textual_image`, loaded at the first picture."""
     with _loading:
         standard_input, sys.__stdin__ = sys.__stdin__, None  # type: ignore[misc]  # what it takes for "no terminal"
         try:
+            from textual_image import _terminal
+
+            logging.getLogger("textual_image").addHandler(logging.NullHandler())
+            _terminal.get_cell_size._result = _cell_size(_terminal)  # type: ignore[attr-defined]  # where it keeps it
             import textual_image.renderable.tgp
             import textual_image.widget  # pyright: ignore[reportUnusedImport] - a module of the package that is given
         finally:
@@ -41,20 +41,22 @@ def library() -> Any:
     return textual_image
 
 
+def _cell_size(terminal: Any) -> Any:
+    """Pixels of a cell, as the system knows them; those of a VT340 where it does not."""
+    try:
+        rows, columns, width, height = terminal.get_tiocgwinsz()
+    except (OSError, RuntimeError, NotImplementedError):
+        rows = columns = width = height = 0
+    if not (rows and columns and width and height):
+        return terminal.CellSize(10, 20)
+    return terminal.CellSize(max(width // columns, 1), max(height // rows, 1))
+
+
 def widget(drawing: Drawing, picture: "Picture") -> Widget:
-    """A widget that shows the picture as large as its box, its proportions kept."""
+    """A widget that shows the picture in pixels, as large as its box, its proportions kept. `drawing` is KITTY or
+    SIXEL."""
     kinds = library().widget
-    kind = {
-        Drawing.KITTY: kinds.TGPImage, Drawing.SIXEL: kinds.SixelImage, Drawing.BLOCKS: kinds.HalfcellImage,
-    }.get(drawing, kinds.UnicodeImage)  # fmt: skip
-    return kind(picture)
-
-
-def renderable(drawing: Drawing, picture: "Picture", width: int, height: int) -> Any:
-    """The picture as something that Rich prints, in characters alone; `width` and `height` in cells."""
-    kinds = library().renderable
-    kind = kinds.UnicodeImage if drawing is Drawing.SHADES else kinds.HalfcellImage
-    return kind(picture, width=width, height=height)
+    return (kinds.TGPImage if drawing is Drawing.KITTY else kinds.SixelImage)(picture)
 
 
 def _through_the_driver(*, payload: str | None = None, **keys: int | str | None) -> None:

@@ -94,14 +94,19 @@ class PictureScreen(ModalScreen[None]):
             return
         if self._picture is None:
             return
-        from tui.pictures.library import library, widget
-
-        await asyncio.to_thread(library)
         box = self.query_one("#picture").size
         shown = self._picture.crop(self._zoom.box(*self._picture.size, box.width / max(box.height * CELL, 1)))
         self._forget()
-        self._widget = widget(drawing, shown)
-        await self._put(self._widget)
+        if drawing in {Drawing.KITTY, Drawing.SIXEL}:
+            from tui.pictures.library import library, widget
+
+            await asyncio.to_thread(library)
+            self._widget = widget(drawing, shown)
+            await self._put(self._widget)
+            return
+        from tui.pictures.blocks import BlockPicture
+
+        await self._put(BlockPicture(shown, drawing))
 
     async def _instead(self, words: str) -> None:
         self._picture = None

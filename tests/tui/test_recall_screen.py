@@ -1,0 +1,243 @@
+"""Looking through memory on the screen: the list, a passage, its page. The memory is real."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from textual.widgets import OptionList
+
+from foundation.clock import SystemClock
+from foundation.paths import Workspace
+from foundation.privacy import as_given, clear
+from memory.cold import Draft, EntryKind
+from memory.errors import Damaged
+from memory.workspace_memory import Memory
+from models.messages import Role
+from tests.tui.fakes import FakeSession, answer
+from tui.screens.recall.browser import RecallScreen
+from tui.screens.recall.passage import PassageScreen
+from tui.screens.recall.picture import PictureScreen
+
+BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
+BOILER = "The boiler is serviced in May by Hansen. 锅炉每年五月保养。 🙂"
+
+
+@pytest.fixture
+def memory(workspace: Workspace) -> Iterator[Memory]:
+    opened = Memory.open(workspace, SystemClock())
+    yield opened
+    opened.close()
+
+
+def say(memory: Memory, *texts: str, title: str = "House") -> list[str]:
+    """A conversation of Ann's; gives the ids of its entries."""
+    conversation = memory.cold.new_conversation(clear(title))
+    drafts = [
+        Draft(
+            conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, speaker="Ann",
+            text=clear(text), time=BEGAN + timedelta(minutes=number),
+        )
+        for number, text in enumerate(texts)
+    ]  # fmt: skip
+    return [entry.id for entry in memory.cold.append_many(drafts) if entry]
+
+
+@asynccontextmanager
+async def looking(open_chat: Any, memory: Memory, query: str = "", **more: Any) -> AsyncIterator[Any]:
+    session = FakeSession(lambda text: answer(text))
+    session.memory = memory  # type: ignore[assignment]
+    async with open_chat(session=session, **more) as chat:
+        await chat.type(f"/recall {query}".strip())
+        await chat.press("escape", "enter")
+        await chat.until(lambda: isinstance(chat.app.screen, RecallScreen | PassageScreen))
+        yield chat
+
+
+def seen(chat: Any) -> str:
+    return "\n".join(chat.seen)
+
+
+async def found(chat: Any) -> None:
+    await chat.until(lambda: isinstance(chat.app.screen, RecallScreen) and chat.app.screen._rows)
+
+
+async def test_what_is_found_stands_with_date_trust_and_words(open_chat: Any, memory: Memory) -> None:
+    say(memory, BOILER, "The harbour office moved to Quay 7.")
+    async with looking(open_chat, memory, "boiler") as chat:
+        await chat.until(lambda: "1 found" in seen(chat))
+        assert "The boiler is serviced in May by Hansen." in seen(chat)
+        assert "exact · 2026-03-14 09:26 · Ann · House" in seen(chat)
+        assert "harbour" not in seen(chat)
+        await chat.press("escape")
+        assert chat.app.screen is chat.screen
+
+
+async def test_nothing_asked_lists_what_is_newest_and_typing_looks(open_chat: Any, memory: Memory) -> None:
+    say(memory, BOILER, "The harbour office moved to Quay 7.")
+    async with looking(open_chat, memory) as chat:
+        await chat.until(lambda: "2 found" in seen(chat))
+        assert seen(chat).index("harbour") < seen(chat).index("boiler")
+        await chat.type("boiler")
+        await chat.until(lambda: "1 found" in seen(chat))
+        assert "harbour" not in seen(chat)
+        await chat.type("zzz")
+        await chat.until(lambda: "nothing is remembered about it" in seen(chat))
+
+
+async def test_enter_shows_the_passage_whole(open_chat: Any, memory: Memory) -> None:
+    say(memory, BOILER + "\n" + "\n".join(f"line {number}" for number in range(200)))
+    async with looking(open_chat, memory, "boiler") as chat:
+        await found(chat)
+        await chat.press("enter")
+        await chat.until(lambda: "201 lines" in seen(chat))
+        assert "exact, as it was stored" in seen(chat)
+        assert "锅炉每年五月保养。" in seen(chat)
+        await chat.press("end")
+        assert "201  line 199" in seen(chat)
+        await chat.press("home")
+        assert "1  The boiler" in seen(chat)
+        await chat.press("p")  # it is on no page
+        assert isinstance(chat.app.screen, PassageScreen)
+        await chat.press("escape")
+        assert isinstance(chat.app.screen, RecallScreen)
+
+
+async def test_a_reference_goes_straight_to_its_passage(open_chat: Any, memory: Memory) -> None:
+    (entry, _) = say(memory, BOILER, "Something else.")
+    async with looking(open_chat, memory, entry) as chat:
+        await chat.until(lambda: isinstance(chat.app.screen, PassageScreen) and "May by Hansen" in seen(chat))
+        assert "Something else" not in seen(chat)
+
+
+async def test_a_reference_to_nothing_says_so(open_chat: Any, memory: Memory) -> None:
+    say(memory, BOILER)
+    async with looking(open_chat, memory, "pg_doesnotexist") as chat:
+        await chat.until(lambda: "pg_doesnotexist" in seen(chat) and "looking" not in seen(chat))
+        assert "found ·" not in seen(chat)
+        assert not chat.app.screen._rows
+
+
+async def test_a_citation_goes_into_the_prompt_beside_what_stands_there(open_chat: Any, memory: Memory) -> None:
+    (entry,) = say(memory, BOILER)
+    async with looking(open_chat, memory, "boiler") as chat:
+        chat.screen.prompt.put("as in")
+        await found(chat)
+        await chat.press("enter")
+        await chat.until(lambda: "characters" in seen(chat))
+        await chat.press("i")
+        await chat.until(lambda: chat.app.screen is chat.screen)
+        assert chat.screen.prompt.text == f"as in [House · Ann · 2026-03-14 · {entry}] "
+
+
+async def test_a_copy_is_to_the_letter_and_what_is_seen_is_not_obeyed(open_chat: Any, memory: Memory) -> None:
+    text = "boiler \x1b]52;c;QUJD\x07 \x9b31m \u202e [@click=app.quit]x[/] \x00"
+    say(memory, text, title="a \x1b[2J title")
+    async with looking(open_chat, memory, "boiler") as chat:
+        await found(chat)
+        assert not {"\x1b", "\x9b", "\u202e", "\x00"} & set(seen(chat))
+        await chat.press("enter")
+        await chat.until(lambda: "characters" in seen(chat))
+        assert not {"\x1b", "\x9b", "\u202e", "\x00"} & set(seen(chat))
+        assert "[@click=app.quit]x[/]" in seen(chat)
+        await chat.press("c")
+        assert chat.app.clipboard == text
+
+
+async def test_more_rows_come_as_one_goes_down(open_chat: Any, memory: Memory) -> None:
+    say(memory, *(f"The boiler's reading number {number} was {number * 37}." for number in range(130)))
+    async with looking(open_chat, memory) as chat:
+        await found(chat)
+        assert len(chat.app.screen._rows) == 50
+        for _ in range(14):
+            await chat.press("pagedown")
+            await chat.until(lambda: not chat.app.screen._fetching)
+        assert len(chat.app.screen._rows) == 130
+        assert chat.app.screen.query_one(OptionList).highlighted == 129
+        assert "number 0 was 0" in seen(chat)
+
+
+async def test_an_archived_passage_shows_its_page_as_a_picture(open_chat: Any, memory: Memory) -> None:
+    archived = memory.vault.archive_text(as_given(BOILER + "\n" + "More of it. " * 1500), label="A letter")
+    assert len(archived.pages) > 1
+    async with looking(open_chat, memory, archived.pages[0].id) as chat:
+        await chat.until(lambda: "read from its pixels" in seen(chat))
+        await chat.press("p")
+        await chat.until(lambda: isinstance(chat.app.screen, PictureScreen) and "▀" in seen(chat))
+        assert f"Page {archived.pages[0].id}" in seen(chat)
+        assert "vision tokens" in seen(chat)
+        whole = seen(chat)
+        await chat.press("plus")
+        await chat.until(lambda: chat.app.screen._zoom.level == 1 and "▀" in seen(chat))
+        await chat.press("o")  # there is no desktop here: told, and nothing is run
+        await chat.press("escape")
+        assert isinstance(chat.app.screen, PassageScreen)
+        assert whole.count("▀") > 100
+
+
+async def test_a_damaged_page_is_said_to_be_that(
+    open_chat: Any, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (page,) = memory.vault.archive_text(as_given(BOILER), label="A letter").pages
+    async with looking(open_chat, memory, page.id) as chat:
+        await chat.until(lambda: "read from its pixels" in seen(chat))
+
+        def damaged(_page: str) -> None:
+            raise Damaged("A page is damaged", f"Page {page.id}: its pixels do not match its hash.", "Look it over.")
+
+        monkeypatch.setattr(memory.vault, "png", damaged)
+        await chat.press("p")
+        await chat.until(lambda: "its pixels do not match its hash" in seen(chat))
+        assert "it cannot be shown" in seen(chat)
+
+
+async def test_a_passage_that_cannot_be_read_says_why_and_shows_what_there_is(
+    open_chat: Any, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(memory, BOILER)
+
+    def damaged(*_: object) -> None:
+        raise Damaged("A text is missing", "It stands on no page.", "`palimpsest check` looks it over.")
+
+    async with looking(open_chat, memory, "boiler") as chat:
+        await found(chat)
+        monkeypatch.setattr("agent.browsing.whole", damaged)
+        await chat.press("enter")
+        await chat.until(lambda: "A text is missing" in seen(chat))
+        assert "May by Hansen" in seen(chat)  # what search had of it
+        await chat.press("c", "p")
+        assert isinstance(chat.app.screen, PassageScreen)
+
+
+async def test_a_slow_read_does_not_hold_the_keys(
+    open_chat: Any, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(memory, BOILER)
+    release = threading.Event()
+    async with looking(open_chat, memory, "boiler") as chat:
+        await found(chat)
+        monkeypatch.setattr("agent.browsing.whole", lambda *_: release.wait(5))
+        await chat.press("enter")
+        await chat.until(lambda: "reading …" in seen(chat))
+        async with asyncio.timeout(1):
+            await chat.press("escape")
+        assert isinstance(chat.app.screen, RecallScreen)
+        release.set()
+
+
+async def test_ten_thousand_lines_open_at_once(open_chat: Any, memory: Memory) -> None:
+    (entry,) = say(memory, "\n".join(f"boiler line {number}, 第{number}行 🙂" for number in range(10_000)))
+    async with looking(open_chat, memory, entry) as chat:
+        await chat.until(lambda: "10,000 lines" in seen(chat), within=8)
+        await chat.press("end")
+        await chat.until(lambda: "10000  boiler line 9999" in seen(chat))
+
+
+async def test_where_it_is_wide_the_passage_stands_beside_the_list(open_chat: Any, memory: Memory) -> None:
+    say(memory, BOILER)
+    async with looking(open_chat, memory, "boiler", size=(140, 30)) as chat:
+        await found(chat)
+        await chat.until(lambda: seen(chat).count("锅炉每年五月保养。") == 2)
