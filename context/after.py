@@ -10,6 +10,7 @@ from context.budget import Budget
 from context.counting import Counting
 from context.plan import Plan
 from context.resident.in_view import TO_COME, Asked, page_room
+from context.resident.recipe import Begin
 from context.view import View
 from memory.cold import Entry
 from models.chat.port import Profile
@@ -25,6 +26,8 @@ class Leaving(Struct, frozen=True, kw_only=True):
     profile: Profile
     budget: Budget
     beside: int
+    nominal: int  # what pages may take of a request
+    begin: Begin | None = None  # where the pages of the epoch before begin
 
 
 def past_after(bench: Bench, leaving: Leaving, entries: Sequence[Entry], counting: Counting, *, asks: bool) -> Past:
@@ -40,10 +43,10 @@ def past_after(bench: Bench, leaving: Leaving, entries: Sequence[Entry], countin
             summaries=tuple(said),
             leaving=plan.leaving,
             profile=leaving.profile,
+            begin=leaving.begin,
             counting=counting,
-            room=page_room(
-                bench.pages.room(leaving.profile, leaving.budget), leaving.budget, leaving.beside + summaries
-            ),
+            nominal=leaving.nominal,
+            room=page_room(leaving.nominal, leaving.budget, leaving.beside + summaries),
         )
     )
     pages = tuple(zip(standing.pages, bench.pages.drawn(standing.pages), strict=True))

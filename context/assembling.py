@@ -61,15 +61,21 @@ class Assembling:
         self._shelf: Shelf = bench.shelf.now()
         self._view: View = bench.past.view(self._turn.leaf, self._budget.total, self._turn.entry)
         self._tool_tokens = tool_tokens(asked.tools, counting.counter)
+        self._page_room = bench.pages.room(asked.profile, self._budget)
+        self._stood: EpochState | None = None  # the epoch as it was stored
 
     def done(self) -> Assembled:
         """The request. Raises TooLarge, NoSuchSkill, BadAttachment."""
-        state, new, changed = self._epoch()
+        return self._fitting(*self._epoch())
+
+    def _fitting(self, state: EpochState, new: bool, changed: str) -> Assembled:
         try:
             return self._made(state, new, changed)
         except TooLarge:
-            if state.pages:
-                return self._made(self._begun(state.number + 1, NO_ROOM, pages=False), True, NO_ROOM)
+            if self._page_room:  # pages are the first to give way
+                self._page_room = 0
+                lighter = (self._begun(state.number + 1, NO_ROOM), True, NO_ROOM) if state.pages else None
+                return self._fitting(*(lighter or (state, new, changed)))
             room = self._budget.shares[Layer.SYSTEM] + self._budget.shares[Layer.PROJECT]
             head = self._bench.heads.weighed(state, self._counting)
             if new or head is None or head.tokens <= room:
@@ -84,7 +90,7 @@ class Assembling:
         stored = self._bench.cold.epoch(conversation.seq) if conversation else None
         if stored is None:
             return self._begun(1, ""), True, ""
-        state = decoded(stored.state)
+        state = self._stood = decoded(stored.state)
         why = self._why_it_ends(state) if state else stored.reason
         if state and not why:
             return state, False, ""
@@ -104,7 +110,7 @@ class Assembling:
             summary=summaries[-1].seq if summaries else None,
         )
 
-    def _begun(self, number: int, reason: str, *, pages: bool = True) -> EpochState:
+    def _begun(self, number: int, reason: str) -> EpochState:
         state = begun(
             self._shelf,
             self._ground(),
@@ -114,13 +120,10 @@ class Assembling:
             number=number,
             reason=reason,
         )
-        return self._with_pages(state) if pages and self._view.summaries else state
+        return self._with_pages(state) if self._page_room and self._view.summaries else state
 
     def _with_pages(self, state: EpochState) -> EpochState:
         """The epoch with what is old on pages, as far as the model sees and there is room."""
-        room = self._bench.pages.room(self._asked.profile, self._budget)
-        if not room:
-            return state
         beside = self._past(state).tokens + self._fixed(state)
         standing = self._bench.pages.chosen(
             PagesAsked(
@@ -129,7 +132,9 @@ class Assembling:
                 summaries=tuple(summary.seq for summary in self._view.summaries),
                 profile=self._asked.profile,
                 counting=self._counting,
-                room=page_room(room, self._budget, beside),
+                nominal=self._page_room,
+                room=page_room(self._page_room, self._budget, beside),
+                begin=self._stood.pages_begin if self._stood else None,
             )
         )
         unread = tuple((Layer.CONVERSATION.value, Dropped("a page in view", 0, why)) for why in standing.unread)
@@ -137,6 +142,7 @@ class Assembling:
             state,
             pages=standing.pages,
             pages_digest=standing.digest,
+            pages_begin=standing.begin,
             hidden=standing.hidden,
             dropped=state.dropped + unread,
         )
@@ -217,6 +223,8 @@ class Assembling:
 
     def _recalled(self, state: EpochState) -> tuple[Recalled, ...]:
         settings, turn = self._bench.settings, self._turn
+        if turn.brought is not None:
+            return turn.brought
         if not (settings.recall and self._asked.recall):
             return ()
         entries = self._view.seqs | ({turn.entry} if turn.entry is not None else set[int]())
@@ -238,7 +246,7 @@ class Assembling:
         past = materials.past
         zone_b = sum(tokens for _, tokens in past.summaries)
         low = int(self._budget.total * self._bench.settings.low_water)
-        pages = expected(self._bench.pages.room(self._asked.profile, self._budget), past)
+        pages = expected(self._page_room, past)
         figures = Figures(self._budget.total, materials.fixed + tail + pages, zone_b - past.page_tokens, low)
         tokens = tokens_by_entry(past)
         plan = planned(self._view, tokens, figures, self._bench.settings, running=self._turn.continuing)
@@ -263,6 +271,8 @@ class Assembling:
             profile=self._asked.profile,
             budget=self._budget,
             beside=materials.fixed + tail + sum(tokens.get(entry.seq, 0) for entry in plan.kept),
+            nominal=self._page_room,
+            begin=materials.state.pages_begin,
         )
         past = past_after(self._bench, leaving, plan.kept, self._counting, asks=not self._turn.continuing)
         left = sum(tokens.get(entry.seq, 0) for entry in plan.leaving)

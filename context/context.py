@@ -15,7 +15,7 @@ from context.bench import Bench, Pending
 from context.budget import Budget, budget_for
 from context.compaction import OnPage, Place
 from context.counting import Counting
-from context.epoch import Told, decoded, encoded
+from context.epoch import EpochState, Told, decoded, encoded
 from context.layers.conversation import message_of
 from context.layers.message import ReadImage
 from context.notice import Notice
@@ -25,6 +25,7 @@ from context.pictures import PictureReader
 from context.plan import Figures, Plan, planned
 from context.receipt import Receipt
 from context.resident.in_view import PagesInView
+from context.resident.recipe import Begin
 from context.settings import ContextSettings
 from context.shelf import WorkspaceShelf
 from context.skills import Skill
@@ -50,6 +51,7 @@ class _Weighed(Struct, frozen=True):
     fixed: int
     before: int
     pages: int = 0
+    begin: Begin | None = None
 
 
 class Context:
@@ -196,7 +198,8 @@ class Context:
 
     def _weighed(self, place: Place, profile: Profile, counting: Counting, budget: Budget) -> "_Weighed":
         """What is in view, what it takes, and what would leave."""
-        past = self._in_view(place, counting)
+        state = self._stands(place.conversation)
+        past = self._in_view(place, state, counting)
         waiting = self._bench.pending.get(place.conversation.seq)
         pending = waiting or self._resting(place.conversation, counting)
         tokens = dict(tokens_by_entry(past))
@@ -209,13 +212,18 @@ class Context:
         low = self._low(budget, before, pending.fixed, running)
         figures = Figures(budget.total, pending.fixed + pages, zone_b - past.page_tokens, low)
         plan = planned(place.view, tokens, figures, self._bench.settings, running=running)
-        return _Weighed(plan, tokens, pending.fixed, before, pages - past.page_tokens)
+        begin = state.pages_begin if state else None
+        return _Weighed(plan, tokens, pending.fixed, before, pages - past.page_tokens, begin)
 
-    def _in_view(self, place: Place, counting: Counting) -> Past:
-        """Zones B and C as the conversation's last request had them."""
-        stored = self._memory.cold.epoch(place.conversation.seq)
+    def _stands(self, conversation: Conversation) -> EpochState | None:
+        """The epoch that the conversation's last request was of, as far as its pages are still what they were."""
+        stored = self._memory.cold.epoch(conversation.seq)
         state = decoded(stored.state) if stored else None
-        if state is None or self._bench.pages.changed(state.pages, state.pages_digest):
+        return None if state and self._bench.pages.changed(state.pages, state.pages_digest) else state
+
+    def _in_view(self, place: Place, state: EpochState | None, counting: Counting) -> Past:
+        """Zones B and C as the last request had them."""
+        if state is None:
             return self._bench.past.past(place.view, counting, asks=False)
         pages = tuple(zip(state.pages, self._bench.pages.drawn(state.pages), strict=True))
         return self._bench.past.past(place.view, counting, asks=False, pages=pages, hidden=state.hidden)
@@ -232,7 +240,15 @@ class Context:
         text = compaction.summary_of(plan, view, reader.text_of, counting)
         beside = weighed.fixed + sum(weighed.tokens.get(entry.seq, 0) for entry in plan.kept)
         leaving = Leaving(
-            leaf=place.leaf, view=view, plan=plan, text=text, profile=profile, budget=budget, beside=beside
+            leaf=place.leaf,
+            view=view,
+            plan=plan,
+            text=text,
+            profile=profile,
+            budget=budget,
+            beside=beside,
+            nominal=self._bench.pages.room(profile, budget),
+            begin=weighed.begin,
         )
         past = past_after(self._bench, leaving, (), counting, asks=False)
         left = sum(weighed.tokens.get(entry.seq, 0) for entry in plan.leaving)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from context.report import Dropped
-from context.resident.recipe import Recipe
+from context.resident.recipe import Begin, Recipe
 
 
 class HeadPiece(Struct, frozen=True):
@@ -45,6 +45,7 @@ class EpochState(Struct, frozen=True, kw_only=True):
     told: dict[str, Told] = msgspec.field(default_factory=dict)
     pages: tuple[Recipe, ...] = ()  # in view, oldest first
     pages_digest: str = ""  # of their very bytes
+    pages_begin: Begin | None = None
     hidden: tuple[int, ...] = ()  # summaries not said, for every word they stand for stands on a page
 
 

@@ -6,27 +6,27 @@ from msgspec import Struct
 
 from context.counting import Counting
 from context.resident.layout import Text, WordsOf, chapters_of, laid_out, shown_text, texts_of
-from context.resident.recipe import Chapter, Recipe
+from context.resident.recipe import Begin, Chapter, Recipe
 from context.resident.runs import Run
 from memory.archive.factsheet import MOST, factsheet
 from memory.archive.gate import FRAME, stays_text, worth_it
 from memory.archive.modes import Mode
+from memory.cold.entries import Entry
 from memory.errors import MemoryTrouble
 from models.tokens import image_tokens
 
+OPENING = 90  # tokens of the words before all pages, and of the word in reply
 FACTS_PART = 8  # a factsheet takes at most an eighth of what its picture does
 
 
 class Choice(Struct, frozen=True):
-    """Oldest first. `whole` are the runs (by their summary) of which every word stands on these pages."""
+    """Pages, oldest first. `whole` are the entries of which every word stands on them; `begin` is where the first of
+    them begins, so that the next epoch cuts the past in the same places; `unread`: why entries could not be read."""
 
     pages: tuple[Recipe, ...] = ()
     whole: frozenset[int] = frozenset()
-    unread: tuple[str, ...] = ()  # why entries could not be read
-
-    @property
-    def tokens(self) -> int:
-        return sum(page.tokens for page in self.pages)
+    begin: Begin | None = None
+    unread: tuple[str, ...] = ()
 
 
 class _Spending:
@@ -60,33 +60,69 @@ class _Spending:
         self._rung_left = self.left if self._at >= len(self._rungs) - 1 else self.left // 2
 
 
-def chosen(runs: Sequence[Run], rungs: Sequence[Mode], room: int, words: WordsOf, counting: Counting) -> Choice:
-    """Pages of the runs, newest first, until the budget is spent.
+class Budgeted(Struct, frozen=True):
+    """The sizes that pages go through as they age, and the tokens they may take."""
 
-    What the gate keeps as text, or cannot be read, is left to its run's summary.
+    ladder: tuple[Mode, ...]
+    room: int
+
+
+def chosen(
+    entries: Sequence[Entry], begin: Begin | None, budgeted: Budgeted, words: WordsOf, counting: Counting
+) -> Choice:
+    """Pages of these entries (oldest first), the newest first chosen, until the budget is spent.
+
+    What the gate keeps as text, or cannot be read, is left to the summaries. Where all together would cost as much as
+    their words, there are none.
     """
-    spending = _Spending(rungs, room)
-    pages: list[Recipe] = []
-    whole: set[int] = set()
-    unread: list[str] = []
-    for run in runs:
-        entries = {entry.seq: entry for entry in run.entries}
+    reading = _Reading(words)
+    texts = reading.texts(_from(entries, begin), begin)
+    by_seq = {text.entry.seq: text.entry for text in texts}
+    chapters = [*chapters_of(texts, budgeted.ladder[0])]
+    spending = _Spending(budgeted.ladder, budgeted.room - OPENING)
+    made = [_made(texts_of(chapter, by_seq, reading.of), spending, counting) for chapter in reversed(chapters)]
+    recipes = list(zip(chapters, reversed(made), strict=True))
+    pages = tuple(recipe for _, recipe in recipes if recipe)
+    if sum(page.tokens for page in pages) + OPENING >= sum(page.stands_for for page in pages):
+        return Choice(unread=tuple(reading.troubles))
+    missing = {seq for chapter, recipe in recipes if not (recipe and recipe.whole) for seq in chapter.entries}
+    first = pages[0].chapter
+    start = Begin(first.entries[0], first.start, first.line)
+    return Choice(pages, frozenset(by_seq) - missing, start, tuple(reading.troubles))
+
+
+class _Reading:
+    """Reads entries once each; one that cannot be read says nothing, and why is kept."""
+
+    def __init__(self, words: WordsOf) -> None:
+        self._words = words
+        self._read: dict[int, str] = {}
+        self.troubles: list[str] = []
+
+    def of(self, entry: Entry) -> str:
+        if entry.seq not in self._read:
+            self._read[entry.seq] = self._said(entry)
+        return self._read[entry.seq]
+
+    def texts(self, entries: Sequence[Entry], begin: Begin | None) -> list[Text]:
+        """Those that say anything; the first from where the chapters begin."""
+        found = [Text(entry, said) for entry in entries if (said := self.of(entry))]
+        if found and begin and found[0].entry.seq == begin.entry:
+            found[0] = Text(found[0].entry, found[0].text, begin.start, begin.line)
+        return found
+
+    def _said(self, entry: Entry) -> str:
         try:
-            chapters = [texts_of(chapter, entries, words) for chapter in _newest_first(run, rungs, words)]
+            return self._words(entry)
         except MemoryTrouble as trouble:
-            unread.append(trouble.message)
-            continue
-        made = [_made(texts, spending, counting) for texts in chapters]
-        pages += [recipe for recipe in made if recipe]
-        if all(recipe and recipe.whole for recipe in made):
-            whole.add(run.summary)
-        if spending.rung is None:
-            break
-    return Choice(tuple(reversed(pages)), frozenset(whole), tuple(unread))
+            self.troubles.append(trouble.message)
+            return ""
 
 
-def _newest_first(run: Run, rungs: Sequence[Mode], words: WordsOf) -> list[Chapter]:
-    return [*chapters_of(run.entries, words, rungs[0])][::-1]
+def _from(entries: Sequence[Entry], begin: Begin | None) -> Sequence[Entry]:
+    """The entries from where the chapters begin; all where that is not among them."""
+    at = next((n for n, entry in enumerate(entries) if begin and entry.seq == begin.entry), 0)
+    return entries[at:]
 
 
 def _made(texts: Sequence[Text], spending: _Spending, counting: Counting) -> Recipe | None:
@@ -150,8 +186,9 @@ def hidden(summaries: Sequence[int], runs: Sequence[Run], choice: Choice, *, com
     found: list[int] = []
     before = 0
     for summary in summaries:
-        own = [run.summary for run in runs if before < run.summary <= summary]
-        if own and all(run in choice.whole for run in own) and (before or complete):
+        own = [run for run in runs if before < run.summary <= summary]
+        said = {entry.seq for run in own for entry in run.entries if entry.chars}
+        if own and said <= choice.whole and (before or complete):
             found.append(summary)
         before = summary
     return tuple(found)

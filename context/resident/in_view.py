@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from context.budget import Budget
 from context.counting import Counting
-from context.resident.recipe import Recipe
+from context.resident.recipe import Begin, Recipe
 from context.resident.runs import Run, Runs, read_runs
 from context.settings import ContextSettings
 from memory.archive.gate import FRAME
@@ -35,6 +35,7 @@ class Standing(Struct, frozen=True):
     pages: tuple[Recipe, ...] = ()
     digest: str = ""
     hidden: tuple[int, ...] = ()
+    begin: Begin | None = None
     unread: tuple[str, ...] = ()  # why some of the past could not be drawn
 
 
@@ -58,20 +59,20 @@ class PagesInView:
 
     def chosen(self, asked: "Asked") -> Standing:
         """The pages of an epoch that begins now. Nothing is stored."""
-        from context.resident.choosing import chosen, hidden
+        from context.resident.choosing import Budgeted, chosen, hidden
         from context.resident.ladder import ladder
 
         reader = _reader(asked.profile)
         if reader is None or asked.room <= 0 or not asked.summaries:
             return Standing()
-        rungs = ladder(reader)
-        characters = rungs[0].capacity * (1 + asked.room // min(reader.tokens(mode) for mode in reader.modes))
+        sizes = ladder(reader, asked.nominal)
+        characters = sizes[0].capacity * (1 + asked.room // reader.tokens(sizes[-1].name))
         past = read_runs(self._cold.path(asked.leaf), asked.in_view, characters) if asked.leaf else Runs()
         runs = (Run(TO_COME, tuple(asked.leaving)), *past.runs) if asked.leaving else past.runs
-        choice = chosen(runs, rungs, asked.room, self._words, asked.counting)
-        pages = choice.pages
+        entries = [entry for run in reversed(runs) for entry in run.entries]
+        choice = chosen(entries, asked.begin, Budgeted(sizes, asked.room), self._words, asked.counting)
         hides = hidden(asked.summaries, runs, choice, complete=past.all)
-        return Standing(pages, digest_of(self.drawn(pages)), hides, choice.unread)
+        return Standing(choice.pages, digest_of(self.drawn(choice.pages)), hides, choice.begin, choice.unread)
 
     def drawn(self, pages: Sequence[Recipe]) -> tuple[Drawn, ...]:
         """Their pictures and the words beside each, the same bytes in every process. Raises MemoryTrouble."""
@@ -121,7 +122,9 @@ class Asked(Struct, frozen=True, kw_only=True):
     leaving: tuple[Entry, ...] = ()
     profile: Profile
     counting: Counting
-    room: int
+    nominal: int  # what pages may take of a request
+    room: int  # what is left of that beside all else
+    begin: Begin | None = None  # where the pages of the epoch before begin
 
 
 def page_room(room: int, budget: Budget, beside: int) -> int:

@@ -38,13 +38,15 @@ class Text(Struct, frozen=True):
         return self.text[self.start :]
 
 
-def chapters_of(entries: Sequence[Entry], words: WordsOf, mode: Mode) -> Iterator[Chapter]:
-    """The entries, oldest first, in chapters of a page of this mode each. Entries without words are left out."""
-    texts = [Text(entry, said) for entry in entries if (said := words(entry))]
+def chapters_of(texts: Sequence[Text], mode: Mode) -> Iterator[Chapter]:
+    """The texts, oldest first, in chapters of a page of this mode each; the last one may be less.
+
+    What is appended to the texts later changes no chapter but the last.
+    """
     lines = {text.entry.seq: text.text for text in texts}
     if not texts:
         return
-    for sheet in sheets([_stretch(text, 0) for text in texts], mode):
+    for sheet in sheets([_stretch(text, 0) for text in texts], mode, Place(0, texts[0].start, texts[0].line)):
         first, last = sheet.laid[0], sheet.laid[-1]
         line = 1 + lines[first.key].count("\n", 0, first.start)
         yield Chapter(tuple(part.key for part in sheet.laid), first.start, line, last.start + last.length)

@@ -35,3 +35,11 @@ class Recipe(Struct, frozen=True):
     def whole(self) -> bool:
         """Whether all of the chapter stands on it."""
         return self.most == 0
+
+
+class Begin(Struct, frozen=True):
+    """Where the first chapter begins: an entry's seq, the character in it, and that character's line."""
+
+    entry: int
+    start: int = 0
+    line: int = 1

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from memory.cold.entries import Entry, EntryKind
 
-MOST_RUNS = 12
+MOST_RUNS = 64
 _SHOWN = (EntryKind.MESSAGE, EntryKind.TOOL_RESULT)
 
 

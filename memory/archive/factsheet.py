@@ -6,6 +6,7 @@ units, dates, versions, paths, addresses, identifiers and names stand beside it 
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from foundation.privacy import clear
 
@@ -61,7 +62,10 @@ _KINDS: tuple[tuple[str, int, str], ...] = (
     ),
     ("title", 1, r"《[^《》\n]{1,60}》|「[^「」\n]{1,60}」"),
 )
-_ANY = re.compile("|".join(f"(?P<{name}>{pattern})" for name, _, pattern in _KINDS))
+_PLAIN = (
+    r"(?:[a-z]{1,40}[,;:!?]?[ \n]{1,8})+|[\u3040-\u30ff\u4e00-\u9fff、。，！？；：]+"  # most of a text: passed over
+)
+_ANY = re.compile(f"{_PLAIN}|" + "|".join(f"(?P<{name}>{pattern})" for name, _, pattern in _KINDS))
 _WEIGHTS = {name: weight for name, weight, _ in _KINDS}
 
 
@@ -70,18 +74,29 @@ def factsheet(text: str, most: int = MOST) -> tuple[str, ...]:
 
     Where there are more, names are left out first, then plain figures. What is private or a secret is never among them.
     """
-    if most <= 0:
-        return ()
+    kept = sorted(_ranked(text)[: max(0, most)])
+    return tuple(token for _, token in kept)
+
+
+@lru_cache(maxsize=32)
+def _ranked(text: str) -> tuple[tuple[int, str], ...]:
+    """Each token with its place, those first that stay longest."""
     found: dict[str, tuple[int, int]] = {}
     for place, (token, weight) in enumerate(_tokens(_MARKS.sub(" ", clear(text)))):
         if token not in found:
             found[token] = (-weight, place)
-    kept = sorted(found, key=found.__getitem__)[:most]
-    return tuple(sorted(kept, key=lambda token: found[token][1]))
+    return tuple((found[token][1], token) for token in sorted(found, key=found.__getitem__))
+
+
+_NO_NAME = re.compile(
+    r"(?:(?:Hey|Hi|Hello|Thanks|Thank|Yeah|Yes|No|Oh|So|Wow|And|But|The|This|That|It's|I'm|I've|I'll|Let|Dear|Well) )+"
+)
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
     for match in _ANY.finditer(text):
         token = match.group().rstrip(".,:;!?'’-" if match.lastgroup != "title" else "")
+        if match.lastgroup == "name":
+            token = _NO_NAME.sub("", token, count=1)
         if 2 <= len(token) <= LONGEST and match.lastgroup:
             yield token, _WEIGHTS[match.lastgroup]

@@ -7,9 +7,11 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from msgspec import structs
 
 from context import Assembled, Attachment
 from foundation.paths import Workspace
+from models.chat.port import ImageRule
 from models.messages import Role, Tool, ToolCall, ToolResult
 from models.tokens import request_tokens
 from tests.context.talking import Talk, begins_with
@@ -33,12 +35,13 @@ TOOL = Tool("search_memory", "Search.", {"type": "object"})
 class Conversations(RuleBasedStateMachine):
     """A person talks, edits, resumes, and the model calls tools."""
 
-    @initialize(window=st.sampled_from([2048, 4096, 16_384]))
-    def open(self, window: int) -> None:
+    @initialize(window=st.sampled_from([2048, 4096, 16_384]), images=st.sampled_from([ImageRule.NONE, ImageRule.QWEN3]))
+    def open(self, window: int, images: ImageRule) -> None:
         self.folder = tempfile.TemporaryDirectory()
         workspace = Workspace(Path(self.folder.name) / "w")
         workspace.root.mkdir()
         self.talk = Talk(workspace, FakeClock(), window=window)
+        self.talk.profile = structs.replace(self.talk.profile, name="qwen3-vl", images=images)
         self.talk.tools = (TOOL,)
         self.talk.write("system.yaml", SYSTEM)
         self.talk.write("AGENTS.md", "Be brief and kind.\n")
@@ -115,7 +118,8 @@ class Conversations(RuleBasedStateMachine):
         report = self.last.report
         assert sum(layer.tokens for layer in report.layers) == report.total_tokens
         assert report.total_tokens <= report.window - report.reserve
-        assert request_tokens(self.last.request, self.talk.counter) == report.total_tokens
+        images = self.talk.profile.images
+        assert request_tokens(self.last.request, self.talk.counter, images) == report.total_tokens
         assert all(layer.tokens <= layer.budget for layer in report.layers)
         assert sum(layer.budget for layer in report.layers) == report.window - report.reserve
         for layer in report.layers:
