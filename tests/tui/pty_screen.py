@@ -27,7 +27,8 @@ class Terminal:
         self.pid, self._fd = pty.fork()
         if self.pid == 0:
             os.chdir(ROOT)
-            os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", PALIMPSEST_DETECT="off", **environment)
+            settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PALIMPSEST_DETECT": "off", **environment}
+            os.environ.update(settings)
             os.execv(sys.executable, [sys.executable, "-m", "tui.main", *arguments])
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
@@ -45,6 +46,12 @@ class Terminal:
             assert time.monotonic() < end, f"after {within} s the screen is:\n{self.text}"
             self._read(0.05)
         return self.text
+
+    def settle(self, seconds: float) -> None:
+        """Reads for a while: an Esc alone is known by what does not follow it."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._read(0.05)
 
     def ended(self, within: float = 20) -> int:
         """The exit status; fails where it does not end. A signal's number is negative."""

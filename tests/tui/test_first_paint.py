@@ -18,6 +18,7 @@ FORBIDDEN = (
     "models.chat.detect",
     "numpy",
     "PIL",
+    "textual_image",
     "apsw",
 )
 PROGRAM = """
