@@ -134,9 +134,9 @@ def _wide_starts(unknown: NDArray[np.bool_]) -> NDArray[np.int64]:
     at = np.flatnonzero(unknown[:-1])
     if not len(at):
         return at
-    begins = np.concatenate([[True], np.diff(at) != 1])
-    run = np.maximum.accumulate(np.where(begins, at, 0))
-    return at[(at - run) % 2 == 0]
+    begins = np.concatenate([[0], np.flatnonzero(np.diff(at) != 1) + 1, [len(at)]])  # of each run, and the end
+    within = np.arange(len(at)) - np.repeat(begins[:-1], np.diff(begins))
+    return at[within % 2 == 0]
 
 
 def _string(codes: NDArray[np.int32]) -> str:

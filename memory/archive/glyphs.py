@@ -27,6 +27,7 @@ RESERVED = (NEWLINE, 0x21B5, 0x241B)  # ↵ and ␛ themselves go as escapes, so
 CODES = 0x110003  # one past the last code
 
 _WORD_ROWS = 8  # a byte each
+_BUCKETS, _BUCKET_SHIFT = 2**18, np.uint64(64 - 18)
 _LONGEST_TABLE = 16 * 2**20
 _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)  # odd: any would do, a test finds no collision
 
@@ -77,12 +78,18 @@ class Index:
         order = np.argsort(hashes)
         self.hashes = hashes[order]
         self.codes = codes[order].astype(np.int32)
+        sizes = np.bincount(self.hashes >> _BUCKET_SHIFT, minlength=_BUCKETS)
+        self._first = (sizes.cumsum() - sizes).astype(np.int32)  # of each bucket: hashes that begin with the same bits
+        self._largest = int(sizes.max())
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """(n,) codes for (n,) hashes; -1 where no glyph has that bitmap."""
-        at = np.searchsorted(self.hashes, hashes)
-        at[at == len(self.hashes)] = 0
-        return np.where(self.hashes[at] == hashes, self.codes[at], np.int32(-1))
+        at = self._first.take(hashes >> _BUCKET_SHIFT)
+        last = len(self.hashes) - 1
+        for _ in range(self._largest - 1):
+            at += self.hashes.take(at, mode="clip") < hashes
+        np.minimum(at, last, out=at)
+        return np.where(self.hashes.take(at) == hashes, self.codes.take(at), np.int32(-1))
 
 
 def hash_cells(cells: NDArray[np.uint8]) -> NDArray[np.uint64]:

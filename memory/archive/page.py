@@ -76,5 +76,5 @@ def draw(sheet: Sheet, page_id: str, number: int) -> Drawn:
     header = write_header(Header(table.id, page_id, number, sheet.used, sha256.hex(), len(sheet.heads)))
     head = np.full(mode.header_rows * mode.columns, table.first_cell[0x20], np.int32)
     head[:HEADER_CELLS] = table.first_cell[np.frombuffer(header.encode("ascii"), np.uint8)]
-    png = encode_png(ink_of(table.cells[np.concatenate([head, sheet.grid])], mode))
+    png = encode_png(ink_of(table.cells.take(np.concatenate([head, sheet.grid]), axis=0), mode))
     return Drawn(page_id, number, mode, sheet.text, sha256, png, sheet.heads, sheet.laid)
