@@ -9,6 +9,8 @@ from typing import Any
 
 from agent.events import AnswerStored, ContextReady, Recall, SessionEvent, Stopped, TextDelta, UsageKnown, UserStored
 from agent.screen_settings import ScreenSettings
+from context.outlook import Outlook
+from context.receipt import Receipt
 from context.report import Dropped, LayerReport, Report, Source
 from foundation.trust import Citation, Trust
 from models.chat.port import Profile
@@ -34,6 +36,19 @@ REPORT = Report(
     prefix_sha256="",
     unchanged_prefix_tokens=3_900,
     previous_tokens=3_900,
+)
+
+PLAN = Outlook(
+    entries=24,
+    turns=12,
+    text_tokens=5_900,
+    pages=3,
+    vision_tokens=612,
+    summary_tokens=400,
+    tokens_before=9_800,
+    tokens_after=4_330,
+    kept_entries=8,
+    kept_turns=4,
 )
 
 RECALLED = (
@@ -81,6 +96,9 @@ class FakeSession:
         self.sent: list[tuple[str, tuple[str, ...], str]] = []
         self.entries: list[Any] = []
         self.closed = False
+        self.plan: Outlook | None = PLAN
+        self.gate = asyncio.Semaphore(0)
+        self.archived = ""
         self._stop = asyncio.Event()
 
     async def send(self, text: str, attachments: Sequence[Any] = (), skill: str = "") -> AsyncIterator[SessionEvent]:
@@ -116,6 +134,18 @@ class FakeSession:
 
     async def context_report(self, text: str = "") -> Report:
         return REPORT
+
+    async def outlook(self) -> Outlook | None:
+        return self.plan
+
+    async def compact(self, on_page: Callable[[int], None], *, label: str = "") -> Receipt:
+        """Makes a page for each turn of `gate`; what `on_page` raises ends it."""
+        for page in range(1, 4):
+            await self.gate.acquire()
+            await asyncio.to_thread(on_page, page)
+        self.archived = label or "House · e_1 to e_24"
+        text = "12 older turns (24 entries) left for 3 pages of the archive: 9,800 → 4,100 tokens."
+        return Receipt(text=text, entries=24, turns=12, pages=3, archived=self.archived)
 
     def history(self, limit: int = 20, before: int | None = None) -> list[Any]:
         known = [entry for entry in self.entries if before is None or entry.seq < before]

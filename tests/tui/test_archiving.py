@@ -1,0 +1,87 @@
+"""/archive on the screen: what it will do, one key, pages counted, the receipt."""
+
+from typing import Any
+
+from tests.tui.fakes import FakeSession, answer
+from tui.screens.proposal import ProposalScreen
+
+
+def seen(chat: Any) -> str:
+    return "\n".join(chat.seen)
+
+
+def session() -> FakeSession:
+    return FakeSession(lambda text: answer(text))
+
+
+async def asked(chat: Any, line: str = "/archive") -> None:
+    await chat.type(line)
+    await chat.press("escape", "enter")
+    await chat.until(lambda: isinstance(chat.app.screen, ProposalScreen))
+
+
+async def test_it_says_what_leaves_what_stays_and_what_that_saves(open_chat: Any) -> None:
+    async with open_chat(session=session()) as chat:
+        await asked(chat, "/archive Spring [plans]")
+        text = seen(chat)
+        assert "12 older turns, 24 entries: 5,900 text tokens" in text
+        assert "3 pages, 612 vision tokens" in text
+        assert "4 newer turns, and a summary of at most 400 tokens" in text
+        assert "9,800 → 4,330 tokens, about 5,470 fewer" in text
+        assert "Spring [plans]" in text
+        assert "Enter does it · Esc leaves all as it is" in text
+
+
+async def test_escape_leaves_all_as_it_is(open_chat: Any) -> None:
+    async with open_chat(session=session()) as chat:
+        await asked(chat)
+        await chat.press("escape")
+        await chat.quiet()
+        assert chat.lines[-1] == "  left as it is"
+        assert chat.session.archived == ""
+
+
+async def test_enter_does_it_page_by_page_and_shows_the_receipt(open_chat: Any) -> None:
+    async with open_chat(session=session()) as chat:
+        await asked(chat, "/archive Spring")
+        await chat.press("enter")
+        for page in (1, 2):
+            chat.session.gate.release()
+            await chat.until(lambda page=page: f"page {page} of about 3 · Esc cancels" in chat.seen[-1])
+        chat.session.gate.release()
+        await chat.quiet()
+        assert "12 older turns (24 entries) left for 3 pages of the archive" in chat.text
+        assert "The archive calls them “Spring”." in chat.text
+        assert "archiving" not in chat.seen[-1]
+
+
+async def test_escape_ends_it_at_the_next_page(open_chat: Any) -> None:
+    async with open_chat(session=session()) as chat:
+        await asked(chat)
+        await chat.press("enter")
+        chat.session.gate.release()
+        await chat.until(lambda: "page 1 of about 3" in chat.seen[-1])
+        await chat.press("escape")
+        assert "stopping at the next page" in chat.seen[-1]
+        chat.session.gate.release()
+        await chat.quiet()
+        assert "Archiving was cancelled. Nothing was let go." in chat.text
+        assert chat.session.archived == ""
+
+
+async def test_who_is_sure_is_not_asked(open_chat: Any) -> None:
+    async with open_chat(session=session()) as chat:
+        for _ in range(3):
+            chat.session.gate.release()
+        await chat.say("/archive --yes")
+        await chat.quiet()
+        assert chat.session.archived
+
+
+async def test_there_may_be_nothing_to_archive(open_chat: Any) -> None:
+    nothing = session()
+    nothing.plan = None
+    async with open_chat(session=nothing) as chat:
+        await chat.say("/archive")
+        await chat.quiet()
+        assert "There is nothing to archive yet" in chat.text
