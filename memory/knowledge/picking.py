@@ -32,7 +32,8 @@ class Brought(Struct, frozen=True, kw_only=True):
     trust: Trust
     text: str
     score: float
-    tokens: int
+    tokens: int  # in all
+    vision_tokens: int = 0  # of them, its picture's
     image: Image | None = None
 
 
@@ -107,10 +108,10 @@ def picked(found: Sequence[Candidate], limits: Limits, count: Count, eye: Eye | 
         if eye and view:
             if (one.known.seq, view.number) in shown:
                 continue
-            brought = _page(one, view, eye, min(room, sight), count)
+            brought = _page(one, view, eye, (room, sight), count)
             if brought:
                 shown.add((one.known.seq, view.number))
-                sight -= brought.tokens
+                sight -= brought.vision_tokens
         brought = brought or _passage(one, room, count)
         if brought:
             taken.append(brought)
@@ -118,7 +119,7 @@ def picked(found: Sequence[Candidate], limits: Limits, count: Count, eye: Eye | 
     return tuple(taken)
 
 
-def _page(one: Candidate, view: View, eye: Eye, room: int, count: Count) -> Brought | None:
+def _page(one: Candidate, view: View, eye: Eye, room: tuple[int, int], count: Count) -> Brought | None:
     """The page in the mode that forgetting left it, where it fits and costs less than its text; a picture where it
     fits. None otherwise."""
     image = eye.picture(one.hit, one.known, view, one.standing.mode)
@@ -129,18 +130,20 @@ def _page(one: Candidate, view: View, eye: Eye, room: int, count: Count) -> Brou
     if not view.picture and (stays_text(words) or not worth_it(count(words), seen, sheet)):
         return None
     tokens = seen + sheet + OVERHEAD
-    return _brought(one, text, tokens, image) if tokens <= room else None
+    if tokens > room[0] or seen > room[1]:
+        return None
+    return _brought(one, text, tokens, image, seen)
 
 
 def _passage(one: Candidate, room: int, count: Count) -> Brought | None:
     text = one.hit.snippet.strip()
     tokens = count(text) + OVERHEAD
-    return _brought(one, text, tokens, None) if text and tokens <= room else None
+    return _brought(one, text, tokens) if text and tokens <= room else None
 
 
-def _brought(one: Candidate, text: str, tokens: int, image: Image | None) -> Brought:
+def _brought(one: Candidate, text: str, tokens: int, image: Image | None = None, seen: int = 0) -> Brought:
     hit = one.hit
     return Brought(
         known=one.known, citation=hit.citation, trust=hit.trust, text=text, score=round(one.score, 3), tokens=tokens,
-        image=image,
+        vision_tokens=seen, image=image,
     )  # fmt: skip
