@@ -70,6 +70,9 @@ class Adopter:
         )
 
     def _look_at(self, name: str, sealed: Sealed) -> None:
+        if name in sealed.foreign:
+            self._told.lost.append(f"Pack {name} is of another workspace: it was left as it is.")
+            return
         body = self._body(name, sealed)
         saved = list(saved_pages(body)) if body else []
         if not saved:
@@ -78,11 +81,23 @@ class Adopter:
         if self._cold.read(lambda db: all(_stands(db, self._storage, name, one, sealed) for one in saved)):
             self._clear(name)
             return
+        saved = [one for one in saved if not self._is_taken(name, one)]
+        if not saved:
+            return
         places = self._places(name, body, saved)
         if places is None:
             name, places = self._written_anew(name, saved, sealed)
         self._rows[name] = self._rows.get(name) or _row(name, self._storage, self._now)
         self._pages += [pixel_page(one, name, places[one.page.page_id]) for one in saved]
+
+    def _is_taken(self, name: str, saved: Saved) -> bool:
+        """Whether another page has this page's id already: then one of the two is forged, and this one is strange."""
+        page, sql = saved.page.page_id, "SELECT 1 FROM pages WHERE id = ? AND sha256 <> ?"
+        taken = any(one.id == page and one.text != saved.page.text for one in self._pages)
+        if taken or self._cold.read(lambda db: first(db, sql, (page, digest(saved.page.text)))) is not None:
+            self._told.lost.append(f"Pack {name}: another page has the id {page} already; this one was left out.")
+            return True
+        return False
 
     def _body(self, name: str, sealed: Sealed) -> bytes:
         """The pack's bytes, mended where its manifest says what they were and its parity is there."""
@@ -106,7 +121,7 @@ class Adopter:
         except MemoryTrouble:
             return None
         places = {leaf.id: at for at, leaf in enumerate(leaves)}
-        return places if len(leaves) == len(saved) and all(one.page.page_id in places for one in saved) else None
+        return places if all(one.page.page_id in places for one in saved) else None
 
     def _written_anew(self, name: str, saved: Sequence[Saved], sealed: Sealed) -> tuple[str, dict[str, int]]:
         """A new pack of the pages that are sound; the damaged one is kept and goes."""

@@ -16,6 +16,7 @@ from memory.archive.ledger import PackRow
 from memory.archive.manifest import PackManifest, manifest_name, manifest_names, read_parts
 from memory.archive.modes import MODES
 from memory.archive.pack import Pack
+from memory.archive.parity import parity_is_sound, parity_name
 from memory.archive.passage import PageRow
 from memory.archive.reading import read_picture
 from memory.archive.rows import row_problems
@@ -39,7 +40,12 @@ def inspect_all(cold: ColdStore, storage: Storage) -> list[Problem]:
             problems.append(Problem("pack", row.name, "A row of one of its pages cannot be read."))
         known = cold.read(lambda db, name=row.name: facts_of(db, name))
         sealed = list(_manifest(storage, names, row.name, known))
-        problems += [*_file(storage, row), *_Pages(cold, storage, row, sound=not sealed).look(pages or ()), *sealed]
+        problems += [
+            *_file(storage, row),
+            *_parity(storage, names, row),
+            *_Pages(cold, storage, row, sound=not sealed).look(pages or ()),
+            *sealed,
+        ]
     problems += _manifest(storage, names, "", cold.read(lambda db: facts_of(db, "")))
     problems += _strangers(storage, names, cold.read(_spoken_for))
     return problems
@@ -69,6 +75,17 @@ def _file(storage: Storage, row: PackRow) -> Iterator[Problem]:
             yield Problem("pack", row.name, "The pack is not the one that was written: its SHA-256 differs.")
     except MemoryTrouble as error:
         yield Problem("pack", row.name, f"The pack cannot be read: {error.message}")
+
+
+def _parity(storage: Storage, names: Sequence[str], row: PackRow) -> Iterator[Problem]:
+    name = parity_name(row.name)
+    if name not in names:
+        return
+    try:
+        if not parity_is_sound(storage, row.name, row.sha256):
+            yield Problem("parity", name, "It is not what was written, or is another pack's.")
+    except MemoryTrouble as error:
+        yield Problem("parity", name, error.message)
 
 
 class _Pages:

@@ -10,7 +10,9 @@ One that would be too long goes in parts, `<stem>.manifest`, `<stem>.2.manifest`
 import hashlib
 import re
 import secrets
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct, structs
@@ -28,6 +30,10 @@ PAGES_A_PART = 4_000
 ENTRIES_A_PART = 20_000
 
 _NAME = re.compile(r"(?P<stem>[^.]+)(\.(?P<part>[1-9]\d{0,3}))?\.manifest")
+
+
+class OfAnotherWorkspace(Damaged):
+    """The manifest is sound, and of a pack that another workspace made."""
 
 
 class ArchiveFact(Struct, frozen=True, kw_only=True):
@@ -205,7 +211,11 @@ def read_parts(storage: Storage, pack: str, names: Sequence[str]) -> list[PackMa
         if (one.part, one.parts) != (at, len(found)):
             raise _damaged(storage, name, f"it is part {one.part} of {one.parts}, and {len(found)} are here")
         if one.workspace != whose:
-            raise _damaged(storage, name, f"it is of another workspace, {one.workspace}; this one is {whose or 'lost'}")
+            raise OfAnotherWorkspace(
+                "A manifest of another workspace",
+                f"{name} in {storage.place} is of workspace {one.workspace}; this one is {whose or 'lost'}.",
+                "Move the pack and its manifest to where they belong.",
+            )
     return [one for _, one in found]
 
 
@@ -214,6 +224,21 @@ def workspace_of(storage: Storage, names: Sequence[str]) -> str:
     if WORKSPACE not in names or storage.size(WORKSPACE) > 64:
         return ""
     return storage.read(WORKSPACE).decode("ascii", "replace").strip()
+
+
+def settle_workspace(storage: Storage) -> bool:
+    """Where the id of this workspace is lost, it is the one that most manifests carry; whether it was."""
+    names = storage.names()
+    if workspace_of(storage, names):
+        return False
+    carried: Counter[str] = Counter()
+    for name in manifest_names(storage):
+        with suppress(Damaged):
+            carried[read_manifest(storage, name).workspace] += 1
+    if not carried:
+        return False
+    storage.write(WORKSPACE, carried.most_common(1)[0][0].encode("ascii"))
+    return True
 
 
 def _own_workspace(storage: Storage, names: Sequence[str]) -> str:

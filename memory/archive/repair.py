@@ -21,7 +21,7 @@ from memory.archive.facts import facts_of, seal
 from memory.archive.inspection import inspect_all, pack_is_sound
 from memory.archive.keeping import Damages
 from memory.archive.ledger import PackRow
-from memory.archive.manifest import PackManifest, manifest_name, manifest_names, parts_of, read_parts
+from memory.archive.manifest import PackManifest, manifest_name, manifest_names, parts_of, read_parts, settle_workspace
 from memory.archive.mending import Mender, Told
 from memory.archive.parity import SUFFIX as PARITY
 from memory.archive.parity import parity_is_sound, parity_name, write_parity
@@ -62,6 +62,8 @@ def repair(
     """Mends the archive and its index. `damages` takes the originals, `parity` is the percent to keep."""
     told = Told([], [])
     work = _Work(cold, storage, damages, told)
+    if settle_workspace(storage):
+        told.mended.append("workspace.id: it was lost; the manifests carry it.")
     work.rows_from_manifests()
     for row in cold.read(ledger.pack_rows):
         Mender(cold, storage, damages, kept_texts, told).mend(row)

@@ -7,6 +7,8 @@ import apsw
 from memory.cold import Problem
 from memory.cold.sql import each
 
+SIDE = "CASE mode WHEN 'tiny' THEN 512 WHEN 'small' THEN 640 WHEN 'base' THEN 1024 ELSE 1280 END"
+
 _RULES: tuple[tuple[str, str, str], ...] = (
     (
         "entry",
@@ -32,6 +34,11 @@ _RULES: tuple[tuple[str, str, str], ...] = (
         "page",
         "SELECT pack || ' ' || position FROM pages GROUP BY pack, position HAVING count(*) > 1",
         "Two pages are said to stand in this place of the pack.",
+    ),
+    (
+        "page",
+        f"SELECT id FROM pages WHERE width <> {SIDE} OR height <> {SIDE}",
+        "Its row does not say the size that pages of its mode have.",
     ),
     (
         "passage",

@@ -12,7 +12,8 @@ from msgspec import Struct
 from memory.archive import ledger
 from memory.archive.differences import Fields, Key, alike, facts
 from memory.archive.facts import facts_of
-from memory.archive.manifest import read_parts
+from memory.archive.manifest import OfAnotherWorkspace, read_parts
+from memory.archive.rows import SIDE
 from memory.archive.storage import Storage
 from memory.cold.bodies import digest, to_bytes, unpack
 from memory.cold.sql import each, first, run
@@ -20,23 +21,25 @@ from memory.errors import Damaged, MemoryTrouble
 
 
 class Sealed(Struct, frozen=True):
-    """What the manifests of these packs tell, and the packs whose manifest cannot be read, with why."""
+    """What the manifests of these packs tell, which packs they were, and which are of another workspace."""
 
     facts: dict[Key, Fields]
     packs: frozenset[str]
-    damaged: dict[str, str]
+    foreign: frozenset[str]
 
 
 def read_sealed(storage: Storage, packs: list[str], known: Mapping[Key, Fields]) -> Sealed:
     """The manifests of the packs that have one. Where two tell differently of a thing, the one that the index says."""
     names = storage.names()
     found: dict[Key, Fields] = {}
-    read, damaged = set[str](), dict[str, str]()
+    read, foreign = set[str](), set[str]()
     for pack in packs:
         try:
             parts = read_parts(storage, pack, names)
-        except MemoryTrouble as error:
-            damaged[pack] = error.message
+        except OfAnotherWorkspace:
+            foreign.add(pack)
+            continue
+        except MemoryTrouble:  # it is written anew, or the pixels tell
             continue
         if parts:
             read.add(pack)
@@ -44,7 +47,7 @@ def read_sealed(storage: Storage, packs: list[str], known: Mapping[Key, Fields])
             for key, fields in facts(one).items():
                 if key not in found or not alike(found[key], known.get(key)):
                     found[key] = fields
-    return Sealed(found, frozenset(read), damaged)
+    return Sealed(found, frozenset(read), frozenset(foreign))
 
 
 def indexed(db: apsw.Connection) -> dict[Key, Fields]:
@@ -102,6 +105,16 @@ def clear_bogus(db: apsw.Connection, names: list[str]) -> None:
            WHERE other.seq <> archives.seq AND other.label = archives.label
            AND other.created_ms = archives.created_ms)""",
     )
+    for table, column, other in (
+        ("spans", "entry", "entries"),
+        ("archive_tags", "archive", "archives"),
+        ("archive_pages", "archive", "archives"),
+        ("terms", "entry", "entries"),
+    ):
+        run(db, f"DELETE FROM {table} WHERE {column} NOT IN (SELECT seq FROM {other})")
+    for table in ("archive_pages", "passages"):
+        run(db, f"DELETE FROM {table} WHERE page NOT IN (SELECT id FROM pages)")
+    run(db, f"UPDATE pages SET width = {SIDE}, height = {SIDE} WHERE width <> {SIDE} OR height <> {SIDE}")
     run(db, "DELETE FROM leaving WHERE name IN (SELECT name FROM packs)")
     run(db, "UPDATE entries SET packed = 0 WHERE body IS NULL AND packed <> 0")
 
