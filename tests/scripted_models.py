@@ -327,3 +327,88 @@ def _deepseek_processor(version: int) -> dict[str, Any]:
         "mask_prompt": False,
         "ignore_id": -100,
     }
+
+
+VISION_CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{% if m['content'] is string %}{{ m['content'] }}"
+    "{% else %}{% for part in m['content'] %}{% if part['type'] in ('image', 'image_url') %}"
+    "<|vision_start|><|image_pad|><|vision_end|>{% elif 'text' in part %}{{ part['text'] }}{% endif %}"
+    "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+VISION_SPECIALS = ("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
+
+
+def scripted_qwen3_vl(folder: Path, reply: str, *, context: int = 8192) -> Path:
+    """A tiny Qwen3-VL that mlx_vlm and mlx_vlm.server load: it sees pictures, and its answer to anything is `reply`."""
+    import mlx.core as mx
+    from mlx.utils import tree_flatten
+    from tokenizers import Tokenizer
+
+    words = _words(reply)
+    byte_tokenizer(folder, words, VISION_CHATML)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.add_special_tokens(list(VISION_SPECIALS))
+    tokenizer.save(str(folder / "tokenizer.json"))
+    size, end = tokenizer.get_vocab_size(), tokenizer.token_to_id("<|im_end|>")
+    width = -(-size // 64) * 64
+    config = _qwen3_vl_config(tokenizer, width, context)
+    (folder / "config.json").write_text(json.dumps(config))
+    picture = {"patch_size": 16, "temporal_patch_size": 2, "merge_size": 2, "min_pixels": 1024, "max_pixels": 1048576}
+    (folder / "preprocessor_config.json").write_text(
+        json.dumps({**picture, "image_mean": [0.5] * 3, "image_std": [0.5] * 3})
+    )
+    module = importlib.import_module("mlx_vlm.models.qwen3_vl")
+    mx.random.seed(0)
+    model = module.Model(module.ModelConfig.from_dict(json.loads(json.dumps(config))))
+    weights: dict[str, Any] = {}
+    for name, value in tree_flatten(model.parameters()):
+        silent = "language_model" in name and ("o_proj" in name or "down_proj" in name)
+        weights[name] = (mx.zeros_like(value) if silent else value).astype(mx.float32)
+    embedding, head = mx.eye(size, width), mx.zeros((size, width))
+    for here, after in pairwise([tokenizer.token_to_id("Ċ"), *(tokenizer.token_to_id(word) for word in words), end]):
+        head[after] = head[after] + 10 * embedding[here]
+    weights["language_model.model.embed_tokens.weight"], weights["language_model.lm_head.weight"] = embedding, head
+    mx.save_safetensors(str(folder / "model.safetensors"), weights, metadata={"format": "mlx"})
+    return folder
+
+
+def _qwen3_vl_config(tokenizer: Any, width: int, context: int) -> dict[str, Any]:
+    text = {
+        "model_type": "qwen3_vl_text",
+        "num_hidden_layers": 1,
+        "hidden_size": width,
+        "intermediate_size": 64,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+        "head_dim": 16,
+        "rms_norm_eps": 1e-6,
+        "vocab_size": tokenizer.get_vocab_size(),
+        "rope_theta": 1e4,
+        "max_position_embeddings": context,
+        "rope_scaling": {"type": "default", "mrope_section": [4, 2, 2]},
+        "tie_word_embeddings": False,
+    }
+    vision = {
+        "model_type": "qwen3_vl",
+        "depth": 1,
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "out_hidden_size": width,
+        "num_heads": 2,
+        "patch_size": 16,
+        "spatial_patch_size": 16,
+        "num_position_embeddings": 256,
+        "deepstack_visual_indexes": [],
+    }
+    return {
+        "model_type": "qwen3_vl",
+        "text_config": text,
+        "vision_config": vision,
+        "image_token_id": tokenizer.token_to_id("<|image_pad|>"),
+        "video_token_id": tokenizer.token_to_id("<|video_pad|>"),
+        "vision_start_token_id": tokenizer.token_to_id("<|vision_start|>"),
+        "vision_end_token_id": tokenizer.token_to_id("<|vision_end|>"),
+        "vocab_size": tokenizer.get_vocab_size(),
+        "eos_token_id": [tokenizer.token_to_id("<|im_end|>")],
+        "torch_dtype": "float32",
+    }

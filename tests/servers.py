@@ -1,8 +1,14 @@
-"""A real llama.cpp server in this process, with a scripted model. Fixtures to import into a conftest:
+"""Real servers with scripted models: llama.cpp in this process, mlx_vlm in one of its own. Fixtures for a conftest:
 
-from tests.servers import llama_server, scripted_llama  # noqa: F401
+from tests.servers import llama_server, scripted_llama, vision_server  # noqa: F401
 """
 
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.scripted_models import CHATML, scripted_gguf
+from tests.scripted_models import CHATML, scripted_gguf, scripted_qwen3_vl
 
 REPLY = "The lighthouse keeper counted seven white ships, 白色 sails and a 🐋 before dawn."
 
@@ -66,3 +72,48 @@ def start_llama(xllamacpp: Any, path: Path, context: int) -> Any:
     parameters.warmup = False
     parameters.verbosity = -1
     return xllamacpp.Server(parameters)
+
+
+SEEN = "A grey heron stands by 白色 water: https://herons.example/7f3a9c21."
+
+
+@pytest.fixture(scope="session")
+def vision_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlamaServer]:
+    """mlx_vlm.server with a tiny Qwen3-VL that sees pictures and says SEEN to any of them. `spec` asks it."""
+    pytest.importorskip("mlx_vlm", reason="mlx-vlm has no build for this platform")
+    folder = scripted_qwen3_vl(tmp_path_factory.mktemp("vision") / "heron", SEEN)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "mlx_vlm.server", "--host", "127.0.0.1", "--port", str(port)]
+    here = {**os.environ, "HF_HUB_OFFLINE": "1", "MLX_DISABLE_COMPILE": "1", "HF_HOME": str(folder.parent)}
+    log = (folder.parent / "server.log").open("wb")
+    server = subprocess.Popen([*command, "--model", str(folder)], env=here, stdout=log, stderr=log)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for(f"{address}/health", server)
+        yield SpecServer(address, SEEN, str(folder))
+    finally:
+        server.terminate()
+        server.wait(20)
+        log.close()
+
+
+class SpecServer(LlamaServer):
+    """A server that goes by the model's own folder."""
+
+    @property
+    def spec(self) -> str:
+        return f"openai:{self.model}@{self.address}/v1"
+
+
+def _wait_for(url: str, server: "subprocess.Popen[bytes]") -> None:
+    for _ in range(600):
+        if server.poll() is not None:
+            raise RuntimeError(f"the server ended with {server.returncode}")
+        try:
+            with urllib.request.urlopen(url, timeout=1) as reply:
+                if reply.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.2)
+    raise TimeoutError(url)

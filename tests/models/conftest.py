@@ -6,7 +6,7 @@ import pytest
 
 from models.settings import ModelSettings
 from tests.loopback import Loopback
-from tests.servers import llama_server, scripted_llama  # noqa: F401 (fixtures)
+from tests.servers import llama_server, scripted_llama, vision_server  # noqa: F401 (fixtures)
 
 
 @pytest.fixture
