@@ -1,12 +1,12 @@
 """What a compaction would do, before it does it: figures for a person who is asked."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
 from context.plan import FRAME, Plan, turns_of
-from memory.archive.modes import MODES, Mode, mode_named
+from memory.archive.modes import Mode, mode_named
 from memory.cold.entries import Entry
 from memory.settings import ArchiveSettings
 
@@ -64,13 +64,7 @@ def cells_of(text: str) -> int:
 
 def modes_for(cells: int, archive: ArchiveSettings) -> list[Mode]:
     """The pages that so many cells fill: full ones, and the smallest that holds the rest."""
-    mode = mode_named(archive.mode)
+    mode = mode_named(archive.mode, archive.dense)
     full, rest = divmod(cells, mode.capacity)
-    pages = [mode] * full
-    if rest:
-        pages.append(_smallest(rest, MODES.values(), mode))
-    return pages
-
-
-def _smallest(cells: int, modes: Iterable[Mode], most: Mode) -> Mode:
-    return min((mode for mode in modes if cells <= mode.capacity <= most.capacity), key=lambda mode: mode.capacity)
+    last = next((smaller for smaller in mode.smaller if rest <= smaller.capacity), mode)
+    return [mode] * full + ([last] if rest else [])
