@@ -1,7 +1,12 @@
 """What grows without end when it is opened is not opened."""
 
+import hashlib
 import io
+import json
+import os
 import struct
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -11,6 +16,11 @@ from PIL import Image
 
 from memory.archive import read_png
 from memory.archive.frames import packer, unpack
+from memory.archive.manifest import LONGEST
+from memory.archive.manifest import MAGIC as FACTS_MAGIC
+from memory.archive.pack import END as PACK_END
+from memory.archive.pack import MAGIC as PACK_MAGIC
+from memory.archive.parity import MAGIC as PARITY_MAGIC
 from memory.archive.pixels import MOST_PIXELS, decode
 from memory.errors import Damaged, NotAPage
 
@@ -89,3 +99,107 @@ def test_a_frame_comes_back() -> None:
 def test_what_is_no_whole_frame_is_damaged(frame: bytes) -> None:
     with pytest.raises(Damaged):
         unpack(frame, limit=2**20)
+
+
+# ── files that lie, opened in a process of their own: what it took of time and memory is measured ──
+
+
+def pack_of(listed: bytes, *, offset: int | None = None, length: int | None = None, frames: bytes = b"") -> bytes:
+    """A pack with that list of pages, which its footer vouches for."""
+    body = PACK_MAGIC + frames
+    where, size = (len(body) if offset is None else offset), (len(listed) if length is None else length)
+    return body + listed + struct.pack("<QI32s8s", where, size, hashlib.sha256(listed).digest(), PACK_END)
+
+
+def sealed(frame: bytes) -> bytes:
+    """A manifest whose own hash is right."""
+    body = FACTS_MAGIC + frame
+    return body + hashlib.sha256(body).digest()
+
+
+def parity_of(size: int, block: int, k: int, m: int, rest: bytes = b"") -> bytes:
+    head = struct.pack("<32sQIHH", bytes(32), size, block, k, m)
+    head += hashlib.sha256(head).digest()
+    return PARITY_MAGIC + head + rest + head + PARITY_MAGIC
+
+
+def zeros(megabytes: int, **how: bool) -> bytes:
+    return zstandard.ZstdCompressor(level=1, **how).compress(bytes(megabytes * 2**20))
+
+
+def leaf(**lies: int) -> bytes:
+    one = {"id": "pg_0", "number": 1, "mode": "base", "chars": 1, "sha256": "00", "offset": 17, "length": 40, "size": 9}
+    return packer()(json.dumps({"schema": 1, "pages": [one | lies]}).encode())
+
+
+def wide_window() -> bytes:
+    how = zstandard.ZstdCompressionParameters.from_level(1, window_log=31, write_content_size=False)
+    made = zstandard.ZstdCompressor(compression_params=how).compressobj()
+    return made.compress(b"\x89PNG\r\n\x1a\n" + bytes(2**20)) + made.flush()
+
+
+def spans_without_end() -> bytes:
+    """As much JSON as a manifest may have, all of it spans."""
+    entry = {"seq": 1, "conversation": 0, "id": "e", "parent": "", "kind": "page", "role": "user", "speaker": "",
+             "time_ms": 0, "chars": 0, "sha256": "", "spans": []}  # fmt: skip
+    few = json.dumps({"pack": "spans.pages", "entries": [entry]}, separators=(",", ":"))
+    many = ",".join(['[0,0,"",0]'] * ((LONGEST - 4096) // 11))
+    return sealed(packer()(few.replace('"spans":[]', f'"spans":[{many}]').encode()))
+
+
+def png_bomb() -> bytes:
+    return png_of(6_300, 6_300, zlib.compress(bytes(256 * 2**20), 9))
+
+
+BOMBS = {
+    "offset.pages": lambda: pack_of(packer()(b"{}"), offset=2**60),
+    "length.pages": lambda: pack_of(packer()(b"{}"), length=2**32 - 1),
+    "list.pages": lambda: pack_of(zeros(512)),
+    "silent.pages": lambda: pack_of(zeros(64, write_content_size=False)),
+    "deep.pages": lambda: pack_of(packer()(b"[" * 10**6)),
+    "wide.pages": lambda: pack_of(packer()(b'{"schema":1,"pages":[' + b"{}," * (5 * 10**6) + b"{}]}")),
+    "size.pages": lambda: pack_of(leaf(size=2**62)),
+    "place.pages": lambda: pack_of(leaf(offset=2**62, length=2**40)),
+    "below.pages": lambda: pack_of(leaf(at=-5, size=20)),
+    "frames.pages": lambda: pack_of(leaf(length=100, size=2**20), frames=zeros(300) * 3),
+    "pictures.pages": lambda: pack_of(leaf(), frames=wide_window() * 5),
+    "list.manifest": lambda: sealed(zeros(512)),
+    "silent.manifest": lambda: sealed(zeros(64, write_content_size=False)),
+    "deep.manifest": lambda: sealed(packer()(b"[" * (8 * 2**20))),
+    "spans.manifest": spans_without_end,
+    "another.manifest": lambda: sealed(packer()(b'{"pack":"../../cold.pages"}')),
+    "size.parity": lambda: parity_of(2**62, 256, 10, 1),
+    "shares.parity": lambda: parity_of(1000, 256, 65_535, 65_535),
+    "groups.parity": lambda: parity_of(2**26, 256, 1, 1),
+    "block.parity": lambda: parity_of(2**20, 2**31, 1, 1),
+    "declared.zst": lambda: zeros(512),
+    "silent.zst": lambda: zeros(64, write_content_size=False),
+    "window.zst": wide_window,
+    "sides.png": lambda: png_of(60_000, 60_000, zlib.compress(b"")),
+    "data.png": png_bomb,
+    "pixels.png": lambda: png_of(6_320, 6_320, zlib.compress(b"\x00" * (791 * 6320), 9)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not tell a process its peak of memory")
+def test_what_lies_about_its_size_is_refused_within_two_seconds_and_256_megabytes(tmp_path: Path) -> None:
+    for name, bomb in BOMBS.items():
+        (tmp_path / name).write_bytes(bomb())
+    with (tmp_path / "sparse.manifest").open("wb") as file:
+        file.truncate(2**36)
+    root = Path(__file__).parents[3]
+    ran = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("bombs.py")), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    *lines, (_, peak) = [line.split() for line in ran.stdout.splitlines()]
+    assert {name for name, *_ in lines} == {*BOMBS, "sparse.manifest"}
+    no_lie = {"spans.manifest"}  # it is as large as a manifest may be, and must cost no more than the others
+    assert [line for line in lines if line[1] != "refused" and line[0] not in no_lie] == []
+    assert [line for line in lines if float(line[2]) > 2] == []
+    assert int(peak) < 256, lines

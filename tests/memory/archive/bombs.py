@@ -1,0 +1,65 @@
+"""Opens what lies about its size: `python bombs.py FOLDER`. Prints a line a bomb, then the peak of its own memory.
+
+A line: the bomb's name, `refused` or `opened`, seconds.
+"""
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from memory.archive import read_png
+from memory.archive.frames import unpack
+from memory.archive.glyphs import glyphs
+from memory.archive.manifest import read_manifest
+from memory.archive.pack import Pack
+from memory.archive.parity import mend, parity_is_sound
+from memory.archive.salvage import saved_pages
+from memory.archive.storage import Folder
+from memory.errors import MemoryTrouble
+
+HASH = bytes(32)
+
+
+def openers(storage: Folder, name: str) -> list[Callable[[], object]]:
+    """All that the program does with such a file; each is to refuse it, or to find nothing in it."""
+
+    def pages() -> object:
+        pack = Pack(storage, name)
+        return [pack.png(position) for position in range(len(pack.pages))]
+
+    match Path(name).suffix:
+        case ".pages":
+            return [pages, lambda: list(saved_pages(storage.read(name)))]
+        case ".manifest":
+            return [lambda: read_manifest(storage, name)]
+        case ".parity":
+            pack = name.replace(".parity", ".pages")
+            return [lambda: parity_is_sound(storage, pack, HASH), lambda: mend(storage, pack, HASH, 1000)]
+        case ".zst":
+            return [lambda: unpack(storage.read(name), limit=2**20)]
+        case _:
+            return [lambda: read_png(storage.folder / name)]
+
+
+def main() -> None:
+    storage = Folder(Path(sys.argv[1]))
+    glyphs()
+    for name in storage.names():
+        for opener in openers(storage, name):
+            began = time.monotonic()
+            try:
+                said = "opened" if opener() else "refused"
+            except MemoryTrouble:
+                said = "refused"
+            print(name, said, round(time.monotonic() - began, 3), peak())
+    print("peak", peak())
+
+
+def peak() -> int:
+    """Megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == "linux" else 2**20)
+
+
+main()
