@@ -30,12 +30,15 @@ def archive_text(
     text: str,
     label: str,
     *,
-    mode: str = "base",
+    mode: str | None = None,
+    dense: bool | None = None,
     keep: bool = True,
     redact: bool = False,
     on_page: Callable[[int], None] | None = None,
 ) -> Kept:
     """Archives `text` under `label`; with `keep` the text stands as `memory/archive/<label>.md` too.
+
+    Without `mode` or `dense` pages are as the settings say.
 
     Secrets are counted, and taken out where `redact` says so. Raises Misuse for an empty text or label.
     """
@@ -46,7 +49,7 @@ def archive_text(
     label = clear(label)
     findings = examine(text)
     kept = findings.cleared if redact else as_given(text)
-    archived = memory.vault.archive_text(kept, label=label, mode=mode, on_page=on_page)
+    archived = memory.vault.archive_text(kept, label=label, mode=mode, dense=dense, on_page=on_page)
     path = keep_text(memory.workspace.kept_texts, label, kept) if keep else None
     pictures = tuple(memory.vault.png(page.id) for page in archived.pages)
     return Kept(
@@ -97,9 +100,15 @@ def secrets_sentence(kept: Kept) -> str:
 
 def read_text_file(path: Path) -> str:
     """The file's text, to the byte. Raises Misuse where it is none."""
+    if path.is_dir():
+        raise Misuse("A folder", f"{path} is a folder.", "Name a file; `palimpsest knowledge add` takes folders.")
     if not path.is_file():
-        raise Misuse("No such file", f"There is no file {path}.")
-    return text_of(path.read_bytes(), str(path))
+        raise Misuse("No such file", f"There is no file {path}.", "- reads standard input.")
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise Misuse("Cannot be read", f"{path} cannot be read ({error.strerror}).") from error
+    return text_of(raw, str(path))
 
 
 def text_of(raw: bytes, name: str) -> str:

@@ -4,76 +4,106 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import Invocation, current, raw_input
-from foundation.clock import iso
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # drawing pages is loaded when there is something to draw
     from agent.archiving import Kept
 
 MODES = ("tiny", "small", "base", "large")
+EPILOG = """\b
+palimpsest archive notes.txt --label "March notes"
+palimpsest archive --older-than 30d --dry-run
+palimpsest archive --tag "March notes" travel
+palimpsest archive -- --odd-name.txt
+"""
 
 
-@click.command(cls=Leaf)
+@click.command(cls=Leaf, epilog=EPILOG)
 @click.argument("file", metavar="[FILE|-]", required=False)
 @click.option("--label", help="What to call it; without it the file's name.")
-@click.option("--mode", type=click.Choice(MODES), default="base", show_default=True, help="How large a page is.")
+@click.option("--mode", type=click.Choice(MODES), help="How large a page is; without it as configured (base).")
+@click.option("--dense", is_flag=True, help="Cells of 6×12 pixels: nearly twice the text on a page.")
 @click.option("--no-text", is_flag=True, help="Do not keep the text as memory/archive/LABEL.md beside the pages.")
 @click.option(
     "--png", "folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Copy the pages there."
 )
 @click.option("--redact", is_flag=True, help="Take secrets and private spans out.")
 @click.option("--list", "listing", is_flag=True, help="List what was archived.")
+@click.option("--older-than", metavar="AGE", help="Archive what was not touched for 30d, 2w, 6m, or since a date.")
+@click.option("--dry-run", is_flag=True, help="With --older-than: say what would leave, and do nothing.")
+@click.option("--tag", nargs=2, metavar="LABEL TAG", help="Tag an archive, by its label or #number.")
+@click.option("--untag", nargs=2, metavar="LABEL TAG", help="Take a tag off.")
+@click.option("--pin", metavar="LABEL", help="Spare an archive's conversation, or one by its id, from --older-than.")
+@click.option("--unpin", metavar="LABEL", help="Let it age again.")
+@click.option("--rename", nargs=2, metavar="LABEL NEW", help="Give an archive another label.")
+@click.option("--repack", is_flag=True, help="Pack all pages tighter now, a minute for a thousand of them.")
 @click.option("--demo", is_flag=True, help="Show on a text of our own what a page is; nothing of yours is touched.")
 def command(
-    *,
-    file: str | None,
-    label: str | None,
-    mode: str,
-    no_text: bool,
-    folder: Path | None,
-    redact: bool,
-    listing: bool,
-    demo: bool,
-) -> None:
+    *, file: str | None, label: str | None, mode: str | None, dense: bool, no_text: bool, folder: Path | None,
+    redact: bool, dry_run: bool, **actions: Any,
+) -> None:  # fmt: skip
     """Turn FILE (or - for standard input) into page images that can be read back to the letter.
 
     Every page is written, read back and compared before anything refers to it. The text is yours and kept to the
-    byte; secrets found in it are counted.
+    byte; secrets found in it are counted. Pages that hold the same words already are not drawn again.
     """
     from agent.archiving import archive_text, copy_pictures
 
     invocation = current()
-    if demo:
-        _demo(invocation, file)
-        return
-    if listing:
-        if file is not None:
-            raise Misuse("Two things at once", "--list takes no file.")
-        _list(invocation)
+    if chosen := _chosen(actions, file, dry_run):
+        _act(invocation, chosen, actions[chosen], dry_run)
         return
     if file is None:
         raise Misuse("Nothing to archive", "Name a file, or - for standard input.", "palimpsest archive notes.txt")
     text, name = _text(file)
     with invocation.memory(for_writing=True) as memory, output.Progress("pages") as progress:
-        chosen = label if label is not None else name
-        kept = archive_text(memory, text, chosen, mode=mode, keep=not no_text, redact=redact, on_page=progress)
+        kept = archive_text(
+            memory, text, label if label is not None else name,
+            mode=mode, dense=dense or None, keep=not no_text, redact=redact, on_page=progress,
+        )  # fmt: skip
     copies = copy_pictures(kept, folder) if folder else ()
     _print(invocation, kept, copies)
 
 
-def _demo(invocation: Invocation, file: str | None) -> None:
+def _chosen(actions: dict[str, Any], file: str | None, dry_run: bool) -> str:
+    """The one thing to do other than archiving FILE; "" for none. Raises Misuse where there are several."""
+    given = [name for name, value in actions.items() if value]
+    words = ["--" + ("list" if name == "listing" else name.replace("_", "-")) for name in given]
+    if len(given) > 1 or (given and file is not None):
+        taken = " and ".join(words) if len(given) > 1 else f"{words[0]} takes no file."
+        raise Misuse("Two things at once", taken if len(given) == 1 else f"{taken} are two things.", "One at a time.")
+    if dry_run and given != ["older_than"]:
+        raise Misuse("Nothing to try", "--dry-run goes with --older-than.")
+    return given[0] if given else ""
+
+
+def _act(invocation: Invocation, name: str, value: Any, dry_run: bool) -> None:
+    from agent.cli import archive_upkeep as upkeep
+
+    match name:
+        case "demo":
+            _demo(invocation)
+        case "listing":
+            upkeep.list_all(invocation)
+        case "older_than":
+            upkeep.older_than(invocation, value, dry_run)
+        case "repack":
+            upkeep.repack(invocation)
+        case _:
+            upkeep.change(invocation, name, (value,) if isinstance(value, str) else value)
+
+
+def _demo(invocation: Invocation) -> None:
     from agent.cli.demo_sheet import show
     from agent.demo import as_object, demonstrate
 
-    if file is not None:
-        raise Misuse("Two things at once", "--demo takes no file.")
     shown = demonstrate()
     if invocation.json:
         output.json_object(as_object(shown))
@@ -109,19 +139,3 @@ def _print(invocation: Invocation, kept: Kept, copies: tuple[Path, ...]) -> None
         output.say(f"The text stands in {kept.text_path}.")
     for path in copies:
         output.say(str(path))
-
-
-def _list(invocation: Invocation) -> None:
-    with invocation.memory() as memory:
-        archives = memory.vault.archives()
-    if invocation.json:
-        output.json_object(
-            {
-                "archives": [
-                    {"label": a.label, "created": a.created, "origin": a.origin, "pages": a.pages} for a in archives
-                ]
-            }
-        )
-        return
-    output.table([(iso(a.created)[:16].replace("T", " "), a.origin, str(a.pages), a.label) for a in archives],
-                 ("WHEN", "FROM", "PAGES", "LABEL"))  # fmt: skip

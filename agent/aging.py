@@ -1,0 +1,126 @@
+"""`archive --older-than`: what it would do, and what it did, conversation by conversation."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from msgspec import Struct
+
+from context.outlook import cells_of, modes_for
+from foundation.privacy import clear
+from memory.archive.aging import Old, old, put_away
+from memory.archive.profiles import profile_named
+from memory.workspace_memory import Memory
+from models.tokens import estimate
+
+HEAD_CELLS = 64  # the line above an entry on its page
+
+
+class Aged(Struct, frozen=True, kw_only=True):
+    """One conversation. Of a dry run, tokens and pages are about right; else they are what they are."""
+
+    conversation: str
+    title: str
+    touched: datetime
+    entries: int
+    text_tokens: int
+    pages: int
+    vision_tokens: int
+    shared_chars: int = 0  # stood on pages already, and were not drawn again
+    spared: str = ""  # why it stays; "" where it leaves
+
+
+class Aging(Struct, frozen=True, kw_only=True):
+    """What `archive --older-than` did, or would do."""
+
+    before: datetime
+    dry_run: bool
+    conversations: tuple[Aged, ...]
+
+    @property
+    def left(self) -> tuple[Aged, ...]:
+        return tuple(one for one in self.conversations if not one.spared)
+
+
+def archive_older(
+    memory: Memory, before: datetime, *, dry_run: bool = False, on_page: Callable[[int], None] | None = None
+) -> Aging:
+    """Archives what was not touched since `before`; with `dry_run` only says what it would do."""
+    profile_named(memory.settings.profile)  # a wrong name is told before anything is done
+    pages = 0
+
+    def told(done: int) -> None:
+        if on_page is not None:
+            on_page(pages + done)
+
+    found: list[Aged] = []
+    for one in old(memory.cold, before):
+        aged = _expected(memory, one) if dry_run or one.spared else _done(memory, one, told)
+        pages += 0 if aged.spared else aged.pages
+        found.append(aged)
+    return Aging(before=before, dry_run=dry_run, conversations=tuple(found))
+
+
+def told_as_sentence(aging: Aging) -> str:
+    """What was done, for a person."""
+    left = aging.left
+    spared = len(aging.conversations) - len(left)
+    also = f" {spared:,} spared." if spared else ""
+    if not left:
+        return f"Nothing was left untouched since {aging.before:%Y-%m-%d}.{also}"
+    entries, pages = sum(one.entries for one in left), sum(one.pages for one in left)
+    text, vision = sum(one.text_tokens for one in left), sum(one.vision_tokens for one in left)
+    verb, about = ("would leave", "about ") if aging.dry_run else ("left", "")
+    what = f"{entries:,} entr{'y' if entries == 1 else 'ies'} of {_counted(len(left), 'conversation')}"
+    return (
+        f"{what} {verb} for {about}{_counted(pages, 'page')}: {text:,} text tokens on {about}{vision:,} vision tokens. "
+        f"They stay searchable, and recall brings them back whole.{also}"
+    )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _expected(memory: Memory, one: Old) -> Aged:
+    texts = [entry.text or "" for entry in memory.cold.entries(one.entries).values()]
+    modes = modes_for(sum(HEAD_CELLS + cells_of(text) for text in texts), memory.settings)
+    profile = profile_named(memory.settings.profile)
+    return _aged(
+        one,
+        entries=len(texts),
+        text_tokens=sum(map(estimate, texts)),
+        pages=len(modes),
+        vision_tokens=sum(profile.tokens(mode.name) for mode in modes),
+    )
+
+
+def _done(memory: Memory, one: Old, on_page: Callable[[int], None]) -> Aged:
+    label = clear(one.conversation.title) or one.conversation.id
+    done = put_away(
+        memory.cold,
+        one,
+        lambda entries, told: memory.vault.archive_entries(entries, label=label, on_page=told),
+        on_page,
+    )
+    return _aged(
+        one,
+        entries=len(one.entries),
+        text_tokens=sum(archived.text_tokens for archived in done),
+        pages=sum(len(archived.pages) for archived in done),
+        vision_tokens=sum(archived.vision_tokens for archived in done),
+        shared_chars=sum(archived.shared_chars for archived in done),
+    )
+
+
+def _aged(one: Old, *, entries: int, text_tokens: int, pages: int, vision_tokens: int, shared_chars: int = 0) -> Aged:
+    return Aged(
+        conversation=one.conversation.id,
+        title=one.conversation.title,
+        touched=one.conversation.updated,
+        entries=entries,
+        text_tokens=text_tokens,
+        pages=pages,
+        vision_tokens=vision_tokens,
+        shared_chars=shared_chars,
+        spared=one.spared,
+    )
