@@ -5,17 +5,19 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from context.counting import Counting
-from context.resident.layout import Text, WordsOf, chapters_of, laid_out, shown_text, texts_of
+from context.layers.conversation import PAGES, reply_to_past
+from context.resident.beside import said, words_beside
+from context.resident.layout import Laid, Text, WordsOf, chapters_of, laid_out, shown_text, texts_of
 from context.resident.recipe import Begin, Chapter, Recipe
 from context.resident.runs import Run
-from memory.archive.factsheet import MOST, factsheet
-from memory.archive.gate import FRAME, stays_text, worth_it
+from memory.archive.factsheet import MOST
+from memory.archive.gate import stays_text, worth_it
 from memory.archive.modes import Mode
 from memory.cold.entries import Entry
 from memory.errors import MemoryTrouble
+from models.messages import Text as Said
 from models.tokens import image_tokens
 
-OPENING = 90  # tokens of the words before all pages, and of the word in reply
 FACTS_PART = 8  # a factsheet takes at most an eighth of what its picture does
 
 
@@ -79,11 +81,12 @@ def chosen(
     texts = reading.texts(_from(entries, begin), begin)
     by_seq = {text.entry.seq: text.entry for text in texts}
     chapters = [*chapters_of(texts, budgeted.ladder[0])]
-    spending = _Spending(budgeted.ladder, budgeted.room - OPENING)
+    opening = counting.part(Said(PAGES, injected="pages")) + counting.message(reply_to_past(pages=True))
+    spending = _Spending(budgeted.ladder, budgeted.room - opening)
     made = [_made(texts_of(chapter, by_seq, reading.of), spending, counting) for chapter in reversed(chapters)]
     recipes = list(zip(chapters, reversed(made), strict=True))
     pages = tuple(recipe for _, recipe in recipes if recipe)
-    if sum(page.tokens for page in pages) + OPENING >= sum(page.stands_for for page in pages):
+    if sum(page.tokens for page in pages) + opening >= sum(page.stands_for for page in pages):
         return Choice(unread=tuple(reading.troubles))
     missing = {seq for chapter, recipe in recipes if not (recipe and recipe.whole) for seq in chapter.entries}
     first = pages[0].chapter
@@ -106,7 +109,7 @@ class _Reading:
 
     def texts(self, entries: Sequence[Entry], begin: Begin | None) -> list[Text]:
         """Those that say anything; the first from where the chapters begin."""
-        found = [Text(entry, said) for entry in entries if (said := self.of(entry))]
+        found = [Text(entry, words) for entry in entries if (words := self.of(entry))]
         if found and begin and found[0].entry.seq == begin.entry:
             found[0] = Text(found[0].entry, found[0].text, begin.start, begin.line)
         return found
@@ -127,7 +130,7 @@ def _from(entries: Sequence[Entry], begin: Begin | None) -> Sequence[Entry]:
 
 def _made(texts: Sequence[Text], spending: _Spending, counting: Counting) -> Recipe | None:
     """The chapter on the first rung that may still take it; None where none may, or the gate says no."""
-    if stays_text("\n".join(text.part for text in texts)):
+    if stays_text(said(texts)):
         return None
     while rung := spending.rung:
         recipe = recipe_of(texts, rung, counting)
@@ -147,34 +150,32 @@ def recipe_of(texts: Sequence[Text], rung: Mode, counting: Counting) -> Recipe |
         return None
     mode = laid.sheet.mode
     image = image_tokens(counting.images, mode.side, mode.side)
-    facts, sheet = _facts(texts, image, counting)
+    facts, words = _facts(texts, laid, image, counting)
     as_text = counting.text(shown_text(texts, laid.shown, laid.most))
-    if not worth_it(as_text, image, sheet):
+    if not worth_it(as_text, image, words):
         return None
     first, last = texts[0], texts[-1]
     chapter = Chapter(tuple(text.entry.seq for text in texts), first.start, first.line, len(last.text))
-    return Recipe(chapter, mode.name, mode.cell.name, laid.shown, laid.most, facts, image + sheet + FRAME, as_text)
+    return Recipe(chapter, mode.name, mode.cell.name, laid.shown, laid.most, facts, image + words, as_text)
 
 
-def _facts(texts: Sequence[Text], image: int, counting: Counting) -> tuple[int, int]:
-    """How many exact tokens of the chapter go beside its page, and what they cost."""
-    said = "\n".join(text.part for text in texts)
+def _facts(texts: Sequence[Text], laid: Laid, image: int, counting: Counting) -> tuple[int, int]:
+    """How many exact tokens of the chapter go beside its page, and what all words beside it cost."""
+
+    def words(most: int) -> int:
+        return counting.part(Said(words_beside(texts, laid.shown, laid.most, most), injected="page"))
+
+    bare = words(0)
     for most in _fewer(MOST):
-        tokens = counting.text(joined(factsheet(said, most)))
-        if tokens <= image // FACTS_PART:
+        if (tokens := words(most)) - bare <= image // FACTS_PART:
             return most, tokens
-    return 0, 0
+    return 0, bare
 
 
 def _fewer(most: int) -> Iterator[int]:
     while most:
         yield most
         most = most * 2 // 3
-
-
-def joined(facts: Sequence[str]) -> str:
-    """A factsheet as one line."""
-    return " · ".join(facts)
 
 
 def hidden(summaries: Sequence[int], runs: Sequence[Run], choice: Choice, *, complete: bool) -> tuple[int, ...]:

@@ -142,4 +142,4 @@ def digest_of(pages: Sequence[Drawn]) -> str:
 
 
 def _reader(profile: Profile) -> RenderProfile | None:
-    return profile_for(profile.images, profile.name)
+    return profile_for(profile.images, f"{profile.name} {profile.known_as}")

@@ -31,7 +31,7 @@ class Found(Struct, frozen=True, kw_only=True):
     spec: str
     profile: Profile
     address: str
-    provider: str  # what the server is: ollama | lmstudio | llamacpp | mlx_lm | openai | anthropic
+    provider: str  # what the server is: ollama | lmstudio | llamacpp | mlx_lm | mlx_vlm | openai | anthropic
     names: tuple[str, ...] = ()
 
 
@@ -154,6 +154,8 @@ class _Server:
             return []
         if any("owned_by" in row for row in _rows(listed.get("data"))):
             return await self._several("openai", "openai", names)
+        if any("loaded" in row for row in _rows(listed.get("data"))):
+            return await self._several("mlx_vlm", "openai", names)
         # mlx_lm.server names no owner, and answers with nothing where the hub's cache folder is missing
         return await self._several("mlx_lm", "openai", names or ("default_model",))
 

@@ -74,6 +74,7 @@ class Profile(Struct, frozen=True, kw_only=True):
 
     spec: str  # provider:name[@address], what `--model` takes
     name: str
+    known_as: str = ""  # what the server's own file or checkpoint is called, where `name` may say less
     window: int = 8192  # tokens, prompt and answer together
     window_known: bool = False  # whether the server or the checkpoint said so
     images: ImageRule = ImageRule.NONE

@@ -26,7 +26,8 @@ class Ask(Protocol):
 class Told(Struct, frozen=True, kw_only=True):
     """What a server told. None: it did not say."""
 
-    server: str = ""  # llamacpp | ollama | lmstudio | mlx_lm | ""
+    server: str = ""  # llamacpp | ollama | lmstudio | mlx_lm | mlx_vlm | ""
+    known_as: str = ""  # what the server calls the model itself
     window: int | None = None
     vision: bool | None = None
     tools: bool | None = None
@@ -54,6 +55,7 @@ async def _llamacpp(root: str, model: str, ask: Ask) -> Told | None:
         window=_count(_object(props["default_generation_settings"]).get("n_ctx")) or _count(props.get("n_ctx")),
         vision=_flag(modalities.get("vision")),
         tools=_flag(caps.get("supports_tools")),
+        known_as=re.sub(r"^.*[/\\]", "", str(props.get("model_path") or "")),
     )
 
 
@@ -114,10 +116,15 @@ def _num_ctx(parameters: str) -> int | None:
 
 
 async def _any_other(address: str, model: str, ask: Ask) -> Told:
-    """A /v1/models row may carry a length under one of the names in use (vLLM, llama.cpp's router, OpenRouter)."""
+    """A /v1/models row may carry a length under one of the names in use (vLLM, llama.cpp's router, OpenRouter).
+
+    Whether the model sees, OpenRouter says in its row, and of the others only the name of the model does.
+    """
     found = await ask(f"{address}/models")
     rows = [_object(row) for row in _list((found or {}).get("data"))]
     row = _first(rows, lambda row: row.get("id") == model)
+    if "loaded" in row:
+        return await _mlx_vlm(address.removesuffix("/v1"), model, ask)
     meta = _object(row.get("meta"))
     window = next(
         (
@@ -127,7 +134,16 @@ async def _any_other(address: str, model: str, ask: Ask) -> Told:
         ),
         None,
     )
-    return Told(window=window)
+    takes = _list(_object(row.get("architecture")).get("input_modalities"))
+    return Told(window=window, vision="image" in takes if takes else sees_by_name(model))
+
+
+async def _mlx_vlm(root: str, model: str, ask: Ask) -> Told:
+    """mlx_vlm.server: GET /health has the window of the model that is loaded. It serves models without eyes too."""
+    health = await ask(f"{root}/health") or {}
+    loaded = health.get("loaded_model") == model
+    window = _count(health.get("effective_context_limit")) if loaded else None
+    return Told(server="mlx_vlm", window=window, vision=sees_by_name(model))
 
 
 def refined(profile: Profile, told: Told, settings: ModelSettings) -> Profile:
@@ -138,9 +154,11 @@ def refined(profile: Profile, told: Told, settings: ModelSettings) -> Profile:
     images = profile.images
     vision = settings.vision if settings.vision is not None else told.vision
     if vision is not None:
-        images = image_rule(profile.name) if vision else ImageRule.NONE
+        images = image_rule(f"{profile.name} {told.known_as}") if vision else ImageRule.NONE
     tools = next((said for said in (settings.tools, told.tools) if said is not None), profile.tools)
-    return msgspec.structs.replace(profile, window=window, window_known=known, images=images, tools=tools)
+    return msgspec.structs.replace(
+        profile, window=window, window_known=known, images=images, tools=tools, known_as=told.known_as
+    )
 
 
 _RULES = (
@@ -150,6 +168,18 @@ _RULES = (
     (r"claude", ImageRule.ANTHROPIC),
     (r"gemini|gemma-?[34]", ImageRule.GEMINI),
 )
+
+
+_SEES = re.compile(
+    r"[-_/.]?vlm?\b|\dvl\b|vision|llava|pixtral|internvl|minicpm-?[vo]|moondream|smolvlm|idefics|molmo|paligemma|-omni"
+    r"|gemma-?3-(?!1b|270m)|gemma-?4|qwen-?3\.5|kimi-vl|llama-?4|mistral-small-3\.[12]|-ocr",
+    re.IGNORECASE,
+)
+
+
+def sees_by_name(name: str) -> bool | None:
+    """True where a model of this name is known to see; None where the name does not say."""
+    return True if _SEES.search(name) else None
 
 
 def image_rule(name: str) -> ImageRule:

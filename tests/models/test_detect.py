@@ -9,6 +9,7 @@ import pytest
 from models.chat.detect import detect, probe_address, probe_window
 from models.chat.open import open_model
 from models.chat.port import ImageRule
+from models.chat.probe import sees_by_name
 from models.settings import ModelSettings
 from tests.loopback import Loopback, Received, Stall, http, json_reply
 from tests.servers import LlamaServer
@@ -156,3 +157,58 @@ def _carries_a_key(request: Received) -> bool:
 
 async def test_detection_can_be_switched_off() -> None:
     assert await detect({"PALIMPSEST_DETECT": "off"}) == []
+
+
+async def test_mlx_vlm_server_is_told_by_its_rows_and_says_its_window(loopback: Loopback) -> None:
+    rows = [{"id": "mlx-community/Qwen3-VL-4B-4bit", "object": "model", "created": 1, "loaded": True}]
+    loopback.answers("/v1/models", json_reply({"object": "list", "data": rows}))
+    health = {"status": "healthy", "loaded_model": rows[0]["id"], "effective_context_limit": 20_000}
+    loopback.answers("/health", json_reply(health))
+    found = await probe_address(loopback.address, {}, provider="llamacpp")
+    assert [one.provider for one in found] == ["mlx_vlm"]
+    assert (found[0].profile.window, found[0].profile.images) == (20_000, ImageRule.QWEN3)
+
+
+async def test_what_openrouter_says_a_model_takes_goes_before_its_name(loopback: Loopback) -> None:
+    rows = [
+        {"id": "a/some-model", "architecture": {"input_modalities": ["text", "image"]}, "owned_by": "a"},
+        {"id": "b/qwen2.5-vl-text-only", "architecture": {"input_modalities": ["text"]}, "owned_by": "b"},
+    ]
+    loopback.answers("/v1/models", json_reply({"data": rows}))
+    found = await probe_address(loopback.address, {}, provider="llamacpp")
+    assert [one.profile.vision for one in found] == [True, False]
+
+
+async def test_where_no_server_says_it_the_name_tells_who_sees(loopback: Loopback) -> None:
+    rows = [{"id": name, "owned_by": "vllm"} for name in ("Qwen/Qwen2.5-VL-7B-Instruct", "Qwen/Qwen3-8B")]
+    loopback.answers("/v1/models", json_reply({"data": rows}))
+    found = await probe_address(loopback.address, {}, provider="llamacpp")
+    assert [one.profile.images for one in found] == [ImageRule.QWEN2, ImageRule.NONE]
+
+
+async def test_llama_cpp_with_a_projector_sees_as_its_file_is_called(loopback: Loopback) -> None:
+    props = {
+        "default_generation_settings": {"n_ctx": 9000},
+        "model_path": "/models/Qwen3-VL-8B-Instruct-Q4_K_M.gguf",
+        "modalities": {"vision": True, "audio": False},
+    }
+    loopback.answers("/props", json_reply(props))
+    profile = await probe_window(f"openai:default@{loopback.address}/v1", {})
+    assert (profile.images, profile.known_as) == (ImageRule.QWEN3, "Qwen3-VL-8B-Instruct-Q4_K_M.gguf")
+
+
+@pytest.mark.parametrize(
+    ("name", "sees"),
+    [
+        ("qwen2.5vl:7b", True),
+        ("Qwen3-VL-8B-Instruct", True),
+        ("llava:13b", True),
+        ("gemma-3-4b-it", True),
+        ("gemma-3-1b-it", None),
+        ("qwen3-8b", None),
+        ("llama3.2:latest", None),
+        ("gpt-oss-20b", None),
+    ],
+)
+def test_a_name_says_that_a_model_sees_or_nothing(name: str, sees: bool | None) -> None:
+    assert sees_by_name(name) is sees
