@@ -11,21 +11,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from agent.config import read_config
+from agent.doctor_ocr import ocr_findings
+from agent.finding import Finding
 from agent.version import version
 from foundation.errors import PalimpsestError
 from foundation.installing import DISTRIBUTION, install_command, install_extra
 from foundation.paths import Workspace
 
 SPARE_BYTES = 500_000_000
-
-
-class Finding(Struct, frozen=True):
-    """One thing looked at. `state` is ok, missing (fine to be without), or wrong."""
-
-    topic: str
-    state: str
-    sentence: str
-    hint: str = ""
 
 
 class Optional(Struct, frozen=True):
@@ -45,6 +38,7 @@ OPTIONAL = (
     Optional("rapidocr", "rapidocr", "PP-OCR reads pictures that are not our own pages"),
     Optional("tesserocr", "tesseract", "Tesseract reads pictures that are not our own pages"),
 )
+"""What an engine needs beside its library is looked at in agent.doctor_ocr."""
 
 
 def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Finding]:
@@ -53,6 +47,7 @@ def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Fi
     yield _sqlite()
     yield from _workspace(workspace, environment)
     yield from _libraries()
+    yield from ocr_findings(environment)
     yield _terminal(environment)
     yield from _models(environment)
 

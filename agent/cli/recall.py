@@ -60,6 +60,8 @@ def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str,
             "Several arguments are several pictures.",
             f'palimpsest recall "{" ".join(asked)}"',
         )
+    elif engine != "auto":
+        raise Misuse("--engine is for pictures", f"“{question}” is none.", "palimpsest recall --engine NAME FILE.png")
     else:
         with invocation.memory(recovering=True) as memory:
             found = recall(memory, question, limit=limit, page=page, conversation=conversation)

@@ -38,6 +38,7 @@ _IMAGE_TOKENS = 1_200  # no picture takes more
 _LOOK_EVERY = 64  # tokens between two looks for a repetition
 _GROUNDING = re.compile(r"<\|ref\|>(.*?)<\|/ref\|>\s*<\|det\|>.*?<\|/det\|>\n?", re.DOTALL)
 _SPECIAL = re.compile(r"<\|/?(?:ref|det|grounding|User|Assistant)\|>|<｜[^｜]*｜>")
+FETCH = "hf download mlx-community/DeepSeek-OCR-2-bf16"
 CUT_OFF = "The text was cut off at {most:,} tokens: the picture holds more."
 REPEATS = "The model began to repeat itself and was stopped; what stood after that is missing."
 
@@ -89,11 +90,11 @@ class DeepSeek:
         if found is not None:
             return found
         place = f"`{self._wanted}` is no folder of it and not in" if self._wanted else "There is none in LM Studio's or"
-        fetch = self._wanted or "mlx-community/DeepSeek-OCR-2-bf16"
+        fetch = f"hf download {self._wanted}" if self._wanted else FETCH
         raise ModelError(
             "No DeepSeek-OCR here",
             f"{place} the hub's folders on this machine.",
-            f"Nothing is downloaded without your word: `hf download {fetch}` fetches it (about 7 GB).",
+            f"Nothing is downloaded without your word: `{fetch}` fetches it (about 7 GB).",
         )
 
     def _may_run(self, checkpoint: Checkpoint) -> bool:

@@ -117,16 +117,20 @@ def _library() -> Any:
         ) from error
 
 
-def _no_data() -> MissingLibrary:
+def data_command() -> str:
+    """The command that brings the languages' data to this system."""
     match sys.platform:
         case "darwin":
-            command = "brew install tesseract-lang"
+            return "brew install tesseract-lang"
         case "win32":
-            command = "winget install UB-Mannheim.TesseractOCR"
+            return "winget install UB-Mannheim.TesseractOCR"
         case _:
-            command = "sudo apt install tesseract-ocr-eng tesseract-ocr-chi-sim"
+            return "sudo apt install tesseract-ocr-eng tesseract-ocr-chi-sim"
+
+
+def _no_data() -> MissingLibrary:
     return MissingLibrary(
         "Tesseract has no language",
         f"tesserocr is here, and no {LANGUAGES[0]}.traineddata in TESSDATA_PREFIX or any usual place.",
-        f"Install it with: {command}",
+        f"Install it with: {data_command()}",
     )
