@@ -9,6 +9,7 @@ from memory.archive.shapes import Floats, Places, Shapes
 _SURE = 0.4  # no pixel of the cell is further from the glyph's than this: it is that glyph
 _NARROW_MOST, _WIDE_MOST, _KNOWN_MOST = 12, 16, 16
 _COMMON = 10.0  # nats: a glyph less expected than that is never beyond doubt; a speck makes a dot an odd letter
+_CLEARLY = 0.15  # of a cell's light may differ
 _NEVER = np.float32(1e9)
 _LEAST_NOISE = 0.03**2
 
@@ -32,7 +33,8 @@ class FirstLook:
         self._told = (narrow.describe(flat), np.zeros((0, 0), np.float32))
         candidates, away, self.sure = _singles(flat, narrow)
         self.sure &= expected[candidates[:, 0]] < _COMMON
-        self.pairs = _pairs(self.sure.reshape(self.rows, self.columns))
+        plain = self.sure | _letters(narrow, candidates[:, 0], away[:, 0], self._told[0])
+        self.pairs = _pairs(self.sure.reshape(self.rows, self.columns), plain.reshape(self.rows, self.columns))
         both = np.concatenate([flat[self.pairs], flat[self.pairs + 1]], axis=2)
         self._told = (self._told[0], wide.describe(both))
         wide_candidates, wide_away = wide.nearest(self._told[1], _WIDE_MOST)
@@ -115,9 +117,18 @@ def _singles(flat: Floats, narrow: Shapes) -> tuple[Places, Floats, NDArray[np.b
     return candidates, away, sure
 
 
-def _pairs(sure: NDArray[np.bool_]) -> Places:
+def _letters(narrow: Shapes, first: Places, away: Floats, told: Floats) -> NDArray[np.bool_]:
+    """Cells that are clearly a letter or digit of ASCII; no half of a wide glyph looks like one."""
+    codes = narrow.codes[first]
+    letters = np.zeros(0x80, np.bool_)
+    letters[[code for code in range(0x80) if chr(code).isalnum()]] = True
+    return letters[np.minimum(codes, 0x7F)] & (away < _CLEARLY * (told * told).sum(axis=1))
+
+
+def _pairs(sure: NDArray[np.bool_], plain: NDArray[np.bool_]) -> Places:
     """Where a wide glyph may begin: no glyph's left half is like a narrow glyph, so not where one is beyond doubt."""
-    begins = ~sure
+    begins = ~sure & ~plain
+    begins[:, :-1] &= ~(plain & ~sure)[:, 1:]
     begins[:, -1] = False
     return np.flatnonzero(begins)
 

@@ -36,9 +36,7 @@ class Fit:
         self._seen = sight.y.weights.T @ sight.ink @ sight.x.weights
         cell = sight.grid.cell
         self._down = _runs(sight.y.gram, cell.height, cell.height)
-        self._across = {
-            shapes.size[1]: _runs(sight.x.gram, shapes.size[1], cell.width) for shapes, _ in kinds
-        }
+        self._across = {shapes.size[1]: _runs(sight.x.gram, shapes.size[1], cell.width) for shapes, _ in kinds}
         self.best = [np.zeros(len(items.row), np.intp) for _, items in kinds]
         self.page: Floats = np.zeros((sight.y.size, sight.x.size), np.float32)
         for kind in range(len(kinds)):

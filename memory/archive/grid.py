@@ -17,6 +17,7 @@ from memory.archive.modes import CELLS, Cell, Mode, modes_of
 
 SMALLEST, LARGEST = 0.6, 4.3
 """Picture pixels to a page pixel, with room for what a measurement is off."""
+_MOST_OF_A_ROW = 0.35  # a row that lost less than this still reads
 _SKEWED = 0.06  # the axes' scales differ by no more
 _KNOWN_HEADER = 0.5  # likeness from which a header stands there; other writing stays below 0.35
 
@@ -63,7 +64,7 @@ def find_grid(grey: NDArray[np.uint8]) -> Iterator[Grid]:
     for pitch in pitches(grey):
         for cell, x0, y0, scale, likeness in header_origins(grey, pitch):
             grids = [whole_page(mode, scale, (x0, y0), likeness < 0) for mode in modes_of(cell).values()]
-            grids = [structs.replace(grid, likeness=abs(likeness)) for grid in grids]
+            grids = [_within(grey, structs.replace(grid, likeness=abs(likeness))) for grid in grids]
             yield from sorted(grids, key=lambda grid: _beyond(grey, grid))
 
 
@@ -102,11 +103,24 @@ def with_likeness(grey: NDArray[np.uint8], grid: Grid) -> Grid:
     """The same grid, with how far it looks as if a header stood there."""
     likeness = header_likeness(grey, (grid.x0, grid.y0), grid.scale, grid.cell)
     return Grid(
-        grid.x0, grid.y0, grid.cell_width, grid.cell_height, grid.columns, grid.rows, grid.cell,
-        inverted=grid.inverted, likeness=-likeness if grid.inverted else likeness,
+        grid.x0,
+        grid.y0,
+        grid.cell_width,
+        grid.cell_height,
+        grid.columns,
+        grid.rows,
+        grid.cell,
+        inverted=grid.inverted,
+        likeness=-likeness if grid.inverted else likeness,
     )
 
 
 def _is_dark(grey: NDArray[np.uint8]) -> bool:
     step = max(1, min(grey.shape) // 256)
     return bool(np.median(grey[::step, ::step]) < 128)
+
+
+def _within(grey: NDArray[np.uint8], grid: Grid) -> Grid:
+    """Without the rows that the picture lost."""
+    rows = int((grey.shape[0] - grid.y0) / grid.cell_height + _MOST_OF_A_ROW)
+    return structs.replace(grid, rows=max(1, min(grid.rows, rows)))

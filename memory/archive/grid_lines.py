@@ -23,7 +23,9 @@ class LineCrop(Struct, frozen=True):
     box: tuple[int, int, int, int]  # x, y, width, height in the picture
 
 
-def line_crops(grey: NDArray[np.uint8], grid: Grid, *, height: int = LINE_HEIGHT, first_row: int = 0) -> Iterator[LineCrop]:
+def line_crops(
+    grey: NDArray[np.uint8], grid: Grid, *, height: int = LINE_HEIGHT, first_row: int = 0
+) -> Iterator[LineCrop]:
     """Each row of the grid from `first_row` that has any ink, upscaled to `height` pixels (never scaled down)."""
     right = min(round(grid.x0 + grid.columns * grid.cell_width), grey.shape[1])
     left = max(round(grid.x0), 0)

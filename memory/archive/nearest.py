@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from foundation.trust import Trust
+from memory.archive.alignment import aligned, square
 from memory.archive.alternatives import Alternative, combinations
 from memory.archive.calibration import calibrated
 from memory.archive.cells import Reading, read_cells, text_and_heads
@@ -32,7 +33,7 @@ ENGINE = "nearest"
 _FINE_ENOUGH = 3.0  # picture pixels a page pixel; more are halved
 _DOUBT = 12.0  # nats: a second best as near as this leaves a glyph in doubt
 _TRIED_WITHIN = 30.0
-_MOST_TRIED = 4000
+_MOST_TRIED, _MOST_CHOICES = 3000, 48
 
 Codes = NDArray[np.int32]
 
@@ -48,6 +49,8 @@ def read_nearest(picture: bytes) -> Reading:
         if reading.trust is Trust.EXACT:
             return reading
         best = best or reading
+        if _lost(reading, grid):
+            break  # no other width of page brings that back
     if best is None:
         raise NotAPage(
             "Not a page of ours",
@@ -57,19 +60,51 @@ def read_nearest(picture: bytes) -> Reading:
     return best
 
 
+def _lost(reading: Reading, grid: Grid) -> bool:
+    """Whether rows with text are missing below."""
+    header = reading.header
+    return header is not None and header.used > grid.rows * grid.columns - _head_cells(grid)
+
+
 def read_grid(grey: NDArray[np.uint8], grid: Grid) -> Reading | None:
     """What stands on that grid; None where its cells are not ours."""
-    grey, grid = _fine(grey, grid)
+    grey, grid = _fine(grey, square(grid))
     narrow, wide = shapes(grid.cell)
     sight, cells, header = _headed(grey, grid, narrow)
     if header is not None:
-        guessed = sight.kernel
-        sight = calibrated(grey, grid, _header_page(header, grid, narrow))
-        cells = cells if sight.kernel == guessed else sight.page()
+        guessed, known = sight.kernel, _header_page(header, grid, narrow)
+        if _may_be_off(sight):
+            grid = square(aligned(grey, sight, known))
+        sight = calibrated(grey, grid, known)
+        cells = cells if sight.kernel == guessed and grid == sight.grid else sight.page()
         if (reading := _as_they_are(cells, header, grid.cell)) is not None:
             return reading
     fitted = _fitted(sight, cells, narrow, wide)
-    return fitted.reading(header) if header or fitted.is_ours() else None
+    if header is None and not fitted.is_ours():
+        return None
+    reading = fitted.reading(header)
+    if reading.trust is Trust.EXACT or not _may_be_off(sight):
+        return reading
+    grid = aligned(grey, sight, fitted.page)
+    if not _moved(grid, sight.grid):
+        return reading
+    sight = Sight(grey, grid, sight.kernel, sight.levels)
+    return _fitted(sight, sight.page(), narrow, wide).reading(header)
+
+
+def _may_be_off(sight: Sight) -> bool:
+    """A page that fills its picture begins in its corner; any other was found by measuring."""
+    return (sight.x.start, sight.y.start) != (0, 0)
+
+
+def _moved(grid: Grid, before: Grid) -> bool:
+    """Whether some cell went further than a fifteenth of its width."""
+    corner = abs(grid.x0 - before.x0), abs(grid.y0 - before.y0)
+    end = (
+        grid.columns * abs(grid.cell_width - before.cell_width),
+        grid.rows * abs(grid.cell_height - before.cell_height),
+    )
+    return max(*corner, *end) > before.cell_width / 15
 
 
 def _headed(grey: NDArray[np.uint8], grid: Grid, narrow: Shapes) -> tuple[Sight, Floats, Header | None]:
@@ -93,6 +128,7 @@ class Fitted(Struct, frozen=True):
     doubtful: Codes  # cells
     choices: tuple[Alternative, ...]  # at: a cell; value: a code
     noise: float
+    page: Floats  # page pixels
 
     def is_ours(self) -> bool:
         """Whether the glyphs explain the picture."""
@@ -108,12 +144,17 @@ class Fitted(Struct, frozen=True):
         if header is not None and (exact := self._repaired(header, head, end)) is not None:
             return exact
         text, heads = text_and_heads(self.codes[head:end])
+        lines = range(1, text.count("\n") + 2)
         line = 1 + np.cumsum(self.codes[head:end] == NEWLINE)
         inside = self.doubtful[(self.doubtful >= head) & (self.doubtful < end)] - head
-        doubt = tuple(np.unique(line[inside]).tolist()) if len(inside) and header else ()
-        return Reading(text, Trust.APPROXIMATE, doubt or tuple(range(1, text.count("\n") + 2)), header, heads)
+        doubt = set(np.unique(line[inside]).tolist()) if len(inside) and header else set(lines)
+        if header is not None and header.used > end - head:
+            doubt.add(lines[-1])  # and what followed it is lost
+        return Reading(text, Trust.APPROXIMATE, tuple(sorted(doubt & set(lines))), header, heads)
 
     def _repaired(self, header: Header, head: int, end: int) -> Reading | None:
+        if header.used > end - head:
+            return None  # the picture lost some of it
         choices = [choice for choice in self.choices if head <= choice.at < end]
         codes = self.codes.copy()
         for some in combinations(choices, _MOST_TRIED):
@@ -142,7 +183,7 @@ def _fitted(sight: Sight, cells: Floats, narrow: Shapes, wide: Shapes) -> Fitted
         known = (_seen(narrow, codes), _seen(wide, codes))
     fit.settle(expected)
     doubtful, choices = _doubts(fit.kinds, fit.weigh(expected), sight.grid)
-    return Fitted(sight.grid, _codes(fit, sight.grid), doubtful, choices, noise)
+    return Fitted(sight.grid, _codes(fit, sight.grid), doubtful, choices, noise, fit.page)
 
 
 def _seen(kind: Shapes, codes: Codes) -> Places:
@@ -174,7 +215,8 @@ def _doubts(
         for n, k in zip(*np.nonzero(near), strict=True):
             cost = max(float(glyph.costs[n, k]), 0.01)
             choices.append(Alternative(cost, int(at[n]), int(shapes_of.codes[glyph.items.candidates[n, k]])))
-    return np.sort(np.concatenate(doubtful)).astype(np.int32), tuple(choices)
+    choices.sort(key=lambda choice: choice.cost)
+    return np.sort(np.concatenate(doubtful)).astype(np.int32), tuple(choices[:_MOST_CHOICES])
 
 
 def _as_they_are(cells: Floats, header: Header, cell: Cell) -> Reading | None:

@@ -12,8 +12,34 @@ from memory.archive.shapes import Floats, Shapes
 _HEX, _DIGIT, _ID = "0123456789abcdef", "0123456789", "0123456789abcdefghijklmnopqrstuvwxyz"
 _MOST_TRIED = 3000
 _LAYOUTS = (
-    ("PALIMPSEST-2 ", 8 * [_HEX], " pg_", 12 * [_ID], " ", 7 * [_DIGIT], " ", 5 * [_DIGIT], " ", 3 * [_HEX], " ", 72 * [_HEX]),
-    ("PALIMPSEST-1 ", 8 * [_HEX], " pg_", 12 * [_ID], " ", 7 * [_DIGIT], " ", 5 * [_DIGIT], " ", 64 * [_HEX], " ", 8 * [_HEX]),
+    (
+        "PALIMPSEST-2 ",
+        8 * [_HEX],
+        " pg_",
+        12 * [_ID],
+        " ",
+        7 * [_DIGIT],
+        " ",
+        5 * [_DIGIT],
+        " ",
+        3 * [_HEX],
+        " ",
+        72 * [_HEX],
+    ),
+    (
+        "PALIMPSEST-1 ",
+        8 * [_HEX],
+        " pg_",
+        12 * [_ID],
+        " ",
+        7 * [_DIGIT],
+        " ",
+        5 * [_DIGIT],
+        " ",
+        64 * [_HEX],
+        " ",
+        8 * [_HEX],
+    ),
 )
 
 
@@ -40,7 +66,9 @@ def _right(cost: NDArray[np.float32]) -> Header | None:
         return header
     above = cost - cost.min(axis=1, keepdims=True)
     places, values = np.nonzero(np.isfinite(above) & (above > 0))
-    choices = [Alternative(float(above[at, value]), int(at), int(value)) for at, value in zip(places, values, strict=True)]
+    choices = [
+        Alternative(float(above[at, value]), int(at), int(value)) for at, value in zip(places, values, strict=True)
+    ]
     for some in combinations(sorted(choices, key=lambda choice: choice.cost)[:64], _MOST_TRIED):
         other = words.copy()
         for choice in some:

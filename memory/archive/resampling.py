@@ -31,6 +31,11 @@ class Axis:
         self.kernel = kernel
         self.weights = _weights(start - self.first, scale, size, self.last - self.first, kernel)
 
+    def moved(self, start: float, scale: float) -> Floats:
+        """The weights of the same pixels, were the page there."""
+        kernel = "bilinear" if self.kernel == "nearest" else self.kernel  # a step has no slope
+        return _weights(start - self.first, scale, self.size, self.last - self.first, kernel)
+
     @cached_property
     def inverse(self) -> Floats:
         """(size, pixels): the page as the picture's pixels tell it, least squares with a little damping."""
