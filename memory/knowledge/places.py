@@ -1,42 +1,100 @@
-"""Where in its file a passage stands, for citations: found by the entry and the passage's first character."""
+"""Where in its file a passage stands, for citations: found by its entry and its characters there."""
+
+import re
+from collections.abc import Mapping
 
 import apsw
 from msgspec import Struct
 
 from foundation.clock import from_ms, iso
 from memory.cold.sql import fetch
+from memory.search.analyse import terms
 
 KIND = "knowledge"
 """The kind of the conversations that hold what was added, and the origin of their archives."""
 
 _BEFORE = "SELECT coalesce(sum(chars), 0) FROM entries WHERE conversation = ? AND seq < ?"
-_PLACES = """SELECT p.place, p.read_by, k.replaced_ms FROM knowledge k JOIN knowledge_places p ON p.memory = k.seq
+_PLACES = """SELECT p.start, p.place, p.read_by, k.replaced_ms
+             FROM knowledge k JOIN knowledge_places p ON p.memory = k.seq
              WHERE k.conversation = ?1 AND p.start < max(?3, ?2 + 1) AND p.start >= (
                  SELECT max(start) FROM knowledge_places f WHERE f.memory = k.seq AND f.start <= ?2
              ) ORDER BY p.start"""
+_SHEET = re.compile(r"(page|slide) (\d+)")
+
+
+NEARLY_ALL = 0.8  # "of" and "the" stand on every page
 
 
 class Spot(Struct, frozen=True):
-    """`place` as a citation says it, for an older version until when it held; `offset` is within the file's text.
+    """A part of a passage, from `start` to `end` in its entry, that stands in one place of the file.
 
-    `read_by` is the OCR engine whose word a part of it is.
+    `place` is as a citation says it, for an older version until when it held. `read_by` is the OCR engine whose word it
+    is. `offset` is of its first character within the file's text.
     """
 
+    start: int
+    end: int
     place: str = ""
     read_by: str = ""
     offset: int = 0
+    until: str = ""
+
+    @property
+    def cited(self) -> str:
+        return ", ".join(part for part in (self.until, self.place) if part)
 
 
-def spot(db: apsw.Connection, conversation: int, entry: int, start: int, end: int) -> Spot:
-    """The place of an entry's characters (by its seq); nothing where the conversation is not of a known file.
-
-    Where the first of them stand before any page or heading, the place that follows within them is theirs.
-    """
-    offset = int(fetch(db, _BEFORE, (conversation, entry))[0][0]) + start
-    found = fetch(db, _PLACES, (conversation, offset, offset + end - start))
+def spots(db: apsw.Connection, conversation: int, entry: int, start: int, end: int) -> list[Spot]:
+    """The places that an entry's characters run through; one without a name where the file is not known."""
+    before = int(fetch(db, _BEFORE, (conversation, entry))[0][0])
+    found = fetch(db, _PLACES, (conversation, before + start, before + end))
     if not found:
-        return Spot(offset=offset)
-    place = next((row[0] for row in found if row[0]), "")
-    if (replaced_ms := found[0][2]) is not None:
-        place = ", ".join(part for part in (f"until {iso(from_ms(replaced_ms))[:10]}", place) if part)
-    return Spot(place, next((row[1] for row in found if row[1]), ""), offset)
+        return [Spot(start, end, offset=before + start)]
+    until = f"until {iso(from_ms(found[0][3]))[:10]}" if found[0][3] is not None else ""
+    begins = [max(start, row[0] - before) for row in found]
+    return [
+        Spot(first, last, row[1], row[2], before + first, until)
+        for row, first, last in zip(found, begins, [*begins[1:], end], strict=True)
+        if last > first or len(found) == 1
+    ]
+
+
+def best_spot(text: str, found: list[Spot], worth: Mapping[str, float]) -> Spot:
+    """The passage as it is cited: by the place where most of the question's words stand.
+
+    Pages and slides are cited for their own words alone: the passage is cut to the one that has nearly all of what the
+    words found are worth, else to those from the first to the last that have some. Elsewhere it stays whole, and is the
+    OCR engine's word where any of it is.
+    """
+    found_words = [_found(text[one.start : one.end], worth) for one in found]
+    worths = [sum(worth[term] for term in words) for words in found_words]
+    best = max(range(len(found)), key=lambda n: (worths[n], -n))
+    if not _SHEET.match(found[best].place):
+        place = found[best].place or next((one.place for one in found if one.place), "")
+        return _run(text, found, place, found[best].offset)
+    of_all = sum(worth[term] for term in frozenset[str]().union(*found_words))
+    if worths[best] >= NEARLY_ALL * of_all:
+        return _run(text, found[best : best + 1], found[best].place, found[best].offset)
+    telling = [n for n, value in enumerate(worths) if value >= (1 - NEARLY_ALL) * of_all]
+    run = found[telling[0] : telling[-1] + 1]
+    return _run(text, run, _range(run[0].place, run[-1].place), found[best].offset)
+
+
+def _run(text: str, found: list[Spot], place: str, offset: int) -> Spot:
+    """These places as one, without the blanks around."""
+    part = text[found[0].start : found[-1].end]
+    start = found[0].start + len(part) - len(part.lstrip())
+    read_by = next((one.read_by for one in found if one.read_by), "")
+    return Spot(start, max(start, start + len(part.strip())), place, read_by, offset, found[0].until)
+
+
+def _range(first: str, last: str) -> str:
+    """`pages 3–4`, `slides 2–5`."""
+    begins, ends = _SHEET.match(first), _SHEET.match(last)
+    if not begins or not ends:
+        return first or last
+    return f"{begins[1]}s {begins[2]}–{ends[2]}"
+
+
+def _found(part: str, worth: Mapping[str, float]) -> frozenset[str]:
+    return frozenset(term for term in terms(part) if term in worth)

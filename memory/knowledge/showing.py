@@ -9,7 +9,7 @@ from memory.cold import ColdStore
 from memory.knowledge import pictures, rows
 from memory.knowledge.known import Known, View
 from memory.knowledge.picking import Cost, Eye
-from memory.knowledge.places import spot
+from memory.knowledge.places import spots
 from memory.search import Hit
 from models.messages import Image
 
@@ -28,7 +28,7 @@ class Shower:
 
     def _view(self, hit: Hit, known: Known) -> View | None:
         def read(db: apsw.Connection) -> View | None:
-            at = spot(db, known.conversation, hit.entry or 0, *hit.text_span)
+            at = spots(db, known.conversation, hit.entry or 0, *hit.text_span)[0]
             return rows.view_at(db, known.seq, at.offset)
 
         return self._cold.read(read)

@@ -12,7 +12,7 @@ from memory.cold.sql import fetch
 from memory.errors import MemoryTrouble
 from memory.hot.notes import Note
 from memory.knowledge.places import KIND as KNOWN
-from memory.knowledge.places import Spot, spot
+from memory.knowledge.places import Spot, best_spot, spots
 from memory.search.finding import Findings, Found
 from memory.search.likeness import Shingles, alike, shingles
 from memory.search.query import NOTE, Hit, Query
@@ -86,8 +86,9 @@ class Reader:
         except MemoryTrouble:  # damaged, which the vault tells of, or deleted meanwhile: either way it cannot be quoted
             return None
         start, end = best_window(passage.text, self._findings.worth, self._query.window_tokens)
+        at = self._spot(conversation, entry, passage.text, start, end)
+        start, end = at.start, at.end
         page = self._page_of(entry, start, passage)
-        at = self._spot(conversation, entry, start, end)
         is_page = entry.kind is EntryKind.PAGE and bool(page)
         title = conversation.title
         speaker = entry.speaker or entry.role.value
@@ -98,7 +99,7 @@ class Reader:
             conversation=entry.conversation,
             speaker="" if is_page else speaker,
             time=entry.time,
-            place=at.place,
+            place=at.cited,
             page=page,
         )
         return Hit(
@@ -118,11 +119,12 @@ class Reader:
             parts=found.parts,
         )
 
-    def _spot(self, conversation: Conversation, entry: Entry, start: int, end: int) -> Spot:
-        """Where in its file the snippet stands, if it is of a file that was added."""
+    def _spot(self, conversation: Conversation, entry: Entry, text: str, start: int, end: int) -> Spot:
+        """The snippet, and where in its file it stands if it is of a file that was added."""
         if conversation.kind != KNOWN:
-            return Spot()
-        return self._cold.read(lambda db: spot(db, conversation.seq, entry.seq, start, end))
+            return Spot(start, end)
+        found = self._cold.read(lambda db: spots(db, conversation.seq, entry.seq, start, end))
+        return best_spot(text, found, self._findings.worth)
 
     def _conversation(self, seq: int) -> Conversation:
         if seq not in self._conversations:

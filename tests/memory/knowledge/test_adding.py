@@ -41,7 +41,7 @@ def test_each_text_comes_back_to_the_byte_with_its_place(knowledge: Knowledge, m
     assert passage.text.encode() == (notes / "transformers.md").read_bytes()
     assert passage.trust is Trust.EXACT
     (hit,) = memory.search.query(Query(text="quadratic length", kinds=("knowledge",))).hits
-    assert (hit.citation.title, hit.citation.place) == ("notes/transformers.md", "Attention")
+    assert (hit.citation.title, hit.citation.place) == ("notes/transformers.md", "Cost")
     assert hit.citation.ref.startswith("pg_")
 
 
@@ -51,8 +51,20 @@ def test_a_passage_far_into_a_pdf_is_cited_by_its_page(knowledge: Knowledge, mem
     report = knowledge.add([paper])
     assert report.pages > 1
     (hit, *_) = memory.search.query(Query(text="quokka leaves", kinds=("knowledge",))).hits
-    assert hit.citation.place == "page 8" or "page 7" in hit.citation.place
-    assert "quokka" in hit.snippet
+    assert hit.citation.place == "page 8"
+    assert hit.snippet == "The quokka eats ninety leaves."  # nothing of another page is cited as of this one
+    (known,) = knowledge.find(["paper.pdf"])
+    text = knowledge.text(known).text
+    assert text.index(hit.snippet) == next(place.start for place in knowledge.places(known) if place.label == "page 8")
+
+
+def test_a_passage_that_needs_two_pages_is_cited_by_both(knowledge: Knowledge, memory: Memory, tmp_path: Path) -> None:
+    knowledge.add(
+        [files.pdf(tmp_path / "two.pdf", ["Nothing yet.", "The quokka sleeps.", "It eats ninety leaves.", "."])]
+    )
+    (hit,) = memory.search.query(Query(text="quokka leaves", kinds=("knowledge",))).hits
+    assert hit.citation.place == "pages 2–3"
+    assert hit.snippet == "The quokka sleeps.\n\nIt eats ninety leaves."
 
 
 def test_what_is_unchanged_is_passed_over_by_its_hash_too(
@@ -86,7 +98,7 @@ def test_a_changed_file_is_replaced_and_its_old_text_is_kept(
     assert "262,144" in knowledge.text(old).text
     assert memory.search.query(Query(text="quadratic length", kinds=("knowledge",))).hits == ()
     (hit,) = memory.search.query(Query(text="quadratic length")).hits
-    assert hit.citation.place == "until 2026-03-15, Attention"
+    assert hit.citation.place == "until 2026-03-15, Cost"
 
 
 def test_a_file_that_is_gone_is_noticed_and_its_text_is_kept(knowledge: Knowledge, notes: Path) -> None:
