@@ -10,6 +10,7 @@ from msgspec import Struct
 from foundation.errors import Misuse
 from foundation.privacy import as_given, clear, examine
 from memory.archive.kept_text import file_stem, keep_text
+from memory.archive.modes import DENSE, mode_named
 from memory.archive.passage import Archived
 from memory.archive.shape import archived_as_json
 from memory.workspace_memory import Memory
@@ -19,6 +20,7 @@ class Kept(Struct, frozen=True, kw_only=True):
     """What `archive FILE` did. `text_path` is the text that stands beside the pages, where it does."""
 
     archived: Archived
+    text: str  # as it was archived
     pictures: tuple[Path, ...]  # one a page, in the page cache
     text_path: Path | None
     secrets: int  # found in the text
@@ -53,7 +55,7 @@ def archive_text(
     path = keep_text(memory.workspace.kept_texts, label, kept) if keep else None
     pictures = tuple(memory.vault.png(page.id) for page in archived.pages)
     return Kept(
-        archived=archived, pictures=pictures, text_path=path, secrets=len(findings.secrets), redacted=redact
+        archived=archived, text=kept, pictures=pictures, text_path=path, secrets=len(findings.secrets), redacted=redact
     )  # fmt: skip
 
 
@@ -65,6 +67,22 @@ def copy_pictures(kept: Kept, folder: Path) -> tuple[Path, ...]:
         copies.append(folder / f"{file_stem(kept.archived.label)}-{page.number:04}-{page.id}.png")
         shutil.copyfile(picture, copies[-1])
     return tuple(copies)
+
+
+def draw_natural(kept: Kept, folder: Path) -> tuple[Path, ...]:
+    """The whole text in `folder` as pages for people (memory.archive.natural), as large as the largest archived."""
+    from memory.archive.flow import Stretch
+    from memory.archive.natural import natural_pages
+
+    folder.mkdir(parents=True, exist_ok=True)
+    label = kept.archived.label
+    largest = max(kept.archived.pages, key=lambda page: page.width)
+    mode = mode_named(largest.mode, dense=largest.cell == DENSE.name)
+    drawn: list[Path] = []
+    for number, png in enumerate(natural_pages([Stretch(kept.text)], mode, label), 1):
+        drawn.append(folder / f"{file_stem(label)}-natural-{number:04}.png")
+        drawn[-1].write_bytes(png)
+    return tuple(drawn)
 
 
 def described(kept: Kept) -> dict[str, Any]:

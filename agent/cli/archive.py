@@ -34,6 +34,11 @@ palimpsest archive -- --odd-name.txt
 @click.option(
     "--png", "folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Copy the pages there."
 )
+@click.option(
+    "--layout",
+    type=click.Choice(("flow", "natural")),
+    help="How pages in --png DIR are laid out: flow, as archived, or natural: four columns for people, lines kept.",
+)
 @click.option("--redact", is_flag=True, help="Take secrets and private spans out.")
 @click.option("--list", "listing", is_flag=True, help="List what was archived.")
 @click.option("--older-than", metavar="AGE", help="Archive what was not touched for 30d, 2w, 6m, or since a date.")
@@ -47,16 +52,18 @@ palimpsest archive -- --odd-name.txt
 @click.option("--demo", is_flag=True, help="Show on a text of our own what a page is; nothing of yours is touched.")
 def command(
     *, file: str | None, label: str | None, mode: str | None, dense: bool, no_text: bool, folder: Path | None,
-    redact: bool, dry_run: bool, **actions: Any,
+    layout: str | None, redact: bool, dry_run: bool, **actions: Any,
 ) -> None:  # fmt: skip
     """Turn FILE (or - for standard input) into page images that can be read back to the letter.
 
     Every page is written, read back and compared before anything refers to it. The text is yours and kept to the
     byte; secrets found in it are counted. Pages that hold the same words already are not drawn again.
     """
-    from agent.archiving import archive_text, copy_pictures
+    from agent.archiving import archive_text, copy_pictures, draw_natural
 
     invocation = current()
+    if layout and folder is None:
+        raise Misuse("Nothing to lay out", "--layout goes with --png DIR.", f"--png pages --layout {layout}")
     if chosen := _chosen(actions, file, dry_run):
         _act(invocation, chosen, actions[chosen], dry_run)
         return
@@ -68,7 +75,7 @@ def command(
             memory, text, label if label is not None else name,
             mode=mode, dense=dense or None, keep=not no_text, redact=redact, on_page=progress,
         )  # fmt: skip
-    copies = copy_pictures(kept, folder) if folder else ()
+    copies = (draw_natural if layout == "natural" else copy_pictures)(kept, folder) if folder else ()
     _print(invocation, kept, copies)
 
 
