@@ -43,6 +43,8 @@ async def _report(invocation: Invocation, text: str) -> Report:
 
 
 def _print(report: Report) -> None:
+    from agent.commands.context_table import savings
+
     output.line(f"{report.model}: {report.total_tokens:,} of {report.budget:,} tokens ({report.filled:.1%})")
     output.line(f"window {report.window:,}, of which {report.reserve:,} are kept for the answer")
     output.line()
@@ -59,6 +61,8 @@ def _print(report: Report) -> None:
     for layer in report.layers:
         for dropped in layer.dropped:
             output.say(f"Left out of {layer.name}: {dropped.name}, {dropped.tokens:,} tokens ({dropped.why})")
+    for sentence in savings(report):
+        output.line(sentence)
     output.line()
     for message in report.messages:
         output.line(f"── {message.role}")

@@ -21,9 +21,26 @@ def as_markdown(report: Report) -> str:
     parts = [head, "\n".join(rows)]
     if dropped:
         parts.append("Left out:\n\n" + "\n".join(dropped))
+    parts += savings(report)
     if (stable := report.prefix_stability) is not None:
         parts.append(
             f"Unchanged since the last request: {report.unchanged_prefix_tokens:,} of {report.previous_tokens:,} "
             f"tokens ({stable:.1%})."
         )
     return "\n\n".join(parts)
+
+
+def savings(report: Report) -> list[str]:
+    """A sentence for the pages in view, and one for the archive: two savings, never added up."""
+    said: list[str] = []
+    if pages := report.pages:
+        said.append(
+            f"Pages in view: {pages.count:,}. They cost {pages.tokens:,} tokens and stand for {pages.stands_for:,} as "
+            f"text: {pages.saved:,} fewer in each request."
+        )
+    if report.archive:
+        said.append(
+            f"Out of view: {report.archive.tokens:,} tokens of older turns are in the archive. What is recalled of "
+            "them costs its tokens again."
+        )
+    return said
