@@ -37,6 +37,9 @@ OPTIONAL = (
     Optional("mlx_vlm", "", "DeepSeek-OCR reads pictures that are not our own pages"),
     Optional("rapidocr", "rapidocr", "PP-OCR reads pictures that are not our own pages"),
     Optional("tesserocr", "tesseract", "Tesseract reads pictures that are not our own pages"),
+    Optional("pypdfium2", "knowledge", "PDF files can be added to knowledge"),
+    Optional("docx", "knowledge", "Word documents can be added to knowledge"),
+    Optional("pptx", "knowledge", "slides can be added to knowledge"),
 )
 """What an engine needs beside its library is looked at in agent.doctor_ocr."""
 

@@ -31,6 +31,13 @@ _OURS = (
         ("you remember", "your memory", "forget", "storage", "记住", "记忆"),
     ),
     Fact(
+        "adding files",
+        "`palimpsest knowledge add PATH` (here: /knowledge add PATH) turns files and folders into memory: PDF, Word, "
+        "slides, Markdown, HTML, text, code and pictures. What they say is recalled with its file and page, and "
+        '`palimpsest -p --knowledge "…"` answers from them alone.',
+        ("add files", "add a file", "add documents", "add a folder", "palimpsest knowledge"),
+    ),
+    Fact(
         "offline and models",
         "Without a language model, offline answers by quoting what is remembered. /model lists the models at hand "
         "(Ollama, LM Studio and llama.cpp servers on this machine, services whose key is set); `/model SPEC` speaks "

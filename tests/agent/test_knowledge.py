@@ -1,5 +1,6 @@
 """`palimpsest knowledge`, `-p --knowledge` and `/knowledge`, as a person uses them."""
 
+import base64
 import json
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from memory.knowledge import sight
 from memory.knowledge.readers import pdf
+from memory.knowledge.readers.document import Sight
 from tests.agent.conftest import Run
 from tests.loopback import Loopback, chat, json_reply
 from tests.memory.knowledge import files
@@ -83,6 +85,30 @@ def test_a_model_is_told_to_answer_from_the_files_and_given_them(run: Run, notes
     assert "contracts/lease.pdf, page 2" in sent
     uses = {one["name"]: one["accesses"] for one in run("knowledge", "list", "--json").json["memories"]}
     assert uses["notes/contracts/lease.pdf"] == 2  # its name stands in the answer
+
+
+def test_a_model_that_sees_is_sent_the_screenshot_to_the_byte(
+    run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sight, "installed_sight", lambda: Sight("eyes", lambda _image: "Login failed: error 4711"))
+    shot = files.picture(notes / "shot.png", "Login failed: error 4711")
+    run("knowledge", "add", "notes")
+    with Loopback() as server:
+        reply, unknown = chat("It says error 4711 [shot.png]."), json_reply({}, status=404)
+        server.answers_all(lambda asked: reply if asked.path.endswith("/chat/completions") else unknown)
+        said = run(
+            "--model", f"openai:qwen3-vl-4b@{server.address}/v1", "-p", "--knowledge", "--json", "Which login error?"
+        )
+    assert said.status == 0, said.err
+    parts = next(post.json for post in server.posts if post.path.endswith("/chat/completions"))["messages"][-1][
+        "content"
+    ]
+    sent = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    assert [base64.b64decode(url.partition(",")[2]) for url in sent] == [shot.read_bytes()]
+    words = "".join(part.get("text", "") for part in parts)
+    assert "Shown in the picture “notes/shot.png" in words
+    (source,) = said.json["recalled"]
+    assert (source["title"], source["trust"]) == ("notes/shot.png", "approximate")
 
 
 def test_some_bad_files_make_it_fail_and_the_rest_is_there(run: Run, notes: Path) -> None:
