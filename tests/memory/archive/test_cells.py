@@ -65,12 +65,6 @@ def test_text_of_our_own_signs_comes_back_too(text: str) -> None:
         assert read_back(text, mode) == text
 
 
-@pytest.mark.parametrize("mode", [BASE, DENSE_MODES["base"]], ids=lambda mode: mode.cell.name)
-def test_a_line_of_a_million_characters_comes_back(mode: Mode) -> None:
-    line = "".join(random.Random(7).choices("abcdefgh 的一是在🦊", k=1_000_000))
-    assert read_back(line, mode) == line
-
-
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("mode", [MODES["large"], DENSE_MODES["large"]], ids=lambda mode: mode.cell.name)
 def test_every_code_point_of_unicode_comes_back(mode: Mode) -> None:

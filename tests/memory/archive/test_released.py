@@ -8,6 +8,8 @@ import pytest
 from foundation.trust import Trust
 from memory.archive.cells import read
 from memory.archive.header import digest
+from memory.archive.pack import Pack
+from memory.archive.storage import Folder
 
 RELEASED = Path(__file__).parent / "data" / "released-0.1.0"
 TEXTS: dict[str, str] = json.loads((RELEASED / "texts.json").read_text("ascii"))
@@ -20,3 +22,8 @@ def test_a_page_of_the_first_release_reads_exactly(name: str) -> None:
     assert reading.header is not None
     assert (reading.header.version, reading.header.sha256) == (1, digest(TEXTS[name]).hex())
     assert reading.header.page == f"pg_{reading.header.number:012}"
+
+
+def test_a_pack_of_the_first_release_gives_its_pages() -> None:
+    pack = Pack(Folder(RELEASED), "three.pages")
+    assert [read(pack.png(position)).text for position in range(len(pack.pages))] == list(TEXTS.values())
