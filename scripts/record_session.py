@@ -71,9 +71,14 @@ async def record(place: Path, folder: Path) -> None:
             await typed(pilot, "", "enter")
         recording.shoot("4-receipt")
         await typed(pilot, "/recall When is the cello lesson?", "enter")
+        await pilot.pause(1)
         recording.shoot("5-recall")
+        await pilot.press("enter")
+        await pilot.pause(1)
+        recording.shoot("6-passage")
+        await pilot.press("escape", "escape")
         await typed(pilot, "/context And when is the cello lesson?", "enter")
-        recording.shoot("6-context")
+        recording.shoot("7-context")
 
 
 def log(day: int) -> str:

@@ -20,9 +20,10 @@ from textual.pilot import Pilot
 
 from agent.cli.opening import Opening
 from agent.config import Config
+from agent.demo import DEMO_TEXT
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
-from foundation.privacy import clear
+from foundation.privacy import as_given, clear
 from memory.cold import Draft, EntryKind
 from memory.workspace_memory import Memory
 from models.messages import Role
@@ -88,6 +89,18 @@ def typing(text: str, *keys: str) -> Act:
     return act
 
 
+def then(first: Act, *keys: str) -> Act:
+    """One thing, and keys after it is done, one after another."""
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await first(app, pilot)
+        for key in keys:
+            await pilot.press(key)
+            await pilot.pause(0.5)
+
+    return act
+
+
 async def nothing(_app: PalimpsestApp, _pilot: Pilot[None]) -> None:
     """The screen as it opens."""
 
@@ -104,6 +117,9 @@ SHOTS: Final[tuple[tuple[str, tuple[int, int], bool, str, Act], ...]] = (
     ("context", (100, 40), True, "", typing("/context where is the harbour office?", "enter")),
     ("search", SMALL, True, "", typing("/search boiler", "enter")),
     ("recall", SMALL, True, "", typing("/recall harbour office", "enter")),
+    ("recall-wide", LARGE, True, "", typing("/recall harbour office", "enter")),
+    ("passage", SMALL, True, "", then(typing("/recall boiler", "enter"), "enter")),
+    ("page", SMALL, True, "", then(typing("/recall tomato pot", "enter"), "enter", "p")),
     ("no-such-command", SMALL, False, "", typing("/resumee x", "enter")),
 )
 
@@ -123,6 +139,7 @@ def demo(workspace: Workspace) -> None:
                 )
             )  # fmt: skip
             parent = entry.seq
+        memory.vault.archive_text(as_given(DEMO_TEXT), label="A letter", mode="small")
     finally:
         memory.close()
 

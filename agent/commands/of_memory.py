@@ -98,7 +98,7 @@ COMMANDS = (
     Command(name="remember", summary="Add a note to MEMORY.md.", usage="TEXT", run=_remember),
     Command(
         name="recall",
-        summary="Look through memory, and bring a passage back whole, with the page it stands on.",
+        summary="Look through memory, and bring a passage back whole.",
         usage="[QUERY|ID]",
         keys="In the list: ↑ ↓ choose, Enter shows the passage whole, Esc leaves. In a passage: ↑ ↓ PgUp PgDn Home End "
         "scroll, p shows its page as a picture, o opens that in the system's viewer, i puts the citation into the "
@@ -108,10 +108,10 @@ COMMANDS = (
     ),
     Command(
         name="archive",
-        summary="Archive older turns of this conversation as pages, or a file. Shows what it will do, and asks.",
-        usage="[--yes] [LABEL|FILE]",
+        summary="Archive older turns, or a file, as pages; says first what it will do.",
+        usage="[LABEL|FILE]",
         keys="Enter does what is shown, Esc leaves all as it is; while pages are made, Esc cancels and nothing is let "
-        "go. --yes does not ask.",
+        "go. `/archive --yes` does not ask.",
         aliases=("compact",),
         run=_archive,
     ),

@@ -13,13 +13,11 @@ NEAR = "about "
 def outlook_rows(outlook: Outlook, label: str) -> tuple[tuple[str, str], ...]:
     """A name and a sentence a row: what leaves, where it goes, what stays, what that saves."""
     freed = outlook.tokens_before - outlook.tokens_after
+    pages = _counted(outlook.pages, "page")
     named = (("label", label),) if label else ()
     return (
         ("leaves", f"{_what(outlook)}: {outlook.text_tokens:,} text tokens"),
-        (
-            "becomes",
-            f"{_counted(outlook.pages, 'page')}, {outlook.vision_tokens:,} vision tokens, each read back first",
-        ),
+        ("becomes", f"{NEAR}{pages}, {outlook.vision_tokens:,} vision tokens; each is read back first"),
         ("stays", f"{_stays(outlook)}a summary of at most {outlook.summary_tokens:,} tokens"),
         (
             "request",

@@ -1,16 +1,31 @@
 """What the screens look like, as pictures. `pytest --snapshot-update` takes them anew; look at them before."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from textual.pilot import Pilot
+from textual.screen import Screen
 
+from agent.browsing import PagePicture
+from agent.browsing import look as browsing_look
+from foundation.clock import SystemClock
 from foundation.paths import Workspace
-from tests.tui.fakes import RECALLED, FakeSession, answer
+from foundation.privacy import clear
+from memory.archive.passage import PageRow
+from memory.cold import Draft, EntryKind
+from memory.workspace_memory import Memory
+from models.messages import Role
+from tests.tui.fakes import NOW, RECALLED, FakeSession, answer
 from tui.app import PalimpsestApp
+from tui.screens.proposal import ProposalScreen
+from tui.screens.recall.browser import RecallScreen
+from tui.screens.recall.passage import PassageScreen
+from tui.screens.recall.picture import PictureScreen
 from tui.screens.start import Start
 from tui.themes import LIGHT
 
@@ -33,7 +48,36 @@ def due(month: str) -> bool:
 > Nothing leaves this machine.
 """
 
+PICTURE = Path(__file__).parent / "data" / "page.png"
+NOTES = (
+    (
+        "Ann",
+        "The boiler is serviced in May by Hansen; the warranty ends in 2027. 锅炉每年五月保养，保修期到2027年为止。 🙂",
+    ),
+    ("Ann", "Call Hansen about the boiler two weeks before.\n\n- keep the receipt\n- scan it\n- put it under memory/"),
+    ("", "The boiler [red]valve[/] cost 12.50, the pump 140.00; both are ordered."),
+)
+
 Look = Callable[..., Any]
+
+
+@pytest.fixture
+def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """Notes about a boiler, with ids and times of their own, always found in the same time."""
+    monkeypatch.setattr("agent.browsing.look", lambda *asked: structs.replace(browsing_look(*asked), took_ms=3.0))
+    (tmp_path / "memory").mkdir()
+    memory = Memory.open(Workspace(tmp_path / "memory"), SystemClock())
+    house = memory.cold.new_conversation(clear("House"), id="c_house")
+    for number, (speaker, text) in enumerate(NOTES):
+        role = Role.USER if speaker else Role.ASSISTANT
+        memory.cold.append(
+            Draft(
+                conversation=house.seq, parent=None, kind=EntryKind.MESSAGE, role=role, speaker=speaker,
+                text=clear(text), id=f"e_{number}", time=NOW + timedelta(days=number),
+            )
+        )  # fmt: skip
+    yield memory
+    memory.close()
 
 
 @pytest.fixture
@@ -47,8 +91,10 @@ def look(snap_compare: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         size: tuple[int, int] = (80, 24),
         theme: str = "palimpsest",
         new: bool = True,
+        memory: Memory | None = None,
     ) -> bool:
         session = FakeSession(lambda _: events or answer(MARKDOWN, recalled=RECALLED))
+        session.memory = memory or session.memory  # type: ignore[assignment]
 
         async def opened() -> Any:
             return session
@@ -71,6 +117,22 @@ async def resting(app: PalimpsestApp) -> None:
     async with asyncio.timeout(5):
         while not app.chat.at_rest:
             await asyncio.sleep(0.01)
+
+
+async def shown(app: PalimpsestApp, pilot: Pilot[None], screen: type[Screen[Any]]) -> None:
+    """Until that screen stands and its workers are done."""
+    async with asyncio.timeout(5):
+        while not isinstance(app.screen, screen) or any(
+            one.is_running for one in app.workers if one.node is app.screen
+        ):
+            await pilot.pause(0.02)
+    await pilot.pause()
+
+
+async def found(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+    """/recall boiler, answered."""
+    app.chat._talk.say("/recall boiler")  # type: ignore[union-attr]
+    await shown(app, pilot, RecallScreen)
 
 
 def saying(text: str) -> Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]]:
@@ -127,6 +189,56 @@ def test_messages_that_wait_stand_above_the_prompt(look: Look) -> None:
             await pilot.pause(0.1)
 
     assert look(act, events=[*answer("Some words")[:5], asyncio.Event()], new=False)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_archiving_is_asked_for_with_its_figures(look: Look, size: tuple[int, int]) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        app.chat._talk.say("/archive Spring plans")  # type: ignore[union-attr]
+        await shown(app, pilot, ProposalScreen)
+
+    assert look(act, size=size, new=False)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_memory_as_a_list(look: Look, remembered: Memory, size: tuple[int, int]) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await found(app, pilot)
+        await pilot.press("down")
+
+    assert look(act, size=size, new=False, memory=remembered)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_a_passage_whole(look: Look, remembered: Memory, size: tuple[int, int]) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await found(app, pilot)
+        await pilot.press("enter")
+        await shown(app, pilot, PassageScreen)
+
+    assert look(act, size=size, new=False, memory=remembered)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_a_page_as_a_picture(look: Look, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn(_memory: object, page: str) -> PagePicture:
+        return PagePicture(PICTURE, PageRow(
+            id=page, archive=1, number=1, mode="tiny", width=512, height=512, chars=1_402, sha256="", pack="",
+            position=0, text_tokens=505, vision_tokens=64,
+        ))  # fmt: skip
+
+    monkeypatch.setattr("agent.browsing.page_picture", drawn)
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        app.push_screen(PictureScreen(None, ("pg_19ab", "pg_20cd"), "blocks"))  # type: ignore[arg-type]
+        await shown(app, pilot, PictureScreen)
+
+    assert look(act, size=size, new=False)
+
+
+def test_an_attached_picture_stands_under_its_message(look: Look, tmp_path: Path) -> None:
+    (tmp_path / "page.png").write_bytes(PICTURE.read_bytes())
+    assert look(saying("What does @page.png say? 上面写着什么？"), new=False, events=answer("It is about a boiler."))
 
 
 def test_more_below_is_hinted_at(look: Look) -> None:

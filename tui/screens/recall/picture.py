@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # loaded when a page is shown
     from memory.workspace_memory import Memory
 
 CELL: Final = 2  # a terminal's cell is about twice as high as wide
-KEYS: Final = "+ − larger, smaller · arrows move · o viewer · Esc back"
+KEYS: Final = "+ − closer, back · arrows move · o viewer · Esc back"
 
 
 class PictureScreen(ModalScreen[None]):
@@ -60,7 +60,7 @@ class PictureScreen(ModalScreen[None]):
             yield Static("", id="picture-title", classes="room-title", markup=False)
             yield Static("", id="picture-about", markup=False)
             yield Container(id="picture")
-            keys = f"n next page · b before · {KEYS}" if len(self._pages) > 1 else KEYS
+            keys = f"n b turn pages · {KEYS}" if len(self._pages) > 1 else KEYS
             yield Static(keys, classes="room-keys", markup=False)
 
     def on_mount(self) -> None:
