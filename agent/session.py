@@ -28,6 +28,7 @@ from memory.workspace_memory import Memory
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
 from models.messages import Fact, Recalled, Role
+from models.ocr.open import reader_of_words
 
 if TYPE_CHECKING:
     from models.chat.detect import Found
@@ -46,7 +47,8 @@ class Session:
         self.config = config
         self.model = model
         self.clock = clock
-        self.context = Context(workspace, memory, config.context, clock)
+        read_image = reader_of_words(config.models, config.environment)  # for models that see no pictures
+        self.context = Context(workspace, memory, config.context, clock, read_image=read_image)
         self.conversation: Conversation | None = None
         self.report: Report | None = None
         self.next_title = ""

@@ -1,6 +1,6 @@
 """Which engine reads pictures here. Looks for what is installed, and loads nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
 from foundation.errors import Misuse
@@ -57,6 +57,14 @@ def installed_engine(
         return engine_named(chosen, settings, env, consent)
     at_hand = next((name for name in ("rapidocr", "tesseract") if is_installed(name)), None)
     return engine_named(at_hand, settings, env, consent) if at_hand else None
+
+
+def reader_of_words(
+    settings: ModelSettings | None = None, env: Mapping[str, str] | None = None
+) -> Callable[[bytes], str] | None:
+    """What gives a picture's words as plain text, by the engine that `installed_engine` takes; None without one."""
+    engine = installed_engine(settings, env)
+    return None if engine is None else lambda image: engine.read(image).text
 
 
 def is_installed(name: str) -> bool:

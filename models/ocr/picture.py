@@ -10,17 +10,22 @@ if TYPE_CHECKING:
     from PIL import Image
 
 MOST_PIXELS = 40_000_000
+LONGEST_SIDE = 4_096  # of a photograph: a JPEG is decoded no larger than needed for it
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
 
 
 def opened(image: bytes) -> "Image.Image":
-    """The picture as RGB, turned as its camera says. Raises UnreadableImage for what is none, or more than 40 MP."""
+    """The picture as RGB, turned as its camera says. Raises UnreadableImage for what is none, or more than 40 MP.
+
+    A photograph of more (JPEG) is opened at a half, a quarter or an eighth of its size.
+    """
     from PIL import Image, ImageOps
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own bound is lower
             with Image.open(io.BytesIO(image), formats=FORMATS) as file:
+                file.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))  # JPEG alone knows of it
                 if file.width * file.height > MOST_PIXELS:
                     raise _too_large(file.width, file.height)
                 turned = ImageOps.exif_transpose(file)

@@ -5,6 +5,7 @@ The picture goes to that address and nowhere else, and only where `models.ocr_se
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from msgspec.structs import replace
 
@@ -24,6 +25,7 @@ PROMPT = (
 )
 MOST_TOKENS = 8_192
 MOST_CHARACTERS = 100_000  # whatever the server makes of the limit in tokens
+LONGEST_SIDE = 2_560  # pixels: no vision model looks at more
 _LOOK_EVERY = 400  # characters between two looks for a repetition
 
 
@@ -48,8 +50,10 @@ class VisionServer:
                 "palimpsest config set models.ocr_server openai:NAME@http://127.0.0.1:1234/v1",
             )
         picture = opened(image)
+        picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
         part = Image(data=encoded(picture), media_type="image/png", width=picture.width, height=picture.height)
-        return asyncio.run(self._read(part))
+        with ThreadPoolExecutor(1) as apart:  # the caller's thread may have a loop of its own
+            return apart.submit(asyncio.run, self._read(part)).result()
 
     def read_lines(self, images: Sequence[bytes]) -> list[Line]:
         """Not its work: it reads pages."""

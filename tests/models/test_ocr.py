@@ -78,6 +78,12 @@ def test_a_picture_too_large_is_not_opened() -> None:
         opened(file.getvalue())
 
 
+def test_a_photograph_of_a_hundred_megapixels_is_opened_smaller() -> None:
+    file = BytesIO()
+    Image.new("L", (12_000, 9_000), 200).save(file, "JPEG")
+    assert opened(file.getvalue()).size == (6_000, 4_500)
+
+
 def test_without_the_library_one_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidocr", None)
     with pytest.raises(MissingLibrary) as raised:

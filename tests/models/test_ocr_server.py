@@ -50,6 +50,11 @@ def test_a_picture_of_another_kind_goes_as_png(loopback: Loopback, hasty: ModelS
     assert "data:image/png;base64," in loopback.posts[0].json["messages"][-1]["content"][0]["image_url"]["url"]
 
 
+async def test_it_may_be_asked_where_a_loop_runs(loopback: Loopback, hasty: ModelSettings) -> None:
+    loopback.plays(chat("Hello."))
+    assert engine_at(loopback, hasty).read(PAGE).text == "Hello."
+
+
 def test_a_text_that_is_cut_off_says_so(loopback: Loopback, hasty: ModelSettings) -> None:
     loopback.plays(chat("Hello", finish="length"))
     (told,) = engine_at(loopback, hasty).read(PAGE).told
