@@ -36,6 +36,8 @@ class Damages:
             return
         self._make()
         target = self.folder / cold.database.name
+        if target.exists():  # the damaged file itself, put there when a new store was made of it
+            target = target.with_suffix(".rebuilt.db")
         copy = apsw.Connection(str(target))
         try:
             cold.read(lambda db: _copied(db, copy))
