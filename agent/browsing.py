@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from agent.recalling import Recalled, by_reference
-from foundation.errors import PalimpsestError
 from foundation.trust import Trust
 from memory.archive.passage import PageRow
 from memory.errors import NotFound
@@ -52,7 +51,7 @@ class PagePicture(Struct, frozen=True):
 
 
 def look(memory: "Memory", text: str, number: int = 1) -> Look:
-    """The rows of look `number` for this text; "" lists what is newest. Blocks."""
+    """The rows of look `number` for this text; "" lists what is newest. Blocks. Raises Damaged."""
     began = time.monotonic()
     text = text.strip()
     try:
@@ -62,8 +61,6 @@ def look(memory: "Memory", text: str, number: int = 1) -> Look:
         return _searched(memory, text, number)
     except NotFound as error:  # what looks like a reference and names nothing
         return Look(wrong=error.message)
-    except PalimpsestError as error:
-        return Look(wrong=f"{error.title}: {error.message}")
 
 
 def whole(memory: "Memory", row: Row) -> Recalled:

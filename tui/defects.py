@@ -1,8 +1,14 @@
 """A defect of ours, told in a sentence: no trace, no values, for a value may be a key or a private word."""
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 from foundation.errors import PalimpsestError
+
+Given = ParamSpec("Given")
+Gives = TypeVar("Gives")
 
 
 class Defect(PalimpsestError):
@@ -25,3 +31,13 @@ def defect(error: BaseException) -> Defect:
     )
     found.__cause__ = error
     return found
+
+
+async def in_thread(work: Callable[Given, Gives], *given: Given.args, **named: Given.kwargs) -> Gives:
+    """What `work` gives, from a thread. Whatever it raises comes as a PalimpsestError: for the edge of a worker."""
+    try:
+        return await asyncio.to_thread(work, *given, **named)
+    except PalimpsestError:
+        raise
+    except Exception as error:
+        raise defect(error) from error

@@ -122,3 +122,31 @@ def test_models_are_listed_chosen_and_tested(run: Run, tmp_path: Path) -> None:
     dead = run("models", "test", "openai:x@http://127.0.0.1:9/v1", "--json")
     assert dead.status == 1
     assert dead.json["error"]["hint"]
+
+
+def test_memory_is_recalled_without_a_screen(run: Run) -> None:
+    run("remember", "The boiler is serviced in May.")
+    assert "serviced in May" in run("-p", "/recall boiler").out
+    assert "Nothing is remembered" in run("-p", "/recall zeppelin").out
+    assert "serviced in May" in run("-p", "/recall boiler", "--json").json["text"]
+    nothing = run("-p", "/recall")
+    assert nothing.status == 2
+    assert "question or a reference" in nothing.err
+
+
+def test_turns_are_archived_without_a_screen_and_without_asking(run: Run, tmp_path: Path) -> None:
+    lines = [
+        {"id": f"t{n}", "conversation": "garden", "role": "user" if n % 2 == 0 else "assistant",
+         "text": f"Bed {n}: " + "radishes in March, beans after the last frost. " * 20}
+        for n in range(24)
+    ]  # fmt: skip
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text("\n".join(json.dumps(line) for line in lines))
+    run("import", str(talk))
+    garden = run("conversations", "list", "--json").json["conversations"][0]["id"]
+    said = run("-r", garden, "-p", "/archive Spring plans")
+    assert said.status == 0, said.err
+    assert "left for" in said.out
+    assert "Spring plans" in said.out
+    archives = run("archive", "--list", "--json").json["archives"]
+    assert [archive["label"] for archive in archives] == ["Spring plans"]

@@ -212,6 +212,27 @@ async def test_a_passage_that_cannot_be_read_says_why_and_shows_what_there_is(
         assert isinstance(chat.app.screen, PassageScreen)
 
 
+async def test_a_defect_is_told_and_the_chat_goes_on(
+    open_chat: Any, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(memory, BOILER)
+
+    def broken(*_: object) -> None:
+        raise ValueError("not this")
+
+    async with looking(open_chat, memory, "boiler") as chat:
+        await found(chat)
+        monkeypatch.setattr("agent.browsing.whole", broken)
+        await chat.press("enter")
+        await chat.until(lambda: "A defect in Palimpsest" in seen(chat))
+        await chat.press("escape")
+        monkeypatch.setattr("agent.browsing.look", broken)
+        await chat.type("s")
+        await chat.until(lambda: "ValueError: not this" in seen(chat))
+        await chat.press("escape")
+        assert chat.app.screen is chat.screen
+
+
 async def test_a_slow_read_does_not_hold_the_keys(
     open_chat: Any, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible
+from tui.defects import in_thread
 from tui.host import host
 from tui.screens.recall.rows import listed, preview
 
@@ -87,12 +90,10 @@ class RecallScreen(ModalScreen[str | None]):
 
     @work(exclusive=True, group="look")
     async def _look(self, text: str, *, straight: bool = False) -> None:
-        from agent.browsing import look
-
         if not straight:
             await asyncio.sleep(CALM)
         self._tell("looking …")
-        found = await asyncio.to_thread(look, self._memory, text)
+        found = await self._found(text, 1)
         self._rows, self._next, self._fetching = [], None, False
         self.query_one(OptionList).clear_options()
         self._take(found)
@@ -103,16 +104,22 @@ class RecallScreen(ModalScreen[str | None]):
 
     @work(exclusive=True, group="more")
     async def _more(self) -> None:
-        from agent.browsing import look
-
         query, number = self._query, self._next
         if number is None or self._fetching:
             return
         self._fetching = True
-        found = await asyncio.to_thread(look, self._memory, query, number)
+        found = await self._found(query, number)
         if query == self._query and number == self._next:
             self._take(found)
         self._fetching = False
+
+    async def _found(self, text: str, number: int) -> "Look":
+        from agent.browsing import Look, look
+
+        try:
+            return await in_thread(look, self._memory, text, number)
+        except PalimpsestError as error:
+            return Look(wrong=f"{error.title}: {error.message}")
 
     def _take(self, found: "Look") -> None:
         self._rows += found.rows
@@ -128,8 +135,6 @@ class RecallScreen(ModalScreen[str | None]):
         return f"{found.total:,} found · {found.took_ms:,.0f} ms"
 
     def _tell(self, text: str) -> None:
-        from foundation.terminal_text import visible
-
         self.query_one("#recall-found", Static).update(Text(visible(text), no_wrap=True, overflow="ellipsis"))
 
     # What is chosen

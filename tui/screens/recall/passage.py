@@ -14,6 +14,7 @@ from textual.widgets import Static
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from foundation.trust import Trust
+from tui.defects import in_thread
 from tui.host import host, ink
 from tui.screens.recall.rows import one_line
 from tui.widgets.transcript.numbered import numbered
@@ -69,7 +70,7 @@ class PassageScreen(ModalScreen[str | None]):
         from agent.browsing import whole
 
         try:
-            self._found = found = await asyncio.to_thread(whole, self._memory, self._row)
+            self._found = found = await in_thread(whole, self._memory, self._row)
         except PalimpsestError as error:
             self._about(Text("it cannot be shown", ink(self, "error-ink")))
             self._text.add(Trouble(error.title, error.message, error.hint))

@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
+from tui.defects import in_thread
 from tui.host import host
 from tui.pictures.drawing import Drawing, drawing_for
 from tui.screens.recall.zoom import WHOLE, Zoom
@@ -77,8 +78,8 @@ class PictureScreen(ModalScreen[None]):
 
         self._tell("reading …")
         try:
-            found = await asyncio.to_thread(page_picture, self._memory, self._pages[self._at])
-            picture = await asyncio.to_thread(load, found.path)
+            found = await in_thread(page_picture, self._memory, self._pages[self._at])
+            picture = await in_thread(load, found.path)
         except PalimpsestError as error:
             self._tell("it cannot be shown")
             await self._instead(f"{error.title}\n{error.message}\n{error.hint}")

@@ -1,11 +1,11 @@
 """A page in the system's viewer, and what is said where it cannot be."""
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
 from foundation.errors import PalimpsestError
+from tui.defects import in_thread
 
 if TYPE_CHECKING:  # loaded when memory is looked into
     from memory.workspace_memory import Memory
@@ -17,8 +17,8 @@ async def view_page(screen: Widget, memory: "Memory", page: str) -> None:
     from tui.pictures.viewer import open_in_viewer
 
     try:
-        found = await asyncio.to_thread(page_picture, memory, page)
-        await asyncio.to_thread(open_in_viewer, found.path)
+        found = await in_thread(page_picture, memory, page)
+        await in_thread(open_in_viewer, found.path)
     except PalimpsestError as error:
         said = f"{error.message} {error.hint}".strip()
         screen.notify(said, title=error.title, severity="warning", timeout=10, markup=False)
