@@ -23,6 +23,7 @@ from memory.archive.ledger import Span
 from memory.archive.modes import Mode
 from memory.archive.pack import new_pack_name
 from memory.archive.page_entries import PageEntry, insert_page_entries
+from memory.archive.parity import write_parity
 from memory.archive.passage import Archived, PageRow
 from memory.archive.passages import Part
 from memory.archive.places import Places
@@ -42,8 +43,12 @@ ReadPage = Callable[[PageRow], str | None]
 class Bindery:
     """Makes archives in one workspace. `read` reads pages that are there."""
 
-    def __init__(self, storage: Storage, cold: ColdStore, clock: Clock, figures: Figures, read: ReadPage) -> None:
+    def __init__(
+        self, storage: Storage, cold: ColdStore, clock: Clock, figures: Figures, read: ReadPage, *, parity: int = 0
+    ) -> None:
+        """`parity` is what is kept beside each pack, in percent of its size."""
         self._storage = storage
+        self._parity = parity
         self._cold = cold
         self._clock = clock
         self._figures = figures
@@ -150,7 +155,10 @@ class Bindery:
     def _bound(
         self, runs: Sequence[Sequence[Stretch]], mode: Mode, packs: "_Packs", on_page: OnPage | None
     ) -> list[Bound]:
-        return list(bind(self._storage, runs, mode, self._now(), new_name=packs.new_name, on_page=on_page))
+        bound = list(bind(self._storage, runs, mode, self._now(), new_name=packs.new_name, on_page=on_page))
+        for name in packs.names if self._parity else ():
+            write_parity(self._storage, name, self._parity)
+        return bound
 
     def _page_entries(self, pages: Sequence[PageRow], text: str) -> list[PageEntry]:
         """The terms come ready: finding them takes longer than all else, and the store is locked in a transaction."""

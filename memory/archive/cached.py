@@ -45,7 +45,7 @@ class Cached:
         return self._there.size(name)
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        """A part of a pack comes from the cache; the whole of it from where it stands, so that a check sees that."""
+        """A part of a pack comes from the cache, the whole of it from where it stands."""
         if self._is_home(name):
             return self._home.read(name, offset, length)
         if not name.endswith(SUFFIX) or (offset == 0 and length is None):
@@ -72,6 +72,12 @@ class Cached:
         self._there.delete(name)
         self._home.delete(name)
         self._forget(name)
+
+    def empty_cache(self) -> None:
+        """So that a check sees what stands there; where it cannot be reached, what was fetched is kept. Raises then."""
+        self._there.names()
+        for path in self._cached_files():
+            self._forget(path.name)
 
     def close(self) -> None:
         """Ends the connection, where there is one."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import apsw
 
 from memory.archive.manifest import delete_manifest
+from memory.archive.parity import parity_name
 from memory.archive.storage import Storage
 from memory.cold import ColdStore
 from memory.cold.sql import fetch, run_many
@@ -49,6 +50,7 @@ def sweep(cold: ColdStore, storage: Storage, mine: Iterable[str] = ()) -> list[s
     for name in due:
         try:
             delete_manifest(storage, name)
+            storage.delete(parity_name(name))
             storage.delete(name)
         except (OSError, Damaged):
             continue

@@ -13,6 +13,7 @@ from memory.archive import leaving, ledger
 from memory.archive.facts import seal
 from memory.archive.ledger import PackRow
 from memory.archive.pack import COLD, Pack, Picture, Written, new_pack_name, write_cold_pack, write_pack
+from memory.archive.parity import write_parity
 from memory.archive.passage import PageRow
 from memory.archive.reading import read_picture
 from memory.archive.stacks import Stacks
@@ -26,7 +27,8 @@ OnPage = Callable[[int], None]
 class Moving:
     """Moves pages of one vault."""
 
-    def __init__(self, cold: ColdStore, storage: Storage, clock: Clock, stacks: Stacks) -> None:
+    def __init__(self, cold: ColdStore, storage: Storage, clock: Clock, stacks: Stacks, *, parity: int = 0) -> None:
+        self._parity = parity
         self._cold = cold
         self._storage = storage
         self._clock = clock
@@ -46,6 +48,8 @@ class Moving:
             else:
                 written = write_pack(self._storage, name, pictures)
             self._compare(written, pictures)
+            if self._parity:
+                write_parity(self._storage, name, self._parity)
             old = self._cold.write(lambda db: self._exchange(db, rows, written, kind))
         except BaseException:
             leaving.sweep(self._cold, self._storage, [name])

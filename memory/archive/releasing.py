@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 import apsw
 
-from foundation.clock import Clock
 from foundation.privacy import Cleared
 from memory.archive import leaving, ledger, shelf
 from memory.archive.facts import seal
@@ -24,12 +23,17 @@ class Releasing:
     """One vault's. `text_of` gives an entry's text where it can be had to the letter."""
 
     def __init__(
-        self, cold: ColdStore, storage: Storage, clock: Clock, stacks: Stacks, text_of: Callable[[Entry], str | None]
+        self,
+        cold: ColdStore,
+        storage: Storage,
+        stacks: Stacks,
+        moving: Moving,
+        text_of: Callable[[Entry], str | None],
     ) -> None:
         self._cold = cold
         self._storage = storage
         self._stacks = stacks
-        self._moving = Moving(cold, storage, clock, stacks)
+        self._moving = moving
         self._text_of = text_of
 
     def release(self, page_ids: Iterable[str] = ()) -> list[str]:

@@ -19,6 +19,7 @@ from foundation.privacy import Cleared, clear
 from foundation.trust import Trust
 from memory.archive import leaving, ledger, shelf
 from memory.archive.cache import PageCache
+from memory.archive.cached import Cached
 from memory.archive.filing import Filing
 from memory.archive.header import digest
 from memory.archive.passage import STORED, Archived, ArchiveRow, PageRow, PageText, Passage
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from memory.archive.bindery import Also, Bindery
     from memory.archive.binding import OnPage
     from memory.archive.modes import Mode
+    from memory.archive.moving import Moving
     from memory.archive.repack import Repacking
 
 _PAGES_REMEMBERED = 64  # texts of pages lately read
@@ -207,6 +209,8 @@ class Vault:
         """Every pack and page read and compared with the index. Takes about a second for a thousand pages."""
         from memory.archive.inspection import inspect_all
 
+        if isinstance(self.storage, Cached):
+            self.storage.empty_cache()
         return inspect_all(self._cold, self.storage)
 
     def index_lost(self) -> str:
@@ -224,7 +228,7 @@ class Vault:
         """
         from memory.archive.releasing import Releasing
 
-        gone = Releasing(self._cold, self.storage, self._clock, self._stacks, self._text_of).release(page_ids)
+        gone = Releasing(self._cold, self.storage, self._stacks, self._moving, self._text_of).release(page_ids)
         with self._lock:
             for page_id in gone:
                 self._texts.pop(page_id, None)
@@ -234,10 +238,9 @@ class Vault:
     @property
     def repacking(self) -> "Repacking":
         """What brings pages to rest: `due()` says how many there are, `run(…)` packs them tighter."""
-        from memory.archive.moving import Moving
         from memory.archive.repack import Repacking
 
-        return Repacking(self._cold, self._clock, Moving(self._cold, self.storage, self._clock, self._stacks))
+        return Repacking(self._cold, self._clock, self._moving)
 
     def close(self) -> None:
         """Lets go of a connection to a place elsewhere."""
@@ -253,7 +256,14 @@ class Vault:
         from memory.archive.figures import Figures
 
         figures = Figures(self.settings, self._count, self._tokenizer)
-        return Bindery(self.storage, self._cold, self._clock, figures, self._exact)
+        parity = self.settings.parity
+        return Bindery(self.storage, self._cold, self._clock, figures, self._exact, parity=parity)
+
+    @cached_property
+    def _moving(self) -> "Moving":
+        from memory.archive.moving import Moving
+
+        return Moving(self._cold, self.storage, self._clock, self._stacks, parity=self.settings.parity)
 
     def _mode(self, name: str | None, dense: bool | None) -> "Mode":
         from memory.archive.modes import mode_named

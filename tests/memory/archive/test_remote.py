@@ -25,7 +25,10 @@ from models.errors import MissingLibrary
 from models.messages import Role
 from tests.memory.archive.servers_of_packs import SshServer, s3_server, ssh_server
 
-TEXT = "".join(f"{n}: the ferry leaves at {n % 24}:{n % 60:02}, 渡轮 {n * 7919 % 9973}\n" for n in range(2000))
+TEXT = "".join(f"{n}: the ferry leaves at {n % 24}:{n % 60:02}, 渡轮 {n * 7919 % 9973}\n" for n in range(400))
+
+# The libraries that speak to these servers take seconds to load on a busy machine.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
 
 
 @pytest.fixture
@@ -164,6 +167,15 @@ def test_a_pack_that_was_altered_there_is_not_taken(workspace: Workspace, bucket
     with pytest.raises(Damaged, match="SHA-256 differs"):
         memory.vault.read_page(archived.pages[0].id)
     assert not (workspace.pack_cache / name).exists()
+    assert name in {problem.where for problem in memory.vault.check()}
+    memory.close()
+
+
+def test_a_check_sees_what_stands_there_and_not_the_cache(workspace: Workspace, bucket: Any) -> None:
+    memory = opened(workspace, "s3://packs")
+    name = memory.vault.archive_text(as_given(TEXT), label="ferry").pages[0].pack
+    bucket.put_object(Bucket="packs", Key=name, Body=b"rot")
+    assert (workspace.pack_cache / name).exists()
     assert name in {problem.where for problem in memory.vault.check()}
     memory.close()
 

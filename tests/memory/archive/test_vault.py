@@ -1,5 +1,6 @@
 """The vault: text becomes pages, and pages become text again, to the letter."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,13 @@ from memory.archive.kept_text import keep_text
 from memory.archive.modes import TINY
 from memory.archive.pack import Pack, write_pack
 from memory.archive.page import draw, sheets
+from memory.archive.parity import parity_name
 from memory.archive.shape import archived_as_json
 from memory.archive.storage import Folder
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry, EntryKind
 from memory.errors import Damaged, NotFound, OutOfDate
+from memory.settings import ArchiveSettings
 from models.messages import Role
 from tests.fakes import FakeClock
 
@@ -317,3 +320,20 @@ def test_a_page_forged_with_a_hash_of_its_own_is_exact_for_no_entry(
     assert fresh.contradicts(row.id, "The magpie stands in the reeds")
     assert not fresh.contradicts(row.id, "The heron stands in the reeds.")
     assert not fresh.contradicts("pg_000000000000", "anything")
+
+
+# ── parity ──
+
+
+def test_parity_is_kept_beside_each_pack_and_goes_with_it(
+    workspace: Workspace, cold: ColdStore, clock: FakeClock
+) -> None:
+    vault = Vault(workspace.packs, workspace.page_cache, cold, clock, settings=ArchiveSettings(parity=20))
+    (page,) = vault.archive_text(as_given("hello"), label="notes").pages
+    assert parity_name(page.pack) in vault.storage.names()
+    vault.repacking.run(rest=timedelta(0), least=1)
+    (row,) = vault.pages()
+    assert row.pack != page.pack
+    assert parity_name(row.pack) in vault.storage.names()
+    assert parity_name(page.pack) not in vault.storage.names()
+    assert vault.check() == []
