@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-NEEDS_DATA = frozenset({"recall_quality"})
+NEEDS_DATA = frozenset({"recall_quality", "resident"})
 
 
 def main(arguments: list[str]) -> int:
