@@ -22,7 +22,7 @@ from memory.workspace_memory import Memory
 from tests.e2e.conftest import Palimpsest
 from tests.e2e.recording_proxy import RecordingProxy
 from tests.e2e.talk import talk_jsonl
-from tests.scripted_vision import scripted_qwen3_vl
+from tests.scripted_models import scripted_qwen3_vl
 
 pytest.importorskip("mlx_vlm", reason="mlx-vlm has no build for this platform")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]  # the server imports mlx-vlm: seconds on a busy machine
@@ -34,7 +34,7 @@ MODEL = "Qwen3-VL-tiny"
 @pytest.fixture(scope="module")
 def seeing_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """mlx_vlm.server with the tiny model loaded: http://127.0.0.1:port."""
-    folder = scripted_qwen3_vl(tmp_path_factory.mktemp("mlx-vlm") / MODEL, REPLY)
+    folder = scripted_qwen3_vl(tmp_path_factory.mktemp("mlx-vlm") / MODEL, REPLY, context=32_768)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     here = {**os.environ, "HF_HUB_OFFLINE": "1", "MLX_DISABLE_COMPILE": "1", "HF_HOME": str(folder.parent)}
