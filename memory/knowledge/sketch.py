@@ -12,6 +12,7 @@ from itertools import combinations, islice
 from memory.search.analyse import terms
 
 SIZE = 128
+LEAST = 16  # of them, by which texts that may be alike are found
 ALIKE = 0.8
 _MOST_WORDS = 50_000
 _CROWD = 64  # memories that share one hash: more say a boilerplate line, not a twin
@@ -41,20 +42,22 @@ def likeness(one: Sketch, other: Sketch) -> float:
 
 
 def alike(sketches: Mapping[int, Sketch]) -> list[tuple[int, int]]:
-    """The pairs of near-duplicates, the smaller key first. Only those that share a hash are compared."""
+    """The pairs of near-duplicates, the smaller key first. Only those that share many of their least hashes are
+    compared: of texts that are alike, the least 16 of each are nearly the same."""
     owners: dict[int, list[int]] = {}
     for key in sorted(sketches):
-        for value in sketches[key]:
+        for value in sorted(sketches[key])[:LEAST]:
             owners.setdefault(value, []).append(key)
     shared = Counter[tuple[int, int]]()
     for keys in owners.values():
         if 1 < len(keys) <= _CROWD:
             shared.update(combinations(keys, 2))
-    return [pair for pair in sorted(shared) if _says_the_same(sketches[pair[0]], sketches[pair[1]])]
-
-
-def _says_the_same(one: Sketch, other: Sketch) -> bool:
-    return likeness(one, other) >= ALIKE
+    return [
+        (one, other)
+        for (one, other), count in sorted(shared.items())
+        if count >= min(LEAST, len(sketches[one]), len(sketches[other])) // 3
+        and likeness(sketches[one], sketches[other]) >= ALIKE
+    ]
 
 
 def _hashed(shingle: str) -> int:
