@@ -1,4 +1,4 @@
-"""How a picture was scaled and in which greys, from what is known to stand on it: the header, or glyphs beyond doubt."""
+"""How a picture was scaled and in which greys, from what is known to stand on it: the header."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ _SNAP = 6  # greys this near to black on white are just that
 
 
 def calibrated(grey: NDArray[np.uint8], grid: Grid, known: Floats) -> Sight:
-    """The sight by which the known page pixels (height, width), which begin at the page's top, look most like the picture."""
+    """The sight by which what is known looks most like the picture: page pixels (height, width) from its top on."""
     found = list[tuple[float, str, tuple[float, float]]]()
     for kernel in KERNELS:
         found.append((*_error(grey, grid, kernel, known),))

@@ -15,8 +15,9 @@ from memory.archive.sight import Sight
 
 _SWEEPS = 6
 _BATCH = 1024
-_LEAST_NOISE = 0.02**2  # of ink, squared: what a file's rounding and a resampler's clipping leave
+_LEAST_NOISE = 0.03**2  # of ink, squared: what a file's rounding and a resampler's clipping leave
 _SPECK, _MOST_SPECKS = 0.6, 0.1
+_CLIPPED = 0.1
 
 
 class Weighed(Struct, frozen=True):
@@ -43,7 +44,7 @@ class Fit:
             self._draw(kind, np.arange(len(self.best[kind])))
 
     def settle(self, penalties: tuple[Floats, Floats] | None = None) -> None:
-        """Sweep until nothing changes. `penalties` (nats a glyph, by kind and place) break what the picture leaves open."""
+        """Sweep until nothing changes. `penalties` (nats a glyph, by kind and place) decide what is open."""
         colours = [self._colours(kind) for kind in range(len(self.kinds))]
         for _ in range(_SWEEPS):
             changed = 0
@@ -58,9 +59,14 @@ class Fit:
     def measure_noise(self) -> float:
         """The picture's squared distance from the page's, a pixel: the noise from now on.
 
+        A file cannot be whiter than white: where the model is, and the picture white, the model's value is taken.
         Flipped pixels are no Gaussian noise: where there are some, one costs a glyph as much as it is rare.
         """
-        away = np.abs(self.sight.ink - self.sight.shown(self.page))
+        shown = self.sight.overshot(self.page)
+        clipped = self.sight.clipped(shown)
+        away = np.abs(self.sight.ink - clipped)
+        beyond = np.where(away < _CLIPPED, shown - clipped, 0)
+        self._seen = self.sight.y.weights.T @ (self.sight.ink + beyond) @ self.sight.x.weights
         specks = float((away > _SPECK).mean())
         flat = 1 / (2 * np.log(1 / specks)) if 1e-5 < specks < _MOST_SPECKS else 0.0
         self.noise = max(float((away * away).mean()), _LEAST_NOISE, flat)

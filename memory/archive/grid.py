@@ -74,15 +74,16 @@ def _beyond(grey: NDArray[np.uint8], grid: Grid) -> float:
 
 
 def _whole_pages(grey: NDArray[np.uint8]) -> Iterator[Grid]:
-    """The picture as a page of each mode, where its size allows."""
+    """The picture as a page of each mode, where its size allows, whole or cut on the right or below."""
     height, width = grey.shape
     inverted = _is_dark(grey)
     for cell in CELLS:
         for mode in modes_of(cell).values():
             x, y = width / mode.side, height / mode.side
-            if not (SMALLEST <= x <= LARGEST and abs(x / y - 1) <= _SKEWED):
-                continue
-            yield with_likeness(grey, whole_page(mode, (x, y), (0.0, 0.0), inverted))
+            even = abs(x / y - 1) <= _SKEWED
+            for scale in [(x, y)] if even else [(x, x), (y, y)]:  # one side may have been cut
+                if SMALLEST <= scale[0] <= LARGEST:
+                    yield with_likeness(grey, _within(grey, whole_page(mode, scale, (0.0, 0.0), inverted)))
 
 
 def whole_page(mode: Mode, scale: tuple[float, float], origin: tuple[float, float], inverted: bool) -> Grid:

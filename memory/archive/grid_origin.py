@@ -13,13 +13,13 @@ from memory.archive.modes import CELLS, Cell
 Floats = NDArray[np.float32]
 
 _MOST_PIXELS = 6_000_000  # of a page's own; a page has 1.6 million
-_LIKE = 0.45
+_LIKE = 0.5
 
 
 def header_origins(
     grey: NDArray[np.uint8], pitch: Pitch
 ) -> Iterator[tuple[Cell, float, float, tuple[float, float], float]]:
-    """(cell, x0, y0, scale, likeness) where the opening words of a header stand, the likeliest first; picture pixels."""
+    """(cell, x0, y0, scale, likeness) where the opening words of a header stand, if anywhere; picture pixels."""
     found = list[tuple[Cell, float, float, tuple[float, float], float]]()
     for cell in CELLS:
         scale = (pitch.width / cell.width, pitch.height / cell.height)
@@ -33,7 +33,7 @@ def header_origins(
             continue
         exact = (grey.shape[1] / width, grey.shape[0] / height)
         found.append(_nearer(grey, cell, (float(x) * exact[0], float(y) * exact[1]), scale))
-    yield from sorted(found, key=lambda one: -abs(one[4]))
+    yield from sorted(found, key=lambda one: -abs(one[4]))[:1]
 
 
 def _likenesses(page: Floats, ink: Floats) -> Floats:

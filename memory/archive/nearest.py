@@ -32,8 +32,8 @@ from memory.errors import NotAPage
 ENGINE = "nearest"
 _FINE_ENOUGH = 3.0  # picture pixels a page pixel; more are halved
 _DOUBT = 12.0  # nats: a second best as near as this leaves a glyph in doubt
-_TRIED_WITHIN = 30.0
-_MOST_TRIED, _MOST_CHOICES = 3000, 48
+_TRIED_WITHIN = 100.0
+_MOST_TRIED, _MOST_CHOICES = 3000, 64
 
 Codes = NDArray[np.int32]
 
@@ -42,15 +42,19 @@ def read_nearest(picture: bytes) -> Reading:
     """The text of the page in the picture. Raises NotAPage where none is found."""
     grey = decode_grey(picture)
     best: Reading | None = None
+    unread: Grid | None = None
     for grid in find_grid(grey):
         reading = read_grid(grey, grid)
         if reading is None:
+            unread = unread or grid
             continue
         if reading.trust is Trust.EXACT:
             return reading
         best = best or reading
         if _lost(reading, grid):
             break  # no other width of page brings that back
+    if best is None and unread is not None:
+        best = read_grid(grey, unread, headless=True)
     if best is None:
         raise NotAPage(
             "Not a page of ours",
@@ -66,19 +70,22 @@ def _lost(reading: Reading, grid: Grid) -> bool:
     return header is not None and header.used > grid.rows * grid.columns - _head_cells(grid)
 
 
-def read_grid(grey: NDArray[np.uint8], grid: Grid) -> Reading | None:
-    """What stands on that grid; None where its cells are not ours."""
+def read_grid(grey: NDArray[np.uint8], grid: Grid, *, headless: bool = False) -> Reading | None:
+    """What stands on that grid; None where its header cannot be read. `headless`: None where its cells are not ours."""
     grey, grid = _fine(grey, square(grid))
     narrow, wide = shapes(grid.cell)
     sight, cells, header = _headed(grey, grid, narrow)
     if header is not None:
-        guessed, known = sight.kernel, _header_page(header, grid, narrow)
+        guessed = sight.kernel
+        known = _header_page(header, grid, narrow)
         if _may_be_off(sight):
             grid = square(aligned(grey, sight, known))
         sight = calibrated(grey, grid, known)
         cells = cells if sight.kernel == guessed and grid == sight.grid else sight.page()
         if (reading := _as_they_are(cells, header, grid.cell)) is not None:
             return reading
+    elif not headless:
+        return None
     fitted = _fitted(sight, cells, narrow, wide)
     if header is None and not fitted.is_ours():
         return None
@@ -88,7 +95,11 @@ def read_grid(grey: NDArray[np.uint8], grid: Grid) -> Reading | None:
     grid = aligned(grey, sight, fitted.page)
     if not _moved(grid, sight.grid):
         return reading
-    sight = Sight(grey, grid, sight.kernel, sight.levels)
+    sight = (
+        calibrated(grey, grid, _header_page(header, grid, narrow))
+        if header
+        else Sight(grey, grid, sight.kernel, sight.levels)
+    )
     return _fitted(sight, sight.page(), narrow, wide).reading(header)
 
 
@@ -98,13 +109,13 @@ def _may_be_off(sight: Sight) -> bool:
 
 
 def _moved(grid: Grid, before: Grid) -> bool:
-    """Whether some cell went further than a fifteenth of its width."""
+    """Whether some cell went further than a hundredth of its width."""
     corner = abs(grid.x0 - before.x0), abs(grid.y0 - before.y0)
     end = (
         grid.columns * abs(grid.cell_width - before.cell_width),
         grid.rows * abs(grid.cell_height - before.cell_height),
     )
-    return max(*corner, *end) > before.cell_width / 15
+    return max(*corner, *end) > before.cell_width / 100
 
 
 def _headed(grey: NDArray[np.uint8], grid: Grid, narrow: Shapes) -> tuple[Sight, Floats, Header | None]:
@@ -181,7 +192,9 @@ def _fitted(sight: Sight, cells: Floats, narrow: Shapes, wide: Shapes) -> Fitted
         codes = _codes(fit, sight.grid)
         expected = (penalties(narrow, codes), penalties(wide, codes))
         known = (_seen(narrow, codes), _seen(wide, codes))
-    fit.settle(expected)
+    for _ in range(4):
+        fit.settle(expected)
+        noise = fit.measure_noise()
     doubtful, choices = _doubts(fit.kinds, fit.weigh(expected), sight.grid)
     return Fitted(sight.grid, _codes(fit, sight.grid), doubtful, choices, noise, fit.page)
 

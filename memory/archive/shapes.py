@@ -1,4 +1,4 @@
-"""The glyph table as shapes to compare with: each glyph's ink, and a short description of it that blur hardly changes."""
+"""The glyph table as shapes to compare with: each glyph's ink, and a short description that blur hardly changes."""
 
 from functools import cache
 

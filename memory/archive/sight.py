@@ -36,9 +36,13 @@ class Sight:
         cut = cut.reshape(grid.rows, grid.cell.height, grid.columns, grid.cell.width)
         return np.ascontiguousarray(cut.transpose(0, 2, 1, 3))
 
-    def shown(self, page: Floats) -> Floats:
-        """The picture of such a page; a file's levels end at white and black."""
-        return np.clip(self.y.weights @ page @ self.x.weights.T, *self._ends())
+    def overshot(self, page: Floats) -> Floats:
+        """The picture of such a page, before it is cut off at white and black."""
+        return self.y.weights @ page @ self.x.weights.T
+
+    def clipped(self, shown: Floats) -> Floats:
+        """As a file holds it."""
+        return np.clip(shown, *self._ends())
 
     def _ends(self) -> tuple[float, float]:
         paper, ink = self.levels
