@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from agent.config import Config
 from agent.events import SessionEvent
+from agent.resting import Resting
 from agent.tools.files import ReadFile
 from agent.tools.memory_tools import RecallPassage, Remember, SearchMemory
 from agent.tools.toolbox import Toolbox
@@ -57,6 +58,7 @@ class Session:
         self._turn: TurnRun | None = None
         self._prepared: ChatModel | None = None
         self._background: set[asyncio.Task[None]] = set()
+        self._resting = Resting(memory)
         self.toolbox = Toolbox(
             (
                 SearchMemory(memory, self._in_view),
@@ -257,6 +259,7 @@ class Session:
     async def close(self) -> None:
         """Ends the turn, lets the background finish, and closes the store."""
         self.stop()
+        self._resting.end()
         if self._background:
             await asyncio.wait(self._background, timeout=5)
         await self.model.close()
@@ -282,7 +285,7 @@ class Session:
         return frozenset(entry.seq for entry in branch.entries) if branch else frozenset()
 
     def _after_turn(self) -> None:
-        """The readable mirror and the index, off the critical path."""
+        """The readable mirror, the index and pages at rest, off the critical path."""
         if self.conversation is None:
             return
         task = asyncio.get_running_loop().create_task(self._settle(self.conversation.seq))
@@ -297,3 +300,6 @@ class Session:
             self.working = f"mirror not written: {error}"
             return
         self.working = ""
+        if await asyncio.to_thread(self._resting.due):
+            self.working = "packing pages at rest"
+            self.working = await asyncio.to_thread(self._resting.work)

@@ -135,6 +135,12 @@ def start_of(connection: apsw.Connection, page: PageRow) -> int:
     return int(fetch(connection, sql, (page.archive, page.id))[0][0])
 
 
+def warm_pages(connection: apsw.Connection, before_ms: int) -> int:
+    """How many pages stand in warm packs from before then."""
+    sql = "SELECT count(*) FROM pages p JOIN packs k ON k.name = p.pack WHERE k.created_ms <= ? AND k.kind = 'warm'"
+    return int(fetch(connection, sql, (before_ms,))[0][0])
+
+
 def knows_packs(connection: apsw.Connection) -> bool:
     return bool(fetch(connection, "SELECT 1 FROM packs LIMIT 1"))
 

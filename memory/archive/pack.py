@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from memory.archive.frames import cold_packer, packer, unpack
+from memory.archive.rest import PAGES_A_FRAME
 from memory.archive.storage import Storage
 from memory.archive.strangers import SUFFIX
 from memory.errors import Damaged
@@ -22,7 +23,6 @@ from memory.errors import Damaged
 MAGIC = b"palimpsest-pack\x00\x01"
 END = b"palend\x00\x01"
 WARM, COLD = "warm", "cold"
-PAGES_A_FRAME = 64  # of a cold pack: one page of 64 is unpacked in milliseconds, one of 10,000 would take 1.5 s
 
 _FOOTER = struct.Struct("<QI32s8s")
 _LONGEST_LIST = 64 * 2**20

@@ -15,14 +15,12 @@ from msgspec import Struct
 from foundation.clock import Clock, to_ms
 from memory.archive import ledger
 from memory.archive.moving import Moving
-from memory.archive.pack import COLD, PAGES_A_FRAME
+from memory.archive.pack import COLD
 from memory.archive.passage import PageRow
+from memory.archive.rest import AT_REST, PAGES_A_FRAME
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.errors import OutOfDate, StoreBusy
-
-AT_REST = timedelta(days=1)
-"""What was archived today is what is most likely to be recalled, deleted or archived again."""
 
 FRAMES_AT_ONCE = 4
 """Frames of a pack where there is all the time; a bounded run makes packs of one."""
@@ -52,8 +50,7 @@ class Repacking:
     def due(self, rest: timedelta = AT_REST) -> int:
         """How many pages in warm packs have come to rest."""
         before = to_ms(self._clock.now() - rest)
-        sql = "SELECT count(*) FROM pages p JOIN packs k ON k.name = p.pack WHERE k.created_ms <= ? AND k.kind = 'warm'"
-        return self._cold.read(lambda db: fetch(db, sql, (before,))[0][0])
+        return self._cold.read(lambda db: ledger.warm_pages(db, before))
 
     def run(
         self,

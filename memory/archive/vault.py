@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from foundation.clock import Clock
+from foundation.clock import Clock, to_ms
 from foundation.privacy import Cleared, clear
 from foundation.trust import Trust
 from memory.archive import leaving, ledger, shelf
@@ -23,6 +23,7 @@ from memory.archive.cached import Cached
 from memory.archive.filing import Filing
 from memory.archive.header import digest
 from memory.archive.passage import STORED, Archived, ArchiveRow, PageRow, PageText, Passage
+from memory.archive.rest import AT_REST, PAGES_A_FRAME
 from memory.archive.stacks import Stacks
 from memory.archive.storage import Folder, Storage
 from memory.archive.strangers import index_lost, strangers
@@ -234,6 +235,11 @@ class Vault:
                 self._texts.pop(page_id, None)
         for page_id in gone:
             self._cache.drop(page_id)
+
+    def fills_a_frame(self) -> bool:
+        """Whether enough pages have come to rest that packing them anew is worth while. Quick; loads nothing."""
+        before = to_ms(self._clock.now() - AT_REST)
+        return self._cold.read(lambda db: ledger.warm_pages(db, before)) >= PAGES_A_FRAME
 
     @property
     def repacking(self) -> "Repacking":

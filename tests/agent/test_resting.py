@@ -1,0 +1,45 @@
+"""Pages that have come to rest are packed after a turn, and closing the program ends that at once."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from agent.resting import Resting
+from foundation.paths import Workspace
+from foundation.privacy import as_given
+from memory.archive import ledger
+from memory.workspace_memory import Memory
+from tests.fakes import FakeClock
+
+
+@pytest.fixture
+def filled(workspace: Workspace, clock: FakeClock) -> Iterator[Memory]:
+    """A frame of tiny pages, archived two days ago."""
+    memory = Memory.open(workspace, clock)
+    words = "".join(f"{n}: the ferry leaves at {n % 24}, {n * 7919 % 9973} aboard\n" for n in range(3500))
+    memory.vault.archive_text(as_given(words), label="ferry", mode="tiny", keep_entry=False)
+    assert not Resting(memory).due()
+    clock.advance(2 * 24 * 3600)
+    yield memory
+    memory.close()
+
+
+def kinds(memory: Memory) -> set[str]:
+    return {row.kind for row in memory.cold.read(ledger.pack_rows)}
+
+
+def test_a_frame_at_rest_is_packed_and_no_more_is_due(filled: Memory) -> None:
+    resting = Resting(filled)
+    assert resting.due()
+    assert resting.work() == ""
+    assert "cold" in kinds(filled)
+    assert not resting.due()
+    assert filled.vault.check() == []
+
+
+def test_closing_ends_it_and_nothing_is_lost(filled: Memory) -> None:
+    resting = Resting(filled)
+    resting.end()
+    assert resting.work() == ""
+    assert kinds(filled) == {"warm"}
+    assert filled.vault.check() == []
