@@ -129,8 +129,9 @@ def test_a_broken_cell_puts_its_own_line_in_doubt() -> None:
     assert (reading.trust, reading.doubt) == (Trust.APPROXIMATE, (2,))
 
 
-def test_a_page_with_a_damaged_header_is_still_read() -> None:
-    (png,) = pages("one\ntwo")
+@pytest.mark.parametrize("mode", [BASE, DENSE_MODES["base"]], ids=lambda mode: mode.cell.name)
+def test_a_page_with_a_damaged_header_is_still_read(mode: Mode) -> None:
+    (png,) = pages("one\ntwo", mode)
     reading = read(flipped(png, 5, 3))
     assert (reading.text, reading.header, reading.trust) == ("one\ntwo", None, Trust.APPROXIMATE)
 
