@@ -6,6 +6,7 @@ What a pack holds is told by its manifest; by its pixels alone where there is no
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 
 import apsw
 
@@ -17,13 +18,14 @@ from memory.archive.facts import seal
 from memory.archive.header import digest
 from memory.archive.keeping import Damages
 from memory.archive.ledger import PackRow
-from memory.archive.manifest import delete_manifest, manifest_name, parts_of
+from memory.archive.manifest import manifest_name, parts_of
 from memory.archive.mending import LARGEST_PACK, Told
 from memory.archive.pack import Pack, Picture, new_pack_name, write_pack
 from memory.archive.parity import mend, parity_name
 from memory.archive.passage import PageRow
 from memory.archive.reading import read_picture
 from memory.archive.rebuild import PixelPage, facts_of_pixels, pieces_of, pixel_page
+from memory.archive.redraw import redrawn
 from memory.archive.restore import put_facts
 from memory.archive.salvage import Saved, saved_pages
 from memory.archive.settle import Sealed, body_is, one_home, to_put
@@ -38,7 +40,18 @@ from memory.errors import MemoryTrouble
 class Adopter:
     """Looks at strange packs one after the other, then puts what they hold in one transaction."""
 
-    def __init__(self, cold: ColdStore, storage: Storage, damages: Damages, told: Told, now: datetime) -> None:
+    def __init__(
+        self,
+        cold: ColdStore,
+        storage: Storage,
+        damages: Damages,
+        told: Told,
+        *,
+        now: datetime,
+        kept_texts: Path | None,
+    ) -> None:
+        self._kept_texts = kept_texts
+        self._aside: list[str] = []  # packs that go when what they hold is in its place
         self._cold = cold
         self._storage = storage
         self._damages = damages
@@ -49,10 +62,14 @@ class Adopter:
 
     def adopt(self, names: Sequence[str], sealed: Sealed) -> None:
         """Clears or brings in these packs; `sealed` are the facts of those that have a manifest."""
-        for name in names:
+        for name in sorted(names, key=lambda name: ("pack", name) not in sealed.facts):
             self._look_at(name, sealed)
-        if not self._rows:
-            return
+        if self._rows:
+            self._bring_in(sealed)
+        for name in self._aside:
+            self._put_aside(name)
+
+    def _bring_in(self, sealed: Sealed) -> None:
         found = self._facts(sealed)
         self._damages.keep_database(self._cold)
         put = self._cold.read(lambda db: to_put(db, found, {}))
@@ -74,21 +91,44 @@ class Adopter:
             self._told.lost.append(f"Pack {name} is of another workspace: it was left as it is.")
             return
         body = self._body(name, sealed)
-        saved = list(saved_pages(body)) if body else []
+        sound = list(saved_pages(body)) if body else []
+        if sound and self._cold.read(lambda db: all(_stands(db, self._storage, name, one, sealed) for one in sound)):
+            self._aside.append(name)
+            self._told.mended.append(f"Pack {name}: all its text stands elsewhere; it was put aside.")
+            return
+        drawn = self._drawn_anew(name, sound, sealed)
+        saved = [one for one in [*sound, *drawn] if not self._is_taken(name, one)]
         if not saved:
-            self._told.lost.append(f"Pack {name}: no page in it can be read, and the index does not know it.")
+            self._told.lost.append(f"Pack {name}: no page in it can be brought into the index.")
             return
-        if self._cold.read(lambda db: all(_stands(db, self._storage, name, one, sealed) for one in saved)):
-            self._clear(name)
+        if {(one.page.page_id, one.page.text) for one in saved} <= {(page.id, page.text) for page in self._pages}:
+            self._aside.append(name)  # another repair was cut short after it had written this pack
             return
-        saved = [one for one in saved if not self._is_taken(name, one)]
-        if not saved:
-            return
-        places = self._places(name, body, saved)
+        places = None if drawn else self._places(name, saved)
         if places is None:
+            self._aside.append(name)
             name, places = self._written_anew(name, saved, sealed)
         self._rows[name] = self._rows.get(name) or _row(name, self._storage, self._now)
         self._pages += [pixel_page(one, name, places[one.page.page_id]) for one in saved]
+
+    def _drawn_anew(self, name: str, sound: Sequence[Saved], sealed: Sealed) -> list[Saved]:
+        """Pages that the manifest tells of and the pack has lost, drawn from text that is kept."""
+        have = {one.page.page_id for one in sound}
+        mine = [fields for key, fields in sealed.facts.items() if key[0] == "page" and fields["pack"] == name]
+        found: list[Saved] = []
+        for fields in sorted(mine, key=lambda fields: fields["number"]):
+            if fields["id"] in have:
+                continue
+            archive = fields["archive"]
+            label = sealed.facts.get(("archive", str(archive)), {}).get("label", "")
+            before = (one for key, one in sealed.facts.items() if key[0] == "page" and one["archive"] == archive)
+            start = sum(one["chars"] for one in before if one["number"] < fields["number"])
+            told = Picture(fields["id"], fields["number"], fields["mode"], fields["chars"], fields["sha256"], b"")
+            if (picture := redrawn(self._kept_texts, label, start, told, fields["cell"])) is not None:
+                found.append(Saved(picture.png, read_picture(picture.png, engine="cells")))
+        if found:
+            self._told.mended.append(f"Pack {name}: {len(found):,} pages drawn again from text that is kept.")
+        return found
 
     def _is_taken(self, name: str, saved: Saved) -> bool:
         """Whether another page has this page's id already: then one of the two is forged, and this one is strange."""
@@ -114,14 +154,14 @@ class Adopter:
         self._told.mended.append(f"Pack {name}: mended by its parity, to the last bit.")
         return whole
 
-    def _places(self, name: str, body: bytes, saved: Sequence[Saved]) -> dict[str, int] | None:
+    def _places(self, name: str, saved: Sequence[Saved]) -> dict[str, int] | None:
         """Where each page stands by the pack's own list; None where the list is damaged, or tells of other pages."""
         try:
             leaves = Pack(self._storage, name).pages
         except MemoryTrouble:
             return None
         places = {leaf.id: at for at, leaf in enumerate(leaves)}
-        return places if all(one.page.page_id in places for one in saved) else None
+        return places if places.keys() == {one.page.page_id for one in saved} else None
 
     def _written_anew(self, name: str, saved: Sequence[Saved], sealed: Sealed) -> tuple[str, dict[str, int]]:
         """A new pack of the pages that are sound; the damaged one is kept and goes."""
@@ -130,26 +170,23 @@ class Adopter:
         told = {key[1] for key, fields in sealed.facts.items() if key[0] == "page" and fields["pack"] == name}
         for page in sorted(told - {picture.id for picture in pictures}):
             self._told.lost.append(f"Page {page} of pack {name} is lost: its pixels cannot be read.")
-        self._clear(name, quietly=True)
         self._told.mended.append(f"Pack {name}: {len(pictures):,} sound pages put into the new pack {written.name}.")
         self._rows[written.name] = PackRow(written.name, written.size, written.sha256, to_ms(self._now))
         return written.name, {picture.id: at for at, picture in enumerate(pictures)}
 
-    def _clear(self, name: str, *, quietly: bool = False) -> None:
+    def _put_aside(self, name: str) -> None:
         """The pack and what stands beside it go to the folder of damages."""
         for one in [*parts_of(manifest_name(name), self._storage.names()), parity_name(name), name]:
             if one in self._storage.names():
                 self._damages.keep_file(self._storage, one)
                 self._storage.delete(one)
-        delete_manifest(self._storage, name)
-        if not quietly:
-            self._told.mended.append(f"Pack {name}: all its text stands elsewhere; it was put aside.")
 
     def _facts(self, sealed: Sealed) -> dict[Key, Fields]:
         """Facts of the packs that are brought in: by manifest where it tells of the page, else by pixels."""
         pages = {page.id: page for page in self._pages}
         told = {key[1] for key in sealed.facts if key[0] == "page" and key[1] in pages}
-        found = facts_of_pixels([page for page in self._pages if page.id not in told], self._now)
+        known = self._cold.read(lambda db: set(ledger.pages_by_id(db, pages)))
+        found = facts_of_pixels([page for page in self._pages if page.id not in told | known], self._now)
         for key, fields in sealed.facts.items():
             if key[0] == "page" and key[1] in told:
                 page = pages[key[1]]

@@ -15,18 +15,15 @@ from foundation.clock import from_ms, iso
 from foundation.trust import Trust
 from memory.archive import ledger
 from memory.archive.facts import seal
-from memory.archive.flow import Stretch
 from memory.archive.header import digest
 from memory.archive.inspection import pack_is_sound
 from memory.archive.keeping import Damages
-from memory.archive.kept_reading import kept_page
 from memory.archive.ledger import PackRow
-from memory.archive.modes import mode_named
 from memory.archive.pack import Pack, Picture, new_pack_name, write_pack
-from memory.archive.page import draw, sheets
 from memory.archive.parity import mend
 from memory.archive.passage import PageRow
 from memory.archive.reading import read_picture
+from memory.archive.redraw import redrawn
 from memory.archive.salvage import saved_pages
 from memory.archive.storage import Storage
 from memory.archive.twins import bring_back
@@ -154,21 +151,8 @@ class Mender:
         self._told.mended.append(f"Pack {row.name}: {_pages(len(pictures))} put into the new pack {written.name}.")
 
     def _drawn_anew(self, page: PageRow) -> Picture | None:
-        text = self._text_of(page)
-        if text is None:
-            return None
-        sheet = next(iter(sheets([Stretch(text)], mode_named(page.mode, page.cell == "6x12"))))
-        if sheet.text != text:
-            return None
-        drawn = draw(sheet, page.id, page.number)
-        return _picture(page, drawn.png)
-
-    def _text_of(self, page: PageRow) -> str | None:
-        """The page's whole text, where it is kept beside the archive."""
-        if self._kept_texts is None:
-            return None
         label, start = self._cold.read(lambda db: (_label(db, page.archive), ledger.start_of(db, page)))
-        return kept_page(self._kept_texts, label, start, page.chars, page.sha256)
+        return redrawn(self._kept_texts, label, start, _picture(page, b""), page.cell)
 
     def _lose(self, page: PageRow) -> None:
         """Entries whose text stands elsewhere come back to the store; what is lost of the others is named."""

@@ -67,7 +67,7 @@ def repair(
     work.rows_from_manifests()
     for row in cold.read(ledger.pack_rows):
         Mender(cold, storage, damages, kept_texts, told).mend(row)
-    work.strangers(now)
+    work.strangers(now, kept_texts)
     work.manifests_from_rows()
     work.terms_from_texts()
     work.parity_of_packs(parity)
@@ -109,13 +109,14 @@ class _Work:
         count = self._cold.write(transaction)
         self._told.mended.append(f"The index: {count:,} facts set right by what stands beside the packs.")
 
-    def strangers(self, now: datetime) -> None:
+    def strangers(self, now: datetime, kept_texts: Path | None) -> None:
         """Packs that the index does not know."""
         known = {*self._cold.read(_packs), *self._cold.read(_leaving)}
         names = stranger_names(self._storage.names(), known)
         if names:
             sealed = read_sealed(self._storage, [*names, ""], {})
-            Adopter(self._cold, self._storage, self._damages, self._told, now).adopt(names, sealed)
+            adopter = Adopter(self._cold, self._storage, self._damages, self._told, now=now, kept_texts=kept_texts)
+            adopter.adopt(names, sealed)
 
     def manifests_from_rows(self) -> None:
         """Each pack's manifest tells what its rows say; one of a pack that is nowhere is put aside."""

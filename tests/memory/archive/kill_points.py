@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 
 CALLS = ("open", "write", "fsync", "rename", "replace", "unlink", "close")
+SYSTEM = apsw.vfs_names()[0]
 
 
 class Fuse:
@@ -31,7 +32,7 @@ class Fuse:
         return found
 
     def lay(self) -> None:
-        """Under Python's calls, and under SQLite as the file system `fused`."""
+        """Under Python's calls, and under SQLite."""
         for name in CALLS:
             setattr(os, name, self._fused(getattr(os, name)))
         self._vfs = FusedVFS(self)
@@ -43,7 +44,7 @@ class Fuse:
 class FusedVFS(apsw.VFS):
     def __init__(self, fuse: Fuse) -> None:
         self._fuse = fuse
-        super().__init__("fused", "")
+        super().__init__("fused", SYSTEM, makedefault=True)
 
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
         return FusedFile(self._fuse, name, flags)
@@ -55,7 +56,7 @@ class FusedVFS(apsw.VFS):
 class FusedFile(apsw.VFSFile):
     def __init__(self, fuse: Fuse, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
         self._fuse = fuse
-        super().__init__("", name, flags)
+        super().__init__(SYSTEM, name, flags)
 
     def xWrite(self, data: bytes, offset: int) -> None:
         self._fuse.around(lambda: super(FusedFile, self).xWrite(data, offset))

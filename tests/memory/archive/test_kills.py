@@ -50,3 +50,26 @@ def test_the_look_after_a_kill_finds_what_is_lost(tmp_path: Path) -> None:
     ran = nursery(tmp_path, 0)
     assert ran.returncode == 1
     assert "c0x0e99: lost" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "kills",
+    [
+        pytest.param(8, marks=[pytest.mark.slow, pytest.mark.timeout(90)]),
+        pytest.param(150, marks=[pytest.mark.soak, pytest.mark.timeout(1800)]),
+    ],
+)
+def test_a_repair_killed_anywhere_loses_nothing_and_is_done_by_the_next(tmp_path: Path, kills: int) -> None:
+    root = Path(__file__).parents[3]
+    script = str(Path(__file__).with_name("killed_repairs.py"))
+    ran = subprocess.run(
+        [sys.executable, script, str(tmp_path), str(kills)],
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert found["calls"] > 100
+    assert (found["landed"], found["mended"]) == (kills, kills), ran.stderr
