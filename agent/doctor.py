@@ -17,6 +17,7 @@ from agent.version import version
 from foundation.errors import PalimpsestError
 from foundation.installing import DISTRIBUTION, install_command, install_extra
 from foundation.paths import Workspace
+from memory.settings import ArchiveSettings
 
 SPARE_BYTES = 500_000_000
 
@@ -37,6 +38,9 @@ OPTIONAL = (
     Optional("mlx_vlm", "", "DeepSeek-OCR reads pictures that are not our own pages"),
     Optional("rapidocr", "rapidocr", "PP-OCR reads pictures that are not our own pages"),
     Optional("tesserocr", "tesseract", "Tesseract reads pictures that are not our own pages"),
+    Optional("s3fs", "s3", "packs can live on S3"),
+    Optional("sshfs", "ssh", "packs can live on a host over SSH"),
+    Optional("zfec", "parity", "packs can keep parity"),
     Optional("pypdfium2", "knowledge", "PDF files can be added to knowledge"),
     Optional("docx", "knowledge", "Word documents can be added to knowledge"),
     Optional("pptx", "knowledge", "slides can be added to knowledge"),
@@ -86,6 +90,8 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
     yield _disk(workspace.root)
     if workspace.database.exists():
         yield _store(workspace)
+        if reading.config.archive.storage:
+            yield _packs(workspace, reading.config.archive)
 
 
 def _disk(root: Path) -> Finding:
@@ -114,6 +120,20 @@ def _store(workspace: Workspace) -> Finding:
         "ok",
         f"{figures.entries:,} entries in {figures.conversations:,} conversations, {figures.pages:,} pages",
     )
+
+
+def _packs(workspace: Workspace, settings: ArchiveSettings) -> Finding:
+    """Whether the place elsewhere where packs stand answers."""
+    from memory.workspace_memory import Memory
+
+    memory = Memory.open(workspace, settings=settings)
+    try:
+        names = memory.vault.storage.names()
+    except PalimpsestError as error:
+        return Finding("packs", "wrong", error.message, error.hint)
+    finally:
+        memory.close()
+    return Finding("packs", "ok", f"{settings.storage} answers; {len(names):,} files stand there and here.")
 
 
 def _libraries() -> Iterator[Finding]:

@@ -265,3 +265,25 @@ def test_a_library_that_is_missing_is_told_with_the_command_that_installs_it(
         _ = memory.vault
     assert f"palimpsest-shell[{extra}]" in caught.value.hint
     memory.close()
+
+
+def test_the_doctor_says_whether_the_place_answers(
+    workspace: Workspace, host: SshServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agent.doctor import examine
+
+    address = f"ssh://ann@127.0.0.1:{host.port}/packs"
+    memory = opened(workspace, address)
+    memory.vault.archive_text(as_given("one"), label="one")
+    memory.close()
+    environment = {"PALIMPSEST_ARCHIVE_STORAGE": address, "PALIMPSEST_DETECT": "off"}
+
+    def found() -> tuple[str, str]:
+        (one,) = [one for one in examine(workspace, environment) if one.topic == "packs"]
+        return one.state, one.sentence
+
+    assert found()[0] == "ok"
+    host.stop()
+    state, sentence = found()
+    assert state == "wrong"
+    assert address in sentence
