@@ -1,4 +1,4 @@
-"""Memory as a list to look through: what a question finds, what a reference names, or what is newest."""
+"""Memory as a list to look through: what a question finds, what a reference or a picture says, or what is newest."""
 
 import time
 from datetime import datetime
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from agent.recalling import Recalled, by_reference
+from agent.pictures import is_picture
+from agent.recalling import Recalled, by_reference, recall_picture
 from foundation.trust import Trust
 from memory.archive.passage import PageRow
 from memory.errors import NotFound
@@ -51,11 +52,14 @@ class PagePicture(Struct, frozen=True):
 
 
 def look(memory: "Memory", text: str, number: int = 1) -> Look:
-    """The rows of look `number` for this text; "" lists what is newest. Blocks. Raises Damaged."""
+    """The rows of look `number` for this text: a reference, a picture's path, a question; "" lists what is newest.
+
+    Blocks. Raises Damaged, NotAPage.
+    """
     began = time.monotonic()
     text = text.strip()
     try:
-        if number == 1 and text and (found := by_reference(memory, text)):
+        if number == 1 and text and (found := _in_file(text) or by_reference(memory, text)):
             rows = tuple(_of_passage(passage) for passage in found)
             return Look(rows=rows, total=len(rows), took_ms=(time.monotonic() - began) * 1000)
         return _searched(memory, text, number)
@@ -78,6 +82,16 @@ def page_picture(memory: "Memory", page_id: str) -> PagePicture:
 
     path = memory.vault.png(page_id)
     return PagePicture(path, memory.cold.read(lambda db: ledger.page_row(db, page_id)))
+
+
+def _in_file(text: str) -> tuple[Recalled, ...]:
+    """What stands in the picture of that path, where there is one."""
+    try:
+        path = Path(text).expanduser()
+        there = path.is_file() and is_picture(str(path))
+    except (OSError, RuntimeError, ValueError):  # no name that a file could have
+        return ()
+    return recall_picture(path).hits if there else ()
 
 
 def _searched(memory: "Memory", text: str, number: int) -> Look:

@@ -63,7 +63,7 @@ def _row(one: Remembered) -> str:
 
 
 def _add(session: Session, words: list[str]) -> str:
-    from agent.knowing import narration, summed_up
+    from agent.knowing import narration, sight, summed_up
     from memory.knowledge.report import AddOptions
 
     if not words:
@@ -71,7 +71,7 @@ def _add(session: Session, words: list[str]) -> str:
     config = session.config
     options = AddOptions(mode=config.archive.mode, max_file_mb=config.knowledge.max_file_mb)
     paths = [Path(word).expanduser().absolute() for word in words]
-    report = session.memory.knowledge.add(paths, options, config.knowledge)
+    report = session.memory.knowledge.add(paths, options, config.knowledge, sight=sight(config))
     added = [f"- {told.name} (`{told.id}`)" for told in [*report.added, *report.changed][:20]]
     return "\n".join([summed_up(report), "", *added, "", *(f"- {line}" for line in narration(report))]).strip()
 

@@ -79,8 +79,11 @@ def _names_a_file(name: str) -> bool:
     """A file that is there, or a word that can only be one's name: `notes/x`, `letter.txt`."""
     if not name:
         return False
-    if Path(name).expanduser().is_file():
-        return True
+    try:
+        if Path(name).expanduser().is_file():
+            return True
+    except (OSError, RuntimeError, ValueError):  # no name that a file could have
+        return False
     return not re.search(r"\s", name) and ("/" in name or "\\" in name or bool(_FILE_NAME.search(name)))
 
 

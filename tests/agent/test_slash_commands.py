@@ -133,6 +133,13 @@ async def test_a_cancelled_archive_lets_nothing_go(session: Session) -> None:
     assert isinstance(await registry.run(session, "/archive"), Proposal)  # and it can be asked for again
 
 
+@pytest.mark.parametrize("label", ["x" * 5000, "~nobody/there", "a\0b", "Trip to St. Ives", "v1.2"])
+async def test_any_words_may_be_a_label(session: Session, label: str) -> None:
+    outcome = await registry.run(session, f"/archive {label}")
+    assert isinstance(outcome, Failed)  # there is no conversation yet, and no file of that name is missed
+    assert outcome.error.title == ("No such file" if "/" in label else "No conversation yet")
+
+
 async def test_who_is_sure_is_not_asked(session: Session) -> None:
     await talk_at_length(session)
     assert sure(await registry.run(session, "/archive --yes")).pages

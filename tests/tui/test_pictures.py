@@ -156,7 +156,8 @@ def test_the_viewer_gets_the_path_as_one_word(tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "evil").exists()
 
 
-def test_the_library_is_loaded_without_asking_the_terminal() -> None:
+@pytest.mark.parametrize("size", [(24, 80), (0, 0)])
+def test_the_library_is_loaded_without_asking_the_terminal(size: tuple[int, int]) -> None:
     """In a pty of its own nothing may be written on import: an answer would land where the person types."""
     if sys.platform == "win32":
         pytest.skip("a pty is POSIX's")
@@ -169,7 +170,7 @@ def test_the_library_is_loaded_without_asking_the_terminal() -> None:
     program = "from tui.pictures.library import library; library()"
     pid, terminal = pty.fork()
     if pid == 0:
-        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))  # no pixels: it would ask for them
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))  # no pixels: it would ask for them
         os.chdir(ROOT)
         os.execv(sys.executable, [sys.executable, "-c", program])
     written = b""

@@ -5,6 +5,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,6 +120,15 @@ async def test_a_reference_to_nothing_says_so(open_chat: Any, memory: Memory) ->
         await chat.until(lambda: "pg_doesnotexist" in seen(chat) and "looking" not in seen(chat))
         assert "found ·" not in seen(chat)
         assert not chat.app.screen._rows
+
+
+async def test_a_page_that_lies_anywhere_is_read_by_its_path(open_chat: Any, memory: Memory, tmp_path: Path) -> None:
+    (page,) = memory.vault.archive_text(as_given(BOILER), label="A letter").pages
+    elsewhere = tmp_path / "x.png"
+    elsewhere.write_bytes(memory.vault.png(page.id).read_bytes())
+    async with looking(open_chat, memory, str(elsewhere)) as chat:
+        await chat.until(lambda: isinstance(chat.app.screen, PassageScreen) and "May by Hansen" in seen(chat))
+        assert "exact, read from its pixels" in seen(chat)
 
 
 async def test_a_citation_goes_into_the_prompt_beside_what_stands_there(open_chat: Any, memory: Memory) -> None:

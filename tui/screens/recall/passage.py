@@ -97,13 +97,10 @@ class PassageScreen(ModalScreen[str | None]):
         on = f" · on {', '.join(others[:2])}" if others else ""
         more = f" and {len(others) - 2} more" if len(others) > 2 else ""
         text = Text(told, trusted)
-        text.append(visible(f",{how}{self._engine(found)} · {size}{on}{more}"), ink(self, "muted"))
+        text.append(visible(f",{how} · {size}{on}{more}"), ink(self, "muted"))
+        for sentence in found.told:
+            text.append(f"\n{one_line(sentence)}", ink(self, "warning-ink"))
         return text
-
-    @staticmethod
-    def _engine(found: "Recalled") -> str:
-        """The reader's name, where it is not our own exact one."""
-        return "" if found.engine in {"stored", "cells"} else f" by {found.engine}"
 
     # Keys
 
