@@ -12,6 +12,7 @@ modified version, and so bears another name; `data/NOTICE` says whose work it re
 
 import struct
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import zstandard
@@ -56,13 +57,18 @@ _PRIORITY = (  # the earlier keeps its pixels; the later is marked
 def main(cell_name: str, *files: str) -> None:
     """Write the table for cells of that size from those files, in that order."""
     cell = next(cell for cell in TABLES if cell.name == cell_name)
-    *fonts, hex_file, upper_font = map(Path, files)
-    stock = gather(fonts, hex_file, upper_font) if cell == DENSE else read_unifont(hex_file, upper_font)
-    stock = {code: bits for code, bits in stock.items() if code not in RESERVED}
-    marked, marks = mark(_OWN[cell] | stock, cell, _rank)
+    marked, marks = build(cell, list(map(Path, files)))
     table = TABLES[cell]
     table.write_bytes(zstandard.ZstdCompressor(level=22).compress(serialise(marked, cell)))
     sys.stderr.write(f"{len(marked)} glyphs, {marks} marked, {table.stat().st_size} bytes in {table}\n")
+
+
+def build(cell: Cell, files: Sequence[Path]) -> tuple[dict[int, Bitmap], int]:
+    """Every code point's own bitmap, and how many had to be marked. The last two files are Unifont's."""
+    *fonts, hex_file, upper_font = files
+    stock = gather(fonts, hex_file, upper_font) if cell == DENSE else read_unifont(hex_file, upper_font)
+    stock = {code: bits for code, bits in stock.items() if code not in RESERVED}
+    return mark(_OWN[cell] | stock, cell, _rank)
 
 
 def serialise(marked: dict[int, Bitmap], cell: Cell) -> bytes:

@@ -6,6 +6,7 @@ lower priority; no wide glyph may begin with the pixels of a narrow one.
 """
 
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from memory.archive.modes import Cell
 
@@ -47,15 +48,20 @@ def _twins(bits: Bitmap, cell: Cell) -> Iterator[Bitmap]:
     In a wide glyph the pixel is in the left half, which is what must differ from every narrow glyph.
     """
     step = len(bits) // cell.height
-    bottom, right = cell.height - 1, cell.width - 1
-    places = sorted(
-        ((row, column) for row in range(cell.height) for column in range(cell.width)),
-        key=lambda place: (min(bottom - place[0], place[0]) + min(place[1], right - place[1]), -place[0], place[1]),
-    )
-    for row, column in places:
+    for row, column in _places(cell):
         twin = bytearray(bits)
         twin[row * step] ^= 0x80 >> column
         yield bytes(twin)
+
+
+@cache
+def _places(cell: Cell) -> list[tuple[int, int]]:
+    """(row, column), the nearest to a corner first."""
+    bottom, right = cell.height - 1, cell.width - 1
+    return sorted(
+        ((row, column) for row in range(cell.height) for column in range(cell.width)),
+        key=lambda place: (min(bottom - place[0], place[0]) + min(place[1], right - place[1]), -place[0], place[1]),
+    )
 
 
 def _prove(marked: dict[int, Bitmap], cell: Cell) -> None:
