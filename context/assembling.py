@@ -91,6 +91,8 @@ class Assembling:
         if stored is None:
             return self._begun(1, ""), True, ""
         state = self._stood = decoded(stored.state)
+        if state is None:  # ended by hand: words may have been forgotten
+            self._bench.pages.forget()
         why = self._why_it_ends(state) if state else stored.reason
         if state and not why:
             return state, False, ""

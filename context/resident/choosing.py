@@ -62,28 +62,30 @@ class _Spending:
         self._rung_left = self.left if self._at >= len(self._rungs) - 1 else self.left // 2
 
 
-class Budgeted(Struct, frozen=True):
-    """The sizes that pages go through as they age, and the tokens they may take."""
+class Terms(Struct, frozen=True):
+    """What pages are chosen by: the sizes that they go through as they age, the tokens they may take, how an entry is
+    read and what it costs. `known` holds recipes made before, so that none is made twice for one compaction."""
 
     ladder: tuple[Mode, ...]
     room: int
+    words: WordsOf
+    counting: Counting
+    known: dict[tuple[Chapter, Mode, str], Recipe | None]
 
 
-def chosen(
-    entries: Sequence[Entry], begin: Begin | None, budgeted: Budgeted, words: WordsOf, counting: Counting
-) -> Choice:
+def chosen(entries: Sequence[Entry], begin: Begin | None, terms: Terms) -> Choice:
     """Pages of these entries (oldest first), the newest first chosen, until the budget is spent.
 
     What the gate keeps as text, or cannot be read, is left to the summaries. Where all together would cost as much as
     their words, there are none.
     """
-    reading = _Reading(words)
+    reading, counting = _Reading(terms.words), terms.counting
     texts = reading.texts(_from(entries, begin), begin)
     by_seq = {text.entry.seq: text.entry for text in texts}
-    chapters = [*chapters_of(texts, budgeted.ladder[0])]
+    chapters = [*chapters_of(texts, terms.ladder[0])]
     opening = counting.part(Said(PAGES, injected="pages")) + counting.message(reply_to_past(pages=True))
-    spending = _Spending(budgeted.ladder, budgeted.room - opening)
-    made = [_made(texts_of(chapter, by_seq, reading.of), spending, counting) for chapter in reversed(chapters)]
+    spending = _Spending(terms.ladder, terms.room - opening)
+    made = [_made(chapter, texts_of(chapter, by_seq, reading.of), spending, terms) for chapter in reversed(chapters)]
     recipes = list(zip(chapters, reversed(made), strict=True))
     pages = tuple(recipe for _, recipe in recipes if recipe)
     if sum(page.tokens for page in pages) + opening >= sum(page.stands_for for page in pages):
@@ -128,12 +130,15 @@ def _from(entries: Sequence[Entry], begin: Begin | None) -> Sequence[Entry]:
     return entries[at:]
 
 
-def _made(texts: Sequence[Text], spending: _Spending, counting: Counting) -> Recipe | None:
+def _made(chapter: Chapter, texts: Sequence[Text], spending: _Spending, terms: Terms) -> Recipe | None:
     """The chapter on the first rung that may still take it; None where none may, or the gate says no."""
-    if stays_text(said(texts)):
+    if spending.rung is None or stays_text(said(texts)):
         return None
     while rung := spending.rung:
-        recipe = recipe_of(texts, rung, counting)
+        key = (chapter, rung, terms.counting.key)
+        if key not in terms.known:
+            terms.known[key] = recipe_of(chapter, texts, rung, terms.counting)
+        recipe = terms.known[key]
         if recipe is None:
             return None
         if spending.takes(recipe.tokens):
@@ -143,7 +148,7 @@ def _made(texts: Sequence[Text], spending: _Spending, counting: Counting) -> Rec
     return None
 
 
-def recipe_of(texts: Sequence[Text], rung: Mode, counting: Counting) -> Recipe | None:
+def recipe_of(chapter: Chapter, texts: Sequence[Text], rung: Mode, counting: Counting) -> Recipe | None:
     """The chapter on a page of this rung; None where it would not pay, or fits in no way."""
     laid = laid_out(texts, rung)
     if laid is None:
@@ -154,8 +159,6 @@ def recipe_of(texts: Sequence[Text], rung: Mode, counting: Counting) -> Recipe |
     as_text = counting.text(shown_text(texts, laid.shown, laid.most))
     if not worth_it(as_text, image, words):
         return None
-    first, last = texts[0], texts[-1]
-    chapter = Chapter(tuple(text.entry.seq for text in texts), first.start, first.line, len(last.text))
     return Recipe(chapter, mode.name, mode.cell.name, laid.shown, laid.most, facts, image + words, as_text)
 
 

@@ -10,10 +10,11 @@ from msgspec import Struct
 
 from context.budget import Budget
 from context.counting import Counting
-from context.resident.recipe import Begin, Recipe
+from context.resident.recipe import Begin, Chapter, Recipe
 from context.resident.runs import Run, Runs, read_runs
 from context.settings import ContextSettings
 from memory.archive.gate import FRAME
+from memory.archive.modes import Mode
 from memory.archive.profiles import RenderProfile, profile_for
 from memory.cold import ColdStore, Entry, EntryKind
 from memory.errors import MemoryTrouble
@@ -24,6 +25,7 @@ Drawn = tuple[Image, Text]
 OFF = "the pages in view are switched off"
 OTHERWISE = "what the pages in view show has changed"
 MOST_FULL = 0.85  # of a request's budget: pages never fill it further
+MOST_REMEMBERED = 1000  # recipes
 TO_COME = 2**62
 """The seq of a summary that a compaction is about to write."""
 
@@ -47,6 +49,7 @@ class PagesInView:
         self._text_of = text_of
         self._settings = settings
         self._drawn: dict[Recipe, Drawn] = {}
+        self._recipes: dict[tuple[Chapter, Mode, str], Recipe | None] = {}
 
     def room(self, profile: Profile, budget: Budget) -> int:
         """Tokens that pages may take; 0 where they are off, the model's arithmetic is not known, or none fits."""
@@ -59,7 +62,7 @@ class PagesInView:
 
     def chosen(self, asked: "Asked") -> Standing:
         """The pages of an epoch that begins now. Nothing is stored."""
-        from context.resident.choosing import Budgeted, chosen, hidden
+        from context.resident.choosing import Terms, chosen, hidden
         from context.resident.ladder import ladder
 
         reader = _reader(asked.profile)
@@ -70,9 +73,16 @@ class PagesInView:
         past = read_runs(self._cold.path(asked.leaf), asked.in_view, characters) if asked.leaf else Runs()
         runs = (Run(TO_COME, tuple(asked.leaving)), *past.runs) if asked.leaving else past.runs
         entries = [entry for run in reversed(runs) for entry in run.entries]
-        choice = chosen(entries, asked.begin, Budgeted(sizes, asked.room), self._words, asked.counting)
+        if len(self._recipes) > MOST_REMEMBERED:
+            self._recipes = {}
+        terms = Terms(sizes, asked.room, self._words, asked.counting, self._recipes)
+        choice = chosen(entries, asked.begin, terms)
         hides = hidden(asked.summaries, runs, choice, complete=past.all)
-        return Standing(choice.pages, digest_of(self.drawn(choice.pages)), hides, choice.begin, choice.unread)
+        try:
+            digest = digest_of(self.drawn(choice.pages))
+        except MemoryTrouble as trouble:  # an entry went while its page was made
+            return Standing(unread=(trouble.message,))
+        return Standing(choice.pages, digest, hides, choice.begin, choice.unread)
 
     def drawn(self, pages: Sequence[Recipe]) -> tuple[Drawn, ...]:
         """Their pictures and the words beside each, the same bytes in every process. Raises MemoryTrouble."""
@@ -103,7 +113,7 @@ class PagesInView:
 
     def forget(self) -> None:
         """Drops what is remembered, where entries were changed."""
-        self._drawn = {}
+        self._drawn, self._recipes = {}, {}
 
     def _words(self, entry: Entry) -> str:
         """What the model was shown of the entry."""
