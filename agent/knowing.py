@@ -1,6 +1,6 @@
 """Knowledge as a front end asks for it: what to give a model on a question, and files as tables, JSON and sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from context import Attachment
@@ -8,12 +8,14 @@ from context.budget import budget_for
 from foundation.clock import iso
 from memory.knowledge.known import Known
 from memory.knowledge.picking import KnowledgeContext
+from memory.knowledge.readers.document import Sight
 from memory.knowledge.report import AddReport, Told
 from memory.knowledge.weighing import Remembered, Stats
 from models.messages import Recalled
 from models.tokens import image_tokens
 
 if TYPE_CHECKING:
+    from agent.config import Config
     from agent.session import Session
 
 
@@ -29,6 +31,13 @@ def bring(session: "Session", question: str) -> KnowledgeContext:
         count=session.model.counter.count,
         most=settings.recall_most,
     )
+
+
+def sight(config: "Config") -> Callable[[], Sight | None]:
+    """What reads words in pictures, as the configuration says; looked for when the first file is read."""
+    from memory.knowledge import sight as here
+
+    return lambda: here.installed_sight(config.models, config.environment)
 
 
 def recalled(found: KnowledgeContext) -> tuple[Recalled, ...]:

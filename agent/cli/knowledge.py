@@ -39,9 +39,16 @@ def command() -> None:
 @click.option("--importance", type=click.FloatRange(0, 10), help="How much they matter, 0 to 10; 5 without it.")
 @click.option("--category", help="What to file them under; without it the folder, or the kind.")
 @click.option("--mode", type=click.Choice(MODES), help="How large their pages are; without it as configured.")
+@click.option("--again", is_flag=True, help="Read what is unchanged, too: with a new OCR engine, say.")
 @click.option("--redact", is_flag=True, help="Take secrets and private spans out of their text.")
 def add(
-    paths: tuple[Path, ...], importance: float | None, category: str | None, mode: str | None, redact: bool
+    *,
+    paths: tuple[Path, ...],
+    importance: float | None,
+    category: str | None,
+    mode: str | None,
+    again: bool,
+    redact: bool,
 ) -> None:
     """Add files, and folders with all that is below them.
 
@@ -52,12 +59,13 @@ def add(
     \b
     Exit status: 0 all was read, 1 some files could not be read (the others were added), 130 interrupted.
     """
+    from agent.knowing import sight
     from memory.knowledge.report import AddOptions, AddReport
 
     invocation = current()
     config = invocation.reading.config
     options = AddOptions(
-        mode=mode or config.archive.mode, redact=redact, category=category, importance=importance,
+        mode=mode or config.archive.mode, redact=redact, again=again, category=category, importance=importance,
         max_file_mb=config.knowledge.max_file_mb,
     )  # fmt: skip
     report = AddReport(redacted=redact)
@@ -65,7 +73,9 @@ def add(
     with invocation.memory(for_writing=True) as memory:
         try:
             with Counting() as counting:
-                memory.knowledge.add(places, options, config.knowledge, report=report, on_progress=counting)
+                memory.knowledge.add(
+                    places, options, config.knowledge, sight=sight(config), report=report, on_progress=counting
+                )  # fmt: skip
         except KeyboardInterrupt:
             output.say(f"Stopped: {len(report.added) + len(report.changed):,} files were added and stay. "
                        "The same command goes on.")  # fmt: skip

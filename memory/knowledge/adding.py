@@ -6,6 +6,7 @@ never stops the rest.
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from foundation.clock import to_ms
@@ -43,7 +44,7 @@ class Adding:
         self._cold = cold
         self._clock = cold.clock
         self._options = options
-        self._sight = sight
+        self._sight = cache(sight)
         self.report = AddReport(redacted=options.redact)
 
     def run(self, paths: Sequence[Path], on_progress: OnProgress | None = None) -> None:
@@ -103,7 +104,13 @@ class Adding:
         path = Path(one.path)
         about = path.stat()
         known = self._cold.read(lambda db: rows.at_source(db, one.path))
-        if known and not known.missing and (known.bytes, known.mtime_ns) == (about.st_size, about.st_mtime_ns):
+        fresh = not self._options.again
+        if (
+            fresh
+            and known
+            and not known.missing
+            and (known.bytes, known.mtime_ns) == (about.st_size, about.st_mtime_ns)
+        ):
             self._unchanged(one, known, about.st_mtime_ns)
             return
         if about.st_size > self._options.max_file_mb * 2**20:
@@ -112,7 +119,7 @@ class Adding:
                 "palimpsest config set knowledge.max_file_mb N",
             )
         file = File(one, path.read_bytes(), about.st_mtime_ns)
-        if known and known.sha256 == file.sha256:
+        if fresh and known and known.sha256 == file.sha256:
             self._unchanged(one, known, file.mtime_ns)
             return
         self._keep(file, known)

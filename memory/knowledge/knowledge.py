@@ -22,7 +22,7 @@ from memory.knowledge.forgetting import Standing
 from memory.knowledge.known import Known, View
 from memory.knowledge.patterns import importance_of, means
 from memory.knowledge.picking import Brought, Cost, KnowledgeContext, Limits, candidates, in_view_first, picked
-from memory.knowledge.readers.document import Place
+from memory.knowledge.readers.document import Place, Sight
 from memory.knowledge.report import AddOptions, AddReport, Told
 from memory.knowledge.score import DEFAULT_IMPORTANCE, MOST_IMPORTANT
 from memory.knowledge.settings import KnowledgeSettings
@@ -55,10 +55,13 @@ class Knowledge:
         options: AddOptions | None = None,
         settings: KnowledgeSettings | None = None,
         *,
+        sight: Callable[[], Sight | None] | None = None,
         report: AddReport | None = None,
         on_progress: "OnProgress | None" = None,
     ) -> AddReport:
         """Adds files, and folders with all that is below them. `report`, where one is given, fills as it goes.
+
+        `sight` gives what reads pictures; without it the engine that is installed does.
 
         Raises what ends the whole run: a store that is full or damaged. A bad file is in the report.
         """
@@ -69,7 +72,7 @@ class Knowledge:
         before = self._weighing.standings(settings.max_vision_tokens)
         if options.importance is not None:
             self.set_importance([str(path.resolve()) for path in paths], options.importance)
-        adding = Adding(self._workspace, self._vault(), self._cold, options, installed_sight)
+        adding = Adding(self._workspace, self._vault(), self._cold, options, sight or installed_sight)
         adding.report = report or adding.report
         adding.run(paths, on_progress)
         self._notice(adding.report)

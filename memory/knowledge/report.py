@@ -9,6 +9,7 @@ class AddOptions(Struct, frozen=True, kw_only=True):
 
     mode: str = "base"
     redact: bool = False
+    again: bool = False  # what is unchanged, too
     category: str | None = None
     importance: float | None = None
     max_file_mb: int = 100

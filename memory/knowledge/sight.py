@@ -1,17 +1,24 @@
-"""What reads words in pictures here: the OCR engine that is installed, found when the first picture is met."""
+"""What reads words in pictures here: the OCR engine that was chosen or is installed."""
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Mapping
 
+from foundation.errors import PalimpsestError
+from memory.knowledge.errors import Unreadable
 from memory.knowledge.readers.document import Sight
 from models.ocr.open import installed_engine
+from models.settings import ModelSettings
 
 
-@cache
-def installed_sight() -> Sight | None:
-    """The engine at hand; None where there is none."""
-    engine = installed_engine()
+def installed_sight(settings: ModelSettings | None = None, env: Mapping[str, str] | None = None) -> Sight | None:
+    """The engine at hand, unloaded; None where there is none. What it cannot read makes its file a bad one."""
+    engine = installed_engine(settings, env)
     if engine is None:
         return None
-    read: Callable[[bytes], str] = lambda image: engine.read(image).text  # noqa: E731
-    return Sight(engine.name, read)
+
+    def words(image: bytes) -> str:
+        try:
+            return engine.read(image).text
+        except PalimpsestError as error:
+            raise Unreadable(f"{engine.name} could not read it: {error.message}", error.hint) from error
+
+    return Sight(engine.name, words)

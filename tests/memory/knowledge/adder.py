@@ -9,7 +9,7 @@ from memory.workspace_memory import Memory
 
 
 def main() -> None:
-    sight.installed_sight = lambda: None
+    sight.installed_sight = lambda *_: None
     memory = Memory.open(Workspace(Path(sys.argv[1])))
     report = memory.knowledge.add(
         [Path(word) for word in sys.argv[2:]], on_progress=lambda progress: print(progress.done, flush=True)

@@ -15,8 +15,11 @@ from memory.knowledge.report import AddOptions, AddProgress, AddReport, Told
 from memory.knowledge.settings import KnowledgeSettings
 from memory.search import Query
 from memory.workspace_memory import Memory
+from models.errors import UnreadableImage
 from tests.fakes import FakeClock
 from tests.memory.knowledge import files
+
+INSTALLED = sight.installed_sight  # before any test puts another in its place
 
 
 def names(told: list[Told]) -> list[str]:
@@ -207,7 +210,7 @@ def test_a_file_above_the_limit_is_told(knowledge: Knowledge, notes: Path) -> No
 def test_a_picture_is_kept_to_the_byte_and_what_eyes_saw_is_approximate(
     knowledge: Knowledge, memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sight, "installed_sight", lambda: Sight("eyes", lambda _image: "Login failed: error 4711"))
+    monkeypatch.setattr(sight, "installed_sight", lambda *_: Sight("eyes", lambda _image: "Login failed: error 4711"))
     shot = files.picture(tmp_path / "shot.png", "Login failed")
     knowledge.add([shot])
     (known,) = knowledge.find(["shot.png"])
@@ -216,6 +219,37 @@ def test_a_picture_is_kept_to_the_byte_and_what_eyes_saw_is_approximate(
     (hit,) = memory.search.query(Query(text="login error 4711")).hits
     assert hit.trust is Trust.APPROXIMATE
     assert [view.picture for view in knowledge.views(known)] == [kept.name]
+
+
+def test_a_picture_is_read_again_once_there_is_an_engine(
+    knowledge: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shot = files.picture(tmp_path / "shot.png", "Login failed")
+    knowledge.add([shot])
+    eyes = Sight("eyes", lambda _image: "Login failed")
+    assert knowledge.add([shot], sight=lambda: eyes).unchanged == 1
+    again = AddOptions(again=True)
+    assert names(knowledge.add([shot], again, sight=lambda: eyes).changed) == ["shot.png"]
+    assert "Login failed" in knowledge.text(knowledge.find(["shot.png"])[0]).text
+    assert knowledge.add([shot], again, sight=lambda: eyes).unchanged == 1  # and nothing twice
+
+
+def test_an_engine_that_fails_spoils_no_other_file(knowledge: Knowledge, notes: Path) -> None:
+    files.picture(notes / "shot.png", "Login failed")
+
+    class FakeEngine:
+        name = "blurred"
+
+        def read(self, _image: bytes) -> None:
+            raise UnreadableImage("No", "it is too blurred", "Take it again.")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sight, "installed_engine", lambda *_: FakeEngine())
+        report = knowledge.add([notes], sight=INSTALLED)
+    assert [(one.name, one.why) for one in report.bad] == [
+        ("notes/shot.png", "blurred could not read it: it is too blurred")
+    ]
+    assert len(report.added) == 3
 
 
 def test_secrets_are_counted_and_taken_out_where_asked(knowledge: Knowledge, notes: Path, tmp_path: Path) -> None:

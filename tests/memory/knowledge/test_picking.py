@@ -130,7 +130,7 @@ def test_a_much_used_page_is_shown_smaller_when_the_view_is_full(
 
 
 def test_a_picture_is_shown_as_it_is(knowledge: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sight, "installed_sight", lambda: Sight("eyes", lambda _image: "Login failed: error 4711"))
+    monkeypatch.setattr(sight, "installed_sight", lambda *_: Sight("eyes", lambda _image: "Login failed: error 4711"))
     shot = files.picture(tmp_path / "shot.png", "Login failed")
     knowledge.add([shot])
     found = knowledge.get_context_for_query("login error", 4000, cost=nominal)
