@@ -65,7 +65,7 @@ def _shown(page: Floats, left: Axis, top: Axis, at: Params) -> tuple[Floats, lis
     x, y = left.moved(at[0], at[2]), top.moved(at[1], at[3])
     lines, columns = y @ page, page @ x.T
     step_x, step_y = _STEP / page.shape[1], _STEP / page.shape[0]
-    slopes = [
+    slopes: list[Floats] = [
         lines @ (left.moved(at[0] + _STEP, at[2]) - x).T / _STEP,
         (top.moved(at[1] + _STEP, at[3]) - y) @ columns / _STEP,
         lines @ (left.moved(at[0], at[2] + step_x) - x).T / step_x,

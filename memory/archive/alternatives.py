@@ -22,7 +22,7 @@ def combinations(choices: Sequence[Alternative], most: int) -> Iterator[tuple[Al
     ranked = sorted(choices, key=lambda choice: choice.cost)
     if not ranked:
         return
-    heap = [(ranked[0].cost, (0,))]
+    heap: list[tuple[float, tuple[int, ...]]] = [(ranked[0].cost, (0,))]
     seen = 0
     while heap and seen < most:
         cost, taken = heapq.heappop(heap)

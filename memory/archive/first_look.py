@@ -48,7 +48,8 @@ class FirstLook:
         election in every cell.
         """
         self.sure &= expected[0][self._candidates[0][:, 0]] < _COMMON
-        narrow, narrow_cost = self._ranked(0, expected[0], known[0], np.arange(self.rows * self.columns))
+        every: Places = np.arange(self.rows * self.columns, dtype=np.intp)
+        narrow, narrow_cost = self._ranked(0, expected[0], known[0], every)
         wide, wide_cost = self._ranked(1, expected[1], known[1], self.pairs)
         narrow_cost[self.sure] = 0
         begins = np.full(self.rows * self.columns, _NEVER, np.float32)
@@ -146,7 +147,7 @@ def _cheapest(narrow: Floats, wide: Floats) -> NDArray[np.bool_]:
         total[column] = np.minimum(one, two)
     starts = np.zeros((rows, columns), np.bool_)
     at = np.full(rows, columns)
-    every = np.arange(rows)
+    every: Places = np.arange(rows, dtype=np.intp)
     while (at > 0).any():
         takes = by_wide[at, every] & (at > 0)
         starts[every[takes], at[takes] - 2] = True

@@ -138,5 +138,5 @@ class Fit:
 def _runs(gram: Floats, length: int, step: int) -> Floats:
     """(n, length, length): the gram's square from each cell on."""
     count = (gram.shape[0] - length) // step + 1
-    at = np.arange(count)[:, None] * step + np.arange(length)
+    at: Places = np.arange(count, dtype=np.intp)[:, None] * step + np.arange(length)
     return gram[at[:, :, None], at[:, None, :]]

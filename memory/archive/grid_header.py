@@ -1,6 +1,7 @@
 """The first words of every header, as a picture to look for: `PALIMPSEST-`."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from memory.archive.resampling import Axis
 
 OPENING = "PALIMPSEST-"
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
 
 
 @cache

@@ -1,6 +1,7 @@
 """Where in a picture the header begins, once the pitch of the lines is known."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from memory.archive.grid_header import header_likeness, opening
 from memory.archive.grid_pitch import Pitch
 from memory.archive.modes import CELLS, Cell
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
 
 _MOST_PIXELS = 6_000_000  # of a page's own; a page has 1.6 million
 _LIKE = 0.5

@@ -4,11 +4,13 @@ Ink stops between two lines and, in Latin, between two letters, so that sums alo
 Sums are of strips, so that a page in a corner of a picture is heard over what surrounds it.
 """
 
+from typing import Any
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
 
 STRIP = 128
 _WINDOW, _HOP, _PADDED = 512, 256, 4096
@@ -84,7 +86,7 @@ def _peaks(frequency: Floats, tones: Floats, low: float, high: float, most: int 
 
 def _refined(profile: Floats, pitch: float) -> float:
     """The pitch to a few ten-thousandths: the whole length heard at once, in the strips that have it."""
-    position = np.arange(profile.shape[1])
+    position: NDArray[np.intp] = np.arange(profile.shape[1], dtype=np.intp)
     level = profile - profile.mean(axis=1, keepdims=True)
     for width, steps in ((0.01, 81), (0.0008, 33)):
         tried = pitch * (1 + np.linspace(-width, width, steps))

@@ -184,6 +184,7 @@ def _fitted(sight: Sight, cells: Floats, narrow: Shapes, wide: Shapes) -> Fitted
     nothing = np.zeros(0, np.int32)
     expected = (penalties(narrow, nothing), penalties(wide, nothing))
     look = FirstLook(cells, narrow, wide, expected[0])
+    fit: Fit | None = None
     known: tuple[Places, Places] = (nothing.astype(np.intp), nothing.astype(np.intp))
     for _ in range(2):
         fit = Fit(sight, tuple(zip(both, look.items(expected, known), strict=True)))
@@ -192,6 +193,8 @@ def _fitted(sight: Sight, cells: Floats, narrow: Shapes, wide: Shapes) -> Fitted
         codes = _codes(fit, sight.grid)
         expected = (penalties(narrow, codes), penalties(wide, codes))
         known = (_seen(narrow, codes), _seen(wide, codes))
+    assert fit is not None
+    noise = fit.noise
     for _ in range(4):
         fit.settle(expected)
         noise = fit.measure_noise()
@@ -255,7 +258,7 @@ def _header_page(header: Header, grid: Grid, narrow: Shapes) -> Floats:
     head = _head_cells(grid)
     codes = np.full(head, 0x20)
     codes[:HEADER_CELLS] = np.frombuffer(write_header(header).encode("ascii"), np.uint8)
-    ink = narrow.ink(narrow.place[codes]).reshape(-1, grid.columns, grid.cell.height, grid.cell.width)
+    ink = narrow.ink(narrow.place[codes].astype(np.intp)).reshape(-1, grid.columns, grid.cell.height, grid.cell.width)
     lines = ink.transpose(0, 2, 1, 3).reshape(-1, grid.columns * grid.cell.width)
     return np.pad(lines, ((0, 0), (0, grid.size[0] - lines.shape[1])))
 

@@ -57,11 +57,11 @@ def nearest_header(cells: Floats, narrow: Shapes) -> Header | None:
     return None
 
 
-def _right(cost: NDArray[np.float32]) -> Header | None:
+def _right(cost: Floats) -> Header | None:
     """The likeliest header with the right CRC, `cost` (128, signs)."""
     best = cost.argmin(axis=1)
     signs = list(_signs())
-    words = [signs[n] for n in best]
+    words = [signs[int(n)] for n in np.asarray(best, np.intp)]
     if (header := read_header("".join(words))) is not None:
         return header
     above = cost - cost.min(axis=1, keepdims=True)

@@ -6,11 +6,12 @@ its own (libImaging/Resample.c: a kernel widened by the factor of reduction, its
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
 
 KERNELS = ("bicubic", "lanczos", "bilinear", "box", "nearest")
 """How pictures are scaled, the likeliest first."""

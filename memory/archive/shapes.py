@@ -1,6 +1,7 @@
 """The glyph table as shapes to compare with: each glyph's ink, and a short description that blur hardly changes."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from memory.archive.glyphs import Glyphs, glyphs
 from memory.archive.modes import Cell
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
 Places = NDArray[np.intp]
 
 _KEPT = 0.625  # of the frequencies: those that a page still has when scaled to 0.7

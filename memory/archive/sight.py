@@ -1,12 +1,14 @@
 """A page as a picture shows it: its grid's pixels as ink, and the model by which page pixels became picture pixels."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.archive.grid import Grid
 from memory.archive.resampling import axis
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
 
 
 class Sight:

@@ -156,7 +156,7 @@ def test_flipped_pixels_are_read_through_and_exact_only_where_the_text_is(seed: 
 
 def test_another_pages_text_under_a_header_is_never_exact() -> None:
     picture, _ = page("english")
-    other, text = page("mixed")
+    other, _ = page("mixed")
     forged = other.copy()
     forged.paste(picture.crop((0, 0, 512, 32)), (0, 0))
     reading = read_nearest(saved(scaled(forged, 0.9, SCALING.LANCZOS)))

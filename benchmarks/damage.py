@@ -1,0 +1,145 @@
+"""What the second reader makes of damaged pages: exact pages, wrong characters, time.
+
+    python -m benchmarks.damage [--mode tiny] [--dense] [--kinds english,chinese,mixed] [--json]
+
+A page of each kind of text is damaged in each way and read. CER is the edit distance over the text's length; time is
+the wall's, of one reading with everything loaded.
+"""
+
+import argparse
+import io
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from benchmarks.pages import text
+from foundation.trust import Trust
+from memory.archive.flow import Stretch
+from memory.archive.modes import MODES, Mode, mode_named
+from memory.archive.nearest import read_nearest
+from memory.archive.page import draw, sheets
+from memory.errors import NotAPage
+
+Damage = Callable[[Image.Image], bytes]
+KERNELS = Image.Resampling
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks.damage", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--mode", choices=list(MODES), default="tiny")
+    parser.add_argument("--dense", action="store_true", help="6×12 cells")
+    parser.add_argument("--kinds", default="english,chinese,mixed")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    mode = mode_named(options.mode, options.dense)
+    pages = [a_page(kind, mode) for kind in options.kinds.split(",")]
+    read_nearest(_saved(_scaled(0.9)(pages[0][0])))  # the tables are loaded once
+    rows = [{"damage": name, **measure(damage, pages)} for name, damage in DAMAGES.items()]
+    report = {"schema": 1, "mode": mode.name, "cell": mode.cell.name, "pages": len(pages), "rows": rows}
+    print(json.dumps(report) if options.json else table(report))
+    return 0
+
+
+def a_page(kind: str, mode: Mode) -> tuple[Image.Image, str]:
+    """The first page of words of that kind, and its text."""
+    sheet = next(iter(sheets([Stretch(text(kind, mode, 2))], mode)))
+    return Image.open(io.BytesIO(draw(sheet, "pg_0123456789ab", 1).png)).convert("L"), sheet.text
+
+
+def measure(damage: Damage, pages: list[tuple[Image.Image, str]]) -> dict[str, Any]:
+    """Exact pages and wrong characters in per cent, milliseconds a page; `false` are exact ones that were not."""
+    exact = false = wrong = length = 0
+    spent = 0.0
+    for picture, meant in pages:
+        damaged = damage(picture)
+        began = time.perf_counter()
+        try:
+            reading = read_nearest(damaged)
+            said, trust = reading.text, reading.trust
+        except NotAPage:
+            said, trust = "", Trust.APPROXIMATE
+        spent += time.perf_counter() - began
+        exact += trust is Trust.EXACT
+        false += trust is Trust.EXACT and said != meant
+        wrong += edits(said, meant)
+        length += len(meant)
+    count = len(pages)
+    return {
+        "exact": round(100 * exact / count),
+        "cer": round(100 * wrong / length, 2),
+        "false": false,
+        "ms": round(1000 * spent / count),
+    }
+
+
+def edits(one: str, other: str) -> int:
+    """Levenshtein's distance, a row of the matrix at a time."""
+    if one == other:
+        return 0
+    letters = np.frombuffer(other.encode("utf-32-le", "surrogatepass"), "<u4")
+    steps = np.arange(len(letters) + 1)
+    row = steps.copy()
+    for n, letter in enumerate(np.frombuffer(one.encode("utf-32-le", "surrogatepass"), "<u4"), 1):
+        best = np.concatenate([[n], np.minimum(row[1:] + 1, row[:-1] + (letters != letter))])
+        row = np.minimum.accumulate(best - steps) + steps
+    return int(row[-1])
+
+
+def _saved(picture: Image.Image, kind: str = "PNG", **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def _scaled(factor: float, kernel: KERNELS = KERNELS.LANCZOS) -> Callable[[Image.Image], Image.Image]:
+    return lambda page: page.resize((round(page.width * factor), round(page.height * factor)), kernel)
+
+
+def _flipped(share: float) -> Damage:
+    def damage(page: Image.Image) -> bytes:
+        pixels = np.asarray(page).copy()
+        pixels[np.random.default_rng(7).random(pixels.shape) < share] ^= 255
+        return _saved(Image.fromarray(pixels))
+
+    return damage
+
+
+def _in_a_screenshot(factor: float, ground: int) -> Damage:
+    def damage(page: Image.Image) -> bytes:
+        small = _scaled(factor)(page)
+        whole = Image.new("L", (small.width + 301, small.height + 173), ground)
+        whole.paste(small, (97, 61))
+        return _saved(whole)
+
+    return damage
+
+
+DAMAGES: dict[str, Damage] = {
+    "none": _saved,
+    **{f"JPEG q{q}": (lambda page, q=q: _saved(page, "JPEG", quality=q)) for q in (50, 30, 15, 10)},
+    **{f"scaled {f}": (lambda page, f=f: _saved(_scaled(f)(page))) for f in (0.65, 0.7, 0.75, 0.9, 1.25, 2.0, 3.3)},
+    "scaled 0.75, JPEG q75": lambda page: _saved(_scaled(0.75)(page), "JPEG", quality=75),
+    "scaled 0.9, box": lambda page: _saved(_scaled(0.9, KERNELS.BOX)(page)),
+    "scaled 1.5, WEBP q40": lambda page: _saved(_scaled(1.5)(page), "WEBP", quality=40),
+    **{f"flipped {100 * p:g} %": _flipped(p) for p in (0.0001, 0.001, 0.01)},
+    "light on dark, 0.9": lambda page: _saved(_scaled(0.9)(page).point(lambda grey: 255 - grey)),
+    "screenshot, 0.8, white": _in_a_screenshot(0.8, 255),
+    "screenshot, 1.33, dark": _in_a_screenshot(1.33, 30),
+}
+
+
+def table(report: dict[str, Any]) -> str:
+    lines = [("damage", "exact %", "CER %", "false", "ms a page")]
+    lines += [tuple(str(value) for value in row.values()) for row in report["rows"]]
+    widths = [max(len(line[column]) for line in lines) for column in range(5)]
+    body = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    return "\n".join([f"{report['mode']}, {report['cell']}, {report['pages']} pages a row", *body])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
