@@ -62,7 +62,7 @@ def shot(picture: Image.Image, ground: int = 40, at: tuple[int, int] = (83, 61))
         ("english", 0.75, SCALING.BICUBIC),
         ("chinese", 0.75, SCALING.LANCZOS),
         ("mixed", 0.9, SCALING.LANCZOS),
-        ("english", 0.9, SCALING.BOX),
+        ("english", 1.37, SCALING.BOX),
         ("mixed", 1.37, SCALING.BILINEAR),
     ],
 )
