@@ -22,7 +22,10 @@ def command() -> None:
         ("conversations", f"{figures.conversations:,}"),
         ("entries", f"{figures.entries:,}  ({figures.chars:,} characters)"),
         ("archived", f"{figures.archived_entries:,} entries  ({figures.archived_chars:,} characters)"),
-        ("pages", f"{figures.pages:,}  in {figures.packs:,} packs, {_size(figures.pack_bytes)}"),
+        (
+            "pages",
+            f"{figures.pages:,}  in {figures.packs:,} packs, {_size(figures.pack_bytes)}, {figures.cold_pages:,} at rest",
+        ),
         ("notes", f"{notes:,}"),
         ("database", _size(figures.database_bytes)),
     ]

@@ -30,6 +30,7 @@ class Statistics(Struct, frozen=True, kw_only=True):
     pages: int
     packs: int
     pack_bytes: int
+    cold_pages: int  # of the pages, those in packs at rest
     database_bytes: int
     models: tuple[ModelUsage, ...]
 
@@ -51,6 +52,7 @@ def statistics(connection: apsw.Connection) -> Statistics:
         pages=_count(connection, "pages"),
         packs=packs,
         pack_bytes=pack_bytes,
+        cold_pages=_count(connection, "pages JOIN packs ON packs.name = pages.pack WHERE packs.kind = 'cold'"),
         database_bytes=Path(connection.db_filename("main")).stat().st_size,
         models=_models(connection),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import asyncssh
 
@@ -27,6 +28,7 @@ def s3_server(monkeypatch: Any, bucket: str = "packs") -> Iterator[Any]:
         "AWS_EC2_METADATA_DISABLED": "true",
     }.items():
         monkeypatch.setenv(name, value)
+    urlopen(Request(f"http://{host}:{port}/moto-api/reset", method="POST")).close()  # one process, one state
     client = boto3.client("s3")
     client.create_bucket(Bucket=bucket)
     try:
