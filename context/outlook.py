@@ -10,7 +10,7 @@ from memory.archive.modes import Mode, mode_named
 from memory.cold.entries import Entry
 from memory.settings import ArchiveSettings
 
-HEAD_CELLS = 64  # the line before an entry on its page: who, when, which
+HEAD_CELLS = 48  # the line before an entry on its page: who, when, which
 
 
 class Outlook(Struct, frozen=True, kw_only=True):

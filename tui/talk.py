@@ -11,6 +11,7 @@ from msgspec import Struct
 from agent.commands import registry
 from agent.commands.outcome import (
     Browse,
+    Cancelled,
     Choices,
     Copy,
     Failed,
@@ -307,7 +308,9 @@ class Talk:
         self._face.status.tell(waiting=len(texts))
 
     def _trouble(self, error: PalimpsestError) -> None:
-        self._face.transcript.add(Trouble(error.title, error.message, error.hint))
+        """What went wrong; what the person ended themselves is a quiet line."""
+        told = Quiet(error.message) if isinstance(error, Cancelled) else Trouble(error.title, error.message, error.hint)
+        self._face.transcript.add(told)
 
 
 def _is_command(text: str) -> bool:
