@@ -22,10 +22,8 @@ def command() -> None:
         ("conversations", f"{figures.conversations:,}"),
         ("entries", f"{figures.entries:,}  ({figures.chars:,} characters)"),
         ("archived", f"{figures.archived_entries:,} entries  ({figures.archived_chars:,} characters)"),
-        (
-            "pages",
-            f"{figures.pages:,}  in {figures.packs:,} packs, {_size(figures.pack_bytes)}, {figures.cold_pages:,} at rest",
-        ),
+        ("pages", f"{figures.pages:,}  in {figures.packs:,} packs, {_size(figures.pack_bytes)}"),
+        ("at rest", f"{figures.cold_pages:,} pages"),
         ("notes", f"{notes:,}"),
         ("database", _size(figures.database_bytes)),
     ]
