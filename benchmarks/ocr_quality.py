@@ -98,17 +98,16 @@ def pages(texts: dict[str, str], *, antialiased: bool = True) -> Iterator[Page]:
             yield Page(f"antialiased {size} px", language, shown, png)
 
 
-def scores(page: Page, engine: OcrEngine, ways: Sequence[str]) -> Iterator[Score]:
-    """The engine on this page, line by line and whole."""
-    for way in ways:
-        began = time.process_time()
-        read = _by_line(page, engine) if way == "line" else engine.read(page.png).text
-        if read is None:
-            continue
-        cpu = time.process_time() - began
-        yield Score(
-            page.look, page.language, engine.name, way, round(cer(page.text, read), 2), round(cpu, 1), len(page.text)
-        )
+def score_of(page: Page, engine: OcrEngine, way: str) -> Score | None:
+    """The engine on this page, by `line` or as a whole `page`; None where it does not read that way."""
+    began = time.process_time()
+    read = _by_line(page, engine) if way == "line" else engine.read(page.png).text
+    if read is None:
+        return None
+    cpu = time.process_time() - began
+    return Score(
+        page.look, page.language, engine.name, way, round(cer(page.text, read), 2), round(cpu, 1), len(page.text)
+    )
 
 
 def _by_line(page: Page, engine: OcrEngine) -> str | None:
@@ -128,9 +127,13 @@ def quality(texts: dict[str, str], engines: Sequence[str], *, everything: bool =
     for engine in opened:
         if engine.lines:
             engine.read_lines([next(iter(pages({"english": "warm"}))).png])  # loading is not counted
-    for page in pages(texts, antialiased=everything):
-        for engine in opened:
-            found += scores(page, engine, ways)
+    drawn_pages = list(pages(texts, antialiased=everything))
+    for way in ways:
+        for page in drawn_pages:
+            for engine in opened:
+                if (score := score_of(page, engine, way)) is not None:
+                    print(f"{score.look}, {score.language}, {score.engine} {way}: {score.cer} %", file=sys.stderr)
+                    found.append(score)
     return found
 
 

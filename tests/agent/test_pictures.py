@@ -132,3 +132,10 @@ def test_a_question_is_one_argument_and_has_no_engine(run: Run, words: tuple[str
 def test_our_own_page_loads_no_engine(bare: Run, talked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "installed_engine", lambda *_: pytest.fail("an engine was looked for"))
     assert bare("recall", str(talked)).status == 0
+
+
+def test_the_command_offers_every_reader() -> None:
+    from agent.cli.recall import READERS
+    from memory.archive import reading
+
+    assert READERS == reading.READERS
