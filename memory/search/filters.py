@@ -21,8 +21,10 @@ _Mask = Callable[[Documents, Column], Column]
 _LABELLED_CONVERSATIONS = """SELECT conversation FROM labels WHERE label = ?1
     UNION SELECT seq FROM conversations WHERE kind IN ('archive', 'knowledge') AND title = ?2"""
 _KNOWN = "SELECT conversation FROM knowledge WHERE replaced_ms IS NULL"
-_LABELLED_ENTRIES = """SELECT DISTINCT s.entry FROM archives a JOIN pages p ON p.archive = a.seq
-    JOIN spans s ON s.page = p.id WHERE a.label = ?1"""
+_LABELLED_ENTRIES = """SELECT DISTINCT s.entry FROM archives a JOIN archive_pages h ON h.archive = a.seq
+    JOIN spans s ON s.page = h.page JOIN entries e ON e.seq = s.entry
+    WHERE (a.label = ?1 OR a.seq IN (SELECT archive FROM archive_tags WHERE tag = ?1))
+    AND (a.conversation IS NULL OR a.conversation = e.conversation)"""
 
 
 def entries_lending(query: Query) -> Allowed:

@@ -190,3 +190,14 @@ def test_a_file_named_like_an_option_is_archived(run: Run, tmp_path: Path, monke
     (tmp_path / "--list").write_text("Dear Ann")
     assert run("archive", "./--list", "--json").json["label"] == "--list"
     assert run("archive", "--", "--list").status == 0
+
+
+def test_search_finds_by_a_new_label_and_by_a_tag(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear Ann, the ferry leaves at nine.\n" * 9)
+    for name in ("first", "second"):  # the second takes the first one's page
+        run("archive", str(tmp_path / "letter.txt"), "--label", name)
+    run("archive", "--rename", "second", "To Ann")
+    run("archive", "--tag", "first", "travel")
+    for label in ("To Ann", "travel", "first"):
+        assert run("search", "ferry", "--label", label, "--json").json["total"] == 1
+    assert not run("search", "ferry", "--label", "elsewhere", "--json").json["found"]
