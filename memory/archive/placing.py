@@ -62,19 +62,22 @@ def _with_escapes(
     codes: NDArray[np.int32], first: NDArray[np.int32], capacity: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The codes with `␛hex;` for each that has no glyph, and whose character each is; hardly more than a page holds."""
-    digits = 1 + (codes >= 16 ** np.arange(1, 6)[:, None]).sum(axis=0)
-    lengths = np.where(first < 0, digits + 2, 1)
-    within = int(np.searchsorted(lengths.cumsum(), capacity, "right")) + 1  # one more than fits, at least
-    codes, digits, lengths = codes[:within], digits[:within], lengths[:within]
-    owner = np.repeat(np.arange(len(codes)), lengths)
+    escaped = np.flatnonzero(first < 0)
+    digits = 1 + (codes[escaped] >= 16 ** np.arange(1, 6)[:, None]).sum(axis=0)
+    lengths = np.ones(len(codes), np.int64)
+    lengths[escaped] = digits + 2
+    ends = lengths.cumsum()
+    within = int(np.searchsorted(ends, capacity, "right")) + 1  # one more than fits, at least
+    few = int(np.searchsorted(escaped, within))
+    escaped, digits = escaped[:few], digits[:few]
+    owner = np.repeat(np.arange(min(within, len(codes))), lengths[:within])
     signs = codes[owner]
-    escaped = np.flatnonzero(first[:within] < 0)
-    at = lengths.cumsum()[escaped] - 1
+    at = ends[escaped] - 1
     signs[at] = ord(";")
     for place in range(6):  # digits from the right
-        some = digits[escaped] > place
+        some = digits > place
         signs[at[some] - 1 - place] = _HEX[codes[escaped[some]] >> 4 * place & 15]
-    signs[at - 1 - digits[escaped]] = ESCAPE
+    signs[at - 1 - digits] = ESCAPE
     return signs, owner
 
 
