@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from textual.widgets import OptionList
 
+from agent.browsing import look
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
@@ -257,6 +258,24 @@ async def test_a_slow_read_does_not_hold_the_keys(
             await chat.press("escape")
         assert isinstance(chat.app.screen, RecallScreen)
         release.set()
+
+
+async def test_enter_while_it_looks_opens_the_best_when_it_is_there(
+    open_chat: Any, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(memory, BOILER, "The harbour office moved to Quay 7.")
+    release = threading.Event()
+
+    def slow(*asked: Any) -> Any:
+        release.wait(5)
+        return look(*asked)
+
+    monkeypatch.setattr("agent.browsing.look", slow)
+    async with looking(open_chat, memory, "boiler") as chat:
+        await chat.until(lambda: "looking …" in seen(chat))
+        await chat.press("enter")
+        release.set()
+        await chat.until(lambda: isinstance(chat.app.screen, PassageScreen) and "May by Hansen" in seen(chat))
 
 
 async def test_ten_thousand_lines_open_at_once(open_chat: Any, memory: Memory) -> None:

@@ -48,6 +48,8 @@ class RecallScreen(ModalScreen[str | None]):
         self._rows: list[Row] = []
         self._next: int | None = None  # the number of the look that goes on
         self._fetching = False
+        self._looking = False
+        self._entered_early = False  # Enter, while it looked: the best is opened when it is there
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="room"):
@@ -93,13 +95,15 @@ class RecallScreen(ModalScreen[str | None]):
         if not straight:
             await asyncio.sleep(CALM)
         self._tell("looking …")
+        self._looking, self._entered_early = True, False
         found = await self._found(text, 1)
+        self._looking = False
         self._rows, self._next, self._fetching = [], None, False
         self.query_one(OptionList).clear_options()
         self._take(found)
         self._tell(self._figures(found))
         self._shown(0 if self._rows else None)
-        if straight and len(found.rows) == 1 and found.rows[0].whole is not None:
+        if found.rows and (self._entered_early or (straight and _is_one_passage(found))):
             self._open(found.rows[0])
 
     @work(exclusive=True, group="more")
@@ -160,7 +164,9 @@ class RecallScreen(ModalScreen[str | None]):
     @on(Input.Submitted)
     def _entered(self) -> None:
         at = self.query_one(OptionList).highlighted
-        if at is not None and self._rows:
+        if self._looking:
+            self._entered_early = True
+        elif at is not None and self._rows:
             self._open(self._rows[at])
 
     def _open(self, row: "Row") -> None:
@@ -174,3 +180,8 @@ class RecallScreen(ModalScreen[str | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def _is_one_passage(found: "Look") -> bool:
+    """Whether what was asked names one passage, rather than asks for it."""
+    return len(found.rows) == 1 and found.rows[0].whole is not None
