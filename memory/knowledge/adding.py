@@ -105,12 +105,7 @@ class Adding:
         about = path.stat()
         known = self._cold.read(lambda db: rows.at_source(db, one.path))
         fresh = not self._options.again
-        if (
-            fresh
-            and known
-            and not known.missing
-            and (known.bytes, known.mtime_ns) == (about.st_size, about.st_mtime_ns)
-        ):
+        if fresh and known and _stands(known, about):
             self._unchanged(one, known, about.st_mtime_ns)
             return
         if about.st_size > self._options.max_file_mb * 2**20:
@@ -145,6 +140,11 @@ class Adding:
         self.report.text_tokens += archived.text_tokens
         self.report.vision_tokens += archived.vision_tokens
         (self.report.changed if known else self.report.added).append(Told(made.name, made.source, id=made.id))
+
+
+def _stands(known: Known, about: os.stat_result) -> bool:
+    """Whether the file is as it was when last seen, by its size and time."""
+    return not known.missing and (known.bytes, known.mtime_ns) == (about.st_size, about.st_mtime_ns)
 
 
 def _read(file: File, sight: Callable[[], Sight | None]) -> Document:
