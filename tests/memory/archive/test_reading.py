@@ -15,6 +15,8 @@ from models.ocr.open import ENGINES
 from models.ocr.port import Line
 from tests.memory.archive.ocr_fakes import PAGE_ID, FakeEngine, forged, page, redrawn, unproven
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # the nearest glyph first loads both tables' shapes
+
 ROW = 63  # with its line end such a line fills a row of a tiny page, so that there is a crop a line
 SAID = " was said at the pier by the man who keeps the light and counts the ships"
 LINES = [(words + SAID)[:ROW] for words in ("The ferry is late", "It will rain", "Bring a scarf", "Gate two")]
@@ -52,7 +54,7 @@ def test_where_the_second_reader_differs_the_line_is_in_doubt() -> None:
 
 
 def test_without_a_second_reader_a_damaged_page_is_one_readers_word() -> None:
-    found = read_picture(unproven(page(TEXT)))
+    found = read_picture(forged(page(TEXT)))
     assert (found.trust, found.doubt) == (Trust.APPROXIMATE, (1, 2, 3, 4))
 
 
@@ -61,7 +63,7 @@ def test_a_second_reader_that_fails_is_told_and_no_condition() -> None:
         def read_lines(self, images: object) -> list[Line]:
             raise MissingLibrary("Gone", "The engine is gone.", "Install it.")
 
-    found = read_picture(unproven(page(TEXT)), ocr=Broken([]))
+    found = read_picture(forged(page(TEXT)), ocr=Broken([]))
     assert found.trust is Trust.APPROXIMATE
     assert found.told == ("No second reader looked at it: The engine is gone.",)
 
