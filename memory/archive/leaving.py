@@ -8,8 +8,6 @@ from collections.abc import Iterable
 
 import apsw
 
-from memory.archive.manifest import delete_manifest
-from memory.archive.parity import parity_name
 from memory.archive.storage import Storage
 from memory.cold import ColdStore
 from memory.cold.sql import fetch, run_many
@@ -43,6 +41,9 @@ def sweep(cold: ColdStore, storage: Storage, mine: Iterable[str] = ()) -> list[s
 
     A file that another program holds open (Windows), or a place that cannot be reached, is tried again another time.
     """
+    from memory.archive.manifest import delete_manifest
+    from memory.archive.parity import parity_name
+
     mine = set(mine)
     found = cold.read(leaving)
     due = [name for name, owner in found.items() if not owner or name in mine or cold.is_gone(owner)]
