@@ -14,7 +14,6 @@ from tests.agent.conftest import Run
         ("search", "x", "--around", "yesterday"),
         ("search", "--entity=Ann", "x"),
         ("check", "--repair"),
-        ("recall", "x", "--engine", "tesseract"),
         ("export", "--to", "chunks"),
         ("import", "x.jsonl", "--from", "chunks"),
     ],
