@@ -12,6 +12,7 @@ from memory.archive.header import Header
 from memory.archive.heads import ReadHead
 from memory.archive.ocr_lines import LineReading, OnLine, read_on_grid
 from memory.archive.pixels import decode_grey
+from memory.errors import NotAPage
 from models.ocr.port import OcrEngine, rows
 
 __all__ = ["Found", "OnLine", "by_ocr", "seconded"]
@@ -67,7 +68,10 @@ def seconded(first: Found, picture: bytes, engine: OcrEngine, on_line: OnLine | 
 def _on_grid(picture: bytes, engine: OcrEngine, on_line: OnLine | None) -> LineReading | None:
     from memory.archive.grid import find_grid
 
-    grey = decode_grey(picture)
+    try:
+        grey = decode_grey(picture)
+    except NotAPage:  # no picture at all, or a photograph larger than any page: the engine sees for itself
+        return None
     for grid in islice(find_grid(grey), _GRIDS):
         if (page := read_on_grid(grey, grid, engine, on_line)) is not None:
             return page

@@ -1,5 +1,6 @@
 """Which reader reads what, and how far it is trusted."""
 
+import io
 from datetime import UTC, datetime
 
 import pytest
@@ -80,6 +81,12 @@ def test_a_picture_that_is_not_ours_is_read_whole() -> None:
     assert (found.text, found.trust, found.engine) == ("Dear Ann,\nthe key is 0f3a9c77e1", Trust.APPROXIMATE, "fake")
     assert found.doubt == (2,)
     assert len(engine.pictures) == 1
+
+
+def test_a_photograph_larger_than_any_page_is_still_read() -> None:
+    file = io.BytesIO()
+    Image.new("L", (8_000, 6_000), 200).save(file, "JPEG")
+    assert read_picture(file.getvalue(), ocr=FakeEngine(["Dear Ann,"])).text == "Dear Ann,"
 
 
 def test_ocr_of_our_own_page_is_never_exact_even_where_it_is_right() -> None:
