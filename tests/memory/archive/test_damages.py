@@ -93,7 +93,6 @@ def reads_false(memory: Memory, row: PageRow, text: str) -> bool:
     ("count", "engine"),
     [
         pytest.param(100, "cells", marks=[pytest.mark.slow, pytest.mark.timeout(60)]),
-        pytest.param(2, "auto", marks=[pytest.mark.slow, pytest.mark.timeout(60)]),
         pytest.param(1000, "cells", marks=[pytest.mark.soak, pytest.mark.timeout(900)]),
         pytest.param(100, "auto", marks=[pytest.mark.soak, pytest.mark.timeout(1800)]),
     ],
