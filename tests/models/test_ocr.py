@@ -91,6 +91,8 @@ def test_without_the_library_one_command_is_named(monkeypatch: pytest.MonkeyPatc
     assert "palimpsest-shell[rapidocr]" in raised.value.hint
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(120)  # the first import of rapidocr takes seconds
 def test_the_fast_models_have_their_command(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("rapidocr", reason="the extra `rapidocr` is not installed")
     monkeypatch.setattr(rapid.importlib.util, "find_spec", lambda _: None)
@@ -151,6 +153,8 @@ def test_what_is_no_picture_is_said(engine: RapidOcr) -> None:
         engine.read(b"not a picture")
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(120)  # the first import of rapidocr takes seconds
 def test_a_model_that_is_gone_is_said_and_not_fetched(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_network: list[str]
 ) -> None:
