@@ -11,7 +11,6 @@ LATER: dict[str, frozenset[str]] = {
     "palimpsest": frozenset({"forget"}),
     "palimpsest memory": frozenset({"log", "diff", "restore"}),
     "palimpsest search": frozenset({"--around", "--type", "--concept", "--file", "--entity"}),
-    "palimpsest check": frozenset({"--repair"}),
 }
 """A command → the words below it (commands and options) that are still to come. Strike out what has come."""
 

@@ -13,7 +13,6 @@ from tests.agent.conftest import Run
         ("memory", "log"),
         ("search", "x", "--around", "yesterday"),
         ("search", "--entity=Ann", "x"),
-        ("check", "--repair"),
         ("export", "--to", "chunks"),
         ("import", "x.jsonl", "--from", "chunks"),
     ],
