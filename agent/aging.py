@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from context.outlook import cells_of, modes_for
 from foundation.privacy import clear
-from memory.archive.aging import Old, old, put_away
-from memory.archive.profiles import profile_named
+from memory.archive.cost.profiles import profile_named
+from memory.archive.keep.aging import Old, old, put_away
 from memory.workspace_memory import Memory
 from models.tokens import estimate
 

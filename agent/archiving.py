@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from foundation.errors import Misuse
 from foundation.privacy import as_given, clear, examine
-from memory.archive.kept_text import file_stem, keep_text
-from memory.archive.modes import DENSE, mode_named
+from memory.archive.draw.modes import DENSE, mode_named
+from memory.archive.keep.kept_text import file_stem, keep_text
 from memory.archive.passage import Archived
 from memory.archive.shape import archived_as_json
 from memory.workspace_memory import Memory
@@ -70,9 +70,9 @@ def copy_pictures(kept: Kept, folder: Path) -> tuple[Path, ...]:
 
 
 def draw_natural(kept: Kept, folder: Path) -> tuple[Path, ...]:
-    """The whole text in `folder` as pages for people (memory.archive.natural), as large as the largest archived."""
-    from memory.archive.flow import Stretch
-    from memory.archive.natural import natural_pages
+    """The whole text in `folder` as pages for people (draw.natural), as large as the largest archived."""
+    from memory.archive.draw.flow import Stretch
+    from memory.archive.draw.natural import natural_pages
 
     folder.mkdir(parents=True, exist_ok=True)
     label = kept.archived.label

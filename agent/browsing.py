@@ -78,7 +78,7 @@ def whole(memory: "Memory", row: Row) -> Recalled:
 
 def page_picture(memory: "Memory", page_id: str) -> PagePicture:
     """The page as a file in the page cache. Blocks. Raises NotFound, Damaged."""
-    from memory.archive import ledger
+    from memory.archive.index import ledger
 
     path = memory.vault.png(page_id)
     return PagePicture(path, memory.cold.read(lambda db: ledger.page_row(db, page_id)))

@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from foundation.paths import Workspace
-from memory.archive.keeping import Damages
-from memory.archive.repair import repair
+from memory.archive.mend.keeping import Damages
+from memory.archive.mend.repair import repair
 from memory.cold import Problem
 from memory.cold.salvage import salvage_store
 from memory.errors import Damaged

@@ -9,7 +9,7 @@ from memory.archive.passage import PageText
 from memory.errors import NotAPage
 
 if TYPE_CHECKING:  # a page of ours needs no engine
-    from memory.archive.ocr_lines import OnLine
+    from memory.archive.read.ocr_lines import OnLine
     from models.ocr.consent import Consent
     from models.ocr.port import OcrEngine
     from models.settings import ModelSettings
@@ -42,7 +42,7 @@ def read_file(
     No engine is opened, and no configuration read for one, before our own readers have failed.
     Raises NotAPage, NotFound, and what the engine raises.
     """
-    from memory.archive.reading import read_picture
+    from memory.archive.read.reading import read_picture
 
     open_one = open_engine or engines()
     if engine in OUR_READERS:

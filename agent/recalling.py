@@ -11,10 +11,10 @@ from msgspec import Struct
 from agent.pictures import OUR_READERS, OpenEngine, is_picture, read_file
 from foundation.trust import Citation, Trust
 from memory.archive.passage import PageText
-from memory.archive.spoken import Spoken, spoken
+from memory.archive.read.spoken import Spoken, spoken
 
 if TYPE_CHECKING:  # a picture is read without a workspace
-    from memory.archive.ocr_lines import OnLine
+    from memory.archive.read.ocr_lines import OnLine
     from memory.cold import Entry
     from memory.hot import Note
     from memory.search import Hit
@@ -63,7 +63,7 @@ def recall_picture(
 ) -> Recollection:
     """What stands in a picture. Needs no workspace, no name, no original.
 
-    `engine` is a name of memory.archive.reading.READERS. Raises NotAPage, NotFound, and what the engine raises.
+    `engine` is a name of memory.archive.read.reading.READERS. Raises NotAPage, NotFound, and what the engine raises.
     """
     began = time.monotonic()
     page = read_file(path, engine=engine, open_engine=open_engine, on_line=on_line)

@@ -19,10 +19,10 @@ from PIL import Image
 
 from benchmarks.pages import text
 from foundation.trust import Trust
-from memory.archive.flow import Stretch
-from memory.archive.modes import MODES, Mode, mode_named
-from memory.archive.nearest import read_nearest
-from memory.archive.page import draw, sheets
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.modes import MODES, Mode, mode_named
+from memory.archive.draw.page import draw, sheets
+from memory.archive.read.nearest import read_nearest
 from memory.errors import NotAPage
 
 Damage = Callable[[Image.Image], bytes]

@@ -23,14 +23,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from memory.archive.binding import bind
-from memory.archive.flow import Stretch
-from memory.archive.modes import MODES, Mode, mode_named
-from memory.archive.pack import Pack
-from memory.archive.page import sheets
-from memory.archive.profiles import PROFILES
-from memory.archive.reading import read_picture
-from memory.archive.storage import Folder
+from memory.archive.cost.profiles import PROFILES
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.modes import MODES, Mode, mode_named
+from memory.archive.draw.page import sheets
+from memory.archive.keep.binding import bind
+from memory.archive.packs.pack import Pack
+from memory.archive.packs.storage import Folder
+from memory.archive.read.reading import read_picture
 from models.tokens import estimate
 
 WRITE_MARK, READ_MARK = 200, 500  # pages/s

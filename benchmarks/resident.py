@@ -26,7 +26,7 @@ from context import Assembled, Context, ContextSettings, Turn
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.archive.profiles import profile_for
+from memory.archive.cost.profiles import profile_for
 from memory.cold import Draft, EntryKind
 from memory.workspace_memory import Memory
 from models.chat.port import ImageRule, Profile

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from context.plan import FRAME, Plan, turns_of
-from memory.archive.modes import Mode, mode_named
+from memory.archive.draw.modes import Mode, mode_named
 from memory.cold.entries import Entry
 from memory.settings import ArchiveSettings
 

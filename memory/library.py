@@ -16,7 +16,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.archive import read_png
-from memory.archive.kept_text import keep_text as keep
+from memory.archive.keep.kept_text import keep_text as keep
 from memory.archive.passage import PageText
 from memory.archive.shape import archived_as_json
 from memory.errors import Approximate, NotFound

@@ -7,7 +7,7 @@ from agent.cli.invocation import Invocation
 from foundation.clock import SystemClock, iso
 from foundation.errors import Misuse
 from foundation.privacy import Cleared
-from memory.archive.aging import PINNED
+from memory.archive.keep.aging import PINNED
 from memory.archive.passage import ArchiveRow
 from memory.errors import NotFound
 from memory.workspace_memory import Memory

@@ -103,7 +103,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
 
 def _index_lost(workspace: Workspace) -> str:
     """What to say where there are packs and no database: it is about to be made anew."""
-    from memory.archive.strangers import index_lost, strangers
+    from memory.archive.packs.strangers import index_lost, strangers
 
     if workspace.database.exists() or not (lost := strangers(workspace.packs, ())):
         return ""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from context.fence import fenced
 from context.resident.layout import Text
 from foundation.privacy import Cleared
-from memory.archive.factsheet import factsheet
+from memory.archive.cost.factsheet import factsheet
 
 
 def words_beside(texts: Sequence[Text], shown: Sequence[int], most: int, facts: int) -> Cleared:

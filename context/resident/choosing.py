@@ -10,9 +10,9 @@ from context.resident.beside import said, words_beside
 from context.resident.layout import Laid, Text, WordsOf, chapters_of, laid_out, shown_text, texts_of
 from context.resident.recipe import Begin, Chapter, Recipe
 from context.resident.runs import Run
-from memory.archive.factsheet import MOST
-from memory.archive.gate import stays_text, worth_it
-from memory.archive.modes import Mode
+from memory.archive.cost.factsheet import MOST
+from memory.archive.cost.gate import stays_text, worth_it
+from memory.archive.draw.modes import Mode
 from memory.cold.entries import Entry
 from memory.errors import MemoryTrouble
 from models.messages import Text as Said

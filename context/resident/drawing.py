@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from context.resident.beside import words_beside
 from context.resident.layout import WordsOf, fitting, texts_of
 from context.resident.recipe import Recipe
-from memory.archive.deflated import deflated
-from memory.archive.modes import DENSE, mode_named
-from memory.archive.page import Sheet, draw
+from memory.archive.cost.deflated import deflated
+from memory.archive.draw.modes import DENSE, mode_named
+from memory.archive.draw.page import Sheet, draw
 from memory.cold.entries import Entry
 from memory.errors import Damaged
 from models.messages import Image, Text

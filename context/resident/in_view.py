@@ -13,9 +13,9 @@ from context.counting import Counting
 from context.resident.recipe import Begin, Chapter, Recipe
 from context.resident.runs import Run, Runs, read_runs
 from context.settings import ContextSettings
-from memory.archive.gate import FRAME
-from memory.archive.modes import Mode
-from memory.archive.profiles import RenderProfile, profile_for
+from memory.archive.cost.gate import FRAME
+from memory.archive.cost.profiles import RenderProfile, profile_for
+from memory.archive.draw.modes import Mode
 from memory.cold import ColdStore, Entry, EntryKind
 from memory.errors import MemoryTrouble
 from models.chat.port import Profile

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from context.resident.recipe import Chapter
-from memory.archive.flow import Stretch
-from memory.archive.galley import Place
-from memory.archive.heads import Head, head_line
-from memory.archive.modes import Mode
-from memory.archive.page import Sheet, sheets
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.galley import Place
+from memory.archive.draw.heads import Head, head_line
+from memory.archive.draw.modes import Mode
+from memory.archive.draw.page import Sheet, sheets
 from memory.cold.entries import Entry
 
 WordsOf = Callable[[Entry], str]

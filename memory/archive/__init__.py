@@ -10,6 +10,6 @@ def read_png(picture: Path | bytes) -> PageText:
 
     Raises NotAPage where the picture holds none of our cells, NotFound where there is no such file.
     """
-    from memory.archive.reading import read_picture
+    from memory.archive.read.reading import read_picture
 
     return read_picture(picture)

@@ -2,8 +2,8 @@
 
 from foundation.errors import Misuse
 from foundation.paths import Workspace
-from memory.archive import ledger
-from memory.archive.storage import Folder, Storage
+from memory.archive.index import ledger
+from memory.archive.packs.storage import Folder, Storage
 from memory.cold import ColdStore
 from memory.settings import ArchiveSettings
 
@@ -16,7 +16,7 @@ def packs_at(settings: ArchiveSettings, workspace: Workspace, cold: ColdStore) -
     home, address = Folder(workspace.packs), settings.storage.strip()
     if not address:
         return home
-    from memory.archive.cached import Cached
+    from memory.archive.packs.cached import Cached
 
     def known(name: str) -> bytes | None:
         row = cold.read(lambda db: ledger.pack_row(db, name))
@@ -28,11 +28,11 @@ def packs_at(settings: ArchiveSettings, workspace: Workspace, cold: ColdStore) -
 def _remote(address: str) -> Storage:
     match address.partition("://"):
         case ("s3", _, rest) if rest.partition("/")[0]:
-            from memory.archive.on_s3 import S3
+            from memory.archive.packs.on_s3 import S3
 
             return S3(address)
         case ("ssh" | "sftp", _, rest) if rest.partition("/")[0]:
-            from memory.archive.over_ssh import OverSsh
+            from memory.archive.packs.over_ssh import OverSsh
 
             return OverSsh(address)
         case _:

@@ -5,7 +5,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from foundation.trust import Trust
-from memory.archive.heads import ReadHead
+from memory.archive.draw.heads import ReadHead
 
 STORED = "stored"
 """The engine of a text that was not read from pixels: it stands somewhere as text."""

@@ -17,26 +17,27 @@ import apsw
 from foundation.clock import Clock, to_ms
 from foundation.privacy import Cleared, clear
 from foundation.trust import Trust
-from memory.archive import leaving, ledger, shelf
 from memory.archive.cache import PageCache
-from memory.archive.cached import Cached
-from memory.archive.filing import Filing
-from memory.archive.header import digest
+from memory.archive.draw.header import digest
+from memory.archive.index import ledger, shelf
+from memory.archive.keep import leaving
+from memory.archive.keep.filing import Filing
+from memory.archive.packs.cached import Cached
+from memory.archive.packs.rest import AT_REST, PAGES_A_FRAME
+from memory.archive.packs.stacks import Stacks
+from memory.archive.packs.storage import Folder, Storage
+from memory.archive.packs.strangers import index_lost, strangers
 from memory.archive.passage import STORED, Archived, ArchiveRow, PageRow, PageText, Passage
-from memory.archive.rest import AT_REST, PAGES_A_FRAME
-from memory.archive.stacks import Stacks
-from memory.archive.storage import Folder, Storage
-from memory.archive.strangers import index_lost, strangers
 from memory.cold import ColdStore, Entry, Problem
 from memory.errors import Damaged, NotAPage, NotFound, Unreachable
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
-    from memory.archive.bindery import Also, Bindery
-    from memory.archive.binding import OnPage
-    from memory.archive.modes import Mode
-    from memory.archive.moving import Moving
-    from memory.archive.repack import Repacking
+    from memory.archive.draw.modes import Mode
+    from memory.archive.keep.bindery import Also, Bindery
+    from memory.archive.keep.binding import OnPage
+    from memory.archive.keep.moving import Moving
+    from memory.archive.keep.repack import Repacking
 
 _PAGES_REMEMBERED = 64  # texts of pages lately read
 
@@ -208,7 +209,7 @@ class Vault:
 
     def check(self) -> list[Problem]:
         """Every pack and page read and compared with the index. Takes about a second for a thousand pages."""
-        from memory.archive.inspection import inspect_all
+        from memory.archive.mend.inspection import inspect_all
 
         if isinstance(self.storage, Cached):
             self.storage.empty_cache()
@@ -227,7 +228,7 @@ class Vault:
 
         A text that others share with such a page goes back to the store first, so that it stands.
         """
-        from memory.archive.releasing import Releasing
+        from memory.archive.keep.releasing import Releasing
 
         gone = Releasing(self._cold, self.storage, self._stacks, self._moving, self._text_of).release(page_ids)
         with self._lock:
@@ -244,7 +245,7 @@ class Vault:
     @property
     def repacking(self) -> "Repacking":
         """What brings pages to rest: `due()` says how many there are, `run(…)` packs them tighter."""
-        from memory.archive.repack import Repacking
+        from memory.archive.keep.repack import Repacking
 
         return Repacking(self._cold, self._clock, self._moving)
 
@@ -258,8 +259,8 @@ class Vault:
 
     @cached_property
     def _bindery(self) -> "Bindery":
-        from memory.archive.bindery import Bindery
-        from memory.archive.figures import Figures
+        from memory.archive.keep.bindery import Bindery
+        from memory.archive.keep.figures import Figures
 
         figures = Figures(self.settings, self._count, self._tokenizer)
         parity = self.settings.parity
@@ -267,18 +268,18 @@ class Vault:
 
     @cached_property
     def _moving(self) -> "Moving":
-        from memory.archive.moving import Moving
+        from memory.archive.keep.moving import Moving
 
         return Moving(self._cold, self.storage, self._clock, self._stacks, parity=self.settings.parity)
 
     def _mode(self, name: str | None, dense: bool | None) -> "Mode":
-        from memory.archive.modes import mode_named
+        from memory.archive.draw.modes import mode_named
 
         return mode_named(name or self.settings.mode, self.settings.dense if dense is None else dense)
 
     def _exact(self, row: PageRow) -> str | None:
         """The page's text from its pixels, where they match its hash."""
-        from memory.archive.reading import read_picture
+        from memory.archive.read.reading import read_picture
 
         try:
             read = read_picture(self._stacks.png(row), sha256=row.sha256, page_id=row.id, engine="cells")
@@ -306,7 +307,7 @@ class Vault:
         )
 
     def _changed(self, archive: int, change: Callable[[apsw.Connection], object]) -> ArchiveRow:
-        from memory.archive.facts import seal
+        from memory.archive.index.facts import seal
 
         def transaction(db: apsw.Connection) -> ArchiveRow:
             change(db)
@@ -317,7 +318,7 @@ class Vault:
         return self._cold.write(transaction)
 
     def _page(self, row: PageRow, label: str, start: int) -> PageText:
-        from memory.archive.reading import read_picture
+        from memory.archive.read.reading import read_picture
 
         read, away, why = None, None, "its pixels do not match its hash"
         try:
@@ -346,7 +347,7 @@ class Vault:
     def _kept_text(self, row: PageRow, label: str, start: int) -> str | None:
         if self._kept is None:
             return None
-        from memory.archive.kept_reading import kept_page
+        from memory.archive.keep.kept_reading import kept_page
 
         return kept_page(self._kept, label, start, row.chars, row.sha256)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from memory.archive.modes import MODES
+from memory.archive.draw.modes import MODES
 
 OUT_UNDER = 3.0
 USED_MORE_THAN = 10

@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 
 from foundation.files import make_private_folder, write_atomically
-from memory.archive.modes import MODES
+from memory.archive.draw.modes import MODES
 from memory.errors import Damaged
 from memory.knowledge.readers.document import Picture
 from models.messages import Image

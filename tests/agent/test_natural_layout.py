@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from memory.archive.cells import read_cells
-from memory.archive.glyphs import glyphs
-from memory.archive.modes import DENSE
-from memory.archive.pixels import decode
-from memory.archive.raster import cells_of
+from memory.archive.draw.glyphs import glyphs
+from memory.archive.draw.modes import DENSE
+from memory.archive.draw.pixels import decode
+from memory.archive.draw.raster import cells_of
+from memory.archive.read.cells import read_cells
 from tests.agent.conftest import Run
 
 

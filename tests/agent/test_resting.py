@@ -7,7 +7,7 @@ import pytest
 from agent.resting import Resting
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.archive import ledger
+from memory.archive.index import ledger
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 

@@ -52,7 +52,7 @@ def _words(raw: bytes, name: str, sight: Sight | None) -> tuple[str, str, tuple[
 def _own_page(raw: bytes) -> str | None:
     """The text of a page of ours whose hash matches; None for any other picture."""
     from foundation.trust import Trust
-    from memory.archive.cells import read
+    from memory.archive.read.cells import read
 
     try:
         reading = read(raw)

@@ -9,7 +9,7 @@ from context.resident.choosing import Choice, Terms, chosen
 from context.resident.ladder import ladder
 from context.resident.layout import WordsOf
 from context.resident.recipe import Begin
-from memory.archive.profiles import profile_named
+from memory.archive.cost.profiles import profile_named
 from memory.cold.entries import Entry, EntryKind
 from memory.errors import Damaged
 from models.chat.port import ImageRule

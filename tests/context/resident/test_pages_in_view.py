@@ -7,7 +7,7 @@ import pytest
 
 from context.resident.in_view import OFF, OTHERWISE
 from foundation.paths import Workspace
-from memory.archive.cells import read
+from memory.archive.read.cells import read
 from models.chat.port import ImageRule
 from models.messages import Image, Text
 from models.tokens import image_tokens, request_tokens

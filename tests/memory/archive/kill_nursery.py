@@ -24,9 +24,9 @@ import zstandard  # noqa: F401
 from foundation.clock import SystemClock
 from foundation.privacy import as_given
 from memory.archive import adopting, bindery, inspection, moving, releasing, repack  # noqa: F401
-from memory.archive.glyphs import glyphs
-from memory.archive.keeping import Damages
-from memory.archive.repair import repair
+from memory.archive.draw.glyphs import glyphs
+from memory.archive.mend.keeping import Damages
+from memory.archive.mend.repair import repair
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Draft, EntryKind
 from memory.cold.sql import fetch

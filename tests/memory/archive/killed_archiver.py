@@ -15,7 +15,7 @@ import foundation
 import memory
 from foundation.clock import SystemClock
 from memory.archive import binding, inspection, reading  # noqa: F401
-from memory.archive.glyphs import glyphs
+from memory.archive.draw.glyphs import glyphs
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from tests.memory.archive.conftest import fake_analyse

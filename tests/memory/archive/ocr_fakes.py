@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 
 from PIL import Image
 
-from memory.archive.flow import Stretch
-from memory.archive.heads import Head
-from memory.archive.modes import TINY, Mode
-from memory.archive.page import draw, sheets
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.heads import Head
+from memory.archive.draw.modes import TINY, Mode
+from memory.archive.draw.page import draw, sheets
 from models.ocr.port import Line, Reading
 
 PAGE_ID = "pg_abcdefghijkl"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.archive.keeping import Damages
-from memory.archive.repair import Repaired, repair
+from memory.archive.mend.keeping import Damages
+from memory.archive.mend.repair import Repaired, repair
 from memory.cold import Draft, Entry, EntryKind
 from memory.workspace_memory import Memory
 from models.messages import Role, Text

@@ -12,11 +12,11 @@ from PIL import Image, PngImagePlugin
 
 from foundation.trust import Trust
 from memory.archive import read_png
-from memory.archive.cells import UNKNOWN, read
-from memory.archive.flow import Stretch
-from memory.archive.modes import DENSE_MODES, MODES, Mode
-from memory.archive.page import draw, sheets
-from memory.archive.pixels import decode, encode_png
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.modes import DENSE_MODES, MODES, Mode
+from memory.archive.draw.page import draw, sheets
+from memory.archive.draw.pixels import decode, encode_png
+from memory.archive.read.cells import UNKNOWN, read
 from memory.errors import NotAPage, NotFound
 
 BASE = MODES["base"]

@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 
 from foundation.trust import Trust
-from memory.archive.cells import read
-from memory.archive.flow import Stretch
-from memory.archive.heads import Head
-from memory.archive.modes import DENSE_MODES, MODES, Mode
-from memory.archive.page import draw, sheets
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.heads import Head
+from memory.archive.draw.modes import DENSE_MODES, MODES, Mode
+from memory.archive.draw.page import draw, sheets
+from memory.archive.read.cells import read
 
 ID = "pg_0123456789ab"
 MILLION = "".join(random.Random(5).choices("the quick 敏捷的 fox🦊 ", k=1_000_000))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.archive.factsheet import LONGEST, factsheet
+from memory.archive.cost.factsheet import LONGEST, factsheet
 
 SAID = (
     "Ann Lee said on 14 March 2026 the ferry QF12 leaves at 09:40 from Lisbon, cost €1,250.50 (12 % more), see "

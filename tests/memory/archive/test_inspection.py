@@ -9,10 +9,10 @@ import apsw
 import pytest
 
 from foundation.privacy import as_given
-from memory.archive import ledger
-from memory.archive.inspection import pack_is_sound
-from memory.archive.manifest import manifest_names, read_manifest
-from memory.archive.storage import Folder
+from memory.archive.index import ledger
+from memory.archive.mend.inspection import pack_is_sound
+from memory.archive.packs.manifest import manifest_names, read_manifest
+from memory.archive.packs.storage import Folder
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged
 from memory.workspace_memory import Memory

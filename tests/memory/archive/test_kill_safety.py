@@ -11,8 +11,9 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
-from memory.archive import bindery, binding, ledger, shelf
-from memory.archive.pack import Pack
+from memory.archive.index import ledger, shelf
+from memory.archive.keep import bindery, binding
+from memory.archive.packs.pack import Pack
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Draft, EntryKind
 from memory.errors import Damaged

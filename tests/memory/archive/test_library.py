@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from memory import archive_conversation, recall_memory
-from memory.archive.cells import UNKNOWN
-from memory.archive.flow import Stretch
-from memory.archive.modes import TINY
-from memory.archive.page import draw, sheets
-from memory.archive.pixels import decode, encode_png
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.modes import TINY
+from memory.archive.draw.page import draw, sheets
+from memory.archive.draw.pixels import decode, encode_png
+from memory.archive.read.cells import UNKNOWN
 from memory.errors import Approximate, NotFound
 
 TEXT = "".join(f"{n}: Grüße, 世界 ␛ ↵ 🦊\n" for n in range(1500))

@@ -9,9 +9,9 @@ import apsw
 
 from foundation.paths import Workspace
 from foundation.trust import Trust
-from memory.archive import ledger
-from memory.archive.pack import COLD, Pack
-from memory.archive.storage import Folder
+from memory.archive.index import ledger
+from memory.archive.packs.pack import COLD, Pack
+from memory.archive.packs.storage import Folder
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.sql import run

@@ -7,12 +7,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from foundation.trust import Trust
-from memory.archive.cells import read, read_cells
-from memory.archive.flow import Stretch
-from memory.archive.glyphs import CODES, ESCAPE, FILLER, HEAD, NEWLINE, Glyphs, glyphs
-from memory.archive.heads import Head
-from memory.archive.modes import DENSE_MODES, MODES, Mode
-from memory.archive.natural import (
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.glyphs import CODES, ESCAPE, FILLER, HEAD, NEWLINE, Glyphs, glyphs
+from memory.archive.draw.heads import Head
+from memory.archive.draw.modes import DENSE_MODES, MODES, Mode
+from memory.archive.draw.natural import (
     AT_SPACE,
     BESIDE,
     COLUMNS,
@@ -23,8 +22,9 @@ from memory.archive.natural import (
     natural_pages,
     width_of,
 )
-from memory.archive.pixels import decode
-from memory.archive.raster import cells_of
+from memory.archive.draw.pixels import decode
+from memory.archive.draw.raster import cells_of
+from memory.archive.read.cells import read, read_cells
 
 every_cell = pytest.mark.parametrize("mode", [MODES["tiny"], DENSE_MODES["tiny"]], ids=lambda mode: mode.cell.name)
 every_mode = st.sampled_from([*MODES.values(), *DENSE_MODES.values()])

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
 from foundation.trust import Trust
-from memory.archive import cells, nearest
-from memory.archive.flow import Stretch
-from memory.archive.modes import mode_named
-from memory.archive.nearest import read_nearest
-from memory.archive.page import draw, sheets
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.modes import mode_named
+from memory.archive.draw.page import draw, sheets
+from memory.archive.read import cells, nearest
+from memory.archive.read.nearest import read_nearest
 from memory.errors import NotAPage
 
 SCALING = Image.Resampling

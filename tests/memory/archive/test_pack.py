@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from memory.archive import pack as packing
-from memory.archive.binding import picture_of
-from memory.archive.flow import Stretch
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.modes import MODES
+from memory.archive.draw.page import Drawn, draw, sheets
 from memory.archive.frames import packer, unpack
-from memory.archive.modes import MODES
-from memory.archive.pack import _FOOTER, MAGIC, Pack, new_pack_name
-from memory.archive.page import Drawn, draw, sheets
-from memory.archive.storage import Folder
+from memory.archive.keep.binding import picture_of
+from memory.archive.packs import pack as packing
+from memory.archive.packs.pack import _FOOTER, MAGIC, Pack, new_pack_name
+from memory.archive.packs.storage import Folder
 from memory.errors import Damaged
 
 

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from foundation.trust import Trust
-from memory.archive.heads import Head
-from memory.archive.reading import READERS, read_picture
-from memory.archive.spoken import spoken
+from memory.archive.draw.heads import Head
+from memory.archive.read.reading import READERS, read_picture
+from memory.archive.read.spoken import spoken
 from memory.errors import NotAPage
 from models.errors import MissingLibrary
 from models.ocr.open import ENGINES

@@ -14,9 +14,9 @@ from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
-from memory.archive import ledger
-from memory.archive.cached import Cached
-from memory.archive.storage import Folder
+from memory.archive.index import ledger
+from memory.archive.packs.cached import Cached
+from memory.archive.packs.storage import Folder
 from memory.cold import Draft, EntryKind
 from memory.errors import Damaged, Unreachable
 from memory.settings import ArchiveSettings
@@ -244,7 +244,7 @@ def test_a_place_that_gives_back_something_else_took_nothing(
 ) -> None:
     memory = opened(workspace, "s3://packs")
     seq = talk(memory)
-    from memory.archive.on_s3 import S3
+    from memory.archive.packs.on_s3 import S3
 
     put = S3._put
     monkeypatch.setattr(S3, "_put", lambda self, fs, path, data: put(self, fs, path, data[:-1]))
@@ -259,7 +259,7 @@ def test_a_place_that_gives_back_something_else_took_nothing(
 def test_a_library_that_is_missing_is_told_with_the_command_that_installs_it(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, address: str, library: str, extra: str
 ) -> None:
-    monkeypatch.setattr("memory.archive.remote.find_spec", lambda name: None if name == library else object())
+    monkeypatch.setattr("memory.archive.packs.remote.find_spec", lambda name: None if name == library else object())
     memory = opened(workspace, address)
     with pytest.raises(MissingLibrary) as caught:
         _ = memory.vault

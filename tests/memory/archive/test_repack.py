@@ -9,9 +9,10 @@ import pytest
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
-from memory.archive import leaving, ledger, moving
-from memory.archive.pack import COLD, WARM, Pack, write_cold_pack
-from memory.archive.storage import Folder
+from memory.archive.index import ledger
+from memory.archive.keep import leaving, moving
+from memory.archive.packs.pack import COLD, WARM, Pack, write_cold_pack
+from memory.archive.packs.storage import Folder
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.errors import Damaged, StoreBusy

@@ -9,14 +9,14 @@ import pytest
 
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.archive import ledger
-from memory.archive.binding import picture_of
-from memory.archive.flow import Stretch
-from memory.archive.kept_text import keep_text
-from memory.archive.modes import MODES
-from memory.archive.pack import Pack, new_pack_name, write_pack
-from memory.archive.page import draw, sheets
-from memory.archive.parity import parity_name, write_parity
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.modes import MODES
+from memory.archive.draw.page import draw, sheets
+from memory.archive.index import ledger
+from memory.archive.keep.binding import picture_of
+from memory.archive.keep.kept_text import keep_text
+from memory.archive.packs.pack import Pack, new_pack_name, write_pack
+from memory.archive.packs.parity import parity_name, write_parity
 from memory.cold.salvage import salvage_store
 from memory.cold.sql import run
 from memory.search import Query

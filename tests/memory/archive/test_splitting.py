@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.archive.flow import Stretch
-from memory.archive.heads import Head
-from memory.archive.modes import DENSE_MODES, MODES, Mode
-from memory.archive.page import sheets
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.heads import Head
+from memory.archive.draw.modes import DENSE_MODES, MODES, Mode
+from memory.archive.draw.page import sheets
 
 TINY = MODES["tiny"]
 every_cell = pytest.mark.parametrize("mode", [TINY, DENSE_MODES["tiny"]], ids=lambda mode: mode.cell.name)

@@ -12,7 +12,7 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
-from memory.archive import ledger
+from memory.archive.index import ledger
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Draft, Entry, EntryKind
 from models.messages import Role

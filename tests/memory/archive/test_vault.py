@@ -9,15 +9,15 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.archive import read_png
-from memory.archive.binding import picture_of
-from memory.archive.flow import Stretch
-from memory.archive.kept_text import keep_text
-from memory.archive.modes import TINY
-from memory.archive.pack import Pack, write_pack
-from memory.archive.page import draw, sheets
-from memory.archive.parity import parity_name
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.modes import TINY
+from memory.archive.draw.page import draw, sheets
+from memory.archive.keep.binding import picture_of
+from memory.archive.keep.kept_text import keep_text
+from memory.archive.packs.pack import Pack, write_pack
+from memory.archive.packs.parity import parity_name
+from memory.archive.packs.storage import Folder
 from memory.archive.shape import archived_as_json
-from memory.archive.storage import Folder
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry, EntryKind
 from memory.errors import Damaged, NotFound, OutOfDate

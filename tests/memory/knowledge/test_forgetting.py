@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from memory.archive.modes import MODES
+from memory.archive.draw.modes import MODES
 from memory.knowledge.forgetting import Standing, Weight, standings, tokens_at
 from memory.knowledge.score import importance_score, pick_score, recency
 from memory.knowledge.sketch import alike, likeness, packed, sketch, unpacked

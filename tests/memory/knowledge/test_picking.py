@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image as Pillow
 
-from memory.archive.cells import read
+from memory.archive.read.cells import read
 from memory.knowledge import sight
 from memory.knowledge.asking import topic
 from memory.knowledge.knowledge import Knowledge

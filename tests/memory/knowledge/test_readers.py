@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.archive.flow import Stretch
-from memory.archive.modes import mode_named
-from memory.archive.page import draw, sheets
+from memory.archive.draw.flow import Stretch
+from memory.archive.draw.modes import mode_named
+from memory.archive.draw.page import draw, sheets
 from memory.knowledge.errors import NotOurs, Unreadable
 from memory.knowledge.readers.document import Document, Sight
 from memory.knowledge.readers.kinds import kind_of, read_file

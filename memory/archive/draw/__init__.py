@@ -1,0 +1,1 @@
+"""From text to a page's picture: glyphs, cells, head lines, where a page ends."""

@@ -1,0 +1,1 @@
+"""The archive's rows in the cold store, read and written within a transaction of the caller's."""

@@ -1,0 +1,102 @@
+"""What has not been touched for long leaves the store for pages: whole conversations, or the turns of one that goes on.
+
+Spared are conversations that are pinned, those in which an answer is being written, and of one that goes on the turns
+that are still in view.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+
+import apsw
+from msgspec import Struct
+
+from foundation.clock import to_ms
+from memory.archive.index import shelf
+from memory.archive.passage import Archived
+from memory.cold import ColdStore, Conversation, Entry
+from memory.cold.sql import fetch
+from memory.errors import OutOfDate
+
+PINNED = "pinned"
+"""A conversation with this label is spared."""
+
+AT_ONCE = 2_000_000
+"""Characters of one archive: some 250 pages, and a fraction of a second of the store."""
+
+OnPage = Callable[[int], None]
+
+_OLD = """SELECT e.seq FROM entries e WHERE e.conversation = ? AND e.body IS NOT NULL AND e.chars > 0
+    AND e.kind <> 'summary' AND e.time_ms < ? ORDER BY e.seq"""
+
+
+class Old(Struct, frozen=True, kw_only=True):
+    """A conversation with text that has not been touched. `spared` says why it stays, "" where it leaves."""
+
+    conversation: Conversation
+    entries: tuple[int, ...]  # seqs
+    spared: str = ""
+
+
+def old(cold: ColdStore, before: datetime) -> list[Old]:
+    """Conversations with text from before then that has not left yet, oldest first."""
+    ms = to_ms(before)
+    sql = """SELECT DISTINCT c.seq FROM conversations c JOIN entries e ON e.conversation = c.seq
+             WHERE c.kind = 'chat' AND e.body IS NOT NULL AND e.chars > 0 AND e.kind <> 'summary' AND e.time_ms < ?
+             ORDER BY c.updated_ms, c.seq"""
+    seqs = cold.read(lambda db: [row[0] for row in fetch(db, sql, (ms,))])
+    found = [_look(cold, cold.conversation_at(seq), ms) for seq in seqs]
+    return [one for one in found if one.entries]
+
+
+def put_away(
+    cold: ColdStore,
+    one: Old,
+    archive: Callable[[Sequence[Entry], OnPage], Archived],
+    on_page: OnPage | None = None,
+) -> list[Archived]:
+    """Archives it, some of it at a time. What changed meanwhile is not old, and stays.
+
+    `on_page` is told how many pages are proven; what it raises ends it, and what was put away stays so.
+    """
+    done: list[Archived] = []
+    for entries in _portions(cold, one.entries):
+        before = sum(len(archived.pages) for archived in done)
+
+        def told(page: int, before: int = before) -> None:
+            if on_page is not None:
+                on_page(before + page)
+
+        try:
+            done.append(archive(entries, told))
+        except OutOfDate:
+            continue
+    return done
+
+
+def _look(cold: ColdStore, conversation: Conversation, ms: int) -> Old:
+    entries = cold.read(lambda db: [row[0] for row in fetch(db, _OLD, (conversation.seq, ms))])
+    if to_ms(conversation.updated) >= ms and conversation.leaf is not None:
+        in_view = {entry.seq for entry in cold.branch(conversation.leaf).entries}
+        entries = [seq for seq in entries if seq not in in_view]
+    spared = cold.read(lambda db: _spared(db, conversation))
+    return Old(conversation=conversation, entries=tuple(entries), spared=spared)
+
+
+def _spared(db: apsw.Connection, conversation: Conversation) -> str:
+    if PINNED in conversation.labels or shelf.is_pinned(db, conversation.seq):
+        return "pinned"
+    sql = "SELECT 1 FROM answers a JOIN entries e ON e.seq = a.entry WHERE e.conversation = ?"
+    return "an answer is being written" if fetch(db, sql, (conversation.seq,)) else ""
+
+
+def _portions(cold: ColdStore, seqs: Sequence[int]) -> Iterator[list[Entry]]:
+    portion, chars = list[Entry](), 0
+    for start in range(0, len(seqs), 200):
+        for entry in sorted(cold.entries(seqs[start : start + 200]).values(), key=lambda entry: entry.seq):
+            portion.append(entry)
+            chars += entry.chars
+            if chars >= AT_ONCE:
+                yield portion
+                portion, chars = [], 0
+    if portion:
+        yield portion

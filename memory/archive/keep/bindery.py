@@ -1,0 +1,260 @@
+"""How text becomes pages: what stands there already is found, the rest drawn and proven, one transaction takes it in.
+
+Killed anywhere, a text is in the store or on pages, never in neither, and never twice.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import count
+
+import apsw
+from msgspec import structs
+
+from foundation.clock import Clock, to_ms
+from foundation.privacy import Cleared, clear
+from memory.archive.draw.flow import Stretch, stretches
+from memory.archive.draw.header import digest
+from memory.archive.draw.modes import Mode
+from memory.archive.index import ledger, shelf
+from memory.archive.index.facts import seal
+from memory.archive.index.ledger import Span
+from memory.archive.keep import leaving, passages, whole_pages
+from memory.archive.keep.binding import Bound, OnPage, bind
+from memory.archive.keep.figures import Figures
+from memory.archive.keep.filing import Filing
+from memory.archive.keep.page_entries import PageEntry, insert_page_entries
+from memory.archive.keep.passages import Part
+from memory.archive.keep.places import Places
+from memory.archive.keep.shared import Sharing
+from memory.archive.keep.whole_pages import Fresh, Piece, Taken
+from memory.archive.packs.pack import new_pack_name
+from memory.archive.packs.parity import write_parity
+from memory.archive.packs.storage import Storage
+from memory.archive.passage import Archived, PageRow
+from memory.cold import ColdStore, Entry
+from memory.cold.bodies import plain
+from memory.cold.insert import let_go
+from memory.errors import OutOfDate
+
+Also = Callable[[apsw.Connection, Archived], None]
+ReadPage = Callable[[PageRow], str | None]
+"""A page's text where it is exact, else None."""
+
+
+class Bindery:
+    """Makes archives in one workspace. `read` reads pages that are there."""
+
+    def __init__(
+        self, storage: Storage, cold: ColdStore, clock: Clock, figures: Figures, read: ReadPage, *, parity: int = 0
+    ) -> None:
+        """`parity` is what is kept beside each pack, in percent of its size."""
+        self._storage = storage
+        self._parity = parity
+        self._cold = cold
+        self._clock = clock
+        self._figures = figures
+        self._read = read
+
+    def text(
+        self,
+        text: Cleared,
+        label: str,
+        mode: Mode,
+        how: Filing,
+        *,
+        also: Also | None,
+        on_page: OnPage | None,
+    ) -> Archived:
+        """A file, to the byte: pages that can be read alone, each an entry of its own where `how` says so."""
+        cut = passages.passages(text)
+        pieces = self._covered(text, cut, mode)
+        fresh = [piece for piece in pieces if isinstance(piece, Fresh)]
+        with _Packs(self._cold, self._storage) as packs:
+            bound = self._bound([[Stretch(piece.text)] for piece in fresh], mode, packs, on_page)
+            rows = [self._figures.row(page) for page in bound]
+            pages = _in_order(pieces, fresh, bound, rows)
+            entries = self._page_entries(pages, text) if how.keep_entry else []
+            homes = _homes_in_file(cut, fresh, Places(bound))
+            title = clear(label)
+
+            def transaction(db: apsw.Connection) -> Archived:
+                self._still_there(db, pieces)
+                whose = insert_page_entries(db, self._clock, title, how.kind, entries) if how.keep_entry else None
+                archive = shelf.insert_archive(
+                    db, plain(title), how.origin, self._now(), bare=not how.keep_entry, conversation=whose
+                )
+                self._take_in(db, archive, bound, rows, [row.id for row in pages])
+                for entry in entries:
+                    ledger.insert_spans(db, entry.seq, [Span(0, entry.row.chars, entry.row.id, 0)])
+                passages.index(db, homes)
+                shared = sum(piece.row.chars for piece in pieces if isinstance(piece, Taken))
+                archived = self._archived(
+                    archive, title, [_of(row, archive, n) for n, row in enumerate(pages, 1)], shared
+                )
+                if also is not None:
+                    also(db, archived)
+                seal(db, self._storage, {*packs.names, *ledger.packs_of(db, [row.id for row in pages])} or {""})
+                return archived
+
+            return self._cold.write(transaction)
+
+    def entries(
+        self,
+        entries: Sequence[Entry],
+        label: str,
+        mode: Mode,
+        *,
+        also: Callable[[apsw.Connection], None] | None,
+        on_page: OnPage | None,
+    ) -> Archived:
+        """Entries of one conversation; from the commit on, pages are their home."""
+        entries = [entry for entry in entries if entry.text is not None]
+        sharing = Sharing(self._cold, self._read)
+        drawn = sharing.composed(entries)
+        with _Packs(self._cold, self._storage) as packs:
+            laid = [structs.replace(s, text=drawn[s.key].text) for s in stretches(entries)]
+            bound = self._bound([laid] if laid else [], mode, packs, on_page)
+            rows = [self._figures.row(page) for page in bound]
+            spans = sharing.spans(Places(bound), {page.id: page.text for page in bound})
+            title = clear(label)
+
+            def transaction(db: apsw.Connection) -> Archived:
+                sharing.still_there(db)
+                archive = 0
+                if bound:
+                    conversation = entries[0].conversation_seq
+                    archive = shelf.insert_archive(
+                        db, plain(title), "conversation", self._now(), conversation=conversation
+                    )
+                    self._take_in(db, archive, bound, rows, [row.id for row in rows])
+                for entry in entries:
+                    if not ledger.is_stored(db, entry.seq, digest(entry.text or "")):
+                        raise _out_of_date(entry)
+                    ledger.insert_spans(db, entry.seq, spans[entry.seq])
+                passages.index(db, sharing.new_homes)
+                let_go(db, [entry.seq for entry in entries])
+                archived = self._archived(
+                    archive, title, [_of(row, archive, row.number) for row in rows], sharing.chars
+                )
+                if also is not None:
+                    also(db)
+                touched = ledger.packs_of(db, {span.page for found in spans.values() for span in found})
+                seal(db, self._storage, {*packs.names, *touched})
+                return archived
+
+            return self._cold.write(transaction)
+
+    # ── the steps ──
+
+    def _covered(self, text: str, cut: Sequence[passages.Passage], mode: Mode) -> list[Piece]:
+        homes = self._cold.read(lambda db: passages.known(db, (one.hash for one in cut)))
+        places = whole_pages.candidates(cut, homes)
+        pages = {page for _, page in places}
+        rows = self._cold.read(lambda db: ledger.pages_by_id(db, pages, not_of="conversation"))
+        return whole_pages.cover(text, mode, places, rows, self._read)
+
+    def _bound(
+        self, runs: Sequence[Sequence[Stretch]], mode: Mode, packs: "_Packs", on_page: OnPage | None
+    ) -> list[Bound]:
+        bound = list(bind(self._storage, runs, mode, self._now(), new_name=packs.new_name, on_page=on_page))
+        for name in packs.names if self._parity else ():
+            write_parity(self._storage, name, self._parity)
+        return bound
+
+    def _page_entries(self, pages: Sequence[PageRow], text: str) -> list[PageEntry]:
+        """The terms come ready: finding them takes longer than all else, and the store is locked in a transaction."""
+        entries, at = list[PageEntry](), 0
+        for number, row in enumerate(pages, 1):
+            words = text[at : at + row.chars]
+            entries.append(
+                PageEntry(row, number, Cleared(words), self._cold.analyse(words, ""))
+            )  # part of what was cleared
+            at += row.chars
+        return entries
+
+    def _take_in(
+        self, db: apsw.Connection, archive: int, bound: Sequence[Bound], rows: Sequence[PageRow], held: Sequence[str]
+    ) -> None:
+        packs = {page.pack.name: page.pack for page in bound}
+        ledger.insert_packs(db, packs.values())
+        ledger.insert_pages(db, [structs.replace(row, archive=archive) for row in rows])
+        shelf.hold_pages(db, archive, held)
+        leaving.take_in(db, packs)
+
+    def _still_there(self, db: apsw.Connection, pieces: Sequence[Piece]) -> None:
+        taken = {piece.row.id for piece in pieces if isinstance(piece, Taken)}
+        if len(ledger.pages_by_id(db, taken)) < len(taken):
+            raise OutOfDate("The archive changed", "A page was deleted while it was to be shared.", "Try again.")
+
+    def _archived(self, archive: int, label: str, rows: Sequence[PageRow], shared_chars: int) -> Archived:
+        return Archived(
+            seq=archive,
+            label=label,
+            pages=tuple(rows),
+            text_tokens=sum(row.text_tokens for row in rows),
+            vision_tokens=sum(row.vision_tokens for row in rows),
+            tokenizer=self._figures.tokenizer,
+            profile=self._figures.profile,
+            shared_chars=shared_chars,
+        )
+
+    def _now(self) -> int:
+        return to_ms(self._clock.now())
+
+
+class _Packs:
+    """The names of the packs that one archiving writes; where it fails, their files go again."""
+
+    def __init__(self, cold: ColdStore, storage: Storage) -> None:
+        self.names: list[str] = []
+        self._cold = cold
+        self._storage = storage
+
+    def new_name(self) -> str:
+        self.names.append(leaving.announce(self._cold, new_pack_name()))
+        return self.names[-1]
+
+    def __enter__(self) -> "_Packs":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and self.names:
+            with suppress(Exception):  # the failure that is under way says more; what is left is swept another time
+                leaving.sweep(self._cold, self._storage, self.names)
+
+
+def _in_order(
+    pieces: Sequence[Piece], fresh: Sequence[Fresh], bound: Sequence[Bound], rows: Sequence[PageRow]
+) -> list[PageRow]:
+    """All of the file's pages, those taken over among those just drawn."""
+    drawn: dict[int, list[PageRow]] = {}
+    for page, row in zip(bound, rows, strict=True):
+        drawn.setdefault(page.run, []).append(row)
+    run, pages = count(), list[PageRow]()
+    for piece in pieces:
+        pages += [piece.row] if isinstance(piece, Taken) else drawn[next(run)]
+    return pages
+
+
+def _homes_in_file(cut: Sequence[passages.Passage], fresh: Sequence[Fresh], places: Places) -> dict[bytes, list[Part]]:
+    """Where the passages came to stand that were drawn whole."""
+    homes: dict[bytes, list[Part]] = {}
+    at = 0
+    for one in cut:
+        while at < len(fresh) and fresh[at].start + len(fresh[at].text) < one.start + one.length:
+            at += 1
+        if at < len(fresh) and fresh[at].start <= one.start:
+            homes.setdefault(one.hash, places.of(at, 0, one.start - fresh[at].start, one.length))
+    return homes
+
+
+def _of(row: PageRow, archive: int, number: int) -> PageRow:
+    return structs.replace(row, archive=archive, number=number)
+
+
+def _out_of_date(entry: Entry) -> OutOfDate:
+    return OutOfDate(
+        "The conversation changed",
+        f"Entry {entry.id} was changed, archived or deleted while it was being archived. Nothing was let go.",
+        "Try again: the pages will be made from what stands there now.",
+    )

@@ -1,0 +1,66 @@
+"""Pack files that are to be deleted: those nothing refers to any more, and those of an archiving that was cut short.
+
+A pack's name is noted here before its file is written, and struck out by the transaction that takes the pack in. So
+whatever is deleted later is a file that we know we wrote and that no row names; a stranger is never touched.
+"""
+
+from collections.abc import Iterable
+
+import apsw
+
+from memory.archive.packs.storage import Storage
+from memory.cold import ColdStore
+from memory.cold.sql import fetch, run_many
+from memory.errors import Damaged
+
+
+def announce(cold: ColdStore, name: str) -> str:
+    """The name, noted as a file that this process is about to write: should it end before, the file may go."""
+    owner = cold.hold()
+    cold.write(lambda db: run_many(db, "INSERT INTO leaving (name, owner) VALUES (?, ?)", [(name, owner)]))
+    return name
+
+
+def take_in(db: apsw.Connection, names: Iterable[str]) -> None:
+    """These packs have rows from this transaction on."""
+    run_many(db, "DELETE FROM leaving WHERE name = ?", [(name,) for name in names])
+
+
+def let_leave(db: apsw.Connection, names: Iterable[str]) -> None:
+    """Nothing refers to these packs from this transaction on."""
+    run_many(db, "INSERT OR REPLACE INTO leaving (name, owner) VALUES (?, '')", [(name,) for name in names])
+
+
+def leaving(db: apsw.Connection) -> dict[str, str]:
+    """Owner by name: "" where the file may go at once, else the process that is writing it."""
+    return dict(fetch(db, "SELECT name, owner FROM leaving"))
+
+
+def sweep(cold: ColdStore, storage: Storage, mine: Iterable[str] = ()) -> list[str]:
+    """Deletes the files that may go; `mine` are names this process announced and gave up. Gives those that went.
+
+    A file that another program holds open (Windows), or a place that cannot be reached, is tried again another time.
+    """
+    from memory.archive.packs.manifest import delete_manifest
+    from memory.archive.packs.parity import parity_name
+
+    mine = set(mine)
+    found = cold.read(leaving)
+    due = [name for name, owner in found.items() if not owner or name in mine or cold.is_gone(owner)]
+    gone: list[str] = []
+    for name in due:
+        try:
+            delete_manifest(storage, name)
+            storage.delete(parity_name(name))
+            storage.delete(name)
+        except (OSError, Damaged):
+            continue
+        gone.append(name)
+    if gone:
+        cold.write(lambda db: _strike_out(db, gone))
+    return gone
+
+
+def _strike_out(db: apsw.Connection, names: Iterable[str]) -> None:
+    sql = "DELETE FROM leaving WHERE name = ? AND name NOT IN (SELECT name FROM packs)"
+    run_many(db, sql, [(name,) for name in names])

@@ -1,0 +1,1 @@
+"""When something breaks: what a check finds, and what repair makes of it, on a copy."""

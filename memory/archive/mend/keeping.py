@@ -1,0 +1,59 @@
+"""What is damaged is kept: nothing is mended before a copy of it stands in `.palimpsest/damaged/`, under the date."""
+
+import itertools
+from datetime import datetime
+from pathlib import Path
+
+import apsw
+
+from foundation.files import make_private_folder, sync_folder, write_atomically
+from memory.archive.packs.storage import Storage
+from memory.cold import ColdStore
+
+
+class Damages:
+    """The folder of one repair; made when the first thing is put there."""
+
+    def __init__(self, folder: Path, now: datetime) -> None:
+        name = now.strftime("%Y%m%d-%H%M%S")
+        names = (name if count == 1 else f"{name}-{count}" for count in itertools.count(1))
+        self.folder = next(folder / one for one in names if not (folder / one).exists())
+        self._database_kept = False
+
+    @property
+    def place(self) -> Path | None:
+        """Where it is; None where nothing was put there."""
+        return self.folder if self.folder.exists() else None
+
+    def keep_file(self, storage: Storage, name: str) -> None:
+        """A copy of a file of the archive, as it stands."""
+        self._make()
+        write_atomically(self.folder / name, storage.read(name))
+
+    def keep_database(self, cold: ColdStore) -> None:
+        """A copy of the store, by SQLite's own backup; one a repair."""
+        if self._database_kept:
+            return
+        self._make()
+        target = self.folder / cold.database.name
+        if target.exists():  # the damaged file itself, put there when a new store was made of it
+            target = target.with_suffix(".rebuilt.db")
+        copy = apsw.Connection(str(target))
+        try:
+            cold.read(lambda db: _copied(db, copy))
+        finally:
+            copy.close()
+        if target.stat().st_mode & 0o077:
+            target.chmod(0o600)
+        sync_folder(self.folder)
+        self._database_kept = True
+
+    def _make(self) -> None:
+        make_private_folder(self.folder.parent)
+        make_private_folder(self.folder)
+
+
+def _copied(db: apsw.Connection, copy: apsw.Connection) -> None:
+    with copy.backup("main", db, "main") as backup:
+        while not backup.done:
+            backup.step(1000)

@@ -1,0 +1,230 @@
+"""`check --repair`: what is damaged is mended from what is sound, a copy of it kept first.
+
+Order: rows from manifests, packs from parity or from their sound pages, packs that the index does not know, manifests
+from rows, terms from texts. Every step stands by itself and ends with a transaction: killed anywhere, nothing is lost,
+and the next repair goes on. What cannot be mended is named, and stays as it is.
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+import apsw
+from msgspec import Struct
+
+from memory.archive.index import ledger
+from memory.archive.index.facts import facts_of, seal
+from memory.archive.index.ledger import PackRow
+from memory.archive.index.rows import row_problems
+from memory.archive.mend.adopting import Adopter
+from memory.archive.mend.differences import differences, facts
+from memory.archive.mend.inspection import inspect_all, pack_is_sound
+from memory.archive.mend.keeping import Damages
+from memory.archive.mend.mending import Mender, Told
+from memory.archive.mend.restore import put_facts
+from memory.archive.mend.settle import clear_bogus, drop_extras, indexed, one_home, read_sealed, to_put
+from memory.archive.mend.texts import Texts
+from memory.archive.packs.manifest import (
+    PackManifest,
+    manifest_name,
+    manifest_names,
+    parts_of,
+    read_parts,
+    settle_workspace,
+)
+from memory.archive.packs.parity import SUFFIX as PARITY
+from memory.archive.packs.parity import parity_is_sound, parity_name, write_parity
+from memory.archive.packs.storage import Folder, Storage
+from memory.archive.packs.strangers import SUFFIX as PACK
+from memory.archive.packs.strangers import stranger_names
+from memory.cold import ColdStore, Problem
+from memory.cold.bodies import unpack
+from memory.cold.insert import note_change, put_terms
+from memory.cold.sql import fetch
+from memory.errors import Damaged, MemoryTrouble
+
+_STALE = 3600  # seconds: a temporary file that old belongs to nobody
+
+
+class Repaired(Struct, frozen=True, kw_only=True):
+    """What was mended, what is lost (sentences), what `check` finds now, and where the originals are kept."""
+
+    mended: tuple[str, ...]
+    lost: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    kept_at: Path | None
+
+
+def repair(
+    cold: ColdStore,
+    storage: Storage,
+    damages: Damages,
+    now: datetime,
+    *,
+    kept_texts: Path | None = None,
+    parity: int = 0,
+) -> Repaired:
+    """Mends the archive and its index. `damages` takes the originals, `parity` is the percent to keep."""
+    told = Told([], [])
+    work = _Work(cold, storage, damages, told)
+    if settle_workspace(storage):
+        told.mended.append("workspace.id: it was lost; the manifests carry it.")
+    work.rows_from_manifests()
+    for row in cold.read(ledger.pack_rows):
+        Mender(cold, storage, damages, kept_texts, told).mend(row)
+    work.strangers(now, kept_texts)
+    work.manifests_from_rows()
+    work.terms_from_texts()
+    work.parity_of_packs(parity)
+    _clear_temporary(storage, told)
+    problems = [*cold.check(), *inspect_all(cold, storage)]
+    return Repaired(mended=tuple(told.mended), lost=tuple(told.lost), problems=tuple(problems), kept_at=damages.place)
+
+
+class _Work:
+    def __init__(self, cold: ColdStore, storage: Storage, damages: Damages, told: Told) -> None:
+        self._cold = cold
+        self._storage = storage
+        self._damages = damages
+        self._told = told
+
+    def rows_from_manifests(self) -> None:
+        """The index says again what the manifests of its packs tell; a row that is gone comes back."""
+        known = self._cold.read(indexed)
+        sealed = read_sealed(self._storage, [*self._cold.read(_packs), ""], known)
+        put = self._cold.read(lambda db: to_put(db, sealed.facts, known))
+        if not put and not self._cold.read(lambda db: list(row_problems(db))):
+            return
+        texts = Texts(self._storage, sealed.facts)
+        entries = [fields for key, fields in put.items() if key[0] == "entry"]
+        terms = {fields["seq"]: found for fields in entries if (found := texts.terms_of(self._cold, fields))}
+        for fields in entries:
+            before = known.get(("entry", str(fields["seq"])))
+            if before and before["sent"] != fields["sent"]:
+                self._told.lost.append(f"Entry {fields['id']}: what was sent along with it is damaged, and left out.")
+        self._damages.keep_database(self._cold)
+
+        def transaction(db: apsw.Connection) -> int:
+            put_facts(db, put, terms)
+            drop_extras(db, sealed, known)
+            one_home(db)
+            clear_bogus(db, self._storage.names())
+            return len(put)
+
+        count = self._cold.write(transaction)
+        self._told.mended.append(f"The index: {count:,} facts set right by what stands beside the packs.")
+
+    def strangers(self, now: datetime, kept_texts: Path | None) -> None:
+        """Packs that the index does not know."""
+        known = {*self._cold.read(_packs), *self._cold.read(_leaving)}
+        names = stranger_names(self._storage.names(), known)
+        if names:
+            sealed = read_sealed(self._storage, [*names, ""], {})
+            adopter = Adopter(self._cold, self._storage, self._damages, self._told, now=now, kept_texts=kept_texts)
+            adopter.adopt(names, sealed)
+
+    def manifests_from_rows(self) -> None:
+        """Each pack's manifest tells what its rows say; one of a pack that is nowhere is put aside."""
+        packs = self._cold.read(_packs)
+        names = self._storage.names()
+        for pack in [*packs, ""]:
+            known = self._cold.read(lambda db, pack=pack: facts_of(db, pack))
+            if _tells(self._storage, pack, names, known):
+                continue
+            for part in parts_of(manifest_name(pack), names):
+                self._damages.keep_file(self._storage, part)
+            self._cold.write(lambda db, pack=pack: seal(db, self._storage, [pack]))
+            self._told.mended.append(f"Manifest {manifest_name(pack)}: written anew from the index.")
+        self._orphans()
+
+    def terms_from_texts(self) -> None:
+        """An entry that search cannot find, for want of terms, gets them from its text."""
+        sql = """SELECT e.seq, e.body, e.packed, e.chars, e.speaker FROM entries e
+                 WHERE e.seq NOT IN (SELECT entry FROM terms) AND e.seq NOT IN (SELECT entry FROM answers)"""
+        bare = self._cold.read(lambda db: fetch(db, sql))
+        if not bare:
+            return
+        known = self._cold.read(indexed)
+        texts = Texts(self._storage, known)
+        found: dict[int, tuple[str, str]] = {}
+        for seq, body, packed, chars, speaker in bare:
+            fact = known.get(("entry", str(seq)))
+            with suppress(Damaged):
+                text = unpack(body, packed, chars) if body is not None else texts.of(fact) if fact else None
+                if text is not None:
+                    found[seq] = (text, speaker)
+        self._damages.keep_database(self._cold)
+
+        def transaction(db: apsw.Connection) -> None:
+            for seq, (text, speaker) in found.items():
+                put_terms(db, seq, text, speaker, self._cold.analyse)
+            note_change(db, "change", found)
+            seal(db, self._storage, _packs(db))
+
+        self._cold.write(transaction)
+        self._told.mended.append(f"Search: {len(found):,} entries can be found again.")
+
+    def parity_of_packs(self, percent: int) -> None:
+        """Parity that is damaged, or another pack's, is made again; where it is to be kept, missing parity is made."""
+        names = self._storage.names()
+        for row in self._cold.read(ledger.pack_rows):
+            name = parity_name(row.name)
+            if (name not in names and not percent) or not _is_whole(self._storage, row):
+                continue
+            with suppress(Damaged):
+                if name in names and parity_is_sound(self._storage, row.name, row.sha256):
+                    continue
+            if name in names:
+                self._damages.keep_file(self._storage, name)
+            write_parity(self._storage, row.name, percent or 10)
+            self._told.mended.append(f"Parity {name}: made again.")
+
+    def _orphans(self) -> None:
+        """Manifests and parity of packs that are not here and that the index does not know."""
+        stems = {name.partition(".")[0] for name in [*self._cold.read(_packs), manifest_name("")]}
+        names = self._storage.names()
+        stems |= {name.partition(".")[0] for name in names if name.endswith(PACK)}
+        for name in [*manifest_names(self._storage), *(name for name in names if name.endswith(PARITY))]:
+            if name.partition(".")[0] not in stems:
+                self._damages.keep_file(self._storage, name)
+                self._storage.delete(name)
+                self._told.mended.append(f"{name}: its pack is not here; it was put aside.")
+
+
+def _packs(db: apsw.Connection) -> list[str]:
+    """Packs that the index knows, if only by their pages."""
+    return [row[0] for row in fetch(db, "SELECT name FROM packs UNION SELECT pack FROM pages")]
+
+
+def _leaving(db: apsw.Connection) -> list[str]:
+    return [row[0] for row in fetch(db, "SELECT name FROM leaving")]
+
+
+def _tells(storage: Storage, pack: str, names: Sequence[str], known: PackManifest | None) -> bool:
+    """Whether the manifest, or there being none, is what the rows say."""
+    try:
+        parts = read_parts(storage, pack, names)
+    except MemoryTrouble:
+        return False
+    sealed = {key: fields for one in parts for key, fields in facts(one).items()}
+    told = facts(known) if known else {}
+    return bool(parts) == (known is not None) and not list(differences(told, sealed))
+
+
+def _is_whole(storage: Storage, row: PackRow) -> bool:
+    try:
+        return pack_is_sound(storage, row)
+    except MemoryTrouble:
+        return False
+
+
+def _clear_temporary(storage: Storage, told: Told) -> None:
+    """Temporary files that a killed writer left in the folder of packs."""
+    if not isinstance(storage, Folder):
+        return
+    for path in storage.folder.glob(".*.tmp"):
+        if time.time() - path.stat().st_mtime > _STALE:
+            path.unlink(missing_ok=True)
+            told.mended.append(f"{path.name}: a temporary file that nobody writes any more; deleted.")

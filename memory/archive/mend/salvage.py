@@ -1,0 +1,80 @@
+"""Pages out of a pack's bytes, however damaged the pack: every zstd frame that opens, as far as it opens.
+
+Needs neither the pack's list nor an index. What comes out is vouched for by the pages' own hashes alone.
+"""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import zstandard
+from msgspec import Struct
+
+from foundation.trust import Trust
+from memory.archive.passage import PageText
+from memory.archive.read.reading import read_picture
+from memory.errors import NotAPage
+
+_zstd = cast("Any", zstandard)  # its types are not declared
+FRAME = b"\x28\xb5\x2f\xfd"
+PNG = b"\x89PNG\r\n\x1a\n"
+_END = b"IEND\xae\x42\x60\x82"
+LARGEST_PNG = 2**20
+WIDEST_WINDOW = 2**25  # bytes: what zstd keeps while it unpacks; 64 of our largest pages take half of it
+MOST = 2**31  # bytes of pictures out of one pack
+
+_AT_ONCE = 512  # bytes packed: a bomb makes 16 MB of them, and is let go
+
+
+class Saved(Struct, frozen=True):
+    """A page whose pixels match their hash."""
+
+    png: bytes
+    page: PageText
+
+
+def saved_pages(body: bytes) -> Iterator[Saved]:
+    """Every sound page in the bytes of a pack, in the order in which they stand there."""
+    for png in pictures(body):
+        try:
+            page = read_picture(png, engine="cells")
+        except NotAPage:
+            continue
+        if page.trust is Trust.EXACT:
+            yield Saved(png, page)
+
+
+def pictures(body: bytes) -> Iterator[bytes]:
+    """The PNGs in every frame that can be opened, as far as it can."""
+    left, at = MOST, body.find(FRAME)
+    while at >= 0 and left > 0:
+        frame = _Frame(body, at)
+        for png in frame.pictures():
+            left -= len(png)
+            yield png
+        at = body.find(FRAME, frame.end)
+
+
+class _Frame:
+    """A frame that begins at `at`; `end` is where it ends, once its pictures were taken out."""
+
+    def __init__(self, body: bytes, at: int) -> None:
+        self._body, self._at = body, at
+        self.end = at + len(FRAME)
+
+    def pictures(self) -> Iterator[bytes]:
+        unpacker = _zstd.ZstdDecompressor(max_window_size=WIDEST_WINDOW).decompressobj()
+        held = b""
+        for at in range(self._at, len(self._body), _AT_ONCE):
+            piece = self._body[at : at + _AT_ONCE]
+            try:
+                held += cast("bytes", unpacker.decompress(piece))
+            except _zstd.ZstdError:
+                return
+            while held.startswith(PNG) and (end := held.find(_END)) >= 0:
+                yield held[: end + len(_END)]
+                held = held[end + len(_END) :]
+            if unpacker.eof:
+                self.end = at + len(piece) - len(cast("bytes", unpacker.unused_data))
+                return
+            if not held.startswith(PNG[: len(held)]) or len(held) > LARGEST_PNG:
+                return

@@ -1,0 +1,285 @@
+"""What stands beside each pack: all that the index knows of it, so that the index can be built again from packs alone.
+
+An archiving that made no page of its own, for all it had stood on pages already, leaves a manifest and no pack.
+
+    magic │ a zstd frame of JSON │ SHA-256 of all before it
+
+One that would be too long goes in parts, `<stem>.manifest`, `<stem>.2.manifest`, …; each can be read alone.
+"""
+
+import hashlib
+import re
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+import msgspec
+from msgspec import Struct, structs
+
+from memory.archive.frames import packer, unpack
+from memory.archive.packs.storage import Storage
+from memory.errors import Damaged
+
+SUFFIX = ".manifest"
+PACKLESS = "no-pack"
+WORKSPACE = "workspace.id"  # stands beside the packs: manifests of another workspace are told by it
+MAGIC = b"palimpsest-facts\x00\x01"
+LONGEST = 16 * 2**20  # bytes of JSON in one part: read, they take a tenth of a gigabyte at most
+PAGES_A_PART = 4_000
+ENTRIES_A_PART = 20_000
+
+_NAME = re.compile(r"(?P<stem>[^.]+)(\.(?P<part>[1-9]\d{0,3}))?\.manifest")
+
+
+class OfAnotherWorkspace(Damaged):
+    """The manifest is sound, and of a pack that another workspace made."""
+
+
+class ArchiveFact(Struct, frozen=True, kw_only=True):
+    """One archive that has pages or entries here. Times are milliseconds since 1970, UTC."""
+
+    seq: int  # its number in the index
+    label: str
+    created_ms: int
+    origin: str  # file | conversation | knowledge
+    tags: tuple[str, ...] = ()
+    pinned: bool = False
+    bare: bool = False
+    conversation: int = 0  # its number in the index, 0 for none
+
+
+class PageFact(Struct, frozen=True, kw_only=True):
+    """One page's row; `archive` counts in `Manifest.archives`."""
+
+    id: str
+    archive: int
+    number: int
+    mode: str
+    cell: str  # 8x16 | 6x12
+    position: int
+    chars: int
+    sha256: str  # of the page's text, hex
+    text_tokens: int
+    vision_tokens: int
+    factsheet: tuple[str, ...] = ()
+
+
+class ConversationFact(Struct, frozen=True, kw_only=True):
+    """A conversation that the entries belong to."""
+
+    seq: int  # its number in the index
+    source: str
+    id: str
+    title: str
+    created_ms: int
+    kind: str
+
+
+class EntryFact(Struct, frozen=True, kw_only=True):
+    """An entry whose text stands on pages. `spans` are (start, length, page id, start on the page), in characters.
+
+    `seq` is its number in the index: what is deleted there is told from what was lost by it.
+    """
+
+    seq: int
+    conversation: int  # counts in `Manifest.conversations`
+    id: str
+    parent: str  # its id; "" for none
+    kind: str
+    role: str
+    speaker: str
+    time_ms: int
+    chars: int
+    sha256: str  # of the entry's text, hex
+    spans: tuple[tuple[int, int, str, int], ...]
+    meta: str = ""  # JSON, "" for none
+    sent: str = ""  # SHA-256 of the parts sent with it, hex, "" for none
+    complete: bool = True
+    terms: str = ""  # SHA-256 of its terms' row, hex
+
+
+class HeldFact(Struct, frozen=True, array_like=True):
+    """That an archive holds a page of this pack, as its page of that number; it may have been drawn for another."""
+
+    archive: int  # counts in `PackManifest.archives`
+    number: int
+    page: str
+
+
+class PassageFact(Struct, frozen=True, array_like=True):
+    """Where a passage stands that is stored once; `hash` hex, places in characters of the page's text."""
+
+    hash: str
+    part: int
+    page: str
+    page_start: int
+    length: int
+
+
+class PackManifest(Struct, frozen=True, kw_only=True):
+    """What is known of one pack. `pack` is its file's name, "" where there is none."""
+
+    schema: int = 1
+    workspace: str = ""  # whose it is; `write_manifest` fills it in
+    part: int = 1
+    parts: int = 1
+    pack: str = ""
+    size: int = 0
+    sha256: str = ""
+    kind: str = "warm"  # warm | cold
+    created_ms: int = 0
+    archives: tuple[ArchiveFact, ...] = ()
+    pages: tuple[PageFact, ...] = ()
+    held: tuple[HeldFact, ...] = ()
+    passages: tuple[PassageFact, ...] = ()
+    conversations: tuple[ConversationFact, ...] = ()
+    entries: tuple[EntryFact, ...] = ()
+
+
+def manifest_name(pack: str) -> str:
+    """What stands beside a pack of that name; "" is for archives that have no page of their own."""
+    return (pack.partition(".")[0] or PACKLESS) + SUFFIX
+
+
+def manifest_names(storage: Storage) -> list[str]:
+    """Every manifest there, further parts too."""
+    return [name for name in storage.names() if _NAME.fullmatch(name)]
+
+
+def parts_of(name: str, names: Sequence[str]) -> list[str]:
+    """Those of the names that are parts of the manifest `name`, the first one first."""
+    stem = name.partition(".")[0]
+    found = [
+        (int(match["part"] or 1), one) for one in names if (match := _NAME.fullmatch(one)) and match["stem"] == stem
+    ]
+    return [one for _, one in sorted(found)]
+
+
+def write_manifest(storage: Storage, manifest: PackManifest) -> str:
+    """Writes it beside its pack, in place of what stood there; gives the name of its first part."""
+    names = storage.names()
+    name = manifest_name(manifest.pack)
+    stem, before = name.partition(".")[0], parts_of(name, names)
+    manifest = structs.replace(manifest, workspace=_own_workspace(storage, names))
+    written: list[str] = []
+    parts = list(_parts(manifest))
+    for number, part in enumerate(parts, 1):
+        written.append(name if number == 1 else f"{stem}.{number}{SUFFIX}")
+        storage.write(written[-1], encode_manifest(structs.replace(part, part=number, parts=len(parts))))
+    for left in set(before) - set(written):
+        storage.delete(left)
+    return name
+
+
+def delete_manifest(storage: Storage, pack: str) -> None:
+    """All parts of a pack's manifest; quiet where there is none."""
+    for name in parts_of(manifest_name(pack), storage.names()):
+        storage.delete(name)
+
+
+def encode_manifest(manifest: PackManifest) -> bytes:
+    body = MAGIC + packer()(msgspec.json.encode(manifest))
+    return body + hashlib.sha256(body).digest()
+
+
+def read_manifest(storage: Storage, name: str) -> PackManifest:
+    """One part, as it was written. Raises Damaged where it is anything else, or longer than one may be."""
+    size = storage.size(name)
+    if size > LONGEST:
+        raise _damaged(storage, name, f"it has {size:,} bytes")
+    body = storage.read(name)
+    sealed, sha256 = body[:-32], body[-32:]
+    if not body.startswith(MAGIC) or hashlib.sha256(sealed).digest() != sha256:
+        raise _damaged(storage, name, "its SHA-256 differs")
+    try:
+        found = msgspec.json.decode(unpack(sealed[len(MAGIC) :], limit=LONGEST), type=PackManifest)
+    except (msgspec.MsgspecError, RecursionError, Damaged) as error:
+        raise _damaged(storage, name, f"it cannot be read ({error})") from error
+    if manifest_name(found.pack).partition(".")[0] != name.partition(".")[0]:
+        raise _damaged(storage, name, f"it tells of another pack, {found.pack or 'none'}")
+    return found
+
+
+def read_parts(storage: Storage, pack: str, names: Sequence[str]) -> list[PackManifest]:
+    """All parts of a pack's manifest, none where there is none. Raises Damaged where not every part is there, sound and
+    of this workspace.
+    """
+    found = [(name, read_manifest(storage, name)) for name in parts_of(manifest_name(pack), names)]
+    whose = workspace_of(storage, names)
+    for at, (name, one) in enumerate(found, 1):
+        if (one.part, one.parts) != (at, len(found)):
+            raise _damaged(storage, name, f"it is part {one.part} of {one.parts}, and {len(found)} are here")
+        if one.workspace != whose:
+            raise OfAnotherWorkspace(
+                "A manifest of another workspace",
+                f"{name} in {storage.place} is of workspace {one.workspace}; this one is {whose or 'lost'}.",
+                "Move the pack and its manifest to where they belong.",
+            )
+    return [one for _, one in found]
+
+
+def workspace_of(storage: Storage, names: Sequence[str]) -> str:
+    """The id that manifests here carry; "" where none was written yet, or its file is lost."""
+    if WORKSPACE not in names or storage.size(WORKSPACE) > 64:
+        return ""
+    return storage.read(WORKSPACE).decode("ascii", "replace").strip()
+
+
+def settle_workspace(storage: Storage) -> bool:
+    """Where the id of this workspace is lost, it is the one that most manifests carry; whether it was."""
+    names = storage.names()
+    if workspace_of(storage, names):
+        return False
+    carried: Counter[str] = Counter()
+    for name in manifest_names(storage):
+        with suppress(Damaged):
+            carried[read_manifest(storage, name).workspace] += 1
+    if not carried:
+        return False
+    storage.write(WORKSPACE, carried.most_common(1)[0][0].encode("ascii"))
+    return True
+
+
+def _own_workspace(storage: Storage, names: Sequence[str]) -> str:
+    if found := workspace_of(storage, names):
+        return found
+    made = secrets.token_hex(16)
+    storage.write(WORKSPACE, made.encode("ascii"))
+    return made
+
+
+def _parts(manifest: PackManifest) -> Iterator[PackManifest]:
+    """The manifest in pieces that each stay under the bound: pages with archives, entries with conversations."""
+    pages, entries = manifest.pages, manifest.entries
+    if len(pages) <= PAGES_A_PART and len(entries) <= ENTRIES_A_PART:
+        yield manifest
+        return
+    bare = structs.replace(manifest, archives=(), pages=(), held=(), passages=(), conversations=(), entries=())
+    for start in range(0, len(pages), PAGES_A_PART):
+        some = pages[start : start + PAGES_A_PART]
+        ids = {page.id for page in some}
+        yield structs.replace(
+            bare,
+            archives=manifest.archives,
+            pages=some,
+            held=tuple(one for one in manifest.held if one.page in ids),
+            passages=tuple(one for one in manifest.passages if one.page in ids),
+        )
+    for start in range(0, len(entries), ENTRIES_A_PART):
+        few = entries[start : start + ENTRIES_A_PART]
+        used = sorted({entry.conversation for entry in few})
+        place = {old: new for new, old in enumerate(used)}
+        yield structs.replace(
+            bare,
+            conversations=tuple(manifest.conversations[at] for at in used),
+            entries=tuple(structs.replace(entry, conversation=place[entry.conversation]) for entry in few),
+        )
+
+
+def _damaged(storage: Storage, name: str, why: str) -> Damaged:
+    return Damaged(
+        "Damaged manifest",
+        f"{name} in {storage.place}: {why}.",
+        "`palimpsest check --repair` writes it anew from the index.",
+    )

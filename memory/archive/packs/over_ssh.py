@@ -1,0 +1,88 @@
+"""Packs over SSH (SFTP). Keys come from the agent and `~/.ssh`; the host must stand in known_hosts already."""
+
+import asyncio
+import secrets
+from contextlib import suppress
+from typing import Any, cast
+from urllib.parse import unquote, urlsplit
+
+from foundation.errors import Misuse
+from memory.archive.packs.remote import Remote, need
+from memory.errors import Unreachable
+
+
+class OverSsh(Remote):
+    """`ssh://[user@]host[:port]/folder`; `/~/folder` begins where the user is at home."""
+
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        if parts.password is not None:
+            raise Misuse(
+                "Where packs stand",
+                "A password does not belong into an address.",
+                "Use a key: `ssh-keygen`, then `ssh-copy-id HOST`.",
+            )
+        folder = unquote(parts.path).rstrip("/")
+        super().__init__(address.rstrip("/"), folder.removeprefix("/~/") or "/")
+        self._host = parts.hostname or ""
+        self._who = {"username": parts.username, "port": parts.port}
+        need("sshfs", "Packs over SSH", "ssh")
+        import asyncssh
+
+        self.trouble = (OSError, asyncssh.Error, asyncio.TimeoutError)
+        self._not_verifiable = asyncssh.HostKeyNotVerifiable
+
+    def _connect(self) -> Any:
+        import sshfs  # pyright: ignore[reportMissingTypeStubs]
+
+        fs = cast("Any", sshfs).SSHFileSystem(
+            self._host,
+            **{key: value for key, value in self._who.items() if value is not None},
+            known_hosts=(),  # the user's own file decides; sshfs by itself would take any host
+            connect_timeout=10,
+            login_timeout=20,
+            keepalive_interval=15,
+            skip_instance_cache=True,
+        )
+        fs.makedirs(self._folder, exist_ok=True)
+        return fs
+
+    def _end(self, connection: Any) -> None:
+        connection._finalize(connection.loop, connection._pool, connection._stack)
+
+    def _put(self, fs: Any, path: str, data: bytes) -> None:
+        from fsspec import asyn  # pyright: ignore[reportMissingTypeStubs]
+
+        folder, _, name = path.rpartition("/")
+        cast("Any", asyn).sync(fs.loop, _write_beside, fs, f"{folder}/.{name}.{secrets.token_hex(6)}.tmp", path, data)
+
+    def _unreachable(self, error: BaseException) -> Unreachable:
+        if isinstance(error, self._not_verifiable):
+            return Unreachable(
+                "An unknown host",
+                f"{self._host} is not in your known_hosts, or answers with another key. Nothing was sent.",
+                f"Look at its key with `ssh {self._host}` first: what is not known is never trusted here.",
+            )
+        return super()._unreachable(error)
+
+
+async def _write_beside(fs: Any, beside: str, path: str, data: bytes) -> None:
+    """A file of another name, synced where the server can, then renamed: whole, or not at all."""
+    import asyncssh
+
+    async with fs._pool.get() as channel:
+        try:
+            async with channel.open(beside, "wb", asyncssh.SFTPAttrs(permissions=0o600)) as file:
+                await file.write(data)
+                with suppress(asyncssh.SFTPOpUnsupported):
+                    await file.fsync()
+            try:
+                await channel.posix_rename(beside, path)
+            except asyncssh.SFTPOpUnsupported:  # a plain rename takes no name that is there
+                if await channel.exists(path):
+                    await channel.remove(path)
+                await channel.rename(beside, path)
+        except BaseException:
+            if await channel.exists(beside):
+                await channel.remove(beside)
+            raise

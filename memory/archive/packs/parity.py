@@ -1,0 +1,215 @@
+"""Parity beside a pack: Reed–Solomon blocks from which as many lost or damaged blocks of the pack come back.
+
+    magic │ head │ checks │ parity blocks │ checks │ head │ magic
+
+The pack is cut into blocks, dealt out to groups in turn, so that a hole or a cut-off end is shared by all of them. Each
+group of k blocks has m parity blocks, and any k of the k + m give all (zfec). A check of eight bytes says of every
+block whether it is whole; head and checks stand twice. https://pypi.org/project/zfec/
+"""
+
+import hashlib
+import struct
+from typing import Any, cast
+
+from msgspec import Struct
+
+from foundation.installing import install_extra
+from memory.archive.packs.storage import Storage
+from memory.errors import Damaged, MemoryTrouble
+from models.errors import MissingLibrary
+
+SUFFIX = ".parity"
+MAGIC = b"palparity\x00\x01"
+
+_HEAD = struct.Struct("<32sQIHH32s")  # SHA-256 of the pack, its bytes, bytes a block, k, m, SHA-256 of these
+_CHECK = 8
+_SMALL, _BLOCK, _LARGE = 256, 4096, 2**18  # bytes a block in packs up to so many, and above
+_MOST_SHARES = 256  # of one group: zfec counts in GF(256)
+_LARGEST_PACK, _LARGEST = 2**26, 2**27  # bytes
+
+
+class Layout(Struct, frozen=True):
+    """How a pack of `size` bytes is dealt out: k blocks of `block` bytes and m of parity in each group."""
+
+    sha256: bytes
+    size: int
+    block: int
+    k: int
+    m: int
+
+    @property
+    def blocks(self) -> int:
+        return -(-self.size // self.block)
+
+    @property
+    def groups(self) -> int:
+        return -(-self.blocks // self.k)
+
+
+def parity_name(pack: str) -> str:
+    return pack.partition(".")[0] + SUFFIX
+
+
+def write_parity(storage: Storage, pack: str, percent: int) -> int:
+    """Parity of `percent` of the pack's size, beside it; gives its bytes. Raises MissingLibrary, Damaged."""
+    encoder = _zfec().Encoder
+    body = storage.read(pack)
+    layout = _layout(body, percent)
+    data = _blocks(body, layout)
+    parity: list[bytes] = []
+    for group in range(layout.groups):
+        extra = list(range(layout.k, layout.k + layout.m))
+        parity += encoder(layout.k, layout.k + layout.m).encode(data[group :: layout.groups], extra)
+    head, checks = _head(layout), b"".join(map(_check, [*data, *parity]))
+    whole = b"".join([MAGIC, head, checks, *parity, checks, head, MAGIC])
+    storage.write(parity_name(pack), whole)
+    return len(whole)
+
+
+def parity_is_sound(storage: Storage, pack: str, sha256: bytes) -> bool:
+    """Whether the pack's parity is whole, to the last bit, and that of a pack with this hash."""
+    found = _opened(storage, pack)
+    return found.whole and found.layout.sha256 == sha256
+
+
+def mend(storage: Storage, pack: str, sha256: bytes, size: int) -> bytes | None:
+    """The whole pack, which has that hash and so many bytes, out of what is left of it and its parity.
+
+    None where there is no parity of it, or too much is lost. Raises MissingLibrary where nothing here reads it.
+    """
+    names = storage.names()
+    if parity_name(pack) not in names:
+        return None
+    try:
+        parity = _opened(storage, pack)
+        if (parity.layout.sha256, parity.layout.size) != (sha256, size):
+            return None
+        body = storage.read(pack, 0, min(size, storage.size(pack))) if pack in names else b""
+    except Damaged:
+        return None
+    mended = _mended(body, parity)
+    return mended if mended is not None and hashlib.sha256(mended).digest() == parity.layout.sha256 else None
+
+
+def _opened(storage: Storage, pack: str) -> "_Parity":
+    name = parity_name(pack)
+    if storage.size(name) > _LARGEST:
+        raise _damaged(f"it has {storage.size(name):,} bytes")
+    return _Parity(storage.read(name))
+
+
+def _mended(body: bytes, parity: "_Parity") -> bytes | None:
+    layout, decoder = parity.layout, _zfec().Decoder
+    data = [block if parity.is_sound(at, block) else None for at, block in enumerate(_blocks(body, layout))]
+    for group in range(layout.groups):
+        mine = data[group :: layout.groups]
+        if None not in mine:
+            continue
+        shares = [(at, block) for at, block in enumerate(mine) if block is not None]
+        shares += [(layout.k + at, block) for at, block in parity.sound_of(group)]
+        if len(shares) < layout.k:
+            return None
+        some = sorted(shares[: layout.k])
+        data[group :: layout.groups] = decoder(layout.k, layout.k + layout.m).decode(
+            [block for _, block in some], [number for number, _ in some]
+        )
+    return b"".join(block for block in data if block is not None)[: layout.size]
+
+
+class _Parity:
+    """A parity file, read. Raises Damaged where neither of its heads is whole, or they lie about its size."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self.layout = self._read_head()
+        layout = self.layout
+        self._count = layout.groups * (layout.k + layout.m)
+        self._data = layout.groups * layout.k
+        length = self._count * _CHECK
+        self._start = len(MAGIC) + _HEAD.size
+        self._parity_at = self._start + length
+        end = self._parity_at + layout.groups * layout.m * layout.block
+        if len(body) != end + length + _HEAD.size + len(MAGIC):
+            raise _damaged("its length is not what it says")
+        self._checks = (body[self._start : self._parity_at], body[end : end + length])
+
+    @property
+    def whole(self) -> bool:
+        head, checks = _head(self.layout), self._checks[0]
+        sound = all(self.is_sound(self._data + at, self._block(at)) for at in range(self.layout.groups * self.layout.m))
+        return (
+            sound
+            and checks == self._checks[1]
+            and self._body.startswith(MAGIC + head)
+            and self._body.endswith(head + MAGIC)
+        )
+
+    def is_sound(self, at: int, block: bytes) -> bool:
+        """Whether the block has one of its two checks. Data blocks come first, then parity, group after group."""
+        check, where = _check(block), slice(at * _CHECK, (at + 1) * _CHECK)
+        return any(checks[where] == check for checks in self._checks)
+
+    def sound_of(self, group: int) -> list[tuple[int, bytes]]:
+        """The group's whole parity blocks, with their number within it."""
+        first = group * self.layout.m
+        found = [(at, self._block(first + at)) for at in range(self.layout.m)]
+        return [(at, block) for at, block in found if self.is_sound(self._data + first + at, block)]
+
+    def _block(self, at: int) -> bytes:
+        start = self._parity_at + at * self.layout.block
+        return self._body[start : start + self.layout.block]
+
+    def _read_head(self) -> Layout:
+        ends = (len(MAGIC), len(self._body) - len(MAGIC) - _HEAD.size)
+        for at in ends:
+            words = self._body[at : at + _HEAD.size] if at >= 0 else b""
+            if len(words) == _HEAD.size and hashlib.sha256(words[:-32]).digest() == words[-32:]:
+                sha256, size, block, k, m, _ = _HEAD.unpack(words)
+                if not (
+                    0 < size <= _LARGEST_PACK and block in (_SMALL, _BLOCK) and k > 0 and 0 < m <= _MOST_SHARES - k
+                ):
+                    raise _damaged("it lies about its pack")
+                return Layout(sha256, size, block, k, m)
+        raise _damaged("its head is damaged")
+
+
+def _layout(body: bytes, percent: int) -> Layout:
+    if not 0 < percent <= 100:
+        raise ValueError(f"parity of {percent} percent")
+    block = _SMALL if len(body) <= _LARGE else _BLOCK
+    blocks, most = -(-len(body) // block), _MOST_SHARES * 100 // (100 + percent)
+    groups = -(-blocks // most)
+    k = -(-blocks // groups)
+    m = -(-k * percent // 100) + 1  # a hole of that share begins and ends within a block
+    return Layout(hashlib.sha256(body).digest(), len(body), block, k, min(m, _MOST_SHARES - k))
+
+
+def _blocks(body: bytes, layout: Layout) -> list[bytes]:
+    """All blocks of all groups, as many as the layout has: past the pack's end they are blank."""
+    size = layout.block
+    count = layout.groups * layout.k
+    return [body[at * size : (at + 1) * size].ljust(size, b"\x00") for at in range(count)]
+
+
+def _head(layout: Layout) -> bytes:
+    words = struct.pack("<32sQIHH", layout.sha256, layout.size, layout.block, layout.k, layout.m)
+    return words + hashlib.sha256(words).digest()
+
+
+def _check(block: bytes) -> bytes:
+    return hashlib.blake2b(block, digest_size=_CHECK).digest()
+
+
+def _zfec() -> Any:
+    try:
+        import zfec  # pyright: ignore[reportMissingImports,reportUnknownVariableType] -- it has no types
+    except ImportError as error:
+        raise MissingLibrary(
+            "Parity needs zfec", "Packs have parity beside them, and what reads it is not installed.",
+            install_extra("parity"),
+        ) from error  # fmt: skip
+    return cast("Any", zfec)
+
+
+def _damaged(why: str) -> MemoryTrouble:
+    return Damaged("Damaged parity", f"The parity of a pack cannot be used: {why}.", "`palimpsest check` names it.")

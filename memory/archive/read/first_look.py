@@ -1,0 +1,155 @@
+"""A look at the cells one by one: which glyphs each may be, and where wide ones begin."""
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from memory.archive.read.shapes import Floats, Places, Shapes
+
+_SURE = 0.4  # no pixel of the cell is further from the glyph's than this: it is that glyph
+_NARROW_MOST, _WIDE_MOST, _KNOWN_MOST = 12, 16, 16
+_COMMON = 10.0  # nats: a glyph less expected than that is never beyond doubt; a speck makes a dot an odd letter
+_CLEARLY = 0.15  # of a cell's light may differ
+_NEVER = np.float32(1e9)
+_LEAST_NOISE = 0.03**2
+
+
+class Items(Struct, frozen=True):
+    """Glyphs of one width on the page: `row` and `column` (n,), and `candidates` (n, k) places, the likeliest first."""
+
+    row: Places
+    column: Places
+    candidates: Places
+    open: NDArray[np.bool_]  # (n,) False where the first candidate is beyond doubt
+
+
+class FirstLook:
+    """Each cell's nearest glyphs, and each pair's. Cells are (rows, columns, h, w); `expected` as for `items`."""
+
+    def __init__(self, cells: Floats, narrow: Shapes, wide: Shapes, expected: Floats) -> None:
+        self.rows, self.columns = cells.shape[:2]
+        self._kinds = (narrow, wide)
+        flat = cells.reshape(self.rows * self.columns, *cells.shape[2:])
+        self._told = (narrow.describe(flat), np.zeros((0, 0), np.float32))
+        candidates, away, self.sure = _singles(flat, narrow)
+        self.sure &= expected[candidates[:, 0]] < _COMMON
+        plain = self.sure | _letters(narrow, candidates[:, 0], away[:, 0], self._told[0])
+        self.pairs = _pairs(self.sure.reshape(self.rows, self.columns), plain.reshape(self.rows, self.columns))
+        both = np.concatenate([flat[self.pairs], flat[self.pairs + 1]], axis=2)
+        self._told = (self._told[0], wide.describe(both))
+        wide_candidates, wide_away = wide.nearest(self._told[1], _WIDE_MOST)
+        self._candidates, self._away = (candidates, wide_candidates), (away, wide_away)
+        self.noise = self._misfit()
+
+    def items(self, expected: tuple[Floats, Floats], known: tuple[Places, Places]) -> tuple[Items, Items]:
+        """The narrow and the wide glyphs that are likeliest together, every cell in one of them.
+
+        `expected` are the nats against each glyph; `known` are glyphs that the page has elsewhere: they stand for
+        election in every cell.
+        """
+        self.sure &= expected[0][self._candidates[0][:, 0]] < _COMMON
+        every: Places = np.arange(self.rows * self.columns, dtype=np.intp)
+        narrow, narrow_cost = self._ranked(0, expected[0], known[0], every)
+        wide, wide_cost = self._ranked(1, expected[1], known[1], self.pairs)
+        narrow_cost[self.sure] = 0
+        begins = np.full(self.rows * self.columns, _NEVER, np.float32)
+        begins[self.pairs] = wide_cost
+        shape = (self.rows, self.columns)
+        starts = _cheapest(narrow_cost.reshape(shape), begins.reshape(shape)).ravel()
+        begun = np.flatnonzero(starts)
+        starts[begun + 1] = True
+        single = np.flatnonzero(~starts)
+        at = np.searchsorted(self.pairs, begun)
+        return (
+            Items(single // self.columns, single % self.columns, narrow[single], ~self.sure[single]),
+            Items(begun // self.columns, begun % self.columns, wide[at], np.ones(len(begun), np.bool_)),
+        )
+
+    def _ranked(self, kind: int, expected: Floats, known: Places, cells: Places) -> tuple[Places, Floats]:
+        """Candidates (n, k), the likeliest first, and the first's nats."""
+        candidates, away = self._candidates[kind], self._away[kind]
+        if len(known):
+            more, further = self._among(kind, known)
+            candidates, away = np.concatenate([candidates, more], axis=1), np.concatenate([away, further], axis=1)
+        cost = away / (2 * self.noise) + expected[candidates]
+        if kind == 0:
+            cost[self.sure, 0] = -1  # what is beyond doubt stays first
+        order = np.argsort(cost, axis=1, kind="stable")
+        rows = np.arange(len(cells))[:, None]
+        return candidates[rows, order], cost[rows, order][:, 0]
+
+    def _among(self, kind: int, known: Places) -> tuple[Places, Floats]:
+        """The nearest of the glyphs that are known, and their squared distances."""
+        told, table = self._told[kind], self._kinds[kind].told[known]
+        most = min(_KNOWN_MOST, len(known))
+        candidates = np.zeros((len(told), most), np.intp)
+        away = np.zeros((len(told), most), np.float32)
+        norms = (table * table).sum(axis=1)
+        for at in range(0, len(told), 1024):
+            some = told[at : at + 1024]
+            distance = (some * some).sum(axis=1)[:, None] + norms - 2 * some @ table.T
+            best = np.argpartition(distance, most - 1, axis=1)[:, :most]
+            candidates[at : at + 1024] = known[best]
+            away[at : at + 1024] = np.take_along_axis(distance, best, axis=1)
+        return candidates, np.maximum(away, 0)
+
+    def _misfit(self) -> float:
+        """The squared distance a number from the nearest glyph, in a middling cell with ink."""
+        away = self._away[0][:, 0].copy()
+        size, pair = self._told[0].shape[1], self._away[1][:, 0] / 2
+        away[self.pairs] = np.minimum(away[self.pairs], pair)
+        away[self.pairs + 1] = np.minimum(away[self.pairs + 1], pair)
+        inked = away[away > 0]
+        return max(float(np.median(inked)) / size, _LEAST_NOISE) if len(inked) else _LEAST_NOISE
+
+
+def _singles(flat: Floats, narrow: Shapes) -> tuple[Places, Floats, NDArray[np.bool_]]:
+    """Candidates, their distances, and which cells are beyond doubt."""
+    candidates = np.zeros((len(flat), _NARROW_MOST), np.intp)
+    away = np.zeros((len(flat), _NARROW_MOST), np.float32)
+    blank = np.abs(flat).max(axis=(1, 2)) < _SURE
+    candidates[blank] = narrow.place[0x20]
+    inked = np.flatnonzero(~blank)
+    candidates[inked], away[inked] = narrow.nearest(narrow.describe(flat[inked]), _NARROW_MOST)
+    sure = blank.copy()
+    for at in range(0, len(inked), 4096):
+        some = inked[at : at + 4096]
+        sure[some] = np.abs(flat[some] - narrow.ink(candidates[some, 0])).max(axis=(1, 2)) < _SURE
+    return candidates, away, sure
+
+
+def _letters(narrow: Shapes, first: Places, away: Floats, told: Floats) -> NDArray[np.bool_]:
+    """Cells that are clearly a letter or digit of ASCII; no half of a wide glyph looks like one."""
+    codes = narrow.codes[first]
+    letters = np.zeros(0x80, np.bool_)
+    letters[[code for code in range(0x80) if chr(code).isalnum()]] = True
+    return letters[np.minimum(codes, 0x7F)] & (away < _CLEARLY * (told * told).sum(axis=1))
+
+
+def _pairs(sure: NDArray[np.bool_], plain: NDArray[np.bool_]) -> Places:
+    """Where a wide glyph may begin: no glyph's left half is like a narrow glyph, so not where one is beyond doubt."""
+    begins = ~sure & ~plain
+    begins[:, :-1] &= ~(plain & ~sure)[:, 1:]
+    begins[:, -1] = False
+    return np.flatnonzero(begins)
+
+
+def _cheapest(narrow: Floats, wide: Floats) -> NDArray[np.bool_]:
+    """(rows, columns): where wide glyphs begin, so that each row's costs sum to the least (Viterbi)."""
+    rows, columns = narrow.shape
+    total = np.zeros((columns + 1, rows), np.float32)
+    by_wide = np.zeros((columns + 1, rows), np.bool_)
+    total[1] = narrow[:, 0]
+    for column in range(2, columns + 1):
+        one = total[column - 1] + narrow[:, column - 1]
+        two = total[column - 2] + wide[:, column - 2]
+        by_wide[column] = two < one
+        total[column] = np.minimum(one, two)
+    starts = np.zeros((rows, columns), np.bool_)
+    at = np.full(rows, columns)
+    every: Places = np.arange(rows, dtype=np.intp)
+    while (at > 0).any():
+        takes = by_wide[at, every] & (at > 0)
+        starts[every[takes], at[takes] - 2] = True
+        at = np.maximum(at - 1 - takes, 0)
+    return starts

@@ -1,0 +1,127 @@
+"""Where a page's grid of cells lies in a picture: at any scale from 0.7 to 4, in any surroundings, either way inverted.
+
+A picture that is a page and nothing else has its grid by its size alone. In any other one the lines of text betray
+their pitch, and the first words of the header, which are known, tell where they begin.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import NDArray
+
+from memory.archive.draw.modes import CELLS, Cell, Mode, modes_of
+from memory.archive.read.grid_header import header_likeness
+from memory.archive.read.grid_origin import header_origins
+from memory.archive.read.grid_pitch import pitches
+
+SMALLEST, LARGEST = 0.6, 4.3
+"""Picture pixels to a page pixel, with room for what a measurement is off."""
+_MOST_OF_A_ROW = 0.35  # a row that lost less than this still reads
+_SKEWED = 0.06  # the axes' scales differ by no more
+_KNOWN_HEADER = 0.5  # likeness from which a header stands there; other writing stays below 0.35
+
+
+class Grid(Struct, frozen=True):
+    """Cells in a picture, in picture pixels. `likeness` (-1 to 1) is how far the first cells look like a header's."""
+
+    x0: float
+    y0: float
+    cell_width: float
+    cell_height: float
+    columns: int
+    rows: int
+    cell: Cell
+    inverted: bool = False  # light on dark
+    likeness: float = 0.0
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """Picture pixels to a page pixel, (x, y)."""
+        return self.cell_width / self.cell.width, self.cell_height / self.cell.height
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Page pixels (width, height), with the margin that a page of so many cells has."""
+        width, height = self.columns * self.cell.width, self.rows * self.cell.height
+        sides = [mode.side for mode in modes_of(self.cell).values()]
+        across = [side for side in sides if side // self.cell.width == self.columns]
+        down = [side for side in sides if side // self.cell.height == self.rows]
+        return (across[0] if across else width, down[0] if down else height)
+
+    @property
+    def has_header(self) -> bool:
+        return self.likeness >= _KNOWN_HEADER
+
+
+def find_grid(grey: NDArray[np.uint8]) -> Iterator[Grid]:
+    """Where grids may lie in the picture (height, width), the likeliest first; few, in bounded time and memory."""
+    whole = sorted(_whole_pages(grey), key=lambda grid: -grid.likeness)
+    headed = [grid for grid in whole if grid.has_header]
+    yield from headed
+    if headed:
+        return
+    for pitch in pitches(grey):
+        for cell, x0, y0, scale, likeness in header_origins(grey, pitch):
+            grids = [whole_page(mode, scale, (x0, y0), likeness < 0) for mode in modes_of(cell).values()]
+            grids = [_within(grey, structs.replace(grid, likeness=abs(likeness))) for grid in grids]
+            yield from sorted(grids, key=lambda grid: _beyond(grey, grid))
+
+
+def _beyond(grey: NDArray[np.uint8], grid: Grid) -> float:
+    """How far the grid's width is from the picture's."""
+    return abs(grid.x0 + grid.columns * grid.cell_width - grey.shape[1])
+
+
+def _whole_pages(grey: NDArray[np.uint8]) -> Iterator[Grid]:
+    """The picture as a page of each mode, where its size allows, whole or cut on the right or below."""
+    height, width = grey.shape
+    inverted = _is_dark(grey)
+    for cell in CELLS:
+        for mode in modes_of(cell).values():
+            x, y = width / mode.side, height / mode.side
+            even = abs(x / y - 1) <= _SKEWED
+            for scale in [(x, y)] if even else [(x, x), (y, y)]:  # one side may have been cut
+                if SMALLEST <= scale[0] <= LARGEST:
+                    yield with_likeness(grey, _within(grey, whole_page(mode, scale, (0.0, 0.0), inverted)))
+
+
+def whole_page(mode: Mode, scale: tuple[float, float], origin: tuple[float, float], inverted: bool) -> Grid:
+    """All of a mode's cells, from `origin` (x, y) on."""
+    return Grid(
+        x0=origin[0],
+        y0=origin[1],
+        cell_width=mode.cell.width * scale[0],
+        cell_height=mode.cell.height * scale[1],
+        columns=mode.columns,
+        rows=mode.rows,
+        cell=mode.cell,
+        inverted=inverted,
+    )
+
+
+def with_likeness(grey: NDArray[np.uint8], grid: Grid) -> Grid:
+    """The same grid, with how far it looks as if a header stood there."""
+    likeness = header_likeness(grey, (grid.x0, grid.y0), grid.scale, grid.cell)
+    return Grid(
+        grid.x0,
+        grid.y0,
+        grid.cell_width,
+        grid.cell_height,
+        grid.columns,
+        grid.rows,
+        grid.cell,
+        inverted=grid.inverted,
+        likeness=-likeness if grid.inverted else likeness,
+    )
+
+
+def _is_dark(grey: NDArray[np.uint8]) -> bool:
+    step = max(1, min(grey.shape) // 256)
+    return bool(np.median(grey[::step, ::step]) < 128)
+
+
+def _within(grey: NDArray[np.uint8], grid: Grid) -> Grid:
+    """Without the rows that the picture lost."""
+    rows = int((grey.shape[0] - grid.y0) / grid.cell_height + _MOST_OF_A_ROW)
+    return structs.replace(grid, rows=max(1, min(grid.rows, rows)))

@@ -1,0 +1,132 @@
+"""One picture read, timed, by the best reader that can.
+
+In this order: the cell reader; the nearest glyph; an OCR engine, line by line on the known grid; the engine on the
+whole picture, for those that are not ours. Only a page whose text has the hash in its header is exact. What the nearest
+glyph reads without that hash goes to an OCR engine too: where the two agree on every line, it is verified.
+"""
+
+import time
+from pathlib import Path
+
+from foundation.errors import PalimpsestError
+from foundation.installing import install_extra
+from foundation.trust import Trust
+from memory.archive.passage import PageText
+from memory.archive.read.cells import ENGINE, Reading, read
+from memory.archive.read.ocr_pages import Found, OnLine, by_ocr, seconded
+from memory.errors import NotAPage, NotFound
+from models.ocr.open import engine_named
+from models.ocr.port import OcrEngine
+
+READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "server")
+"""What `engine` may be: `auto` for all of them in order."""
+NEAREST = "nearest"
+_LARGEST_FILE = 64 * 2**20
+
+
+def read_picture(
+    picture: Path | bytes,
+    *,
+    label: str = "",
+    sha256: str = "",
+    page_id: str = "",
+    engine: str = "auto",
+    ocr: OcrEngine | None = None,
+    on_line: OnLine | None = None,
+) -> PageText:
+    """The picture's text. Where the index knows its hash and id, the page must agree with both to be exact.
+
+    `ocr` reads what is beyond our own two readers; without it, `auto` keeps to these. `engine` names one reader alone.
+    `on_line` is told how many lines OCR has read, and of how many; raising from it stops the reading.
+    Raises NotAPage, NotFound, and what the engine raises.
+    """
+    began = time.perf_counter()
+    data = picture if isinstance(picture, bytes) else _bytes(picture)
+    match engine:
+        case "auto":
+            found = _in_order(data, ocr, on_line)
+        case "cells":
+            found = _by_cells(data)
+        case "nearest":
+            found = _by_nearest(data)
+        case _:
+            found = by_ocr(data, ocr or engine_named(engine), on_line)
+    ms = (time.perf_counter() - began) * 1000
+    header = found.header
+    trust, doubt = found.trust, found.doubt
+    another = header is not None and ((sha256 and header.sha256 != sha256) or (page_id and header.page != page_id))
+    if another and trust is not Trust.APPROXIMATE:  # a sound page, but not the one that should be here
+        trust, doubt = Trust.APPROXIMATE, tuple(range(1, found.text.count("\n") + 2))
+    return PageText(
+        text=found.text,
+        trust=trust,
+        engine=found.engine,
+        read_ms=round(ms, 3),
+        doubt=doubt,
+        page_id=header.page if header else "",
+        number=header.number if header else 0,
+        label=label,
+        heads=found.heads,
+        told=found.told,
+    )
+
+
+def _in_order(data: bytes, ocr: OcrEngine | None, on_line: OnLine | None) -> Found:
+    try:
+        best = _by_ours(data)
+    except NotAPage as error:
+        if ocr is None:
+            raise _nobody_reads(error) from error
+        return by_ocr(data, ocr, on_line)
+    if best.trust is Trust.EXACT or ocr is None:
+        return best
+    try:
+        return seconded(best, data, ocr, on_line)
+    except PalimpsestError as error:  # a second reader is no condition for the first
+        return best.saying(f"No second reader looked at it: {error.message}")
+
+
+def _by_ours(data: bytes) -> Found:
+    """By the cells, where these are exact; else by the nearest glyph, which knows all that the cells do, and more."""
+    found: Found | None = None
+    try:
+        found = _by_cells(data)
+        return found if found.trust is Trust.EXACT else _by_nearest(data)
+    except NotAPage:
+        return found if found is not None else _by_nearest(data)
+
+
+def _by_cells(data: bytes) -> Found:
+    return _found(read(data), ENGINE)
+
+
+def _by_nearest(data: bytes) -> Found:
+    from memory.archive.read.nearest import read_nearest  # a page that is whole never needs it
+
+    return _found(read_nearest(data), NEAREST)
+
+
+def _found(reading: Reading, engine: str) -> Found:
+    return Found(
+        text=reading.text,
+        trust=reading.trust,
+        engine=engine,
+        doubt=reading.doubt,
+        header=reading.header,
+        heads=reading.heads,
+    )
+
+
+def _nobody_reads(told: NotAPage) -> NotAPage:
+    """What our own readers said, with the command that brings one who reads other pictures."""
+    hint = f"An OCR engine reads other pictures, and none is installed: {install_extra('rapidocr')}"
+    return NotAPage(told.title, told.message, hint)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise NotAPage("Picture too large", f"{path} has more than 64 MB; a page of ours has 0.2 MB.")
+        return path.read_bytes()
+    except OSError as error:
+        raise NotFound("No such picture", f"{path} cannot be read: {error.strerror}.") from error
