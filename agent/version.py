@@ -7,7 +7,7 @@ from foundation.installing import DISTRIBUTION
 
 
 def version() -> str:
-    """`0.1.0`, or `unknown` where the program runs without being installed."""
+    """`0.2.0`, or `unknown` where the program runs without being installed."""
     try:
         return installed_version(DISTRIBUTION)
     except PackageNotFoundError:
