@@ -23,8 +23,9 @@ import zstandard  # noqa: F401
 
 from foundation.clock import SystemClock
 from foundation.privacy import as_given
-from memory.archive import adopting, bindery, inspection, moving, releasing, repack  # noqa: F401
 from memory.archive.draw.glyphs import glyphs
+from memory.archive.keep import bindery, moving, releasing, repack  # noqa: F401
+from memory.archive.mend import adopting, inspection  # noqa: F401
 from memory.archive.mend.keeping import Damages
 from memory.archive.mend.repair import repair
 from memory.archive.vault import Vault

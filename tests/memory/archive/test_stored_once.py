@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def code(*names: str) -> str:
+    """Files of the archive's rooms, as text that is like itself: `draw/page`."""
     return "".join((ROOT / "memory" / "archive" / f"{name}.py").read_text("utf-8") for name in names)
 
 
@@ -40,7 +41,7 @@ def assert_exact(vault: Vault, cold: ColdStore, entry: Entry, text: str) -> None
 
 
 def test_a_file_that_a_tool_read_twice_is_drawn_once(vault: Vault, cold: ColdStore, say: Say) -> None:
-    text = code("page", "cells")
+    text = code("draw/page", "read/cells")
     first = say(text, role=Role.TOOL)
     vault.archive_entries([first], label="first")
     before = drawn_chars(vault)
@@ -56,7 +57,7 @@ def test_a_file_that_a_tool_read_twice_is_drawn_once(vault: Vault, cold: ColdSto
 
 
 def test_a_line_on_the_page_says_where_the_rest_stands(vault: Vault, say: Say) -> None:
-    text = code("page")
+    text = code("draw/page")
     first = vault.archive_entries([say(text)], label="first")
     second = vault.archive_entries([say(text + "# And so on.\n")], label="second")
     (page,) = second.pages
@@ -67,7 +68,7 @@ def test_a_line_on_the_page_says_where_the_rest_stands(vault: Vault, say: Say) -
 
 
 def test_entries_archived_together_share_too(vault: Vault, cold: ColdStore, say: Say) -> None:
-    text = code("cells")
+    text = code("read/cells")
     entries = [say(f"Read {n}\n{text}", role=Role.TOOL) for n in range(4)]
     archived = vault.archive_entries(entries, label="overflow")
     assert drawn_chars(vault) < 1.5 * len(text)
@@ -86,7 +87,7 @@ def test_short_repeats_are_drawn_again(vault: Vault, say: Say) -> None:
 def test_deleting_one_conversation_breaks_none_that_stands_on_its_pages(
     vault: Vault, cold: ColdStore, workspace: Workspace, say: Say
 ) -> None:
-    text, secret = code("page", "cells"), "The xylophone is under the stairs.\n"
+    text, secret = code("draw/page", "read/cells"), "The xylophone is under the stairs.\n"
     gone = say(secret + text)
     vault.archive_entries([gone], label="gone")
     other = cold.new_conversation()
@@ -111,7 +112,7 @@ def test_a_page_that_goes_leaves_the_packs_it_shared(vault: Vault, cold: ColdSto
 
     gone = say("The xylophone is under the stairs. " * 20)
     vault.archive_entries([gone], label="gone")
-    vault.archive_text(as_given(code("flow")), label="kept")
+    vault.archive_text(as_given(code("draw/flow")), label="kept")
     vault.repacking.run(rest=timedelta(0), least=1)
     (mixed,) = cold.read(ledger.pack_rows)
     vault.release(cold.delete_conversation(gone.conversation_seq))
@@ -119,7 +120,7 @@ def test_a_page_that_goes_leaves_the_packs_it_shared(vault: Vault, cold: ColdSto
     assert row.name != mixed.name
     assert mixed.name not in vault.storage.names()
     assert len(vault.pages()) == len(cold.read(lambda db: ledger.pages_of_pack(db, row.name)))
-    assert vault.read_page(vault.pages()[0].id).text in code("flow")
+    assert vault.read_page(vault.pages()[0].id).text in code("draw/flow")
     assert vault.check() == []
 
 
@@ -136,7 +137,7 @@ def test_a_kill_between_deleting_and_letting_go_is_made_good(vault: Vault, cold:
 
 
 def test_a_file_archived_again_takes_no_page_of_its_own(vault: Vault, cold: ColdStore) -> None:
-    text = code("page", "cells", "glyphs")
+    text = code("draw/page", "read/cells", "draw/glyphs")
     first = vault.archive_text(as_given(text), label="first")
     packs = cold.read(ledger.pack_rows)
     second = vault.archive_text(as_given(text), label="second")
@@ -148,7 +149,9 @@ def test_a_file_archived_again_takes_no_page_of_its_own(vault: Vault, cold: Cold
 
 
 def test_an_edited_file_shares_the_pages_that_hold_its_words(vault: Vault) -> None:
-    text = code("page", "cells", "glyphs", "header", "modes", "pixels", "cells", "flow")
+    text = code(
+        "draw/page", "read/cells", "draw/glyphs", "draw/header", "draw/modes", "draw/pixels", "read/cells", "draw/flow"
+    )
     first = vault.archive_text(as_given(text), label="first")
     edited = text[:9000] + "\n# A line more.\n" + text[9000:]
     second = vault.archive_text(as_given(edited), label="second")
@@ -159,7 +162,7 @@ def test_an_edited_file_shares_the_pages_that_hold_its_words(vault: Vault) -> No
 
 
 def test_another_mode_is_drawn_anew(vault: Vault) -> None:
-    text = code("cells", "page", "glyphs", "pixels")
+    text = code("read/cells", "draw/page", "draw/glyphs", "draw/pixels")
     vault.archive_text(as_given(text), label="first")
     again = vault.archive_text(as_given(text), label="second", mode="large")
     assert again.pages[0].mode == "large"
@@ -169,7 +172,7 @@ def test_another_mode_is_drawn_anew(vault: Vault) -> None:
 
 @pytest.mark.parametrize("goes", ["first", "second"])
 def test_files_that_share_pages_outlive_each_other(vault: Vault, cold: ColdStore, goes: str) -> None:
-    text = code("page", "cells", "glyphs")
+    text = code("draw/page", "read/cells", "draw/glyphs")
     archived = {name: vault.archive_text(as_given(text), label=name) for name in ("first", "second")}
     whose = {row.label: row.conversation or 0 for row in vault.archives()}
     vault.release(cold.delete_conversation(whose[goes]))
@@ -183,7 +186,7 @@ def test_files_that_share_pages_outlive_each_other(vault: Vault, cold: ColdStore
 
 
 def test_an_archive_that_no_entry_stands_for_keeps_its_pages(vault: Vault, cold: ColdStore) -> None:
-    text = code("page", "cells")
+    text = code("draw/page", "read/cells")
     bare = vault.archive_text(as_given(text), label="bare", keep_entry=False)
     vault.archive_text(as_given(text), label="second")
     (second, _) = vault.archives()
@@ -193,7 +196,7 @@ def test_an_archive_that_no_entry_stands_for_keeps_its_pages(vault: Vault, cold:
 
 # ── the law ──
 
-BASE = code("page", "cells", "header")
+BASE = code("draw/page", "read/cells", "draw/header")
 
 
 @st.composite
