@@ -5,11 +5,14 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from memory.archive.read.shapes import Floats, Places, Shapes
+from memory.archive.read.wide_look import nearest_wide
 
 _SURE = 0.4  # no pixel of the cell is further from the glyph's than this: it is that glyph
 _NARROW_MOST, _WIDE_MOST, _KNOWN_MOST = 12, 16, 16
+_MOST_WEIGHED = 16
 _COMMON = 10.0  # nats: a glyph less expected than that is never beyond doubt; a speck makes a dot an odd letter
 _CLEARLY = 0.15  # of a cell's light may differ
+_STROKES = (0x2500, 0x2501, 0x2504, 0x2505, 0x2508, 0x2509, 0x254C, 0x254D)  # what half of 一 looks like
 _NEVER = np.float32(1e9)
 _LEAST_NOISE = 0.03**2
 
@@ -32,12 +35,12 @@ class FirstLook:
         flat = cells.reshape(self.rows * self.columns, *cells.shape[2:])
         self._told = (narrow.describe(flat), np.zeros((0, 0), np.float32))
         candidates, away, self.sure = _singles(flat, narrow)
-        self.sure &= expected[candidates[:, 0]] < _COMMON
+        self.sure &= (expected[candidates[:, 0]] < _COMMON) & ~np.isin(narrow.codes[candidates[:, 0]], _STROKES)
         plain = self.sure | _letters(narrow, candidates[:, 0], away[:, 0], self._told[0])
         self.pairs = _pairs(self.sure.reshape(self.rows, self.columns), plain.reshape(self.rows, self.columns))
         both = np.concatenate([flat[self.pairs], flat[self.pairs + 1]], axis=2)
         self._told = (self._told[0], wide.describe(both))
-        wide_candidates, wide_away = wide.nearest(self._told[1], _WIDE_MOST)
+        wide_candidates, wide_away = nearest_wide(self._told[1], self.pairs, wide, _WIDE_MOST)
         self._candidates, self._away = (candidates, wide_candidates), (away, wide_away)
         self.noise = self._misfit()
 
@@ -76,7 +79,8 @@ class FirstLook:
             cost[self.sure, 0] = -1  # what is beyond doubt stays first
         order = np.argsort(cost, axis=1, kind="stable")
         rows = np.arange(len(cells))[:, None]
-        return candidates[rows, order], cost[rows, order][:, 0]
+        order = order[:, :_MOST_WEIGHED]
+        return candidates[rows, order], cost[rows, order[:, :1]][:, 0]
 
     def _among(self, kind: int, known: Places) -> tuple[Places, Floats]:
         """The nearest of the glyphs that are known, and their squared distances."""

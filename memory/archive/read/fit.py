@@ -34,24 +34,36 @@ class Fit:
     def __init__(self, sight: Sight, kinds: tuple[tuple[Shapes, Items], ...]) -> None:
         self.sight, self.kinds = sight, kinds
         self.noise = _LEAST_NOISE
-        self._seen = sight.y.weights.T @ sight.ink @ sight.x.weights
+        self._seen = sight.gathered(sight.ink)
         cell = sight.grid.cell
         self._down = _runs(sight.y.gram, cell.height, cell.height)
         self._across = {shapes.size[1]: _runs(sight.x.gram, shapes.size[1], cell.width) for shapes, _ in kinds}
+        self._last = sight.grid.columns + 3
+        self._stirred = np.zeros((0, 0), np.bool_)
         self.best = [np.zeros(len(items.row), np.intp) for _, items in kinds]
         self.page: Floats = np.zeros((sight.y.size, sight.x.size), np.float32)
         for kind in range(len(kinds)):
             self._draw(kind, np.arange(len(self.best[kind])))
 
     def settle(self, penalties: tuple[Floats, Floats] | None = None) -> None:
-        """Sweep until nothing changes. `penalties` (nats a glyph, by kind and place) decide what is open."""
+        """Sweep until nothing changes. `penalties` (nats a glyph, by kind and place) decide what is open.
+
+        A glyph is weighed again where one beside it changed.
+        """
         colours = [self._colours(kind) for kind in range(len(self.kinds))]
+        grid = self.sight.grid
+        self._stirred = np.ones((grid.rows + 2, grid.columns + 4), np.bool_)  # with a cell's border above, two left
         for _ in range(_SWEEPS):
             changed = 0
             for colour in range(4):
+                chosen = [
+                    np.flatnonzero(items.open & (of == colour) & self._stirred[items.row + 1, items.column + 2])
+                    for (_, items), of in zip(self.kinds, colours, strict=True)
+                ]
+                if not any(len(some) for some in chosen):
+                    continue
                 rest = self._rest()
-                for kind, (_, items) in enumerate(self.kinds):
-                    some = np.flatnonzero(items.open & (colours[kind] == colour))
+                for kind, some in enumerate(chosen):
                     changed += self._choose(kind, some, rest, penalties)
             if not changed:
                 return
@@ -66,7 +78,7 @@ class Fit:
         clipped = self.sight.clipped(shown)
         away = np.abs(self.sight.ink - clipped)
         beyond = np.where(away < _CLIPPED, shown - clipped, 0)
-        self._seen = self.sight.y.weights.T @ (self.sight.ink + beyond) @ self.sight.x.weights
+        self._seen = self.sight.gathered(self.sight.ink + beyond)
         specks = float((away > _SPECK).mean())
         flat = 1 / (2 * np.log(1 / specks)) if 1e-5 < specks < _MOST_SPECKS else 0.0
         self.noise = max(float((away * away).mean()), _LEAST_NOISE, flat)
@@ -87,7 +99,7 @@ class Fit:
 
     def _rest(self) -> Floats:
         """What the page leaves unexplained, by page pixel."""
-        return self._seen - self.sight.y.gram @ self.page @ self.sight.x.gram
+        return self._seen - self.sight.x.shared.right(self.sight.y.shared.left(self.page))
 
     def _choose(self, kind: int, some: Places, rest: Floats, penalties: tuple[Floats, Floats] | None) -> int:
         changed = 0
@@ -97,6 +109,7 @@ class Fit:
             moved = best != self.best[kind][batch]
             self.best[kind][batch] = best
             self._draw(kind, batch[moved])
+            self._stir(kind, batch, batch[moved])
             changed += int(moved.sum())
         return changed
 
@@ -127,6 +140,13 @@ class Fit:
             ends = items.column[batch, None] * cell.width + np.arange(shapes.size[1])
             ink = shapes.ink(items.candidates[batch, self.best[kind][batch]])
             self.page[lines[:, :, None], ends[:, None, :]] = ink
+
+    def _stir(self, kind: int, weighed: Places, moved: Places) -> None:
+        _, items = self.kinds[kind]
+        self._stirred[items.row[weighed] + 1, items.column[weighed] + 2] = False
+        for down in range(3):
+            for across in range(5 + kind):
+                self._stirred[items.row[moved] + down, np.minimum(items.column[moved] + across, self._last)] = True
 
     def _colours(self, kind: int) -> NDArray[np.intp]:
         """Glyphs of one colour of four share no light: they can be chosen at once."""

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.archive.read.banded import Banded
+
 Floats = NDArray[np.floating[Any]]
 
 KERNELS = ("bicubic", "lanczos", "bilinear", "box", "nearest")
@@ -43,9 +45,24 @@ class Axis:
         return np.linalg.solve(self.gram + _DAMPING * max(self.scale, 0.5) * _one(self.size), self.weights.T)
 
     @cached_property
+    def forth(self) -> Banded:
+        """From page to picture: `weights`."""
+        return Banded(self.weights)
+
+    @cached_property
+    def back(self) -> Banded:
+        """From picture to page: the transpose of `weights`."""
+        return Banded(self.weights.T)
+
+    @cached_property
+    def shared(self) -> Banded:
+        """`gram`."""
+        return Banded(self.gram)
+
+    @cached_property
     def gram(self) -> Floats:
         """(size, size): how much of one page pixel's light two of them share in the picture."""
-        return self.weights.T @ self.weights
+        return self.back.left(self.weights)
 
 
 @lru_cache(maxsize=16)

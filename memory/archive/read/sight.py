@@ -40,7 +40,11 @@ class Sight:
 
     def overshot(self, page: Floats) -> Floats:
         """The picture of such a page, before it is cut off at white and black."""
-        return self.y.weights @ page @ self.x.weights.T
+        return self.x.forth.right(self.y.forth.left(page))
+
+    def gathered(self, shown: Floats) -> Floats:
+        """How much of each page pixel's light such a picture has."""
+        return self.x.back.right(self.y.back.left(shown))
 
     def clipped(self, shown: Floats) -> Floats:
         """As a file holds it."""
