@@ -158,7 +158,7 @@ def show(ref: str) -> None:
     settings = invocation.reading.config.knowledge
     with invocation.memory() as memory:
         knowledge = memory.knowledge
-        known = _one(knowledge.find([ref]), ref)
+        known = _one(knowledge.find(_settled((ref,), invocation.here)), ref)
         passage = knowledge.text(known)
         places, pictures = knowledge.places(known), knowledge.pictures(known)
         remembered = next(one for one in knowledge.memories(settings.max_vision_tokens) if one.known.seq == known.seq)

@@ -4,16 +4,20 @@ Killed anywhere, what was added stays, nothing stands twice, and the same comman
 never stops the rest.
 """
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
+import apsw
+
 from foundation.clock import to_ms
+from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
-from memory.errors import AlreadyThere
+from memory.errors import AlreadyThere, StoreTrouble, Unreachable
 from memory.knowledge import rows
 from memory.knowledge.errors import NotOurs, Unreadable
 from memory.knowledge.keeping import File, Keeping
@@ -26,6 +30,9 @@ from memory.knowledge.walking import Met, walk
 
 OnProgress = Callable[[AddProgress], None]
 MOST_CHARS = 50_000_000
+_OF_ONE_FILE = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError)
+"""What the store says of one file's rows; all else that it raises is of the store itself."""
+_OURS = "That is a defect of ours: please report it."
 
 
 class Adding:
@@ -50,7 +57,10 @@ class Adding:
     def run(self, paths: Sequence[Path], on_progress: OnProgress | None = None) -> None:
         """Adds all that the paths name; `report` says what came of it, and is right at any moment."""
         met = [one for path in paths for one in self._met(path)]
-        files = list({one.path: one for one in met if not one.why}.values())
+        firsts = dict[str, Met]()
+        for one in sorted(met, key=lambda one: one.linked):  # a file itself before links to it
+            firsts.setdefault(one.path, one)
+        files = [one for one in met if not one.why and firsts[one.path] is one]
         for number, one in enumerate(files):
             if on_progress is not None:
                 on_progress(AddProgress(number, len(files), one.name))
@@ -93,6 +103,14 @@ class Adding:
             self.report.bad.append(Told(one.name, one.path, error.message, error.hint))
         except OSError as error:
             self._not_read(one, error)
+        except (StoreTrouble, Unreachable):
+            raise
+        except PalimpsestError as error:
+            self.report.bad.append(Told(one.name, one.path, error.message, error.hint))
+        except Exception as error:  # one file's, whatever it is: the others go on, and the person reads its name
+            if isinstance(error, apsw.Error) and not isinstance(error, _OF_ONE_FILE):
+                raise
+            self.report.bad.append(Told(one.name, one.path, _unexpected(error), _OURS))
 
     def _not_read(self, one: Met, error: OSError) -> None:
         """One file that the disk refuses is a bad file; a full disk or a broken store ends the run."""
@@ -113,7 +131,7 @@ class Adding:
                 f"it has {about.st_size:,} bytes; {self._options.max_file_mb} MB are the most",
                 "palimpsest config set knowledge.max_file_mb N",
             )
-        file = File(one, path.read_bytes(), about.st_mtime_ns)
+        file = File(one, _bytes(path), about.st_mtime_ns)
         if fresh and known and known.sha256 == file.sha256:
             self._unchanged(one, known, file.mtime_ns)
             return
@@ -147,8 +165,33 @@ def _stands(known: Known, about: os.stat_result) -> bool:
     return not known.missing and (known.bytes, known.mtime_ns) == (about.st_size, about.st_mtime_ns)
 
 
+def _bytes(path: Path) -> bytes:
+    """Raises Unreadable: a disk that fails in the middle names no file."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Unreadable(error.strerror or str(error)) from error
+
+
+def _unexpected(error: Exception) -> str:
+    """What nobody foresaw, by its name and on one line."""
+    what = " ".join(str(error).split())[:200]
+    return f"an unexpected {type(error).__name__}" + (f" ({what})" if what else "")
+
+
 def _read(file: File, sight: Callable[[], Sight | None]) -> Document:
-    document = read_file(file.raw, file.met.name, sight())
+    """Raises NotOurs, Unreadable, and for a full disk OSError."""
+    eyes = sight()
+    try:
+        document = read_file(file.raw, file.met.name, eyes)
+    except (NotOurs, Unreadable):
+        raise
+    except PalimpsestError as error:
+        raise Unreadable(error.message, error.hint) from error
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise
+        raise Unreadable(_unexpected(error), _OURS) from error
     if not document.text.strip():
         raise NotOurs("there is nothing in it")
     if len(document.text) > MOST_CHARS:

@@ -20,13 +20,14 @@ from memory.knowledge import gone, rows
 from memory.knowledge.asking import asked
 from memory.knowledge.forgetting import Standing
 from memory.knowledge.known import Known, View
-from memory.knowledge.patterns import importance_of, means
+from memory.knowledge.patterns import as_pattern, importance_of, is_named, meant
 from memory.knowledge.picking import Brought, Cost, KnowledgeContext, Limits, candidates, in_view_first, picked
 from memory.knowledge.readers.document import Place, Sight
 from memory.knowledge.report import AddOptions, AddReport, Told
 from memory.knowledge.score import DEFAULT_IMPORTANCE, MOST_IMPORTANT
 from memory.knowledge.settings import KnowledgeSettings
 from memory.knowledge.showing import Shower
+from memory.knowledge.walking import is_utf8
 from memory.knowledge.weighing import Remembered, Stats, Weighing, stats_of
 from memory.search import Query, Results
 from models.tokens import estimate
@@ -71,7 +72,8 @@ class Knowledge:
         options, settings = options or AddOptions(), settings or KnowledgeSettings()
         before = self._weighing.standings(settings.max_vision_tokens)
         if options.importance is not None:
-            self.set_importance([str(path.resolve()) for path in paths], options.importance)
+            named = [str(path.resolve()) for path in paths]
+            self.set_importance([as_pattern(name) for name in named if is_utf8(name)], options.importance)
         adding = Adding(self._workspace, self._vault(), self._cold, options, sight or installed_sight)
         adding.report = report or adding.report
         adding.run(paths, on_progress)
@@ -101,14 +103,15 @@ class Knowledge:
         return self._weighing.remembered(max_vision_tokens)
 
     def find(self, refs: Sequence[str]) -> list[Known]:
-        """The memories that ids, names, paths or patterns mean, by name. Raises NotFound where one means none."""
+        """The memories that ids, names, paths or patterns mean, by name: what is so called to the letter goes before
+        what a pattern means. Raises NotFound where one means none."""
         memories = self._current()
         found: dict[int, Known] = {}
         for ref in refs:
-            meant = [known for known in memories if means(ref, known)]
-            if not meant:
+            some = meant(ref, memories)
+            if not some:
                 raise NotFound("Nothing by that name", f"No file that was added is “{ref}”.", _LIST)
-            found.update({known.seq: known for known in meant})
+            found.update({known.seq: known for known in some})
         return sorted(found.values(), key=lambda known: (known.name, known.source))
 
     def text(self, known: Known) -> Passage:
@@ -156,12 +159,17 @@ class Knowledge:
         now = to_ms(self._cold.clock.now())
 
         def transaction(db: apsw.Connection) -> list[Known]:
+            memories, some = rows.current(db), dict[int, Known]()
             for place, pattern in enumerate(patterns):
-                rows.keep_pattern(db, clear(pattern), importance, now + place)
-            kept = rows.patterns(db)
-            meant = [known for known in rows.current(db) if any(means(pattern, known) for pattern in patterns)]
-            rows.set_importance(db, {known.seq: importance_of(known, kept, DEFAULT_IMPORTANCE) for known in meant})
-            return meant
+                to_the_letter = any(is_named(pattern, known) for known in memories)
+                kept = as_pattern(pattern) if to_the_letter else pattern
+                rows.keep_pattern(db, clear(kept), importance, now + place)
+                some.update({known.seq: known for known in meant(pattern, memories)})
+            said = rows.patterns(db)
+            rows.set_importance(
+                db, {seq: importance_of(known, said, DEFAULT_IMPORTANCE) for seq, known in some.items()}
+            )
+            return [known for known in memories if known.seq in some]
 
         return self._cold.write(transaction)
 

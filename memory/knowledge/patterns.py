@@ -1,5 +1,6 @@
 """Which files a pattern means: `contracts/*.pdf`, `*.md`, a name, a path, or an id."""
 
+import glob
 import os
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -9,16 +10,44 @@ from memory.knowledge.known import Known
 
 
 def means(pattern: str, known: Known) -> bool:
-    """Whether the pattern means the file: its id, its name, the end of its path from some folder on, or a folder that
-    it lies in. An absolute path is held against the whole one."""
-    if pattern == known.id:
+    """Whether the pattern means the file: its id, its name as it is listed, the end of that or of its path from some
+    folder on, or a folder that it lies in. An absolute path is held against the whole one."""
+    if is_named(pattern, known):
         return True
-    typed = pattern.replace("\\", "/") if "\\" in known.source else pattern
-    source = PurePath(known.source).as_posix()
+    typed, source = _typed(pattern), PurePath(known.source).as_posix()
     if PurePath(typed).is_absolute():
-        return fnmatchcase(source, typed) or source.startswith(typed.rstrip("/") + "/")
-    typed = typed.rstrip("/")
-    return fnmatchcase(known.name, typed) or fnmatchcase(source, f"*/{typed}") or f"/{typed}/" in source
+        return fnmatchcase(source, typed) or fnmatchcase(source, f"{typed}/*")
+    whole = (known.name, f"/{known.name}", source)
+    return fnmatchcase(known.name, typed) or any(
+        fnmatchcase(path, form) for path in whole for form in (f"*/{typed}", f"*/{typed}/*")
+    )
+
+
+def is_named(name: str, known: Known) -> bool:
+    """The same of a name as it stands, in which `[`, `]`, `*` and `?` are letters like others."""
+    typed, source = _typed(name), PurePath(known.source).as_posix()
+    if typed in {known.id, known.name, source}:
+        return True
+    if PurePath(typed).is_absolute():
+        return source.startswith(f"{typed}/")
+    return any(f"/{path}".endswith(f"/{typed}") or f"/{typed}/" in f"/{path}" for path in (known.name, source))
+
+
+def meant(pattern: str, memories: Iterable[Known]) -> list[Known]:
+    """Those so named, to the letter; where none is, those that the pattern means."""
+    memories = list(memories)
+    return [one for one in memories if is_named(pattern, one)] or [one for one in memories if means(pattern, one)]
+
+
+def as_pattern(name: str) -> str:
+    """A pattern that means what is so named, and nothing else."""
+    return glob.escape(name)
+
+
+def _typed(pattern: str) -> str:
+    """With the slashes of a stored path, and none at its end."""
+    typed = pattern.replace("\\", "/") if os.name == "nt" else pattern
+    return typed.rstrip("/") or typed
 
 
 def importance_of(known: Known, patterns: Iterable[tuple[str, float]], default: float) -> float:

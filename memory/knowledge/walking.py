@@ -1,6 +1,7 @@
 """The files under what a person named, in order: folders walked, what is not theirs to know passed over.
 
-Links to folders are not followed, so no loop can be; what is passed over is told.
+Links to folders are not followed, so no loop can be, nor is a link that leads out of the folder that was named: a
+folder from a stranger brings only what lies in it. What is passed over is told.
 """
 
 import os
@@ -35,15 +36,30 @@ class Met(Struct, frozen=True):
     """Something that the walk met: a file to be read, or what was passed over, and why."""
 
     path: str  # real and absolute
-    name: str
+    name: str  # as it is listed: of a link, the link's own
     root: str = ""
     why: str = ""  # why it is passed over
     failed: bool = False  # whether that is an error rather than a choice
+    linked: bool = False  # it is a link to the file
+
+
+def is_utf8(name: str) -> bool:
+    """Whether a name as the system gives it is text. Elsewhere it holds bytes that no store of text can keep."""
+    return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
+
+
+def _nameless(path: str, name: str, root: str = "") -> Met:
+    """For a name that is no text, the odd bytes as `\\xe9`."""
+    shown = [os.fsencode(one).decode("utf-8", "backslashreplace") for one in (path, name, root)]
+    return Met(*shown, "its name is not UTF-8: rename it, then add it", failed=True)
 
 
 def walk(path: Path, keep_out: frozenset[str]) -> Iterator[Met]:
     """The files of a folder and those below it, or the file itself. `keep_out` are paths that are passed over."""
     real = os.path.realpath(path)
+    if not is_utf8(real) or not is_utf8(path.name):
+        yield _nameless(real, path.name or real)
+        return
     if not Path(real).is_dir():
         yield _one(real, path.name or real)
         return
@@ -76,7 +92,10 @@ def _folder(folder: str, name: str, root: str, keep_out: frozenset[str]) -> Iter
 
 
 def _entry(entry: os.DirEntry[str], name: str, root: str, keep_out: frozenset[str], made: bool) -> Iterator[Met]:
-    why = _why_not(entry, keep_out, made)
+    if not is_utf8(entry.name):
+        yield _nameless(entry.path, name, root)
+        return
+    why = _why_not(entry, keep_out, made) or _leads_out(entry, root, keep_out)
     if why:
         yield Met(entry.path, name, root, why)
         return
@@ -86,7 +105,7 @@ def _entry(entry: os.DirEntry[str], name: str, root: str, keep_out: frozenset[st
             return
         real = os.path.realpath(entry.path)
         if stat.S_ISREG(Path(real).stat().st_mode):
-            yield Met(real, name, root)
+            yield Met(real, name, root, linked=entry.is_symlink())
         else:
             yield Met(entry.path, name, root, "it is no regular file")
     except OSError as error:
@@ -105,3 +124,14 @@ def _why_not(entry: os.DirEntry[str], keep_out: frozenset[str], made: bool) -> s
     if entry.name in SKIPPED and entry.is_dir() and (made or entry.name not in _MADE):
         return "made or fetched by a program"
     return ""
+
+
+def _leads_out(entry: os.DirEntry[str], root: str, keep_out: frozenset[str]) -> str:
+    if not entry.is_symlink():
+        return ""
+    real = Path(os.path.realpath(entry.path))
+    if not real.is_relative_to(root):
+        return "a link that leads out of the folder: add what it leads to by its name"
+    if not is_utf8(str(real)):
+        return "a link to a name that is not UTF-8"
+    return "the workspace's own: it is remembered already" if keep_out & {str(real), *map(str, real.parents)} else ""

@@ -1,13 +1,15 @@
 """Adding files and folders: what is kept, passed over, changed, removed, and told."""
 
 import os
+import pkgutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from foundation.paths import Workspace
 from foundation.trust import Trust
-from memory.errors import NotFound
+from memory.errors import NotFound, StoreFull
 from memory.knowledge import sight
 from memory.knowledge.knowledge import Knowledge
 from memory.knowledge.readers.document import Sight
@@ -176,6 +178,96 @@ def test_hidden_and_made_and_linked_things_are_passed_over_and_told(
         ".git": "hidden", ".env": "hidden", "node_modules": "made or fetched by a program",
         "build": "made or fetched by a program", "loop": "a link to a folder: add that folder by its name",
     }  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+def test_a_name_that_is_no_text_is_one_line_and_the_rest_is_added(knowledge: Knowledge, notes: Path) -> None:
+    (Path(os.fsdecode(os.fsencode(notes) + b"/caf\xe9.txt"))).write_text("Coffee.\n")
+    folder = Path(os.fsdecode(os.fsencode(notes) + b"/\xff"))
+    folder.mkdir()
+    report = knowledge.add([notes, folder], AddOptions(importance=7))
+    assert len(report.added) == 3
+    assert [(one.name, one.why) for one in report.bad] == [
+        ("notes/caf\\xe9.txt", "its name is not UTF-8: rename it, then add it"),
+        ("notes/\\xff", "its name is not UTF-8: rename it, then add it"),
+        ("\\xff", "its name is not UTF-8: rename it, then add it"),
+    ]
+
+
+@pytest.mark.parametrize("where", ["memory.knowledge.adding.read_file", "memory.knowledge.keeping.sketch"])
+def test_what_nobody_foresaw_is_its_files_line(
+    knowledge: Knowledge, notes: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    def stumble(given: bytes | str, *more: object) -> object:
+        if "sourdough" in str(given):
+            raise RecursionError("too deep\nfor us")
+        return before(given, *more)
+
+    before = pkgutil.resolve_name(where)
+    monkeypatch.setattr(where, stumble)
+    report = knowledge.add([notes])
+    assert [(one.name, one.why) for one in report.bad] == [
+        ("notes/bread.txt", "an unexpected RecursionError (too deep for us)")
+    ]
+    assert "report it" in report.bad[0].hint
+    assert len(report.added) == 2
+
+
+def test_a_store_that_is_full_ends_the_run(knowledge: Knowledge, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> object:
+        raise StoreFull("No space", "The disk is full.")
+
+    monkeypatch.setattr("memory.knowledge.keeping.sketch", full)
+    with pytest.raises(StoreFull):
+        knowledge.add([notes])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+def test_a_link_that_leads_out_is_passed_over_and_one_that_was_named_is_read(
+    knowledge: Knowledge, notes: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "passwd").write_text("root:x:0:0\n")
+    (notes / "innocent.txt").symlink_to(tmp_path / "passwd")
+    (notes / "gone.txt").symlink_to(tmp_path / "nowhere")
+    report = knowledge.add([notes])
+    why = "a link that leads out of the folder: add what it leads to by its name"
+    assert [(one.name, one.why) for one in report.skipped] == [
+        ("notes/gone.txt", why), ("notes/innocent.txt", why)
+    ]  # fmt: skip
+    assert len(report.added) == 3
+    assert names(knowledge.add([notes / "innocent.txt"]).added) == ["innocent.txt"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+def test_a_link_within_is_found_by_the_name_that_is_listed(knowledge: Knowledge, notes: Path) -> None:
+    (notes / ".store").mkdir()
+    (notes / ".store" / "0001.txt").write_text("The pilot comes at dawn.\n")
+    (notes / "pilot.txt").symlink_to(".store/0001.txt")
+    (notes / "a-loaf.txt").symlink_to("bread.txt")  # comes before the file itself
+    report = knowledge.add([notes])
+    assert names(report.added) == [
+        "notes/bread.txt", "notes/contracts/lease.txt", "notes/pilot.txt", "notes/transformers.md"
+    ]  # fmt: skip
+    for typed in ("pilot.txt", "notes/pilot.txt", "pilot*", str(notes / ".store" / "0001.txt")):
+        assert [one.name for one in knowledge.find([typed])] == ["notes/pilot.txt"], typed
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such names there")
+def test_names_with_signs_of_patterns_mean_themselves(knowledge: Knowledge, notes: Path) -> None:
+    for name in ("plan[1].txt", "plan1.txt", "all*.txt", "allow.txt"):
+        (notes / name).write_text(f"This is {name} of the harbour.\n")
+    knowledge.add([notes])
+    for typed in ("plan[1].txt", "notes/plan[1].txt", str(notes / "plan[1].txt")):
+        assert [one.name for one in knowledge.find([typed])] == ["notes/plan[1].txt"], typed
+    assert [one.name for one in knowledge.find(["plan[12].txt"])] == ["notes/plan1.txt"]  # none is called so
+    assert [one.name for one in knowledge.set_importance(["all*.txt"], 9)] == ["notes/all*.txt"]
+    knowledge.add([notes / "plan[1].txt"], AddOptions(importance=8, again=True))
+    (notes / "allotment.txt").write_text("Later.\n")
+    knowledge.add([notes])
+    given = {one.known.name: one.known.importance for one in knowledge.memories(400)}
+    assert (given["notes/all*.txt"], given["notes/allow.txt"], given["notes/allotment.txt"]) == (9, 5, 5)
+    assert (given["notes/plan[1].txt"], given["notes/plan1.txt"]) == (8, 5)
+    assert [one.name for one in knowledge.set_category(["all*.txt"], "starred")] == ["notes/all*.txt"]
 
 
 def test_the_workspace_does_not_learn_itself(knowledge: Knowledge, workspace: Workspace) -> None:
