@@ -5,6 +5,7 @@ It needs the picture alone: no database, no metadata, no file name.
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
@@ -19,6 +20,9 @@ from memory.archive.draw.pixels import decode
 from memory.archive.draw.raster import cells_of, margin_is_blank
 from memory.errors import NotAPage
 
+if TYPE_CHECKING:  # the cell reader measures nothing
+    from memory.archive.read.grid import Grid
+
 ENGINE = "cells"
 UNKNOWN = "\ufffd"
 _LARGEST_SCALE = 4
@@ -28,13 +32,19 @@ _ESCAPE = re.compile("\u241b([0-9A-F]{1,6});")
 
 
 class Reading(Struct, frozen=True):
-    """What the cells say. `doubt` are the lines of the text, from 1, that may be wrong; none where trust is exact."""
+    """What the cells say. `doubt` are the lines of the text, from 1, that may be wrong; none where trust is exact.
+
+    `grid` is where the second reader found them; `noise` is how far the picture is from the page that it read: squared,
+    of ink, a pixel.
+    """
 
     text: str
     trust: Trust
     doubt: tuple[int, ...]
     header: Header | None  # None where it is damaged
     heads: tuple[ReadHead, ...] = ()
+    grid: "Grid | None" = None
+    noise: float = 0.0
 
 
 def read(picture: bytes) -> Reading:
