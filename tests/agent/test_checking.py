@@ -6,6 +6,8 @@ import pytest
 
 from tests.agent.conftest import Run
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 NOTE = "".join(f"{n}: the key to the attic hangs behind the blue door.\n" for n in range(400))
 
 

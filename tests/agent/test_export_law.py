@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,8 @@ from memory.cold import Draft, Entry, EntryKind
 from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.fakes import FakeClock
+
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 WORDS = st.text(max_size=40) | st.sampled_from(["", "\ud800 alone", "a\r\nb", "世界 🌱", "\x00\x1b[31m"])
 META = st.dictionaries(

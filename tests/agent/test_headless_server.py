@@ -14,6 +14,8 @@ import pytest
 from tests.agent.conftest import Run
 from tests.loopback import Cut, Loopback, Reply, Stall, chat, data, delta, json_reply, stream
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -11,6 +11,8 @@ from memory.archive.index import ledger
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 
 @pytest.fixture
 def filled(workspace: Workspace, clock: FakeClock) -> Iterator[Memory]:

@@ -1,9 +1,13 @@
 """Older turns leave for the archive; a summary, a receipt, and every word still to be had."""
 
+import pytest
+
 from context.view import anchor_of
 from memory.cold import Entry, EntryKind
 from models.messages import Role, ToolCall, ToolResult
 from tests.context.talking import Talk, begins_with, texts
+
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 SYSTEM = (
     "abilities: [You help.]\nrules:\n  - {name: f, when: {entity: flight_number}, then: [Say when check-in opens.]}\n"

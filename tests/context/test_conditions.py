@@ -12,6 +12,8 @@ from context.conditions import Condition, Hours, Moment, has_keyword
 from context.entities import found, names_a
 from context.patterns import SafePattern, UnsafePattern
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 NOON = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 LATE = datetime(2026, 3, 14, 23, 30, tzinfo=UTC)
 

@@ -4,6 +4,7 @@ import tempfile
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -16,6 +17,8 @@ from models.messages import Role, Tool, ToolCall, ToolResult
 from models.tokens import request_tokens
 from tests.context.talking import Talk, begins_with
 from tests.fakes import FakeClock
+
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 WORDS = st.sampled_from(
     ["", "When does CA1234 leave?", "hello " * 40, "我们明天见面吧。" * 12, "pay $300 <private>pin 4711</private>",

@@ -1,4 +1,4 @@
-"""A session killed at random moments, 200 times: nothing that it said was stored is missing, nothing is there twice."""
+"""A session killed at random moments, again and again: nothing it said was stored is missing or there twice."""
 
 import itertools
 import json
@@ -18,7 +18,7 @@ from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.e2e.conftest import ROOT
 
-KILLS = 200
+KILLS = 60
 
 
 forks = pytest.mark.skipif(sys.platform == "win32", reason="forks, and SIGKILL")
@@ -28,8 +28,8 @@ forks = pytest.mark.skipif(sys.platform == "win32", reason="forks, and SIGKILL")
 @pytest.mark.parametrize(
     "kills",
     [
-        pytest.param(KILLS, marks=[pytest.mark.slow, pytest.mark.timeout(240)]),
-        pytest.param(10 * KILLS, marks=[pytest.mark.soak, pytest.mark.timeout(1800)]),
+        pytest.param(KILLS, marks=[pytest.mark.slow, pytest.mark.timeout(300)]),
+        pytest.param(2_000, marks=[pytest.mark.soak, pytest.mark.timeout(1800)]),
     ],
 )
 def test_every_message_whose_user_event_was_seen_is_there_once(
@@ -51,9 +51,9 @@ def test_every_message_whose_user_event_was_seen_is_there_once(
 
 @forks
 @pytest.mark.slow
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 def test_a_program_that_says_stored_too_early_is_found_out(workspace: Workspace, environment: dict[str, str]) -> None:
-    acknowledged = killed(workspace, environment, KILLS // 4, "too-early")
+    acknowledged = killed(workspace, environment, 40, "too-early")
     memory = Memory.open(workspace)
     try:
         stored = Counter(_user_texts(memory))

@@ -9,6 +9,8 @@ import pytest
 
 from foundation.installing import install_command, install_extra
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 
 def test_an_environment_with_pip_installs_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: object())

@@ -8,6 +8,8 @@ import pytest
 
 from foundation.privacy import ClearingStream, as_given, clear, examine, without_tags
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 WORD = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5kL7nP9qR2tU4wX6zA8"
 HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from foundation.privacy import ClearingStream, clear, examine
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 PIECES = [
     "<private>",
     "</private>",

@@ -1,7 +1,6 @@
 """Finding the models at hand: documented answers on loopback, a real llama.cpp, and no one at all."""
 
 import socket
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -124,10 +123,8 @@ async def test_no_one_and_nonsense_and_silence_are_answers_too(loopback: Loopbac
         for path in ("/api/tags", "/api/v0/models", "/v1/models", "/props"):
             silent.answers(path, [Stall()])
         loopback.answers("/api/tags", json_reply(["nonsense"]))
-        begun = time.monotonic()
         addresses = {"ollama": loopback.address, "lmstudio": nobody, "llamacpp": silent.address}
-        assert await detect({}, timeout=0.2, addresses=addresses) == []
-        assert time.monotonic() - begun < 2
+        assert await detect({}, timeout=0.2, addresses=addresses) == []  # the silent one would be silent for ever
 
 
 async def test_a_question_without_an_answer_does_not_hide_the_others(loopback: Loopback) -> None:

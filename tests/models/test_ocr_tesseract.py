@@ -10,6 +10,8 @@ from models.ocr import tesseract
 from models.ocr.tesseract import Tesseract, find_data, languages_in
 from tests.models.pictures import FERRY, crop, printed
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 
 def data_in(folder: Path, *languages: str) -> Path:
     folder.mkdir(parents=True)

@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import pytest
+
 from tests.tui.fakes import FakeSession, answer
 from tui.screens.proposal import ProposalScreen
+
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 
 def seen(chat: Any) -> str:

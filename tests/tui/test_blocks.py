@@ -1,9 +1,12 @@
 """Markdown is cut into blocks that never change again."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.widgets.transcript.blocks import CODE_LINES, LONGEST_LINE, TABLE_ROWS, Block, BlockKind, Splitter
+
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 LINES = [
     *("# Title", "words and **more**", "- item", "  - nested", "1. one", "   inside", "```python", "```", "~~~", ""),

@@ -24,6 +24,8 @@ from tui.screens.recall.browser import RecallScreen
 from tui.screens.recall.passage import PassageScreen
 from tui.screens.recall.picture import PictureScreen
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
 BOILER = "The boiler is serviced in May by Hansen. 锅炉每年五月保养。 🙂"
 

@@ -14,6 +14,8 @@ from models.tokens import image_tokens, request_tokens
 from tests.context.talking import Talk, begins_with, texts
 from tests.fakes import FakeClock
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 STORY = (
     "The harbour master of Lisbon wrote that the ferry QF{n:03d} would leave at {n:02d}:40 with order ORD-{n:04d}-X, "
     "and Ann Lee asked whether the lighthouse keeper had counted the white ships before dawn or only after it."

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from re import fullmatch
 
 import pytest
 
@@ -10,8 +11,9 @@ from memory.archive.draw.flow import Stretch
 from memory.archive.draw.modes import TINY
 from memory.archive.draw.page import draw, sheets
 from memory.archive.draw.pixels import decode, encode_png
-from memory.archive.read.cells import UNKNOWN
 from memory.errors import Approximate, NotFound
+
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 TEXT = "".join(f"{n}: Grüße, 世界 ␛ ↵ 🦊\n" for n in range(1500))
 
@@ -58,7 +60,9 @@ def test_a_damaged_picture_raises_unless_it_is_asked_for(tmp_path: Path) -> None
     damaged.write_bytes(encode_png(ink))
     with pytest.raises(Approximate):
         recall_memory(damaged)
-    assert recall_memory(damaged, exact=False) == f"one\nt{UNKNOWN}o\nthree"
+    guessed = recall_memory(damaged, exact=False)
+    assert fullmatch(r"one\nt.o\nthree", guessed)  # by the nearest glyph
+    assert guessed != "one\ntwo\nthree"
 
 
 @pytest.mark.parametrize("ref", ["nothing by that name", "pg_000000000000", "x" * 5000, "a\0b"])

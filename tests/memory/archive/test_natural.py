@@ -26,6 +26,8 @@ from memory.archive.draw.pixels import decode
 from memory.archive.draw.raster import cells_of
 from memory.archive.read.cells import read, read_cells
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 every_cell = pytest.mark.parametrize("mode", [MODES["tiny"], DENSE_MODES["tiny"]], ids=lambda mode: mode.cell.name)
 every_mode = st.sampled_from([*MODES.values(), *DENSE_MODES.values()])
 ARROW, CORNER, ESCAPED = "\ue100", "\ue101", "\ue102"  # private use: no text's own, for it has no glyph

@@ -18,6 +18,8 @@ from memory.cold import ColdStore
 from memory.errors import Damaged, StoreBusy
 from tests.fakes import FakeClock
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 NOW = timedelta(0)
 
 

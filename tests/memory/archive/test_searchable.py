@@ -17,6 +17,8 @@ from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.fakes import FakeClock
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 FILLER = "The weather was mild and nobody said much about it.\n" * 400
 NEEDLE = "The boiler's serial number is QX-4417-ZT.\n"
 

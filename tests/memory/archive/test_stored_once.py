@@ -18,6 +18,8 @@ from memory.cold import ColdStore, Draft, Entry, EntryKind
 from models.messages import Role
 from tests.memory.archive.conftest import fake_analyse
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 Say = Callable[..., Entry]
 ROOT = Path(__file__).parents[3]
 
@@ -168,6 +170,25 @@ def test_another_mode_is_drawn_anew(vault: Vault) -> None:
     assert again.pages[0].mode == "large"
     dense = vault.archive_text(as_given(text), label="third", dense=True)
     assert {page.cell for page in dense.pages} == {"6x12"}
+
+
+@pytest.mark.parametrize("before", ["dense", "tiny", "talk"])
+def test_what_stands_drawn_otherwise_does_not_keep_a_file_from_being_stored_once(
+    vault: Vault, cold: ColdStore, say: Say, before: str
+) -> None:
+    text = code("draw/page", "read/cells", "draw/glyphs")
+    if before == "talk":
+        vault.archive_entries([say(text)], label="talk")
+    else:
+        mode = "tiny" if before == "tiny" else None
+        vault.archive_text(as_given(text), label="otherwise", mode=mode, dense=before == "dense")
+    first = vault.archive_text(as_given(text), label="first")
+    packs = cold.read(ledger.pack_rows)
+    second = vault.archive_text(as_given(text), label="second")
+    assert second.shared_chars == len(text)
+    assert [page.id for page in second.pages] == [page.id for page in first.pages]
+    assert cold.read(ledger.pack_rows) == packs
+    assert vault.check() == []
 
 
 @pytest.mark.parametrize("goes", ["first", "second"])

@@ -14,6 +14,8 @@ from memory.cold.sql import run
 from memory.errors import NotFound
 from tests.memory.cold.drafts import open_store, said, summed_up
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 
 def chain(cold: ColdStore, conversation: int, count: int, parent: int | None = None) -> list[int]:
     """So many entries, each answering the one before; their seqs."""

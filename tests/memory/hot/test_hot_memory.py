@@ -16,6 +16,8 @@ from foundation.privacy import clear
 from memory.hot import HotMemory, NoSuchNote, NoteChanged, Unwritable, looking
 from tests.fakes import FakeClock
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 BY_HAND = """# Memory
 
 <!-- What is kept here is read at the start of each talk.

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from memory.search.analyse import analyse, spans, unpack, words
 from memory.search.stem import stem
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 
 @pytest.mark.parametrize(
     ("text", "terms"),
