@@ -20,7 +20,10 @@ if TYPE_CHECKING:  # the index is loaded when it is asked
 @click.command(cls=Leaf)
 @click.argument("query", required=False)
 @click.option(
-    "--kind", "kinds", multiple=True, help="message, tool_call, tool_result, summary, page or memory (a note)."
+    "--kind",
+    "kinds",
+    multiple=True,
+    help="message, tool_call, tool_result, summary, page, memory (a note) or knowledge (a file that was added).",
 )
 @click.option("--role", help="user, assistant, system or tool.")
 @click.option("--speaker", help="Who said it.")
@@ -93,6 +96,8 @@ def _print(results: Results) -> None:
 
 
 def _about(hit: Hit) -> str:
+    from agent.browsing import who_said
+
     when = iso(hit.time)[:10] if hit.time else ""
-    parts = (hit.citation.title, hit.speaker or hit.role, when, hit.trust.value, f"{hit.score:.2f}")
+    parts = (hit.citation.title, who_said(hit), when, hit.trust.value, f"{hit.score:.2f}")
     return " · ".join(part for part in parts if part)

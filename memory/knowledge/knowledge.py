@@ -21,7 +21,7 @@ from memory.knowledge.asking import asked
 from memory.knowledge.forgetting import Standing
 from memory.knowledge.known import Known, View
 from memory.knowledge.patterns import as_pattern, importance_of, is_named, meant
-from memory.knowledge.picking import Brought, Cost, KnowledgeContext, Limits, candidates, in_view_first, picked
+from memory.knowledge.picking import Brought, Cost, KnowledgeContext, Limits, candidates, picked
 from memory.knowledge.readers.document import Place, Sight
 from memory.knowledge.report import AddOptions, AddReport, Told
 from memory.knowledge.score import DEFAULT_IMPORTANCE, MOST_IMPORTANT
@@ -202,10 +202,10 @@ class Knowledge:
         With `cost` (tokens of a picture, by its pixels) the model sees: it is given pages, in at most
         `max_vision_tokens`, and passages where a page does not fit or costs more than its text. Without, passages.
         """
-        hits = asked(self._search, query)
-        known = self._cold.read(lambda db: rows.of_conversations(db, [hit.conversation for hit in hits]))
         where = self._weighing.standings(max_vision_tokens)
-        found, out_of_view = in_view_first(candidates(hits, known, where, self._cold.clock.now()))
+        hits, place = asked(self._search, query, self._by_view(where))
+        known = self._cold.read(lambda db: rows.of_conversations(db, [hit.conversation for hit in hits]))
+        found, out_of_view = candidates(hits, known, where, self._cold.clock.now()), place > 0
         eye = Shower(self._cold, self._vault(), self._workspace.knowledge).eye(cost) if cost else None
         brought = picked(found, Limits(budget, max_vision_tokens, most), count, eye)
         self._used(brought)
@@ -222,6 +222,15 @@ class Knowledge:
 
     def _current(self) -> list[Known]:
         return self._cold.read(rows.current)
+
+    def _by_view(self, where: dict[int, Standing]) -> tuple[frozenset[int], frozenset[int]]:
+        """The conversations of what is in view (a merged twin speaks for its better half), and of what is not."""
+        out = {seq for seq, one in where.items() if one.state == "out of view"}
+        memories = self._current()
+        return (
+            frozenset(known.conversation for known in memories if known.seq not in out),
+            frozenset(known.conversation for known in memories if known.seq in out),
+        )
 
     def _entries(self, known: Known) -> list[int]:
         sql = "SELECT seq FROM entries WHERE conversation = ? ORDER BY seq"

@@ -1,7 +1,8 @@
 """What knowledge has on a question, within a budget: pages for a model that sees, passages for one that reads.
 
 Candidates are what the search finds relevant. They are taken by relevance, recency and importance (memory.knowledge.
-score), as many as the budget holds. What forgetting took out of view is asked only where nothing in view is relevant.
+score), as many as the budget holds; of one file the best passage first, its others after what other files say as well.
+What forgetting took out of view is asked only where nothing in view is relevant.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -67,6 +68,10 @@ class Limits(Struct, frozen=True):
     most: int
 
 
+AGAIN = 2.0
+"""Of a candidate's score, for each better passage of its file."""
+
+
 class Candidate(Struct, frozen=True):
     hit: Hit
     known: Known
@@ -87,13 +92,16 @@ def candidates(
         days = (now - memory.added).total_seconds() / 86_400
         score = pick_score(hit.score, days, memory.importance)
         found.append(Candidate(hit, memory, standings[memory.seq], score))
-    return sorted(found, key=lambda one: (-one.score, one.hit.id))
+    return _files_in_turn(sorted(found, key=lambda one: (-one.score, one.hit.id)))
 
 
-def in_view_first(found: Sequence[Candidate]) -> tuple[list[Candidate], bool]:
-    """Those in view (a merged twin counts as its better half); all the others only where there are none."""
-    seen = [one for one in found if one.standing.in_view or one.standing.stood_for_by is not None]
-    return (seen, False) if seen or not found else (list(found), True)
+def _files_in_turn(found: Sequence[Candidate]) -> list[Candidate]:
+    """A file stands where its best passage does; each further one gives way to others that are nearly as good."""
+    before, placed = dict[int, int](), list[tuple[float, Candidate]]()
+    for one in found:
+        placed.append((one.score - AGAIN * before.get(one.known.seq, 0), one))
+        before[one.known.seq] = before.get(one.known.seq, 0) + 1
+    return [one for _, one in sorted(placed, key=lambda each: -each[0])]
 
 
 def picked(found: Sequence[Candidate], limits: Limits, count: Count, eye: Eye | None) -> tuple[Brought, ...]:

@@ -62,7 +62,7 @@ class Engine:
             self._notes.keep_up(self._hot.notes())
             notes = self._notes.notes
             sources = (
-                Source(self._index, allowed, lends=entries_lending(query)),
+                Source(self._index, allowed, lends=entries_lending(query), each=query.each),
                 notes_source(self._notes, notes_allowed(query, notes)),
             )
             if not query.text.strip():

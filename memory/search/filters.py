@@ -52,6 +52,8 @@ def entries_allowed(query: Query, cold: ColdStore) -> Allowed:
         masks.append(_in("conversation", _conversations(cold, query.conversation)))
     if query.label:
         masks.append(_labelled(cold, query.label))
+    if query.among is not None:
+        masks.append(_in("conversation", sorted(query.among)))
 
     def allowed(documents: Documents, some: Column) -> Column:
         mask = np.ones(len(some), bool)
@@ -71,6 +73,8 @@ def notes_allowed(query: Query, notes: tuple[Note, ...]) -> Allowed:
 def note_allowed(query: Query, note: Note) -> bool:
     """Whether the query lets a note through. A note has no role, speaker or label."""
     if (query.kinds and NOTE not in query.kinds) or query.role or query.speaker or query.label:
+        return False
+    if query.among is not None:
         return False
     if query.conversation and note.conversation != query.conversation:
         return False

@@ -58,6 +58,7 @@ class Source(Struct, frozen=True):
     allowed: Allowed
     weight: float = 1.0
     lends: Allowed = all_of
+    each: int = 0  # of one conversation at most
 
 
 def notes_source(collection: Collection, allowed: Allowed) -> Source:
@@ -73,7 +74,7 @@ def find(
     corpus = _corpus(sources)
     looked = look_up(question, tuple(source.collection for source in sources), corpus)
     ranked = tuple(
-        rank(source.collection, question, terms, corpus, May(source.allowed, source.lends), most)
+        rank(source.collection, question, terms, corpus, May(source.allowed, source.lends, source.each), most)
         for source, terms in zip(sources, looked, strict=True)
     )
     if max((float(each.coverage.max(initial=0.0)) for each in ranked), default=0.0) < BEST_COVERAGE:

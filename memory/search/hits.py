@@ -15,7 +15,7 @@ from memory.knowledge.places import KIND as KNOWN
 from memory.knowledge.places import Spot, best_spot, spots
 from memory.search.finding import Findings, Found
 from memory.search.likeness import Shingles, alike, shingles
-from memory.search.query import NOTE, Hit, Query
+from memory.search.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.snippets import best_window
 
 _ENTRIES = 0
@@ -48,13 +48,23 @@ class Reader:
 
     def _hits(self) -> Iterator[Hit]:
         """One after another, as they are asked for; those that are gone by now are left out."""
-        coming = iter(self._findings)
+        coming, given = iter(self._findings), dict[int, int]()
         while some := list(islice(coming, self._query.limit + 5)):
             entries = self._cold.entries([found.key for found in some if found.source == _ENTRIES])
             for found in some:
+                if self._query.each and self._enough(found, entries, given):
+                    continue
                 hit = self._hit(found, entries)
                 if hit and (self._query.trust is None or hit.trust is self._query.trust):
                     yield hit
+
+    def _enough(self, found: Found, entries: Mapping[int, Entry], given: dict[int, int]) -> bool:
+        """Counts it, and says whether its conversation has given all that is wanted of one."""
+        if found.source != _ENTRIES or found.key not in entries:
+            return False
+        conversation = entries[found.key].conversation_seq
+        given[conversation] = given.get(conversation, 0) + 1
+        return given[conversation] > self._query.each
 
     def _hit(self, found: Found, entries: Mapping[int, Entry]) -> Hit | None:
         if found.source != _ENTRIES:
@@ -104,13 +114,13 @@ class Reader:
         )
         return Hit(
             id=citation.ref,
-            kind=entry.kind.value,
+            kind=KNOWLEDGE if is_page and conversation.kind == KNOWN else entry.kind.value,
             conversation=entry.conversation,
             entry=entry.seq,
             entry_id=entry.id,
             time=entry.time,
-            role=entry.role.value,
-            speaker=entry.speaker,
+            role="" if is_page else entry.role.value,  # a file's words: nobody said them
+            speaker="" if is_page else entry.speaker,
             score=found.score,
             snippet=passage.text[start:end],
             text_span=(start, end),

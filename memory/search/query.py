@@ -33,6 +33,8 @@ class Query(Struct, frozen=True, kw_only=True):
 
     `conversation` is an id, a title, or a prefix of an id. `label` is a conversation's or an archive's. `exclude` are
     seqs of entries (those in view already). `since` is within, `until` is not. `threshold` is a least score.
+    `among` are seqs of conversations; nothing else is found then. `each` is how many passages one conversation gives at
+    most, ranked by themselves and not by how often the whole conversation says a word; 0 for any number.
     Tool calls and summaries are found only where `kinds` names them: what a summary stands for is found itself. What
     `offline` answered only quotes, and is found only where `speaker` or `kinds` is given.
     """
@@ -52,6 +54,8 @@ class Query(Struct, frozen=True, kw_only=True):
     trust: Trust | None = None
     threshold: float = 0.0
     explain: bool = False
+    among: frozenset[int] | None = None
+    each: int = 0
 
 
 class Hit(Struct, frozen=True, kw_only=True):

@@ -27,6 +27,7 @@ CONVERSATION = 0.02
 SHORT = 100  # terms: of a longer neighbour's words so much less bears on what stands beside it
 APART = 12 * 3_600_000  # milliseconds: turns further apart than this are of two talks, and no neighbours
 _LARGE = 20_000  # documents
+_SPARE = 4  # times as many of a conversation are scored in full as are wanted of it
 _CANDIDATES = 400  # by their own words alone; their neighbours join them, and all are scored in full
 
 
@@ -53,10 +54,12 @@ class Allowed(Protocol):
 
 
 class May(NamedTuple):
-    """Which documents may be found, and which lend their words to those beside them."""
+    """Which documents may be found, which lend their words to those beside them, and how many of one conversation are
+    wanted; 0 for any number."""
 
     be_found: Allowed
     lend: Allowed
+    each: int = 0
 
 
 class Looked(NamedTuple):
@@ -102,13 +105,14 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
     """The best documents of a collection, `most` of them or more, scored in full."""
     documents = collection.documents
     content, topic = set(question.content), set(question.topic)
-    chosen = _candidates(documents, [each for each in looked if each.term in content], corpus, may.be_found, most)
+    chosen = _candidates(documents, [each for each in looked if each.term in content], corpus, may, most)
     counts, own = _counts(documents, chosen, looked, may.lend)
     idfs = np.array([each.idf * (each.term in topic) for each in looked])
     coverage = (counts > 0) @ idfs / max(float(idfs.sum()), 1e-9)
     if question.is_keywords:
         coverage *= _own(chosen, [each.posting for each in looked])
-    counts = counts + _in_conversation(documents, chosen, looked)
+    if not may.each:
+        counts = counts + _in_conversation(documents, chosen, looked)
     short = _saturation(documents["length"][chosen], corpus)
     worth = np.array([each.term.weight * each.idf for each in looked])
     parts = worth * counts * (K1 + 1) / (counts + short[:, None])
@@ -119,7 +123,7 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
     return Ranked(chosen, parts.sum(axis=1), reachable, coverage, looked, parts, more)
 
 
-def _candidates(documents: Documents, content: list[Looked], corpus: Corpus, allowed: Allowed, most: int) -> Column:
+def _candidates(documents: Documents, content: list[Looked], corpus: Corpus, may: May, most: int) -> Column:
     """The best by their own words, and their neighbours."""
     plain = np.zeros(documents.count, "f4")
     for _, posting, worth in _telling(content, documents.count):
@@ -127,11 +131,21 @@ def _candidates(documents: Documents, content: list[Looked], corpus: Corpus, all
         short = _saturation(documents["length"][where], corpus)
         plain[where] += worth * counts / (counts + short)
     matching = np.flatnonzero(plain)
-    matching = matching[allowed(documents, matching)]
+    matching = matching[may.be_found(documents, matching)]
+    if may.each:
+        matching = matching[_first_of_each(documents["conversation"][matching], plain[matching], _SPARE * may.each)]
     best = matching[_highest(plain[matching], max(_CANDIDATES, most))]
     around = np.unique(np.concatenate([best, *_around(documents, best)]))
     around = around[around != NONE]
-    return around[allowed(documents, around)]
+    return around[may.be_found(documents, around)]
+
+
+def _first_of_each(groups: Column, scores: Column, most: int) -> Column:
+    """Where the highest of each group stand, so many of it, in rising order: no group crowds out the others."""
+    order = np.lexsort((-scores, groups))
+    sorted_groups = groups[order]
+    starts = np.searchsorted(sorted_groups, sorted_groups)
+    return np.sort(order[np.arange(len(order)) - starts < most])
 
 
 def _saturation(lengths: Column, corpus: Corpus) -> Column:

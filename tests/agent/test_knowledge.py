@@ -200,3 +200,7 @@ def test_search_finds_knowledge_alone_where_asked(run: Run, notes: Path) -> None
     run("remember", "Attention is needed at the boiler.")
     hits = run("search", "--kind", "knowledge", "attention", "--json").json["hits"]
     assert [json.dumps(hit["citation"]).count("transformers.md") > 0 for hit in hits] == [True]
+    assert [(hit["kind"], hit["role"], hit["speaker"]) for hit in hits] == [("knowledge", None, None)]  # nobody said it
+    line = next(line for line in run("search", "attention").out.splitlines() if "transformers.md" in line)
+    assert "user" not in line
+    assert "knowledge (a file" in " ".join(run("search", "--help").out.split())
