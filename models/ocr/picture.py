@@ -4,6 +4,7 @@ import io
 import warnings
 from typing import TYPE_CHECKING
 
+from foundation.unreadable_picture import why_unreadable
 from models.errors import UnreadableImage
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def opened(image: bytes) -> "Image.Image":
     except Image.DecompressionBombError as error:
         raise UnreadableImage("Picture too large", f"{error}", _SMALLER) from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise UnreadableImage("Not a picture", f"No picture could be read there: {error}.") from error
+        raise UnreadableImage("Not a picture", why_unreadable(image, error)) from error
 
 
 def encoded(picture: "Image.Image") -> bytes:

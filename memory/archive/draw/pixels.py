@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from foundation.unreadable_picture import why_unreadable
 from memory.errors import NotAPage
 
 MOST_PIXELS = 40_000_000
@@ -95,7 +96,7 @@ def decode_grey(picture: bytes) -> NDArray[np.uint8]:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         grey = None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise NotAPage("Not a picture", f"The file cannot be read as a picture: {error}.") from error
+        raise NotAPage("Not a picture", why_unreadable(picture, error)) from error
     if grey is None:
         raise NotAPage(
             "Picture too large",

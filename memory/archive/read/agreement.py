@@ -7,10 +7,23 @@ from difflib import SequenceMatcher
 
 SURE = 0.95  # an engine's own score of a line, from which it is not in doubt
 
-_TO_THE_LETTER = re.compile(
-    r"https?://|www\.|[\w.+-]+@[\w-]+\.|\b(?=\w*\d)[0-9a-fA-F]{7,}\b|\d{5,}|(?:[\w.-]*/){2,}|\w\(|[{}<>=;$\\]|_\w"
-)
-"""Hashes, URLs, long numbers, paths and code: one wrong letter changes what they mean, and looks right."""
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mär|Mai|Okt|Dez)[a-zé]*"
+_MONEY = r"(?:[€$£¥₹]|(?<![A-Za-z])(?:EUR|USD|GBP|CHF|CNY|RMB|JPY|INR)(?![A-Za-z]))"
+_COUNTS = {
+    "address": r"https?://|www\.|[\w.+-]+@[\w-]+\.",
+    "hash": r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[0-9a-fA-F]{7,}(?![A-Za-z0-9])",
+    "number": r"\d(?:[ \u00a0.,'’()/+-]{0,2}\d){4,}",  # also in groups: telephones, cards, IBANs, amounts
+    "IBAN": r"(?<![A-Za-z])IBAN|(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2}",
+    "amount": rf"{_MONEY}\s?\d|\d\s?(?:{_MONEY}|[元円])|\d[.,]\d\d(?!\d)",
+    "date": rf"\d{{1,2}}(?:st|nd|rd|th)?\.? ?{_MONTH}|{_MONTH}\.? \d|\d ?[年月日]|\d{{1,4}}([-./])\d{{1,2}}\1\d{{1,4}}",
+    "code": r"(?<![A-Za-z0-9])(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{4,}(?![A-Za-z0-9])"
+    r"|(?<![A-Za-z0-9])(?=[A-Z-]*\d)[A-Z0-9]{2,}-[A-Z0-9-]{2,}"
+    r"|(?<![A-Za-z0-9])(?=[a-zA-Z]*\d)(?=\d*[a-zA-Z])[a-zA-Z0-9]{6,}(?![A-Za-z0-9])",
+    "path": r"(?:[\w.-]*/){2,}|[A-Za-z]:\\",
+    "program": r"\w\(|[{}<>=;$\\]|_\w",
+}
+_TO_THE_LETTER = re.compile("|".join(f"(?:{pattern})" for pattern in _COUNTS.values()))
+"""What one wrong letter changes, and looks right after it."""
 
 
 def differing(text: str, other: str) -> tuple[int, ...]:

@@ -1,0 +1,29 @@
+"""What is said of a file that is no picture."""
+
+import io
+
+import pytest
+from PIL import Image
+
+from foundation.errors import PalimpsestError
+from memory.archive.draw.pixels import decode_grey
+from models.ocr.picture import opened
+
+
+def _cut() -> bytes:
+    file = io.BytesIO()
+    Image.linear_gradient("L").save(file, "PNG", compress_level=0)
+    return file.getvalue()[:30_000]
+
+
+@pytest.mark.parametrize("read", [decode_grey, opened])
+@pytest.mark.parametrize(
+    ("data", "said"), [(b"", "is empty"), (b"hello", "no picture of a kind"), (_cut(), "is cut off")]
+)  # fmt: skip
+def test_a_file_that_is_no_picture_is_told_in_a_plain_sentence(read: object, data: bytes, said: str) -> None:
+    assert callable(read)
+    with pytest.raises(PalimpsestError) as raised:
+        read(data)
+    assert said in raised.value.message
+    assert "0x" not in raised.value.message
+    assert "BytesIO" not in raised.value.message
