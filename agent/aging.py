@@ -5,18 +5,14 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from context.outlook import cells_of, modes_for
 from foundation.privacy import clear
 from memory.archive.cost.profiles import profile_named
-from memory.archive.keep.aging import Old, old, put_away
+from memory.archive.keep.aging import Old, old, portions, put_away
 from memory.workspace_memory import Memory
-from models.tokens import estimate
-
-HEAD_CELLS = 64  # the line above an entry on its page
 
 
 class Aged(Struct, frozen=True, kw_only=True):
-    """One conversation. Of a dry run, tokens and pages are about right; else they are what they are."""
+    """One conversation. Tokens are of its own words and of the pictures of its pages."""
 
     conversation: str
     title: str
@@ -69,10 +65,10 @@ def told_as_sentence(aging: Aging) -> str:
         return f"Nothing was left untouched since {aging.before:%Y-%m-%d}.{also}"
     entries, pages = sum(one.entries for one in left), sum(one.pages for one in left)
     text, vision = sum(one.text_tokens for one in left), sum(one.vision_tokens for one in left)
-    verb, about = ("would leave", "about ") if aging.dry_run else ("left", "")
+    verb = "would leave" if aging.dry_run else "left"
     what = f"{entries:,} entr{'y' if entries == 1 else 'ies'} of {_counted(len(left), 'conversation')}"
     return (
-        f"{what} {verb} for {about}{_counted(pages, 'page')}: {text:,} text tokens on {about}{vision:,} vision tokens. "
+        f"{what} {verb} for {_counted(pages, 'page')}: {text:,} text tokens on {vision:,} vision tokens. "
         f"They stay searchable, and recall brings them back whole.{also}"
     )
 
@@ -82,15 +78,15 @@ def _counted(count: int, what: str) -> str:
 
 
 def _expected(memory: Memory, one: Old) -> Aged:
-    texts = [entry.text or "" for entry in memory.cold.entries(one.entries).values()]
-    modes = modes_for(sum(HEAD_CELLS + cells_of(text) for text in texts), memory.settings)
-    profile = profile_named(memory.settings.profile)
+    """Laid out and counted as it would be drawn; what two conversations of one run share is not known yet."""
+    found = [memory.vault.expected(entries) for entries in portions(memory.cold, one.entries)]
     return _aged(
         one,
-        entries=len(texts),
-        text_tokens=sum(map(estimate, texts)),
-        pages=len(modes),
-        vision_tokens=sum(profile.tokens(mode.name) for mode in modes),
+        entries=len(one.entries),
+        text_tokens=sum(expected.text_tokens for expected in found),
+        pages=sum(expected.pages for expected in found),
+        vision_tokens=sum(expected.vision_tokens for expected in found),
+        shared_chars=sum(expected.shared_chars for expected in found),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.privacy import as_given, clear, examine
 from memory.archive.draw.modes import DENSE, mode_named
@@ -98,12 +99,39 @@ def described(kept: Kept) -> dict[str, Any]:
 
 def sentence(kept: Kept) -> str:
     """What was done, for a person."""
-    archived, count = kept.archived, len(kept.archived.pages)
+    archived = kept.archived
+    counted = counted_as_pages(
+        len(archived.pages), archived.text_tokens, archived.vision_tokens, archived.profile, archived.tokenizer
+    )  # fmt: skip
+    return f"“{archived.label}”: {counted}"
+
+
+def counted_as_pages(
+    pages: int, text_tokens: int, vision_tokens: int, profile: str, tokenizer: str = "estimate"
+) -> str:
+    """What words became: their own tokens, and those of the pictures, as the profile's reader counts them."""
+    ratio = f", {text_tokens / vision_tokens:.3g} to 1" if vision_tokens else ""
     return (
-        f"“{archived.label}”: {count:,} page{'s' if count != 1 else ''}, each read back and compared. "
-        f"{archived.text_tokens:,} text tokens ({archived.tokenizer}) stand on {archived.vision_tokens:,} vision "
-        f"tokens ({archived.profile}), {archived.ratio:g} to 1."
+        f"{pages:,} page{'s' if pages != 1 else ''}, each read back and compared: {text_tokens:,} text tokens "
+        f"({tokenizer}) stand on {vision_tokens:,} vision tokens ({profile}){ratio}."
     )
+
+
+def archives_markdown(memory: Memory) -> str:
+    """What was archived, newest first, as a table."""
+    archives = memory.vault.archives()
+    if not archives:
+        return "Nothing is archived yet."
+    rows = [
+        f"| #{one.seq} | {iso(one.created)[:10]} | {one.pages:,} | {one.text_tokens:,} | {one.vision_tokens:,} | "
+        f"{_in_a_cell(one.label)}{' · pinned' if one.pinned else ''} |"
+        for one in archives
+    ]
+    return "\n".join(["| no | when | pages | text tokens | vision tokens | label |", "|-|-|-|-|-|-|", *rows])
+
+
+def _in_a_cell(words: str) -> str:
+    return " ".join(words.split()).replace("\\", "\\\\").replace("|", "\\|")
 
 
 def secrets_sentence(kept: Kept) -> str:

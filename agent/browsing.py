@@ -76,6 +76,11 @@ def whole(memory: "Memory", row: Row) -> Recalled:
     raise NotFound("Not found", f"There is no {row.id} any more.", "It may have been forgotten meanwhile.")
 
 
+def who_said(found: "Hit | Recalled") -> str:
+    """The speaker, or the role; "" for a note, and for an archived file, which nobody said."""
+    return "" if found.kind == "page" else found.speaker or found.role or ""
+
+
 def page_picture(memory: "Memory", page_id: str) -> PagePicture:
     """The page as a file in the page cache. Blocks. Raises NotFound, Damaged."""
     from memory.archive.index import ledger
@@ -104,13 +109,13 @@ def _searched(memory: "Memory", text: str, number: int) -> Look:
 
 def _of_hit(hit: "Hit") -> Row:
     return Row(
-        id=hit.id, conversation=hit.conversation, title=hit.citation.title, who=hit.speaker or hit.role, time=hit.time,
+        id=hit.id, conversation=hit.conversation, title=hit.citation.title, who=who_said(hit), time=hit.time,
         trust=hit.trust, snippet=hit.snippet, citation=str(hit.citation),
     )  # fmt: skip
 
 
 def _of_passage(found: Recalled) -> Row:
     return Row(
-        id=found.id, conversation=found.conversation or "", who=found.speaker or found.role or "", time=found.time,
+        id=found.id, conversation=found.conversation or "", who=who_said(found), time=found.time,
         trust=found.trust, snippet=found.snippet, citation=found.citation, whole=found,
     )  # fmt: skip

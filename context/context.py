@@ -178,8 +178,9 @@ class Context:
             weighed = self._weighed(place, profile, Counting(counter, profile.images), budget)
             if weighed.plan is None:
                 return None
-            text_of = self._bench.past.text_of
-            return outlook_of(weighed.plan, weighed.tokens, weighed.before, text_of, archive, pages=weighed.pages)
+            leaving = [entry for entry in weighed.plan.leaving if entry.text]
+            drawn = self._memory.vault.expected(leaving, mode=archive.mode, dense=archive.dense)
+            return outlook_of(weighed.plan, weighed.tokens, weighed.before, drawn, pages=weighed.pages)
 
     def last_model(self, conversation: Conversation) -> str:
         """The spec of the model that the conversation's last request went to; "" where that is not known."""

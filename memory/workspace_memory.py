@@ -11,7 +11,7 @@ from foundation.trust import Citation, Trust
 from memory.archive.packs_at import packs_at
 from memory.archive.passage import Passage
 from memory.archive.vault import Vault
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore, Entry, EntryKind
 from memory.cold.mirrors import Mirrors
 from memory.hot import HotMemory
 from memory.knowledge.knowledge import Knowledge
@@ -106,7 +106,7 @@ class Memory:
             ref=entry.id,
             title=conversation.title,
             conversation=conversation.id,
-            speaker=entry.speaker or entry.role.value,
+            speaker="" if entry.kind is EntryKind.PAGE else entry.speaker or entry.role.value,  # nobody said a file
             time=entry.time,
             page=passage.pages[0] if passage.pages else "",
         )

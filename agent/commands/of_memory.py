@@ -34,6 +34,8 @@ async def _recall(_session: Session, query: str) -> Outcome:
 
 async def _archive(session: Session, rest: str) -> Outcome:
     sure, name = _agreed(rest)
+    if name.startswith("--"):
+        return await _option(session, name)
     if _names_a_file(name):
         return _file_proposal(session, name)
     outlook = await session.outlook()
@@ -47,9 +49,10 @@ def _turns_proposal(session: Session, outlook: Outlook, label: Cleared, *, sure:
         receipt = await session.compact(on_page, label=label)
         if receipt is None:
             return Said("There is nothing to archive yet: the conversation fits.")
-        return Said(
-            f"{receipt.text}\n\nThe archive calls them “{receipt.archived}”." if receipt.pages else receipt.text
-        )
+        if not receipt.pages:
+            return Said(receipt.text)
+        drawn = await asyncio.to_thread(_drawn, session, receipt.archived)
+        return Said(f"{receipt.text}\n\n{drawn} The archive calls them “{receipt.archived}”.")
 
     return Proposal(
         title="Archive older turns", rows=outlook_rows(outlook, label), doing="archiving", pages=outlook.pages, run=run,
@@ -57,22 +60,49 @@ def _turns_proposal(session: Session, outlook: Outlook, label: Cleared, *, sure:
     )  # fmt: skip
 
 
+def _drawn(session: Session, label: str) -> str:
+    """What became of the words, by the archive's own count."""
+    from agent.archiving import counted_as_pages
+
+    vault = session.memory.vault
+    row = vault.find_archive(label)
+    return counted_as_pages(row.pages, row.text_tokens, row.vision_tokens, vault.settings.profile)
+
+
+async def _option(session: Session, words: str) -> Outcome:
+    """What begins like an option is no label: the list is shown, the others are the command line's."""
+    from agent.archiving import archives_markdown
+
+    option = words.split(maxsplit=1)[0]
+    if words == "--list":
+        return Said(await asyncio.to_thread(archives_markdown, session.memory))
+    raise Misuse(
+        "Not in the chat",
+        f"/archive takes a label or a file, --list and --yes; {option} is no label.",
+        f"On the command line: palimpsest archive {option} …; palimpsest archive --help tells of all options.",
+    )
+
+
 def _file_proposal(session: Session, name: str) -> Proposal:
     if not (path := Path(name).expanduser().absolute()).is_file():
         raise Misuse("No such file", f"There is no file {path}.", "A label is words: /archive Trip planning")
+    from context.outlook import modes_for
 
     async def run(on_page: OnPage) -> Outcome:
         from agent.archiving import archive_markdown
 
         return Said(await asyncio.to_thread(archive_markdown, session.memory, name, on_page))
 
-    return Proposal(title=f"Archive {name}", doing=f"archiving {name}", run=run, sure=True)
+    pages = len(modes_for(path.stat().st_size, session.config.archive))  # a byte is about a cell
+    return Proposal(title=f"Archive {name}", doing=f"archiving {name}", pages=pages, run=run, sure=True)
 
 
 def _agreed(rest: str) -> tuple[bool, str]:
-    """Whether the person said --yes, and what else they said."""
-    first, _, after = rest.partition(" ")
-    return (True, after.strip()) if first == "--yes" else (False, rest)
+    """Whether the person said --yes, first or last, and what else they said."""
+    words = rest.split()
+    if "--yes" in (words[:1] + words[-1:]):
+        return True, rest.removeprefix("--yes").removesuffix("--yes").strip()
+    return False, rest
 
 
 def _names_a_file(name: str) -> bool:
@@ -112,9 +142,9 @@ COMMANDS = (
     Command(
         name="archive",
         summary="Archive older turns, or a file, as pages; says first what it will do.",
-        usage="[LABEL|FILE]",
+        usage="[LABEL|FILE|--list]",
         keys="Enter does what is shown, Esc leaves all as it is; while pages are made, Esc cancels and nothing is let "
-        "go. `/archive --yes` does not ask.",
+        "go. `/archive --yes` does not ask; `/archive --list` lists what was archived.",
         aliases=("compact",),
         run=_archive,
     ),

@@ -17,7 +17,7 @@ def outlook_rows(outlook: Outlook, label: str) -> tuple[tuple[str, str], ...]:
     named = (("label", label),) if label else ()
     return (
         ("leaves", f"{_what(outlook)}: {outlook.text_tokens:,} text tokens"),
-        ("becomes", f"{NEAR}{pages}, {outlook.vision_tokens:,} vision tokens, read back first"),
+        ("becomes", f"{pages}, {outlook.vision_tokens:,} vision tokens, read back first"),
         ("stays", f"{_stays(outlook)}a summary of at most {outlook.summary_tokens:,} tokens"),
         (
             "request",

@@ -38,7 +38,11 @@ class PageText(Struct, frozen=True, kw_only=True):
 
 
 class PageRow(Struct, frozen=True, kw_only=True):
-    """A page in the archive. `text_tokens` by the tokenizer that `Archived` names, `vision_tokens` nominal by mode."""
+    """A page in the archive.
+
+    `text_tokens` are of the words that stand on it, lines of our own making aside, by the tokenizer that `Archived`
+    names; `vision_tokens` are what its picture costs the reader of the archive's profile.
+    """
 
     id: str
     archive: int  # ArchiveRow.seq
@@ -70,11 +74,20 @@ class ArchiveRow(Struct, frozen=True, kw_only=True):
     created: datetime
     origin: str  # file | conversation | knowledge
     pages: int
-    text_tokens: int = 0  # of its pages' texts
+    text_tokens: int = 0  # of the words on its pages
     vision_tokens: int = 0
     tags: tuple[str, ...] = ()
     pinned: bool = False
     conversation: int | None = None  # the seq of the conversation whose text it is; None where it is kept for itself
+
+
+class Expected(Struct, frozen=True, kw_only=True):
+    """What archiving would give, from the same layout and the same counts as the archiving itself."""
+
+    pages: int
+    text_tokens: int
+    vision_tokens: int
+    shared_chars: int
 
 
 class Archived(Struct, frozen=True, kw_only=True):

@@ -27,7 +27,7 @@ from memory.archive.packs.rest import AT_REST, PAGES_A_FRAME
 from memory.archive.packs.stacks import Stacks
 from memory.archive.packs.storage import Folder, Storage
 from memory.archive.packs.strangers import index_lost, strangers
-from memory.archive.passage import STORED, Archived, ArchiveRow, PageRow, PageText, Passage
+from memory.archive.passage import STORED, Archived, ArchiveRow, Expected, PageRow, PageText, Passage
 from memory.cold import ColdStore, Entry, Problem
 from memory.errors import Damaged, NotAPage, NotFound, Unreachable
 from memory.settings import ArchiveSettings
@@ -118,6 +118,10 @@ class Vault:
         let go, and neither was `also` done.
         """
         return self._bindery.entries(entries, label, self._mode(mode, dense), also=also, on_page=on_page)
+
+    def expected(self, entries: Sequence[Entry], *, mode: str | None = None, dense: bool | None = None) -> Expected:
+        """What `archive_entries` would give, to the token. Draws nothing."""
+        return self._bindery.expected(entries, self._mode(mode, dense))
 
     # ── out ──
 

@@ -69,7 +69,7 @@ def test_what_is_old_leaves_and_is_found_and_read_back(talked: Run, root: Path) 
     assert "Nothing was left untouched" in again.err
 
 
-def test_a_dry_run_does_nothing_and_says_about_as_much(talked: Run, root: Path) -> None:
+def test_a_dry_run_does_nothing_and_says_as_much(talked: Run, root: Path) -> None:
     tried = talked("archive", "--older-than", "30d", "--dry-run", "--json").json
     assert tried["dry_run"]
     assert all(stored(root).values())
@@ -78,6 +78,42 @@ def test_a_dry_run_does_nothing_and_says_about_as_much(talked: Run, root: Path) 
     for expected, got in zip(tried["conversations"], did["conversations"], strict=True):
         assert (expected["entries"], expected["pages"]) == (got["entries"], got["pages"])
         assert expected["vision_tokens"] == got["vision_tokens"]
+        assert expected["text_tokens"] == got["text_tokens"]
+    listed = talked("archive", "--list", "--json").json["archives"]
+    for name in ("pages", "text_tokens", "vision_tokens"):
+        assert sum(one[name] for one in listed) == sum(one[name] for one in did["conversations"])
+
+
+def test_an_archived_file_has_no_speaker(run: Run, tmp_path: Path, root: Path) -> None:
+    from agent.browsing import look, whole
+
+    (tmp_path / "radishes.txt").write_text("The radishes are sown in March, the beans after the last frost.\n")
+    assert run("archive", str(tmp_path / "radishes.txt")).status == 0
+    assert "user" not in run("search", "radishes").out.split("exact")[0]
+    memory = Memory.open(Workspace(root))
+    found = [row for asked in ("radishes", "") for row in look(memory, asked).rows]
+    assert [row.who for row in found] == ["", ""]
+    assert whole(memory, found[0]).text.startswith("The radishes")
+    (entry,) = memory.cold.read(lambda db: [str(row[0]) for row in db.execute("SELECT id FROM entries")])
+    assert "user" not in str(memory.recall(entry).citation)
+    memory.close()
+
+
+def test_short_lines_of_talk_count_as_their_words_alone(run: Run, root: Path, tmp_path: Path) -> None:
+    """The line above each entry on its page is of our making: it saves nobody a token."""
+    from models.tokens import estimate
+
+    said = [f"So the ferry leaves at {n}." for n in range(300)]
+    lines = [{"id": f"s{n}", "conversation": "talk", "time": OLD, "role": "user", "speaker": "Ann", "text": text}
+             for n, text in enumerate(said)]  # fmt: skip
+    (tmp_path / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run("import", str(tmp_path / "talk.jsonl"))
+    age(run, root, {"talk": OLD})
+    tried = run("archive", "--older-than", "30d", "--dry-run").err
+    (did,) = run("archive", "--older-than", "30d", "--json").json["conversations"]
+    words = sum(map(estimate, said))
+    assert words <= did["text_tokens"] <= words * 1.05  # one that is cut by a page's end counts as two
+    assert f"{did['text_tokens']:,} text tokens on {did['vision_tokens']:,} vision tokens" in tried
 
 
 def test_pinned_conversations_stay(talked: Run, root: Path) -> None:

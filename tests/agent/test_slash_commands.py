@@ -90,7 +90,7 @@ async def test_a_file_is_archived_and_a_short_conversation_needs_none(
     assert "pg_" in said(
         await registry.carry_out(sure(await registry.run(session, "/archive letter.txt")), pages.append)
     )
-    assert pages == [1]
+    assert pages == [0, 1]
     await say(session, "hello")
     assert "fits" in said(await registry.run(session, "/archive"))
     assert isinstance(await registry.run(session, "/archive nowhere.txt"), Failed)
@@ -111,7 +111,13 @@ async def test_archiving_says_first_what_it_will_do_and_does_that(session: Sessi
     pages: list[int] = []
     told = said(await registry.carry_out(asked, pages.append))
     assert "Spring plans" in told
-    assert len(pages) == asked.pages
+    assert pages[-1] == asked.pages
+    (archive,) = session.memory.vault.archives()
+    assert archive.pages == asked.pages
+    assert f"{archive.text_tokens:,} text tokens" in rows["leaves"]
+    assert f"{archive.vision_tokens:,} vision tokens" in rows["becomes"]
+    assert "each read back and compared" in told
+    assert f"{archive.text_tokens:,} text tokens (estimate) stand on {archive.vision_tokens:,} vision tokens" in told
     assert [archive.label for archive in session.memory.vault.archives()] == ["Spring plans"]
     outlook = rows["request"]
     assert f"{outlook.partition(' ')[0]} →" in told  # before the same, afterwards no more than was said
@@ -138,6 +144,20 @@ async def test_any_words_may_be_a_label(session: Session, label: str) -> None:
     outcome = await registry.run(session, f"/archive {label}")
     assert isinstance(outcome, Failed)  # there is no conversation yet, and no file of that name is missed
     assert outcome.error.title == ("No such file" if "/" in label else "No conversation yet")
+
+
+async def test_an_option_is_no_label(session: Session) -> None:
+    await talk_at_length(session)
+    for line in ("/archive --older-than 3y", "/archive --yes --dense", "/archive --nonsense"):
+        outcome = await registry.run(session, line)
+        assert isinstance(outcome, Failed), outcome
+        assert line.removeprefix("/archive ").removeprefix("--yes ").split()[0] in outcome.error.message
+    assert "Nothing is archived yet" in said(await registry.run(session, "/archive --list"))
+    said(await registry.carry_out(sure(await registry.run(session, "/archive Spring | plans --yes")), lambda _: None))
+    (archive,) = session.memory.vault.archives()
+    assert archive.label == "Spring | plans"
+    listed = said(await registry.run(session, "/archive --list"))
+    assert f"| {archive.text_tokens:,} | {archive.vision_tokens:,} | Spring \\| plans |" in listed
 
 
 async def test_who_is_sure_is_not_asked(session: Session) -> None:

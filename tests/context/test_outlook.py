@@ -2,7 +2,7 @@
 
 import pytest
 
-from context.outlook import cells_of, modes_for
+from context.outlook import modes_for
 from memory.settings import ArchiveSettings
 
 
@@ -25,7 +25,3 @@ def test_dense_pages_hold_more() -> None:
     dense = modes_for(20_000, ArchiveSettings(dense=True))
     assert len(dense) == 2
     assert dense[0].cell.name == "6x12"
-
-
-def test_a_wide_character_takes_two_cells() -> None:
-    assert cells_of("boiler 锅炉") == 11

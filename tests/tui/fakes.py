@@ -13,6 +13,7 @@ from context.outlook import Outlook
 from context.receipt import Receipt
 from context.report import Dropped, LayerReport, Report, Source
 from foundation.trust import Citation, Trust
+from memory.settings import ArchiveSettings
 from models.chat.port import Profile
 from models.messages import Recalled, Role, Usage
 
@@ -86,8 +87,9 @@ class FakeSession:
         self.profile = Profile(spec=spec, name=spec)
         self.conversation: Any = None
         self.memory = SimpleNamespace(
-            passage=lambda entry: SimpleNamespace(text=entry.text), cold=SimpleNamespace(find=_unknown)
-        )
+            passage=lambda entry: SimpleNamespace(text=entry.text), cold=SimpleNamespace(find=_unknown),
+            vault=SimpleNamespace(find_archive=_archived, settings=ArchiveSettings()),
+        )  # fmt: skip
         self.notices: list[Any] = []  # what the next look at the files tells
         self.context = SimpleNamespace(reload=self._reload)
         self.config = SimpleNamespace(screen=ScreenSettings())
@@ -167,6 +169,10 @@ class FakeSession:
 
     async def close(self) -> None:
         self.closed = True
+
+
+def _archived(_label: str) -> Any:
+    return SimpleNamespace(pages=PLAN.pages, text_tokens=PLAN.text_tokens, vision_tokens=PLAN.vision_tokens)
 
 
 def _unknown(ref: str) -> Any:

@@ -29,7 +29,7 @@ async def test_it_says_what_leaves_what_stays_and_what_that_saves(open_chat: Any
         await asked(chat, "/archive Spring [plans]")
         text = seen(chat)
         assert "12 older turns, 24 entries: 5,900 text tokens" in text
-        assert "about 3 pages, 612 vision tokens, read back first" in text
+        assert "3 pages, 612 vision tokens, read back first" in text
         assert "4 newer turns, and a summary of at most 400 tokens" in text
         assert "9,800 → 4,330 tokens, about 5,470 fewer" in text
         assert "Spring [plans]" in text
@@ -55,6 +55,8 @@ async def test_enter_does_it_page_by_page_and_shows_the_receipt(open_chat: Any) 
         chat.session.gate.release()
         await chat.quiet()
         assert "12 older turns (24 entries) left for 3 pages of the archive" in chat.text
+        assert "3 pages, each read back and compared: 5,900 text tokens" in chat.text
+        assert "612 vision tokens (deepseek-ocr)" in chat.text
         assert "The archive calls them “Spring”." in chat.text
         assert "archiving" not in chat.seen[-1]
 

@@ -59,7 +59,7 @@ def put_away(
     `on_page` is told how many pages are proven; what it raises ends it, and what was put away stays so.
     """
     done: list[Archived] = []
-    for entries in _portions(cold, one.entries):
+    for entries in portions(cold, one.entries):
         before = sum(len(archived.pages) for archived in done)
 
         def told(page: int, before: int = before) -> None:
@@ -89,7 +89,8 @@ def _spared(db: apsw.Connection, conversation: Conversation) -> str:
     return "an answer is being written" if fetch(db, sql, (conversation.seq,)) else ""
 
 
-def _portions(cold: ColdStore, seqs: Sequence[int]) -> Iterator[list[Entry]]:
+def portions(cold: ColdStore, seqs: Sequence[int]) -> Iterator[list[Entry]]:
+    """The entries, as many at a time as make one archive."""
     portion, chars = list[Entry](), 0
     for start in range(0, len(seqs), 200):
         for entry in sorted(cold.entries(seqs[start : start + 200]).values(), key=lambda entry: entry.seq):

@@ -15,6 +15,7 @@ from foundation.privacy import Cleared, clear
 from memory.archive.draw.flow import Stretch, stretches
 from memory.archive.draw.header import digest
 from memory.archive.draw.modes import Mode
+from memory.archive.draw.page import sheets
 from memory.archive.index import ledger, shelf
 from memory.archive.index.facts import seal
 from memory.archive.index.ledger import Span
@@ -30,7 +31,7 @@ from memory.archive.keep.whole_pages import Fresh, Piece, Taken
 from memory.archive.packs.pack import new_pack_name
 from memory.archive.packs.parity import write_parity
 from memory.archive.packs.storage import Storage
-from memory.archive.passage import Archived, PageRow
+from memory.archive.passage import Archived, Expected, PageRow
 from memory.cold import ColdStore, Entry
 from memory.cold.bodies import plain
 from memory.cold.insert import let_go
@@ -86,7 +87,7 @@ class Bindery:
                 self._take_in(db, archive, bound, rows, [row.id for row in pages])
                 for entry in entries:
                     ledger.insert_spans(db, entry.seq, [Span(0, entry.row.chars, entry.row.id, 0)])
-                passages.index(db, homes)
+                passages.index(db, homes, whole_pages.way_of(mode))
                 shared = sum(piece.row.chars for piece in pieces if isinstance(piece, Taken))
                 archived = self._archived(
                     archive, title, [_of(row, archive, n) for n, row in enumerate(pages, 1)], shared
@@ -114,7 +115,7 @@ class Bindery:
         with _Packs(self._cold, self._storage) as packs:
             laid = [structs.replace(s, text=drawn[s.key].text) for s in stretches(entries)]
             bound = self._bound([laid] if laid else [], mode, packs, on_page)
-            rows = [self._figures.row(page) for page in bound]
+            rows = [self._figures.row(page, drawn) for page in bound]
             spans = sharing.spans(Places(bound), {page.id: page.text for page in bound})
             title = clear(label)
 
@@ -144,10 +145,26 @@ class Bindery:
 
             return self._cold.write(transaction)
 
+    def expected(self, entries: Sequence[Entry], mode: Mode) -> Expected:
+        """What `entries` would give: laid out and counted in the same way, and not drawn."""
+        entries = [entry for entry in entries if entry.text is not None]
+        sharing = Sharing(self._cold, self._read)
+        drawn = sharing.composed(entries)
+        laid = [structs.replace(s, text=drawn[s.key].text) for s in stretches(entries)]
+        pages = text_tokens = vision_tokens = 0
+        for sheet in sheets(laid, mode):
+            pages += 1
+            text_tokens += self._figures.words(sheet.text, sheet.laid, drawn)
+            vision_tokens += self._figures.picture(sheet.mode.name)
+        return Expected(
+            pages=pages, text_tokens=text_tokens, vision_tokens=vision_tokens, shared_chars=sharing.chars
+        )  # fmt: skip
+
     # ── the steps ──
 
     def _covered(self, text: str, cut: Sequence[passages.Passage], mode: Mode) -> list[Piece]:
-        homes = self._cold.read(lambda db: passages.known(db, (one.hash for one in cut)))
+        way = whole_pages.way_of(mode)
+        homes = self._cold.read(lambda db: passages.known_as(db, (one.hash for one in cut), way))
         places = whole_pages.candidates(cut, homes)
         pages = {page for _, page in places}
         rows = self._cold.read(lambda db: ledger.pages_by_id(db, pages, not_of="conversation"))

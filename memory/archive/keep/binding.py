@@ -22,6 +22,7 @@ from memory.errors import Damaged
 
 PAGES_A_PACK = 256  # about 8 MB of packs, and 34 MB of PNGs in memory while one is made
 OnPage = Callable[[int], None]
+"""Told how many pages are done; a page that is drawn and not yet proven is half done."""
 
 
 class Bound(Struct, frozen=True):
@@ -51,21 +52,33 @@ def bind(
 
     Raises Damaged where the disk gives back anything else.
     """
-    drawn = _drawn(runs, mode)
+    told = on_page or _nobody
+    drawn = _told_half(_drawn(runs, mode), told)
     while pages := tuple(islice(drawn, PAGES_A_PACK)):
         written = write_pack(storage, new_name(), [picture_of(page) for _, page in pages])
         row = PackRow(written.name, written.size, written.sha256, created_ms)
         pack = Pack(storage, written.name)
         for position, (run, page) in enumerate(pages):
             prove(pack, position, page)
-            if on_page is not None:
-                on_page(page.number)
+            told((page.number + pages[-1][1].number) // 2)
             yield Bound(page.id, page.number, page.mode, page.text, page.sha256, page.laid, run, row, position)
 
 
 def picture_of(page: Drawn) -> Picture:
     """The page as a pack holds it."""
     return Picture(page.id, page.number, page.mode.name, len(page.text), page.sha256.hex(), page.png)
+
+
+def _told_half(drawn: Iterable[tuple[int, Drawn]], on_page: OnPage) -> Iterator[tuple[int, Drawn]]:
+    """Those of one pack are proven once all of them are drawn: those of the packs before are."""
+    for run, page in drawn:
+        proven = (page.number - 1) // PAGES_A_PACK * PAGES_A_PACK
+        on_page((proven + page.number) // 2)
+        yield run, page
+
+
+def _nobody(_done: int) -> None:
+    pass
 
 
 def _drawn(runs: Iterable[Sequence[Stretch]], mode: Mode) -> Iterator[tuple[int, Drawn]]:

@@ -1,13 +1,16 @@
 """What a page stands for and costs: tokens of its text, tokens of its picture, and the exact tokens beside it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
+from memory.archive.draw.galley import Laid
 from memory.archive.keep.binding import Bound
+from memory.archive.keep.stored_once import Composed
 from memory.archive.passage import PageRow
 from memory.settings import ArchiveSettings
 
 Count = Callable[[str], int]
+NOTHING_COMPOSED: Mapping[int, Composed] = {}
 
 
 class Figures:
@@ -33,13 +36,17 @@ class Figures:
 
         return profile_named(self.profile).tokens(mode)
 
-    def row(self, page: Bound, archive: int = 0) -> PageRow:
-        """The page's row, its archive yet to be known."""
+    def words(self, text: str, laid: Iterable[Laid], composed: Mapping[int, Composed] = NOTHING_COMPOSED) -> int:
+        """Tokens of the words on a page of this text: head lines, and lines for words elsewhere, are none of them."""
+        return sum(self.count(words) for words in _own_words(text, laid, composed))
+
+    def row(self, page: Bound, composed: Mapping[int, Composed] = NOTHING_COMPOSED) -> PageRow:
+        """The page's row, its archive yet to be known. `composed` tells by key what was drawn of an entry."""
         from memory.archive.cost.factsheet import factsheet
 
         return PageRow(
             id=page.id,
-            archive=archive,
+            archive=0,
             number=page.number,
             mode=page.mode.name,
             width=page.mode.side,
@@ -48,8 +55,19 @@ class Figures:
             sha256=page.sha256.hex(),
             pack=page.pack.name,
             position=page.position,
-            text_tokens=self.count(page.text),
+            text_tokens=self.words(page.text, page.laid, composed),
             vision_tokens=self.picture(page.mode.name),
             cell=page.mode.cell.name,
             factsheet=factsheet(page.text),
         )
+
+
+def _own_words(text: str, laid: Iterable[Laid], composed: Mapping[int, Composed]) -> Iterator[str]:
+    for one in laid:
+        if one.key not in composed:
+            yield text[one.page_start : one.page_start + one.length]
+            continue
+        for own in composed[one.key].own:
+            begin, end = max(own.at, one.start), min(own.at + own.length, one.start + one.length)
+            if begin < end:
+                yield text[one.page_start + begin - one.start : one.page_start + end - one.start]

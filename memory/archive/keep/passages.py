@@ -59,15 +59,41 @@ def known(db: apsw.Connection, hashes: Iterable[bytes]) -> dict[bytes, tuple[Par
     return {key: tuple(parts) for key, parts in found.items()}
 
 
-def index(db: apsw.Connection, places: Mapping[bytes, Sequence[Part]]) -> None:
-    """Notes where these passages stand; one that stands somewhere already keeps its place."""
+def known_as(db: apsw.Connection, hashes: Iterable[bytes], way: str) -> dict[bytes, list[tuple[Part, ...]]]:
+    """All places of those passages that a file drawn in this way may share: `way` names the cell and the mode."""
+    keys = {key: one for one in hashes for key in (one, _drawn_as(one, way))}
+    places: dict[bytes, list[tuple[Part, ...]]] = {}
+    for key, parts in known(db, keys).items():
+        places.setdefault(keys[key], []).append(parts)
+    return places
+
+
+def index(db: apsw.Connection, places: Mapping[bytes, Sequence[Part]], way: str = "") -> None:
+    """Notes where these passages stand; one that stands somewhere already keeps its place.
+
+    Pages of a file are shared only where they are drawn in the same `way`, so each way may have a place of its own.
+    """
     for key, parts in places.items():
-        if not fetch(db, "SELECT 1 FROM passages WHERE hash = ?", (key,)):
-            run_many(
-                db,
-                "INSERT INTO passages (hash, part, page, page_start, length) VALUES (?, ?, ?, ?, ?)",
-                [(key, n, part.page, part.page_start, part.length) for n, part in enumerate(parts)],
-            )
+        if not _is_noted(db, key):
+            _note(db, key, parts)
+        elif way and not _is_noted(db, own := _drawn_as(key, way)):
+            _note(db, own, parts)
+
+
+def _is_noted(db: apsw.Connection, key: bytes) -> bool:
+    return bool(fetch(db, "SELECT 1 FROM passages WHERE hash = ?", (key,)))
+
+
+def _note(db: apsw.Connection, key: bytes, parts: Sequence[Part]) -> None:
+    run_many(
+        db,
+        "INSERT INTO passages (hash, part, page, page_start, length) VALUES (?, ?, ?, ?, ?)",
+        [(key, n, part.page, part.page_start, part.length) for n, part in enumerate(parts)],
+    )
+
+
+def _drawn_as(key: bytes, way: str) -> bytes:
+    return hashlib.blake2b(key + way.encode(), digest_size=16).digest()
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int]]:

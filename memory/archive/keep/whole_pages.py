@@ -31,14 +31,20 @@ class Fresh(Struct, frozen=True):
 Piece = Taken | Fresh
 
 
-def candidates(cut: Sequence[Passage], homes: Mapping[bytes, tuple[Part, ...]]) -> list[tuple[int, str]]:
+def way_of(mode: Mode) -> str:
+    """How a file is drawn in this mode, as a word: pages of another way are not shared."""
+    return f"{mode.cell.name} {mode.name}"
+
+
+def candidates(cut: Sequence[Passage], homes: Mapping[bytes, Sequence[tuple[Part, ...]]]) -> list[tuple[int, str]]:
     """Where in the text a page may begin, and which, in order."""
     found: set[tuple[int, str]] = set()
     for one in cut:
-        at = one.start
-        for part in homes.get(one.hash, ()):
-            found.add((at - part.page_start, part.page))
-            at += part.length
+        for parts in homes.get(one.hash, ()):
+            at = one.start
+            for part in parts:
+                found.add((at - part.page_start, part.page))
+                at += part.length
     return sorted(place for place in found if place[0] >= 0)
 
 

@@ -130,10 +130,19 @@ def _page(page: PixelPage) -> PageFact:
         position=page.position,
         chars=len(page.text),
         sha256=digest(page.text).hex(),
-        text_tokens=estimate(page.text),
+        text_tokens=sum(map(estimate, _words(page))),
         vision_tokens=MODES[page.mode].vision_tokens,
         factsheet=factsheet(page.text),
     )
+
+
+def _words(page: PixelPage) -> Iterator[str]:
+    """What stands on it without its head lines."""
+    begin = 0
+    for head in page.heads:
+        yield page.text[begin : max(head.begin - 1, begin)]  # a newline of ours stands before the line
+        begin = head.end
+    yield page.text[begin:]
 
 
 def _mode(saved: Saved) -> tuple[str, str]:
