@@ -14,6 +14,7 @@ from memory.cold.columns import from_meta
 from memory.cold.entries import Analyse, Entry
 from memory.cold.insert import note_change, put_terms, put_text
 from memory.cold.lookup import entry_at
+from memory.cold.seals import seal_rows
 from memory.cold.sql import fetch, run
 from memory.errors import Closed, NotFound, StoreTrouble
 from models.messages import Usage
@@ -156,6 +157,7 @@ def settle(
     run(connection, "DELETE FROM chunks WHERE entry = ?", (seq,))
     put_text(connection, seq, text)
     run(connection, "UPDATE entries SET complete = ?, meta = ? WHERE seq = ?", (int(complete), from_meta(meta), seq))
+    seal_rows(connection, [seq])
     put_terms(connection, seq, text, entry.speaker, analyse)
     note_change(connection, "change", [seq])
     if usage is not None:

@@ -56,4 +56,4 @@ def _unfold(frame: bytes, most: int) -> bytes:
         raise Damaged("Damaged text", f"A stored text cannot be unpacked: {error}.", _HINT) from error
 
 
-_HINT = "Run `palimpsest check`, and restore the workspace from a backup."
+_HINT = "`palimpsest check --repair` mends what can be mended, and keeps a copy of it first."

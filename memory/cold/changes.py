@@ -7,9 +7,10 @@ from msgspec import Struct
 
 from memory.cold.entries import Change
 from memory.cold.lookup import batches, marks
-from memory.cold.sql import each, fetch
+from memory.cold.sql import Row, each, fetch
 
-_TERMS = """SELECT e.seq, e.conversation, e.kind, e.role, e.speaker, e.time_ms, t.terms, t.length
+_TERMS = """SELECT e.seq, e.conversation, CAST(e.kind AS BLOB), CAST(e.role AS BLOB), CAST(e.speaker AS BLOB),
+    e.time_ms, t.terms, t.length
     FROM terms t JOIN entries e ON e.seq = t.entry"""
 
 
@@ -40,7 +41,13 @@ def last_change(connection: apsw.Connection) -> int:
 def terms(connection: apsw.Connection, after: int, limit: int) -> list[TermsRow]:
     """Terms of entries with a seq above `after`, in order of seq."""
     rows = each(connection, f"{_TERMS} WHERE t.entry > ? ORDER BY t.entry LIMIT ?", (after, limit))
-    return [TermsRow(*row) for row in rows]
+    return [_terms_row(row) for row in rows]
+
+
+def _terms_row(row: Row) -> TermsRow:
+    """Names are read as bytes: a flipped bit in one must not stop the search."""
+    names = [one.decode("utf-8", "replace") for one in row[2:5]]
+    return TermsRow(*row[:2], *names, *row[5:])
 
 
 def terms_of(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, TermsRow]:
@@ -48,5 +55,5 @@ def terms_of(connection: apsw.Connection, seqs: Iterable[int]) -> dict[int, Term
     found: dict[int, TermsRow] = {}
     for some in batches(sorted(set(seqs))):
         rows = each(connection, f"{_TERMS} WHERE t.entry IN ({marks(some)})", some)
-        found.update((row[0], TermsRow(*row)) for row in rows)
+        found.update((row[0], _terms_row(row)) for row in rows)
     return found

@@ -1,13 +1,19 @@
 """Looks the whole store over."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
 
 import apsw
 from msgspec import Struct
 
 from memory.cold.bodies import digest, to_bytes, unpack
-from memory.cold.sql import each, fetch
+from memory.cold.entries import EntryKind
+from memory.cold.one_bit import row_before
+from memory.cold.seals import COLUMNS, LISTED, broken_seals
+from memory.cold.sql import Row, each, fetch
 from memory.errors import Damaged
+from models.messages import Role
 
 FILE = "cold.db"
 
@@ -25,10 +31,55 @@ def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[P
     try:
         problems = list(_file(connection))
         if not problems:  # rows of a damaged file say nothing
-            problems = [*_texts(connection), *_answers(connection, is_gone), *_spans(connection), *_terms(connection)]
+            looks = (_texts, _rows, partial(_answers, is_gone=is_gone), _spans, _terms)
+            found = (problem for look in looks for problem in _looked(look, connection))
+            problems = _each_once(found)
     except (apsw.CorruptError, apsw.NotADBError) as error:
         return [Problem("file", FILE, f"SQLite cannot read it: {error}.")]
     return problems
+
+
+def _each_once(problems: Iterable[Problem]) -> list[Problem]:
+    """What is damaged in two ways at once is named once."""
+    named: dict[tuple[str, str], Problem] = {}
+    for one in problems:
+        named.setdefault(("entry" if one.what == "text" else one.what, one.where), one)
+    return list(named.values())
+
+
+def _looked(look: Callable[[apsw.Connection], Iterator[Problem]], connection: apsw.Connection) -> Iterator[Problem]:
+    """What it finds; a name that is no UTF-8 ends it, and is named by `_rows`."""
+    try:
+        yield from look(connection)
+    except UnicodeDecodeError as error:
+        yield Problem("row", FILE, f"A name in it is no UTF-8 ({error.reason}).")
+
+
+def _rows(connection: apsw.Connection) -> Iterator[Problem]:
+    """Entries whose row is not the one that was sealed, and those without a seal that say what none can say."""
+    for _, values, seal in broken_seals(connection):
+        yield Problem("entry", _name(values[1]), _differing(values, row_before(values, seal)))
+    sql = f"SELECT {LISTED} FROM entries e WHERE e.seq NOT IN (SELECT entry FROM seals)"
+    kinds, roles = {kind.value.encode() for kind in EntryKind}, {role.value.encode() for role in Role}
+    for values in each(connection, sql):
+        told = dict[str, Any](zip(COLUMNS, values, strict=True))
+        for column, known in (("kind", kinds), ("role", roles)):
+            if told[column] not in known:
+                said = _name(told[column])
+                yield Problem("entry", _name(told["id"]), f"Its {column} is “{said}”, which no entry's can be.")
+
+
+def _differing(now: Row, before: Row | None) -> str:
+    if before is None:
+        return "Its row is not the one that was stored: who spoke, when, or in reply to what may be another."
+    column, here, there = next(one for one in zip(COLUMNS, now, before, strict=True) if one[1] != one[2])
+    if isinstance(here, bytes) and column in ("id", "kind", "role", "speaker"):
+        return f"A bit flipped in its {column}: it says “{_name(here)}” where “{_name(there)}” was stored."
+    return f"A bit flipped in its row ({column}): it is not the one that was stored."
+
+
+def _name(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
 
 
 def _file(connection: apsw.Connection) -> Iterator[Problem]:
@@ -40,8 +91,9 @@ def _file(connection: apsw.Connection) -> Iterator[Problem]:
 
 
 def _texts(connection: apsw.Connection) -> Iterator[Problem]:
-    rows = each(connection, "SELECT id, body, packed, chars, sha256 FROM entries WHERE body IS NOT NULL")
-    for id_, body, packed, chars, sha256 in rows:
+    sql = "SELECT CAST(id AS BLOB), body, packed, chars, sha256 FROM entries WHERE body IS NOT NULL"
+    for raw, body, packed, chars, sha256 in each(connection, sql):
+        id_ = _name(raw)
         try:
             text = unpack(body, packed, chars)
         except Damaged as error:

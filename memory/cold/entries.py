@@ -50,6 +50,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     sent: tuple[Part, ...] = ()  # the tail's injected parts as they were sent, before the text
     meta: dict[str, Any] = field(default_factory=dict)
     complete: bool = True
+    damaged: tuple[str, ...] = ()  # columns that hold what no program of ours wrote: shown is what stands nearest
 
 
 class Draft(Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from msgspec import Struct
 from foundation.clock import from_ms
 from memory.cold.columns import from_parts
 from memory.cold.lookup import batches, entry_at, marks
+from memory.cold.seals import seal_rows
 from memory.cold.sql import each, fetch, run, run_many
 from models.messages import Part
 
@@ -65,6 +66,7 @@ def set_sent(connection: apsw.Connection, entry: int, parts: tuple[Part, ...]) -
     entry_at(connection, entry)
     run(connection, "DELETE FROM token_counts WHERE entry = ?", (entry,))
     run(connection, "UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(parts), entry))
+    seal_rows(connection, [entry])
 
 
 def token_counts(connection: apsw.Connection, seqs: Iterable[int], tokenizer: str) -> dict[int, int]:

@@ -12,6 +12,7 @@ from memory.cold.columns import from_meta, from_parts
 from memory.cold.entries import Analyse, Conversation, Draft, Entry
 from memory.cold.ids import new_id
 from memory.cold.lookup import conversation_at, entry_at
+from memory.cold.seals import seal_of, seal_rows
 from memory.cold.sql import fetch, run, run_many
 from memory.errors import AlreadyThere, NotFound
 
@@ -64,13 +65,17 @@ def insert_entry(
         raise AlreadyThere("Already there", f"The conversation has an entry {id_} already.", "Use another id.")
     raw = to_bytes(draft.text)
     body, packed = pack(raw) if keep_text else (None, 0)
+    who = (id_, draft.kind.value, draft.role.value, plain(draft.speaker))
+    what = (len(draft.text), digest(raw), from_parts(draft.sent), from_meta(draft.meta), int(complete))
     run(connection,
-        """INSERT INTO entries (conversation, id, parent, kind, role, speaker, time_ms, body, packed, chars, sha256,
+        """INSERT INTO entries (conversation, parent, id, kind, role, speaker, time_ms, body, packed, chars, sha256,
            sent, meta, complete) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-        (draft.conversation, id_, parent, draft.kind.value, draft.role.value, plain(draft.speaker), ms, body, packed,
-         len(draft.text), digest(raw), from_parts(draft.sent), from_meta(draft.meta), int(complete)),
+        (draft.conversation, parent, *who, ms, body, packed, *what),
     )  # fmt: skip
     seq = connection.last_insert_rowid()
+    name, *spoken = (one.encode() for one in who)
+    seal = seal_of((draft.conversation, name, parent, *spoken, ms, *what))
+    run(connection, "INSERT INTO seals (entry, seal) VALUES (?, ?)", (seq, seal))
     if complete:
         put_terms(connection, seq, draft.text, draft.speaker, analyse)
     note_change(connection, "add", [seq])
@@ -102,6 +107,7 @@ def put_text(connection: apsw.Connection, seq: int, text: Cleared) -> None:
         "UPDATE entries SET body = ?, packed = ?, chars = ?, sha256 = ? WHERE seq = ?",
         (body, packed, len(text), digest(raw), seq),
     )
+    seal_rows(connection, [seq])
 
 
 def let_go(connection: apsw.Connection, seqs: Iterable[int]) -> None:

@@ -46,7 +46,8 @@ def find_entry(connection: apsw.Connection, id_: str, conversation: int | None =
             "No such entry", f"There is no entry {id_}.", "`palimpsest search` shows the ids of what it finds."
         )
     if len(rows) > 1:
-        names = ", ".join(f"{row[1]} in {row[2]}" for row in rows)
+        found = entries_of(connection, rows)
+        names = ", ".join(f"{entry.id} in {entry.conversation}" for entry in found)
         raise NotFound("Which entry?", f"{id_} names more than one entry: {names}.", "Say the conversation as well.")
     return entry_of(connection, rows[0])
 

@@ -1,7 +1,8 @@
-"""Rows to structs."""
+"""Rows to structs. What a flipped bit made of a row is shown as far as it stands, and never stops the reading."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 import apsw
 
@@ -10,10 +11,16 @@ from memory.cold.bodies import to_text, unpack
 from memory.cold.chunks import said
 from memory.cold.columns import to_meta, to_parts
 from memory.cold.entries import Conversation, Entry, EntryKind
+from memory.errors import Damaged
 from models.messages import Role
 
-ENTRY = """e.seq, e.id, c.id, e.conversation, e.parent, e.kind, e.role, e.speaker, e.time_ms,
-    e.body, e.packed, e.chars, e.sent, e.meta, e.complete"""
+T = TypeVar("T")
+_KINDS = {kind.value.encode(): kind for kind in EntryKind}
+_ROLES = {role.value.encode(): role for role in Role}
+UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)  # in the place of a moment that is none
+
+ENTRY = """e.seq, CAST(e.id AS BLOB), CAST(c.id AS BLOB), e.conversation, e.parent, CAST(e.kind AS BLOB),
+    CAST(e.role AS BLOB), CAST(e.speaker AS BLOB), e.time_ms, e.body, e.packed, e.chars, e.sent, e.meta, e.complete"""
 """Columns of an entry `e` joined with its conversation `c`, as `entry_of` takes them."""
 
 ENTRIES = f"SELECT {ENTRY} FROM entries e JOIN conversations c ON c.seq = e.conversation"
@@ -25,7 +32,7 @@ CONVERSATIONS = """SELECT c.seq, c.id, c.source, c.title, c.created_ms, c.update
 def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
     """The entry; one whose writer was cut off, or is at it still, has the text that came so far.
 
-    Raises Damaged where the text cannot be unpacked.
+    `damaged` names the columns that hold what no program of ours wrote; a text that cannot be unpacked is None.
     """
     (
         seq,
@@ -44,26 +51,61 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
         meta,
         whole,
     ) = row
-    text = None if body is None else unpack(body, packed, chars)
+    look = _Look()
+    text = look.at("text", None, lambda: None if body is None else unpack(body, packed, chars))
     if not whole and text == "":
         text = said(connection, seq)
         chars = len(text)
     return Entry(
         seq=seq,
-        id=id_,
-        conversation=conversation,
+        id=look.name("id", id_),
+        conversation=look.name("conversation", conversation),
         conversation_seq=conversation_seq,
         parent=parent,
-        kind=EntryKind(kind),
-        role=Role(role),
-        speaker=speaker,
-        time=from_ms(ms),
+        kind=look.word("kind", kind, _KINDS, EntryKind.MESSAGE),
+        role=look.word("role", role, _ROLES, Role.USER),
+        speaker=look.name("speaker", speaker),
+        time=look.at("time", UNKNOWN, lambda: from_ms(ms)),
         text=text,
         chars=chars,
-        sent=to_parts(sent),
-        meta=to_meta(meta),
+        sent=look.at("sent", (), lambda: to_parts(sent)),
+        meta=look.at("meta", {}, lambda: to_meta(meta)),
         complete=bool(whole),
+        damaged=tuple(look.damaged),
     )
+
+
+class _Look:
+    """Looks at a row's columns one by one, and notes which hold what cannot be."""
+
+    def __init__(self) -> None:
+        self.damaged: list[str] = []
+
+    def at(self, column: str, instead: T, read: Callable[[], T]) -> T:
+        try:
+            return read()
+        except (ValueError, OverflowError, OSError, TypeError, Damaged):  # also what no UTF-8 and no JSON is
+            self.damaged.append(column)
+            return instead
+
+    def name(self, column: str, raw: bytes) -> str:
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            self.damaged.append(column)
+            return raw.decode("utf-8", "replace")
+
+    def word(self, column: str, raw: bytes, known: Mapping[bytes, T], otherwise: T) -> T:
+        """The word; where it is none that is known, the one of its length that the fewest bits differ from."""
+        if (found := known.get(raw)) is not None:
+            return found
+        self.damaged.append(column)
+        alike = [one for one in known if len(one) == len(raw)]
+        return known[min(alike, key=lambda one: _bits_apart(raw, one))] if alike else otherwise
+
+
+def _bits_apart(one: bytes, other: bytes) -> int:
+    return sum((a ^ b).bit_count() for a, b in zip(one, other, strict=True))
 
 
 def entries_of(connection: apsw.Connection, rows: Iterable[tuple[Any, ...]]) -> list[Entry]:
@@ -72,13 +114,14 @@ def entries_of(connection: apsw.Connection, rows: Iterable[tuple[Any, ...]]) -> 
 
 def conversation_of(row: tuple[Any, ...]) -> Conversation:
     seq, id_, source, title, created, updated, leaf, kind, labels = row
+    look = _Look()
     return Conversation(
         id=id_,
         seq=seq,
         source=source,
-        title=to_text(title),
-        created=from_ms(created),
-        updated=from_ms(updated),
+        title=look.at("title", title.decode("utf-8", "replace"), lambda: to_text(title)),
+        created=look.at("created", UNKNOWN, lambda: from_ms(created)),
+        updated=look.at("updated", UNKNOWN, lambda: from_ms(updated)),
         leaf=leaf,
         kind=kind,
         labels=tuple(sorted(labels.split("\0"))) if labels else (),

@@ -15,6 +15,7 @@ from msgspec import Struct
 from foundation.files import make_private_folder, sync_file, sync_folder, write_atomically
 from memory.cold.connection import connect
 from memory.cold.schema import migrate
+from memory.cold.seals import seal_rows, seal_unsealed
 from memory.cold.sql import Row, fetch, run
 
 _BESIDE = ("", "-wal", "-shm")
@@ -76,6 +77,7 @@ def _copied(old: Path, new: Path) -> Salvaged:
         finally:
             source.close()
         _drop_orphans(target)
+        seal_unsealed(target)
         fetch(target, "PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         target.close()
@@ -125,7 +127,9 @@ def _readable(source: apsw.Connection, sql: str) -> Iterator[Row | None]:
 def _drop_orphans(db: apsw.Connection) -> None:
     """Rows that refer to rows that are gone: an entry loses its parent, a conversation its leaf, others go."""
     run(db, "UPDATE conversations SET leaf = NULL WHERE leaf NOT IN (SELECT seq FROM entries)")
+    bereft = fetch(db, "SELECT seq FROM entries WHERE parent NOT IN (SELECT seq FROM entries)")
     run(db, "UPDATE entries SET parent = NULL WHERE parent NOT IN (SELECT seq FROM entries)")
+    seal_rows(db, [seq for (seq,) in bereft])
     run(
         db,
         """INSERT OR IGNORE INTO conversations (seq, id, created_ms, updated_ms)

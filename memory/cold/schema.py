@@ -6,10 +6,12 @@ from importlib.resources import files
 import apsw
 from msgspec import Struct
 
+from memory.cold.seals import seal_unsealed
 from memory.cold.sql import fetch, pragma, run
 from memory.errors import CannotOpen
 
 APPLICATION_ID = 0x50414C49  # "PALI"
+SEALED = 4  # the schema from which on every entry has its seal
 
 
 class Migration(Struct, frozen=True):
@@ -30,6 +32,7 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
 
     Raises CannotOpen where the store is newer than the program, or another program's.
     """
+    ours = migrations is None
     migrations = released() if migrations is None else migrations
     newest = migrations[-1].number
     if _version(connection) == newest and _application(connection) == APPLICATION_ID:
@@ -42,6 +45,8 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
         for migration in migrations:
             if migration.number > found:
                 run(connection, migration.sql)
+        if ours and found < SEALED:
+            seal_unsealed(connection)
         run(connection, f"PRAGMA user_version = {newest}")
         run(connection, f"PRAGMA application_id = {APPLICATION_ID}")
         run(connection, "COMMIT")

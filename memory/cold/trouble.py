@@ -16,6 +16,8 @@ def sentences(path: Path) -> Generator[None]:
         yield
     except apsw.Error as error:
         raise explained(error, path) from error
+    except UnicodeDecodeError as error:  # SQLite gives what stands there; a flipped bit leaves no UTF-8
+        raise _damaged(error, path) from error
 
 
 def explained(error: apsw.Error, path: Path) -> MemoryTrouble:
@@ -28,7 +30,7 @@ def explained(error: apsw.Error, path: Path) -> MemoryTrouble:
     return StoreTrouble(
         "The store failed",
         f"SQLite could not work on {path}: {error}.",
-        "Try again; where it stays, run `palimpsest check`.",
+        "Try again; where it stays, run `palimpsest check --repair`.",
     )
 
 
@@ -48,11 +50,11 @@ def _busy(_: apsw.Error, path: Path) -> StoreBusy:
     )
 
 
-def _damaged(error: apsw.Error, path: Path) -> Damaged:
+def _damaged(error: Exception, path: Path) -> Damaged:
     return Damaged(
         "Damaged store",
         f"{path} is not a whole SQLite database: {error}.",
-        "Run `palimpsest check`, and restore the workspace from a backup.",
+        "`palimpsest check --repair` mends what can be mended, and keeps a copy of it first.",
     )
 
 

@@ -16,6 +16,7 @@ from memory.archive.mend.differences import Fields, Key
 from memory.cold.bodies import to_bytes
 from memory.cold.entries import Terms
 from memory.cold.insert import note_change
+from memory.cold.seals import seal_rows
 from memory.cold.sql import fetch, first, run, run_many
 
 Facts = Mapping[Key, Fields]
@@ -41,6 +42,7 @@ def put_facts(db: apsw.Connection, facts: Facts, terms: Mapping[int, Terms]) -> 
         if (found := terms.get(fields["seq"])) is not None:
             sql = "INSERT OR REPLACE INTO terms (entry, terms, length) VALUES (?, ?, ?)"
             run(db, sql, (seq, found.packed, found.length))
+    seal_rows(db, added)
     note_change(db, "change", [seq for seq in added if seq not in numbers.made])
     note_change(db, "add", [seq for seq in added if seq in numbers.made])
     _leaves(db, {numbers.conversation(fields["conversation"]) for _, fields in entries})

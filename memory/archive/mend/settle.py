@@ -110,6 +110,7 @@ def clear_bogus(db: apsw.Connection, names: list[str]) -> None:
         ("archive_tags", "archive", "archives"),
         ("archive_pages", "archive", "archives"),
         ("terms", "entry", "entries"),
+        ("seals", "entry", "entries"),
     ):
         run(db, f"DELETE FROM {table} WHERE {column} NOT IN (SELECT seq FROM {other})")
     for table in ("archive_pages", "passages"):

@@ -1,0 +1,79 @@
+"""Rows of the store that a flipped bit changed, put back: what has their hash is what they were."""
+
+from collections.abc import Callable
+
+import apsw
+from msgspec import Struct
+
+from memory.cold.bodies import digest, pack, to_bytes, unpack
+from memory.cold.insert import note_change
+from memory.cold.one_bit import row_before, text_before
+from memory.cold.seals import COLUMNS, NAMES, broken_seals, seal_unsealed
+from memory.cold.sql import Row, each, run
+from memory.cold.store import ColdStore
+from memory.errors import Damaged
+
+Elsewhere = Callable[[str, bytes], str | None]
+"""(an entry's id, its text's SHA-256) to that text, where it stands somewhere else."""
+
+
+class Rows(Struct, frozen=True):
+    """Ids of entries that are what they were again, and of those that are not."""
+
+    mended: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+def mend_rows(cold: ColdStore, elsewhere: Elsewhere, keep: Callable[[], None]) -> Rows:
+    """Puts back what can be put back, and seals rows without a seal. `keep` is called before anything changes."""
+    rows = cold.read(lambda db: [(seq, values, row_before(values, seal)) for seq, values, seal in broken_seals(db)])
+    texts = cold.read(_broken_texts)
+    put = {seq: text for seq, row in texts if (text := _text(row, elsewhere)) is not None}
+    mended = {seq: before for seq, _, before in rows if before is not None}
+    if mended or put:
+        keep()
+
+    def transaction(db: apsw.Connection) -> None:
+        for seq, before in mended.items():
+            _put_row(db, seq, before)
+        for seq, text in put.items():
+            body, packed = pack(to_bytes(text))
+            run(db, "UPDATE entries SET body = ?, packed = ? WHERE seq = ?", (body, packed, seq))
+        note_change(db, "change", mended.keys() | put.keys())
+        seal_unsealed(db)
+
+    cold.write(transaction)
+    names = {seq: _name((before or values)[1]) for seq, values, before in rows} | {
+        seq: _name(row[0]) for seq, row in texts
+    }
+    bad = {seq for seq, _, before in rows if before is None} | {seq for seq, _ in texts if seq not in put}
+    good = (mended.keys() | put.keys()) - bad
+    return Rows(tuple(names[seq] for seq in sorted(good)), tuple(names[seq] for seq in sorted(bad)))
+
+
+def _broken_texts(db: apsw.Connection) -> list[tuple[int, Row]]:
+    sql = "SELECT seq, CAST(id AS BLOB), body, packed, chars, sha256 FROM entries WHERE body IS NOT NULL AND complete"
+    return [(seq, tuple(row)) for seq, *row in each(db, sql) if not _is_sound(*row[1:])]
+
+
+def _is_sound(body: bytes, packed: int, chars: int, sha256: bytes) -> bool:
+    try:
+        return digest(to_bytes(unpack(body, packed, chars))) == sha256
+    except Damaged:
+        return False
+
+
+def _text(row: Row, elsewhere: Elsewhere) -> str | None:
+    id_, body, packed, chars, sha256 = row
+    text = elsewhere(_name(id_), sha256)
+    return text if text is not None else text_before(body, packed, chars, sha256)
+
+
+def _put_row(db: apsw.Connection, seq: int, before: Row) -> None:
+    values = [_name(value) if column in NAMES else value for column, value in zip(COLUMNS, before, strict=True)]
+    told = ", ".join(f"{column} = ?" for column in COLUMNS)
+    run(db, f"UPDATE entries SET {told} WHERE seq = ?", (*values, seq))
+
+
+def _name(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")

@@ -1,0 +1,55 @@
+"""One flipped bit put back: of all that a row may have been, what has its hash is what it was.
+
+A disk or a memory that fails mostly flips single bits. There are few enough ways to flip one that each can be tried.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from memory.cold.bodies import digest, to_bytes, unpack
+from memory.cold.seals import seal_of
+from memory.errors import Damaged
+
+LONGEST = 4096  # bytes of one column: what is longer would take seconds
+
+Values = tuple[Any, ...]
+
+
+def row_before(values: Sequence[Any], seal: bytes) -> Values | None:
+    """The sealed columns as they were when they were sealed; None where more than a bit differs."""
+    for at, value in enumerate(values):
+        for one in _flipped(value):
+            tried = (*values[:at], one, *values[at + 1 :])
+            if seal_of(tried) == seal:
+                return tried
+    return None
+
+
+def text_before(body: bytes, packed: int, chars: int, sha256: bytes) -> str | None:
+    """The text of a body as it was stored, by its SHA-256; None where more than a bit differs."""
+    for one in _flipped(body):
+        try:
+            text = unpack(one, packed, chars)
+        except Damaged:
+            continue
+        if digest(to_bytes(text)) == sha256:
+            return text
+    return None
+
+
+def _flipped(value: object) -> Iterator[Any]:
+    match value:
+        case int():
+            yield from (value ^ bit for bit in _BITS if -(2**63) <= value ^ bit < 2**63)
+        case bytes() if len(value) <= LONGEST:
+            held = bytearray(value)
+            for at in range(len(held)):
+                for bit in range(8):
+                    held[at] ^= 1 << bit
+                    yield bytes(held)
+                    held[at] ^= 1 << bit
+        case _:
+            return
+
+
+_BITS = [1 << bit for bit in range(63)]

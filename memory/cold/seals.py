@@ -1,0 +1,64 @@
+"""A hash of each entry's row: its body has one of its own, and who spoke, when and in reply to what has this one.
+
+It is written in the transaction that writes the row, and stands in a table of its own, so that it costs no row a
+second writing.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import apsw
+from msgspec import msgpack
+
+from memory.cold.sql import Row, each, fetch, run_many
+
+COLUMNS = ("conversation", "id", "parent", "kind", "role", "speaker", "time_ms", "chars", "sha256", "sent", "meta",
+           "complete")  # fmt: skip
+"""What is sealed of an entry, in this order."""
+
+NAMES = frozenset({"id", "kind", "role", "speaker"})  # TEXT: read as bytes, for a flipped bit may leave no UTF-8
+SIZE = 8  # bytes
+
+LISTED = ", ".join(f"CAST(e.{column} AS BLOB)" if column in NAMES else f"e.{column}" for column in COLUMNS)
+"""The sealed columns of an entry `e`, as `seal_of` takes them."""
+
+_AT_ONCE = 500
+
+
+def seal_of(values: Sequence[Any]) -> bytes:
+    """The seal of an entry's columns; names are bytes."""
+    return blake2b(msgpack.encode(values), digest_size=SIZE).digest()
+
+
+def seal_rows(connection: apsw.Connection, seqs: Iterable[int]) -> None:
+    """Seals these entries as they stand, within the transaction that changed them."""
+    wanted = sorted(set(seqs))
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        marks = ",".join("?" * len(some))
+        _put(connection, fetch(connection, f"SELECT e.seq, {LISTED} FROM entries e WHERE e.seq IN ({marks})", some))
+
+
+def seal_unsealed(connection: apsw.Connection) -> int:
+    """Seals the rows of before there were seals, as they stand; gives how many."""
+    sql = f"""SELECT e.seq, {LISTED} FROM entries e
+              WHERE e.seq NOT IN (SELECT entry FROM seals) ORDER BY e.seq LIMIT {_AT_ONCE}"""
+    count = 0
+    while rows := fetch(connection, sql):
+        _put(connection, rows)
+        count += len(rows)
+    return count
+
+
+def broken_seals(connection: apsw.Connection) -> Iterator[tuple[int, Row, bytes]]:
+    """Number, sealed columns and seal of each entry whose row is not the one that was sealed."""
+    sql = f"SELECT e.seq, s.seal, {LISTED} FROM entries e JOIN seals s ON s.entry = e.seq ORDER BY e.seq"
+    for seq, seal, *values in each(connection, sql):
+        if seal_of(values) != seal:
+            yield seq, tuple(values), seal
+
+
+def _put(connection: apsw.Connection, rows: Sequence[Row]) -> None:
+    sql = "INSERT OR REPLACE INTO seals (entry, seal) VALUES (?, ?)"
+    run_many(connection, sql, [(seq, seal_of(values)) for seq, *values in rows])
