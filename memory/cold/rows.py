@@ -17,6 +17,7 @@ from models.messages import Role
 T = TypeVar("T")
 _KINDS = {kind.value.encode(): kind for kind in EntryKind}
 _ROLES = {role.value.encode(): role for role in Role}
+_UNREADABLE = (ValueError, KeyError, OverflowError, OSError, TypeError, Damaged)  # ValueError: no UTF-8, no JSON
 UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)  # in the place of a moment that is none
 
 ENTRY = """e.seq, CAST(e.id AS BLOB), CAST(c.id AS BLOB), e.conversation, e.parent, CAST(e.kind AS BLOB),
@@ -51,27 +52,37 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
         meta,
         whole,
     ) = row
-    look = _Look()
-    text = look.at("text", None, lambda: None if body is None else unpack(body, packed, chars))
+    try:
+        text = None if body is None else unpack(body, packed, chars)
+        names = (id_.decode(), conversation.decode(), speaker.decode())
+        words, when, parts, rest, damaged = (_KINDS[kind], _ROLES[role]), from_ms(ms), to_parts(sent), to_meta(meta), ()
+    except _UNREADABLE:
+        look = _Look()
+        text = look.at("text", None, lambda: None if body is None else unpack(body, packed, chars))
+        names = (look.name("id", id_), look.name("conversation", conversation), look.name("speaker", speaker))
+        words = look.word("kind", kind, _KINDS, EntryKind.MESSAGE), look.word("role", role, _ROLES, Role.USER)
+        when = look.at("time", UNKNOWN, lambda: from_ms(ms))
+        parts, rest = look.at("sent", (), lambda: to_parts(sent)), look.at("meta", {}, lambda: to_meta(meta))
+        damaged = tuple(look.damaged)
     if not whole and text == "":
         text = said(connection, seq)
         chars = len(text)
     return Entry(
         seq=seq,
-        id=look.name("id", id_),
-        conversation=look.name("conversation", conversation),
+        id=names[0],
+        conversation=names[1],
         conversation_seq=conversation_seq,
         parent=parent,
-        kind=look.word("kind", kind, _KINDS, EntryKind.MESSAGE),
-        role=look.word("role", role, _ROLES, Role.USER),
-        speaker=look.name("speaker", speaker),
-        time=look.at("time", UNKNOWN, lambda: from_ms(ms)),
+        kind=words[0],
+        role=words[1],
+        speaker=names[2],
+        time=when,
         text=text,
         chars=chars,
-        sent=look.at("sent", (), lambda: to_parts(sent)),
-        meta=look.at("meta", {}, lambda: to_meta(meta)),
+        sent=parts,
+        meta=rest,
         complete=bool(whole),
-        damaged=tuple(look.damaged),
+        damaged=damaged,
     )
 
 
@@ -84,7 +95,7 @@ class _Look:
     def at(self, column: str, instead: T, read: Callable[[], T]) -> T:
         try:
             return read()
-        except (ValueError, OverflowError, OSError, TypeError, Damaged):  # also what no UTF-8 and no JSON is
+        except _UNREADABLE:
             self.damaged.append(column)
             return instead
 
