@@ -12,7 +12,7 @@ from tests.e2e.recording_proxy import RecordingProxy
 from tests.e2e.talk import FACT, FACT_ZH, QUESTION, talk_jsonl
 from tests.servers import LlamaServer
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 
 @pytest.fixture
@@ -108,10 +108,10 @@ def test_what_overflows_becomes_pages_and_comes_back_exact_from_the_pixels(
 ) -> None:
     model = f"openai:scripted@{watched_llama.address}/v1"
     wish = "Remember for later: the cello lesson moved to 17:45 on Thursdays, room 4B, bring rosin. " + FACT_ZH
-    small = {"PALIMPSEST_MODELS_WINDOW": "14000", "PALIMPSEST_CONTEXT_RESERVE": "2000"}
-    filler = "Tell me more about the weather on day {n}: " + "clouds over the harbour and a slow wind. " * 30
+    small = {"PALIMPSEST_MODELS_WINDOW": "9000", "PALIMPSEST_CONTEXT_RESERVE": "1200"}
+    filler = "Tell me more about the weather on day {n}: " + "clouds over the harbour and a slow wind. " * 40
     assert palimpsest("--model", model, "-p", wish, **small).status == 0
-    for n in range(12):
+    for n in range(4):
         done = palimpsest("--model", model, "-c", "-p", filler.format(n=n), **small)
         assert done.status == 0, done.err
     stats = palimpsest("stats", "--json").json

@@ -15,6 +15,15 @@ from tui.app import PalimpsestApp
 from tui.screens.chat import ChatScreen
 from tui.screens.start import Start
 
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A busy machine draws late: a screen's tests have a minute by the clock."""
+    for item in items:
+        if item.path.parent == HERE and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(60))
+
 
 class Chat:
     """A running chat screen: what a person does, and what they see."""
@@ -62,7 +71,7 @@ class Chat:
         talk = self.screen._talk
         return talk.taken if talk else 0
 
-    async def until(self, holds: Callable[[], Any], within: float = 5) -> None:
+    async def until(self, holds: Callable[[], Any], within: float = 30) -> None:
         """Waits for what must come; fails where it does not."""
         async with asyncio.timeout(within):
             while not holds():
