@@ -33,7 +33,7 @@ class Fit:
 
     def __init__(self, sight: Sight, kinds: tuple[tuple[Shapes, Items], ...]) -> None:
         self.sight, self.kinds = sight, kinds
-        self.noise = _LEAST_NOISE
+        self.noise = self.misfit = _LEAST_NOISE
         self._seen = sight.gathered(sight.ink)
         cell = sight.grid.cell
         self._down = _runs(sight.y.gram, cell.height, cell.height)
@@ -81,7 +81,8 @@ class Fit:
         self._seen = self.sight.gathered(self.sight.ink + beyond)
         specks = float((away > _SPECK).mean())
         flat = 1 / (2 * np.log(1 / specks)) if 1e-5 < specks < _MOST_SPECKS else 0.0
-        self.noise = max(float((away * away).mean()), _LEAST_NOISE, flat)
+        self.misfit = float((away * away).mean())
+        self.noise = max(self.misfit, _LEAST_NOISE, flat)
         return self.noise
 
     def weigh(self, penalties: tuple[Floats, Floats] | None = None) -> list[Weighed]:

@@ -1,7 +1,8 @@
 """Where a page's grid of cells lies in a picture: at any scale from 0.7 to 4, in any surroundings, either way inverted.
 
 A picture that is a page and nothing else has its grid by its size alone. In any other one the lines of text betray
-their pitch, and the first words of the header, which are known, tell where they begin.
+their pitch, and the first words of the header, which are known, tell where they begin. Where the header was cut off,
+the cells begin where they look like glyphs.
 """
 
 from collections.abc import Iterator
@@ -13,12 +14,17 @@ from numpy.typing import NDArray
 from memory.archive.draw.modes import CELLS, Cell, Mode, modes_of
 from memory.archive.read.grid_header import header_likeness
 from memory.archive.read.grid_origin import header_origins
+from memory.archive.read.grid_phase import Phase, phases
 from memory.archive.read.grid_pitch import pitches
+from memory.archive.read.grid_written import written
 
 SMALLEST, LARGEST = 0.6, 4.3
 """Picture pixels to a page pixel, with room for what a measurement is off."""
-_MOST_OF_A_ROW = 0.35  # a row that lost less than this still reads
+_MOST_OF_A_COLUMN = 0.1
+_MOST_OF_A_ROW = 0.15  # a row that lost less than this still reads
+_EVEN = 0.004  # less is rounding to whole pixels; more may be a side that was cut
 _SKEWED = 0.06  # the axes' scales differ by no more
+_MOST_CUT = 2  # pitches that are tried for a page without its header
 _KNOWN_HEADER = 0.5  # likeness from which a header stands there; other writing stays below 0.35
 
 
@@ -61,16 +67,36 @@ def find_grid(grey: NDArray[np.uint8]) -> Iterator[Grid]:
     yield from headed
     if headed:
         return
-    for pitch in pitches(grey):
+    heard = pitches(grey)
+    for pitch in heard:
         for cell, x0, y0, scale, likeness in header_origins(grey, pitch):
             grids = [whole_page(mode, scale, (x0, y0), likeness < 0) for mode in modes_of(cell).values()]
             grids = [_within(grey, structs.replace(grid, likeness=abs(likeness))) for grid in grids]
-            yield from sorted(grids, key=lambda grid: _beyond(grey, grid))
+            yield from sorted(grids, key=lambda grid: (not _ends_in_text(grey, grid), _beyond(grey, grid)))
+    inverted = _is_dark(grey)
+    for pitch in heard[:_MOST_CUT]:
+        for phase in phases(grey, pitch, inverted=inverted):
+            yield cut_page(grey, phase, inverted=inverted)
 
 
 def _beyond(grey: NDArray[np.uint8], grid: Grid) -> float:
     """How far the grid's width is from the picture's."""
     return abs(grid.x0 + grid.columns * grid.cell_width - grey.shape[1])
+
+
+def _ends_in_text(grey: NDArray[np.uint8], grid: Grid) -> bool:
+    """Whether paper with ink on it, and nothing else, stands in the grid's last columns."""
+    left, right = (
+        round(grid.x0 + (grid.columns - 16) * grid.cell_width),
+        round(grid.x0 + grid.columns * grid.cell_width),
+    )
+    top, bottom = round(grid.y0), round(grid.y0 + grid.rows * grid.cell_height)
+    band = grey[max(top, 0) : bottom, max(left, 0) : right].astype(np.int16)
+    if right > grey.shape[1] + grid.cell_width or not band.size:
+        return False
+    paper = int(np.median(grey[max(top, 0) : bottom, max(round(grid.x0), 0) : right]))
+    away = np.abs(band - paper)
+    return bool((away < 48).mean() > 0.6 and (away > 96).mean() > 0.01)
 
 
 def _whole_pages(grey: NDArray[np.uint8]) -> Iterator[Grid]:
@@ -80,8 +106,9 @@ def _whole_pages(grey: NDArray[np.uint8]) -> Iterator[Grid]:
     for cell in CELLS:
         for mode in modes_of(cell).values():
             x, y = width / mode.side, height / mode.side
-            even = abs(x / y - 1) <= _SKEWED
-            for scale in [(x, y)] if even else [(x, x), (y, y)]:  # one side may have been cut
+            skew = abs(x / y - 1)
+            squeezed, cut = [(x, y)] * (skew <= _SKEWED), [(x, x), (y, y)] * (skew > _EVEN)
+            for scale in squeezed + cut:
                 if SMALLEST <= scale[0] <= LARGEST:
                     yield with_likeness(grey, _within(grey, whole_page(mode, scale, (0.0, 0.0), inverted)))
 
@@ -96,6 +123,26 @@ def whole_page(mode: Mode, scale: tuple[float, float], origin: tuple[float, floa
         columns=mode.columns,
         rows=mode.rows,
         cell=mode.cell,
+        inverted=inverted,
+    )
+
+
+def cut_page(grey: NDArray[np.uint8], phase: Phase, *, inverted: bool) -> Grid:
+    """The cells of a page that lost its header: from the first to the last with ink, and to the page's right edge."""
+    width, height = phase.cell.width * phase.scale[0], phase.cell.height * phase.scale[1]
+    columns = max(1, int((grey.shape[1] - phase.x) / width + _MOST_OF_A_COLUMN))
+    rows = max(1, int((grey.shape[0] - phase.y) / height + _MOST_OF_A_ROW))
+    down, across = written(grey, (phase.x, phase.y), (width, height), (rows, columns))
+    span = across.stop - across.start
+    whole = [mode.columns for mode in modes_of(phase.cell).values() if span <= mode.columns]
+    return Grid(
+        x0=phase.x + across.start * width,
+        y0=phase.y + down.start * height,
+        cell_width=width,
+        cell_height=height,
+        columns=min([*whole, columns - across.start]),
+        rows=down.stop - down.start,
+        cell=phase.cell,
         inverted=inverted,
     )
 

@@ -32,6 +32,7 @@ from memory.errors import NotAPage
 ENGINE = "nearest"
 _FINE_ENOUGH = 3.0  # picture pixels a page pixel; more are halved
 _DOUBT = 12.0  # nats: a second best as near as this leaves a glyph in doubt
+_ROUGHLY, _CLOSELY = 0.25, 0.12  # of ink: what a pixel may differ before and after the grid is adjusted
 _TRIED_WITHIN = 100.0
 _MOST_TRIED, _MOST_CHOICES = 3000, 64
 
@@ -44,17 +45,21 @@ def read_nearest(picture: bytes) -> Reading:
     best: Reading | None = None
     unread: Grid | None = None
     for grid in find_grid(grey):
-        reading = read_grid(grey, grid)
+        if best is not None and not grid.has_header:
+            break
+        reading = read_grid(grey, grid, headless=not grid.has_header)
         if reading is None:
-            unread = unread or grid
+            unread = unread or (grid if grid.has_header else None)
             continue
+        reading = structs.replace(reading, grid=grid)
         if reading.trust is Trust.EXACT:
             return reading
-        best = best or reading
-        if _lost(reading, grid):
+        best = reading if best is None or reading.noise < best.noise else best
+        if reading.header is None or (_lost(reading, grid) and reading.noise < _CLOSELY**2):
             break  # no other width of page brings that back
     if best is None and unread is not None:
         best = read_grid(grey, unread, headless=True)
+        best = best and structs.replace(best, grid=unread)
     if best is None:
         raise NotAPage(
             "Not a page of ours",
@@ -87,20 +92,27 @@ def read_grid(grey: NDArray[np.uint8], grid: Grid, *, headless: bool = False) ->
     elif not headless:
         return None
     fitted = _fitted(sight, cells, narrow, wide)
-    if header is None and not fitted.is_ours():
-        return None
+    if header is None:
+        return _headless(grey, sight, fitted)
     reading = fitted.reading(header)
     if reading.trust is Trust.EXACT or not _may_be_off(sight):
         return reading
     grid = aligned(grey, sight, fitted.page)
     if not _moved(grid, sight.grid):
         return reading
-    sight = (
-        calibrated(grey, grid, _header_page(header, grid, narrow))
-        if header
-        else Sight(grey, grid, sight.kernel, sight.levels)
-    )
+    sight = calibrated(grey, grid, _header_page(header, grid, narrow))
     return _fitted(sight, sight.page(), narrow, wide).reading(header)
+
+
+def _headless(grey: NDArray[np.uint8], before: Sight, fitted: "Fitted") -> Reading | None:
+    """The page as its own glyphs, once read, show how it was scaled; None where they are not ours."""
+    if not fitted.is_ours(_ROUGHLY):
+        return None
+    grid = aligned(grey, before, fitted.page)
+    sight = calibrated(grey, grid, fitted.page)
+    if _moved(grid, before.grid) or sight.kernel != before.kernel:
+        fitted = _fitted(sight, sight.page(), *shapes(grid.cell))
+    return fitted.reading(None) if fitted.is_ours(_CLOSELY) else None
 
 
 def _may_be_off(sight: Sight) -> bool:
@@ -138,13 +150,13 @@ class Fitted(Struct, frozen=True):
     codes: Codes
     doubtful: Codes  # cells
     choices: tuple[Alternative, ...]  # at: a cell; value: a code
-    noise: float
+    misfit: float  # a pixel's squared distance from what is shown, of ink
     page: Floats  # page pixels
 
-    def is_ours(self) -> bool:
-        """Whether the glyphs explain the picture."""
+    def is_ours(self, most: float) -> bool:
+        """Whether the glyphs explain the picture, but for that much of a pixel's ink."""
         inked = self.codes[(self.codes != 0x20) & (self.codes != FILLER)]
-        return len(np.unique(inked)) >= 8 and self.noise < 0.15**2
+        return len(np.unique(inked)) >= 8 and self.misfit < most**2
 
     def reading(self, header: Header | None) -> Reading:
         """The text of these glyphs, or of the likeliest others that have the header's hash."""
@@ -158,10 +170,13 @@ class Fitted(Struct, frozen=True):
         lines = range(1, text.count("\n") + 2)
         line = 1 + np.cumsum(self.codes[head:end] == NEWLINE)
         inside = self.doubtful[(self.doubtful >= head) & (self.doubtful < end)] - head
-        doubt = set(np.unique(line[inside]).tolist()) if len(inside) and header else set(lines)
+        doubt = set(np.unique(line[inside]).tolist())
         if header is not None and header.used > end - head:
-            doubt.add(lines[-1])  # and what followed it is lost
-        return Reading(text, Trust.APPROXIMATE, tuple(sorted(doubt & set(lines))), header, heads)
+            doubt.add(lines[-1])  # what followed it is lost; that the hash differs says nothing of the others
+        elif header is None or not doubt:
+            doubt = set(lines)
+        doubted = tuple(sorted(doubt & set(lines)))
+        return Reading(text, Trust.APPROXIMATE, doubted, header, heads, noise=self.misfit)
 
     def _repaired(self, header: Header, head: int, end: int) -> Reading | None:
         if header.used > end - head:
@@ -189,17 +204,16 @@ def _fitted(sight: Sight, cells: Floats, narrow: Shapes, wide: Shapes) -> Fitted
     for _ in range(2):
         fit = Fit(sight, tuple(zip(both, look.items(expected, known), strict=True)))
         fit.settle()
-        noise = fit.measure_noise()
+        fit.measure_noise()
         codes = _codes(fit, sight.grid)
         expected = (penalties(narrow, codes), penalties(wide, codes))
         known = (_seen(narrow, codes), _seen(wide, codes))
     assert fit is not None
-    noise = fit.noise
     for _ in range(4):
         fit.settle(expected)
-        noise = fit.measure_noise()
+        fit.measure_noise()
     doubtful, choices = _doubts(fit.kinds, fit.weigh(expected), sight.grid)
-    return Fitted(sight.grid, _codes(fit, sight.grid), doubtful, choices, noise, fit.page)
+    return Fitted(sight.grid, _codes(fit, sight.grid), doubtful, choices, fit.misfit, fit.page)
 
 
 def _seen(kind: Shapes, codes: Codes) -> Places:
