@@ -91,7 +91,7 @@ def test_of_two_processes_that_archive_the_same_entries_one_does(memory: Memory,
     both = [
         subprocess.Popen(
             [sys.executable, "-c", ARCHIVE_ALL, str(workspace.root)],
-            cwd=Path(__file__).parents[3],
+            cwd=Path(__file__).parents[4],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

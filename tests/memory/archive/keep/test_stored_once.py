@@ -21,7 +21,7 @@ from tests.memory.archive.conftest import fake_analyse
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 Say = Callable[..., Entry]
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def code(*names: str) -> str:
