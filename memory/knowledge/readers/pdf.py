@@ -1,53 +1,81 @@
 """PDF through pypdfium2: the text layer, page by page. A page without one becomes a picture, and its words are read.
 
-PDFium is not safe to call from two threads at once; one lock keeps them apart.
+PDFium runs in a process of its own, with a bound on memory and on how long a page may take.
 """
 
+import importlib.util
+import subprocess
+import sys
 import threading
-from io import BytesIO
-from typing import Any, cast
+from collections.abc import Iterator
+from typing import IO, cast
+
+import msgspec
 
 from memory.knowledge.errors import NoReader, Unreadable
 from memory.knowledge.readers.document import BETWEEN, Document, Part, Picture, Sight, joined
+from memory.knowledge.readers.pdf_pages import TOO_LARGE, Opened, Page, Refused, read_frame
 
-MOST_PAGES = 5_000
-DOTS_PER_INCH = 200  # of a page that is drawn to be read (seed 001)
-MOST_SIDE = 2_600  # pixels
-_POINTS_PER_INCH = 72
-_PDFIUM = threading.Lock()
+PATIENCE = 30.0  # seconds for one page
+MOST_PICTURES = 1_000_000_000  # bytes of pages that are pictures, together
 
 
 def read_pdf(raw: bytes, name: str, sight: Sight | None) -> Document:
-    """Raises Unreadable."""
-    try:
-        import pypdfium2
-    except ImportError as error:
-        raise NoReader("pypdfium2") from error
-    library = cast(Any, pypdfium2)
-    with _PDFIUM:
+    """Raises Unreadable, and NoReader where pypdfium2 is not installed."""
+    if importlib.util.find_spec("pypdfium2") is None:
+        raise NoReader("pypdfium2")
+    return _document(name, list(_pages(raw)), sight)
+
+
+def _pages(raw: bytes) -> Iterator[Page]:
+    command = [sys.executable, "-m", "memory.knowledge.readers.pdf_pages"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        feeding = threading.Thread(target=_feed, args=(process, raw), daemon=True)
+        feeding.start()
         try:
-            opened = library.PdfDocument(raw)
-        except library.PdfiumError as error:
-            raise _refusal(raw, str(error)) from error
-        try:
-            if len(opened) > MOST_PAGES:
-                raise Unreadable(f"it has {len(opened):,} pages; {MOST_PAGES:,} are the most")
-            pages = [_page(opened, number) for number in range(len(opened))]
-        except library.PdfiumError as error:
-            raise Unreadable(f"it is damaged ({error})") from error
+            yield from _read(process)
         finally:
-            opened.close()
-    return _document(name, pages, sight)
+            process.kill()
+            feeding.join()
 
 
-class _Page:
-    """A page's text, or where it has none its picture."""
+def _feed(process: "subprocess.Popen[bytes]", raw: bytes) -> None:
+    stream = cast("IO[bytes]", process.stdin)
+    try:
+        stream.write(raw)
+        stream.close()
+    except OSError:  # it ended before it had read all: what it wrote says why
+        return
 
-    def __init__(self, text: str, picture: bytes = b"", width: int = 0, height: int = 0) -> None:
-        self.text, self.picture, self.width, self.height = text, picture, width, height
+
+def _read(process: "subprocess.Popen[bytes]") -> Iterator[Page]:
+    """The pages as they come. Raises Unreadable where a page takes too long, or the process ends before the last."""
+    expected, pages, size = -1, 0, 0
+    while pages != expected:
+        watch = threading.Timer(PATIENCE, process.kill)
+        watch.start()
+        try:
+            frame = read_frame(cast("IO[bytes]", process.stdout))
+        except msgspec.DecodeError:
+            frame = None
+        finally:
+            late = not watch.is_alive()
+            watch.cancel()
+        match frame:
+            case Opened(pages=expected):
+                continue
+            case Refused(why=why, hint=hint):
+                raise Unreadable(why, hint) if hint else Unreadable(why)
+            case Page():
+                pages, size = pages + 1, size + len(frame.picture)
+                if size > MOST_PICTURES:
+                    raise Unreadable(f"its pages as pictures have more than {MOST_PICTURES / 1e9:g} GB")
+                yield frame
+            case None:
+                raise Unreadable(f"one of its pages takes more than {PATIENCE:g} seconds" if late else TOO_LARGE)
 
 
-def _document(name: str, pages: list[_Page], sight: Sight | None) -> Document:
+def _document(name: str, pages: list[Page], sight: Sight | None) -> Document:
     parts, pictures, at = list[Part](), list[Picture](), 0
     for number, page in enumerate(pages, 1):
         part = Part(f"page {number}", page.text)
@@ -67,38 +95,3 @@ def _said(name: str, pictures: list[Picture], sight: Sight | None) -> tuple[str,
     some = f"{len(pictures):,} page{'s' if len(pictures) != 1 else ''} of {name} had no text"
     how = f"read by {sight.name}" if sight else "kept as pictures: no OCR engine is installed to read them"
     return (f"{some} and {'were' if len(pictures) != 1 else 'was'} {how}.",)
-
-
-def _page(opened: Any, number: int) -> _Page:
-    page = opened[number]
-    try:
-        layer = page.get_textpage()
-        try:
-            text = str(layer.get_text_bounded()).replace("\r\n", "\n").replace("\r", "\n").strip()
-        finally:
-            layer.close()
-        if any(letter.isalnum() for letter in text) or _is_blank(page):
-            return _Page(text)
-        return _drawn(page)
-    finally:
-        page.close()
-
-
-def _is_blank(page: Any) -> bool:
-    """Whether there is nothing on the page."""
-    return next(iter(page.get_objects(max_depth=1)), None) is None
-
-
-def _drawn(page: Any) -> _Page:
-    longest = max(1.0, page.get_width(), page.get_height())
-    scale = min(DOTS_PER_INCH / _POINTS_PER_INCH, MOST_SIDE / longest)
-    picture = page.render(scale=scale).to_pil()
-    out = BytesIO()
-    picture.save(out, "PNG")
-    return _Page("", out.getvalue(), picture.width, picture.height)
-
-
-def _refusal(raw: bytes, why: str) -> Unreadable:
-    if "password" in why.lower() or b"/Encrypt" in raw[-4096:]:
-        return Unreadable("it is encrypted", "Save a copy without a password, then add that.")
-    return Unreadable(f"it is damaged ({why})")
