@@ -45,10 +45,11 @@ class Look(Struct, frozen=True, kw_only=True):
 
 
 class PagePicture(Struct, frozen=True):
-    """A page as a file, and what is known of it."""
+    """A page as a file, and what is known of it. `begin`: left and top of the words that were looked for, in pixels."""
 
     path: Path
     row: PageRow
+    begin: tuple[int, int] | None = None
 
 
 def look(memory: "Memory", text: str, number: int = 1) -> Look:
@@ -81,12 +82,19 @@ def who_said(found: "Hit | Recalled") -> str:
     return "" if found.kind == "page" else found.speaker or found.role or ""
 
 
-def page_picture(memory: "Memory", page_id: str) -> PagePicture:
-    """The page as a file in the page cache. Blocks. Raises NotFound, Damaged."""
+def page_picture(memory: "Memory", page_id: str, start: int | None = None) -> PagePicture:
+    """The page as a file in the page cache, and where its text's character `start` stands on it.
+
+    Blocks. Raises NotFound, Damaged.
+    """
+    from agent.page_places import pixel_of
     from memory.archive.index import ledger
 
     path = memory.vault.png(page_id)
-    return PagePicture(path, memory.cold.read(lambda db: ledger.page_row(db, page_id)))
+    row = memory.cold.read(lambda db: ledger.page_row(db, page_id))
+    if start is None:
+        return PagePicture(path, row)
+    return PagePicture(path, row, pixel_of(memory.vault.read_page(page_id), row.mode, row.cell, start))
 
 
 def _in_file(text: str) -> tuple[Recalled, ...]:

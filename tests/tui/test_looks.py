@@ -221,7 +221,7 @@ def test_a_passage_whole(look: Look, remembered: Memory, size: tuple[int, int]) 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
 def test_a_page_as_a_picture(look: Look, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    def drawn(_memory: object, page: str) -> PagePicture:
+    def drawn(_memory: object, page: str, _start: int | None = None) -> PagePicture:
         return PagePicture(PICTURE, PageRow(
             id=page, archive=1, number=1, mode="tiny", width=512, height=512, chars=1_402, sha256="", pack="",
             position=0, text_tokens=505, vision_tokens=64,

@@ -16,7 +16,7 @@ from tui.pictures.blocks import fitted, lines_of
 from tui.pictures.drawing import Drawing, drawing_for
 from tui.pictures.loading import Unshown, load
 from tui.pictures.viewer import NoViewer, open_in_viewer
-from tui.screens.recall.zoom import WHOLE, Zoom
+from tui.screens.recall.zoom import CLOSEST, WHOLE, Zoom
 from tui.widgets.transcript.lines import cells
 from tui.widgets.transcript.look import Look
 
@@ -128,8 +128,19 @@ def test_going_closer_begins_at_the_upper_left_and_never_leaves_the_picture() ->
         corner = corner.moved(1, 1)
     assert corner.box(1024, 1024) == (960, 960, 1024, 1024)
     assert corner.box(1024, 1024, 4.0) == (768, 960, 1024, 1024)
-    assert corner.closer(1).level == 4
+    assert corner.closer(9).level == CLOSEST
     assert WHOLE.closer(-1) == WHOLE
+
+
+@pytest.mark.parametrize(("side", "most", "high"), [(1024, 72, 64), (1280, 72, 40), (1024, 300, 256), (640, 700, 640)])
+def test_words_are_shown_from_where_they_begin_and_large_enough_to_read(side: int, most: int, high: int) -> None:
+    zoom = Zoom.reading((128, 320), (side, side), most, 2.0)
+    left, top, right, bottom = zoom.box(side, side, 2.0)
+    assert bottom - top == high
+    assert (left, top) == ((128, 320) if high < side else (0, 0))
+    assert right - left == min(2 * high, side)
+    last = Zoom.reading((side - 8, side - 16), (side, side), most, 2.0).box(side, side, 2.0)
+    assert last[2:] == (side, side)
 
 
 @pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="they have a desktop always")

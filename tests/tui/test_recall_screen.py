@@ -182,13 +182,34 @@ async def test_an_archived_passage_shows_its_page_as_a_picture(open_chat: Any, m
         await chat.until(lambda: isinstance(chat.app.screen, PictureScreen) and "▀" in seen(chat))
         assert f"Page {archived.pages[0].id}" in seen(chat)
         assert "vision tokens" in seen(chat)
+        assert "where the passage begins" in seen(chat)
         whole = seen(chat)
-        await chat.press("plus")
-        await chat.until(lambda: chat.app.screen._zoom.level == 1 and "▀" in seen(chat))
+        level = chat.app.screen._zoom.level
+        assert level >= 3
+        await chat.press("minus")
+        await chat.until(lambda: chat.app.screen._zoom.level == level - 1 and "▀" in seen(chat))
         await chat.press("o")  # there is no desktop here: told, and nothing is run
         await chat.press("escape")
         assert isinstance(chat.app.screen, PassageScreen)
         assert whole.count("▀") > 100
+
+
+async def test_the_picture_opens_at_the_lines_of_what_was_found(open_chat: Any, memory: Memory) -> None:
+    ids = say(memory, *[f"{n}: nothing of note. " * 40 for n in range(30)], "The zeppelin lands at noon.", "So be it.")
+    entries = [memory.cold.find(one) for one in ids]
+    archived = memory.vault.archive_entries(entries, label="House")
+    text = memory.vault.read_page(archived.pages[-1].id).text
+    async with looking(open_chat, memory, ids[30]) as chat:
+        await chat.until(lambda: "read" in seen(chat))
+        await chat.press("p")
+        await chat.until(lambda: isinstance(chat.app.screen, PictureScreen) and chat.app.screen._picture is not None)
+        screen = chat.app.screen
+        left, top, *_ = screen._zoom.box(*screen._picture.size, screen._ratio)
+        columns = screen._picture.width // 8
+        row, column = divmod(text.index("The zeppelin"), columns)
+        header = 1 if columns >= 95 else 2
+        assert abs(top - 16 * (row + header)) <= 1 or top + 64 >= screen._picture.height - 1
+        assert left <= column * 8 <= left + 200
 
 
 async def test_a_damaged_page_is_said_to_be_that(

@@ -1,6 +1,7 @@
 """One passage, whole: where it comes from, how far to trust it, and every line."""
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.text import Text
@@ -116,10 +117,19 @@ class PassageScreen(ModalScreen[str | None]):
             self.notify(f"Copied {len(self._found.text):,} characters.", timeout=3)
 
     def action_page(self) -> None:
+        if pages := self._pages():
+            self._show_page(pages)
+
+    @work(exclusive=True, group="page")
+    async def _show_page(self, pages: tuple[str, ...]) -> None:
+        from agent.page_places import place_of
         from tui.screens.recall.picture import PictureScreen
 
-        if pages := self._pages():
-            host(self).push_screen(PictureScreen(self._memory, pages, self._pictures))
+        place = None
+        if self._found is not None:
+            with suppress(PalimpsestError):  # deleted meanwhile: the page, where it is there, says so
+                place = await in_thread(place_of, self._memory, self._found, self._row.snippet)
+        host(self).push_screen(PictureScreen(self._memory, pages, self._pictures, place))
 
     def action_viewer(self) -> None:
         if pages := self._pages():

@@ -1,4 +1,4 @@
-"""A page as it was drawn, as a picture in the terminal: whole, or a part of it larger."""
+"""A page as it was drawn, as a picture in the terminal: where the passage stands, closer, farther, or whole."""
 
 import asyncio
 import os
@@ -24,9 +24,12 @@ if TYPE_CHECKING:  # loaded when a page is shown
     from PIL.Image import Image as Picture
 
     from agent.browsing import PagePicture
+    from agent.page_places import PagePlace
     from memory.workspace_memory import Memory
 
 CELL: Final = 2  # a terminal's cell is about twice as high as wide
+READABLE: Final = {Drawing.KITTY: 16, Drawing.SIXEL: 16, Drawing.BLOCKS: 4, Drawing.SHADES: 2}
+"""Pixels of a page, in the height of a terminal's cell, with which its words can still be read."""
 KEYS: Final = "+ − closer, back · arrows move · o viewer · Esc back"
 
 
@@ -46,12 +49,16 @@ class PictureScreen(ModalScreen[None]):
         Binding("down", "pan(0, 1)", show=False),
     ]
 
-    def __init__(self, memory: "Memory", pages: tuple[str, ...], pictures: str = "auto") -> None:
+    def __init__(
+        self, memory: "Memory", pages: tuple[str, ...], pictures: str = "auto", place: "PagePlace | None" = None
+    ) -> None:
+        """Opens at `place`, close enough to read what stands there; without one the first page is shown whole."""
         super().__init__()
         self._memory = memory
         self._pages = pages
         self._setting = pictures
-        self._at = 0
+        self._place = place
+        self._at = pages.index(place.page) if place and place.page in pages else 0
         self._picture: Picture | None = None
         self._zoom: Zoom = WHOLE
         self._widget: Widget | None = None
@@ -78,25 +85,42 @@ class PictureScreen(ModalScreen[None]):
 
         self._tell("reading …")
         try:
-            found = await in_thread(page_picture, self._memory, self._pages[self._at])
+            page = self._pages[self._at]
+            start = self._place.start if self._place and self._place.page == page else None
+            found = await in_thread(page_picture, self._memory, page, start)
             picture = await in_thread(load, found.path)
         except PalimpsestError as error:
             self._tell("it cannot be shown")
             await self._instead(f"{error.title}\n{error.message}\n{error.hint}")
             return
-        self._tell(_described(found))
-        self._picture, self._zoom = picture, WHOLE
+        self._picture, self._zoom = picture, self._reading(found.begin, picture.size)
+        self._tell(_described(found), " · where the passage begins" if self._zoom.level else "")
         await self._draw()
 
+    def _reading(self, begin: tuple[int, int] | None, side: tuple[int, int]) -> Zoom:
+        if begin is None:
+            return WHOLE
+        rows = self.query_one("#picture").size.height
+        return Zoom.reading(begin, side, rows * READABLE.get(self._drawing, 1), self._ratio)
+
+    @property
+    def _drawing(self) -> Drawing:
+        return drawing_for(os.environ, self._setting, colour=not host(self).no_color)
+
+    @property
+    def _ratio(self) -> float:
+        """How many times as wide as high the picture's box is."""
+        box = self.query_one("#picture").size
+        return box.width / max(box.height * CELL, 1)
+
     async def _draw(self) -> None:
-        drawing = drawing_for(os.environ, self._setting, colour=not host(self).no_color)
+        drawing = self._drawing
         if drawing is Drawing.OFF:
             await self._instead("Pictures are off (the setting screen.pictures). o opens the page in the viewer.")
             return
         if self._picture is None:
             return
-        box = self.query_one("#picture").size
-        shown = self._picture.crop(self._zoom.box(*self._picture.size, box.width / max(box.height * CELL, 1)))
+        shown = self._picture.crop(self._zoom.box(*self._picture.size, self._ratio))
         self._forget()
         if drawing in {Drawing.KITTY, Drawing.SIXEL}:
             from tui.pictures.library import library, widget
@@ -125,9 +149,9 @@ class PictureScreen(ModalScreen[None]):
             self._widget.image = None  # type: ignore[attr-defined]  # every widget of the library has it
             self._widget = None
 
-    def _tell(self, about: str) -> None:
+    def _tell(self, about: str, where: str = "") -> None:
         of = f" · {self._at + 1} of {len(self._pages)}" if len(self._pages) > 1 else ""
-        self.query_one("#picture-title", Static).update(Text(visible(f"Page {self._pages[self._at]}{of}")))
+        self.query_one("#picture-title", Static).update(Text(visible(f"Page {self._pages[self._at]}{of}{where}")))
         self.query_one("#picture-about", Static).update(Text(visible(about)))
 
     # Keys

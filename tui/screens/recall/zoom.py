@@ -4,7 +4,7 @@ from typing import Final, Self
 
 from msgspec import Struct, structs
 
-CLOSEST: Final = 4  # 2⁴: a sixteenth of the side
+CLOSEST: Final = 5  # 2⁵: a thirty-second of the side
 STEP: Final = 0.5  # of what is in view
 
 
@@ -24,6 +24,16 @@ class Zoom(Struct, frozen=True):
     def closer(self, by: int) -> Self:
         """One step in or out. Until it is moved it stays at the upper left, where a page begins."""
         return structs.replace(self, level=max(0, min(self.level + by, CLOSEST)))
+
+    @classmethod
+    def reading(cls, begin: tuple[int, int], side: tuple[int, int], most: int, ratio: float = 1.0) -> Self:
+        """Where words begin, as much of the picture as can be read: a view `most` pixels high at most, that has
+        `begin` (left, top) in its upper left corner. `side` is the picture's width and height."""
+        width, height = side
+        level = next((level for level in range(CLOSEST) if height * 0.5**level <= most), CLOSEST)
+        high = height * 0.5**level
+        wide = min(high * ratio, width)
+        return cls(level, (begin[0] + wide / 2) / width, (begin[1] + high / 2) / height) if level else cls()
 
     def moved(self, right: int, down: int) -> Self:
         step, here = self.part * STEP, self._within()
