@@ -1,16 +1,20 @@
 """What an OCR engine makes of a picture, alone or as a second reader of a page of ours."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from foundation.trust import Trust
-from memory.archive.draw.header import Header
+from memory.archive.draw.header import HEADER_CELLS, Header
 from memory.archive.draw.heads import ReadHead
 from memory.archive.draw.pixels import decode_grey
 from memory.archive.read.agreement import differing, unsure
+from memory.archive.read.cells import UNKNOWN
+from memory.archive.read.grid import Grid
 from memory.archive.read.ocr_lines import LineReading, OnLine, read_on_grid
 from memory.errors import NotAPage
 from models.ocr.port import OcrEngine, rows
@@ -18,11 +22,13 @@ from models.ocr.port import OcrEngine, rows
 __all__ = ["Found", "OnLine", "by_ocr", "seconded"]
 
 _GRIDS = 3  # candidates that are tried
-_LOST = 0.5  # share of lines in doubt from which OCR alone is the better reader
+_MOST_GRIDS = 8  # candidates that are looked at for a header
+_LOST = 0.5  # share of lines from which on a reader is lost
+_CLEAR = 0.15**2  # noise below which the glyphs explain the picture
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """What one reader, or two, made of a picture."""
+    """What one reader, or two, made of a picture. `grid` and `noise` as in memory.archive.read.cells.Reading."""
 
     text: str
     trust: Trust
@@ -31,15 +37,33 @@ class Found(Struct, frozen=True, kw_only=True):
     header: Header | None = None
     heads: tuple[ReadHead, ...] = ()
     told: tuple[str, ...] = ()
+    grid: Grid | None = None
+    noise: float = 0.0
 
     def saying(self, sentence: str) -> "Found":
         """The same, with a sentence more."""
         return replace(self, told=(*self.told, sentence))
 
+    @property
+    def stands(self) -> bool:
+        """Whether its glyphs are what the picture shows: no other reader's words take the place of these."""
+        if self.header is not None:
+            return True
+        lines = self.text.split("\n")
+        return self.noise < _CLEAR and sum(UNKNOWN in line for line in lines) <= _LOST * len(lines)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the header tells of more than the picture holds."""
+        if self.header is None or self.grid is None:
+            return False
+        columns = self.grid.columns
+        return self.header.used > (self.grid.rows - -(-HEADER_CELLS // columns)) * columns
+
 
 def by_ocr(picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> Found:
     """The engine's word: line by line on a page's grid, else the picture as a whole. Never more than approximate."""
-    if engine.lines and (page := _on_grid(picture, engine, on_line)):
+    if engine.lines and (page := _on_grid(picture, None, engine, on_line)):
         return _approximate(page.text, engine.name, page.scores)
     reading = engine.read(picture)
     scores = [min(line.score for line in row) for row in rows(reading.lines)]
@@ -47,35 +71,64 @@ def by_ocr(picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> 
 
 
 def seconded(first: Found, picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> Found:
-    """A page that is not proven by its hash, looked at by the engine too.
+    """A page that is not proven by its hash, looked at by the engine too, on the same grid.
 
-    Where both agree it is verified; lines where they differ are in doubt. Where they hardly agree anywhere and the
-    engine is the surer, its word counts.
+    Where both agree it is verified; lines where they differ are in doubt. Of a page that was cut, and shows its glyphs
+    clearly, the hash could not agree: there the engine takes doubt away and adds none. Its own words count only where
+    the first reader was lost and it is the surer.
     """
-    page = _on_grid(picture, engine, on_line) if engine.lines else None
+    page = _on_grid(picture, first.grid, engine, on_line) if engine.lines else None
     if page is None:
         return first
-    doubt = differing(first.text, page.text)
+    differs = differing(first.text, page.text)
     lines = sum(1 for line in first.text.split("\n") if line)
-    if len(doubt) > _LOST * max(lines, 1) and len(first.doubt) > _LOST * lines:
+    if not first.stands and len(differs) > _LOST * max(lines, 1):
         alone = _approximate(page.text, engine.name, page.scores)
-        return replace(alone, header=first.header) if len(alone.doubt) < len(first.doubt) else first
-    told = f"{engine.name} reads {lines - len(doubt):,} of {lines:,} lines alike."
-    trust = Trust.APPROXIMATE if doubt else Trust.VERIFIED
-    return replace(first, trust=trust, doubt=doubt, engine=f"{first.engine}+{engine.name}").saying(told)
+        if len(alone.doubt) < len(first.doubt):
+            return replace(alone, doubt=tuple(sorted({*alone.doubt, *differing(page.text, first.text)})))
+    told = f"{engine.name} reads {lines - len(differs):,} of {lines:,} lines alike."
+    both = replace(first, engine=f"{first.engine}+{engine.name}").saying(told)
+    if not first.is_cut:
+        return replace(both, trust=Trust.APPROXIMATE if differs else Trust.VERIFIED, doubt=differs)
+    unsure_yet = set(first.doubt) & set(differs) if first.noise < _CLEAR else set(differs)
+    last = first.text.count("\n") + 1  # what followed it is lost
+    return replace(both, trust=Trust.APPROXIMATE, doubt=tuple(sorted({*unsure_yet, last})))
 
 
-def _on_grid(picture: bytes, engine: OcrEngine, on_line: OnLine | None) -> LineReading | None:
-    from memory.archive.read.grid import find_grid
-
+def _on_grid(picture: bytes, known: Grid | None, engine: OcrEngine, on_line: OnLine | None) -> LineReading | None:
     try:
         grey = decode_grey(picture)
     except NotAPage:  # no picture at all, or a photograph larger than any page: the engine sees for itself
         return None
-    for grid in islice(find_grid(grey), _GRIDS):
+    for grid in [known] if known else _likely(grey):
         if (page := read_on_grid(grey, grid, engine, on_line)) is not None:
             return page
     return None
+
+
+def _likely(grey: NDArray[np.uint8]) -> Iterator[Grid]:
+    """The one grid on which the header can be read; where there is none, the likeliest few.
+
+    A page that lost its lower rows has the height of a smaller one, and the same first words.
+    """
+    from memory.archive.read.grid import find_grid
+
+    grids = list(islice(find_grid(grey), _MOST_GRIDS))
+    headed = [grid for grid in grids if grid.has_header]
+    sure = next((grid for grid in headed if _header_reads(grey, grid)), None) if len(headed) > 1 else None
+    yield from [sure] if sure else grids[:_GRIDS]
+
+
+def _header_reads(grey: NDArray[np.uint8], grid: Grid) -> bool:
+    """Whether the grid's first rows are a header, by its CRC."""
+    from memory.archive.read.nearest_header import nearest_header
+    from memory.archive.read.resampling import KERNELS
+    from memory.archive.read.shapes import shapes
+    from memory.archive.read.sight import Sight
+
+    head = -(-HEADER_CELLS // grid.columns)
+    cells = Sight(grey, replace(grid, rows=min(head + 1, grid.rows)), KERNELS[0]).page()
+    return nearest_header(cells.reshape(-1, *cells.shape[2:]), shapes(grid.cell)[0]) is not None
 
 
 def _approximate(text: str, engine: str, scores: Sequence[float]) -> Found:

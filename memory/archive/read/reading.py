@@ -6,6 +6,8 @@ glyph reads without that hash goes to an OCR engine too: where the two agree on 
 """
 
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from foundation.errors import PalimpsestError
@@ -13,6 +15,7 @@ from foundation.installing import install_extra
 from foundation.trust import Trust
 from memory.archive.passage import PageText
 from memory.archive.read.cells import ENGINE, Reading, read
+from memory.archive.read.for_people import ForPeople, refuse_for_people
 from memory.archive.read.ocr_pages import Found, OnLine, by_ocr, seconded
 from memory.errors import NotAPage, NotFound
 from models.ocr.open import engine_named
@@ -21,6 +24,10 @@ from models.ocr.port import OcrEngine
 READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "server")
 """What `engine` may be: `auto` for all of them in order."""
 NEAREST = "nearest"
+OpenOcr = Callable[[], OcrEngine | None]
+"""The engine to ask, or None where there is none; called when our own readers have failed."""
+OnStage = Callable[[str], None]
+"""Told what is done from now on, where that takes long. Raise from it to stop."""
 _LARGEST_FILE = 64 * 2**20
 
 
@@ -31,26 +38,28 @@ def read_picture(
     sha256: str = "",
     page_id: str = "",
     engine: str = "auto",
-    ocr: OcrEngine | None = None,
+    ocr: OcrEngine | OpenOcr | None = None,
     on_line: OnLine | None = None,
+    on_stage: OnStage | None = None,
 ) -> PageText:
     """The picture's text. Where the index knows its hash and id, the page must agree with both to be exact.
 
-    `ocr` reads what is beyond our own two readers; without it, `auto` keeps to these. `engine` names one reader alone.
-    `on_line` is told how many lines OCR has read, and of how many; raising from it stops the reading.
-    Raises NotAPage, NotFound, and what the engine raises.
+    `ocr` reads what is beyond our own two readers, or opens what does; without it, `auto` keeps to these. `engine`
+    names one reader alone. `on_line` is told how many lines OCR has read, and of how many, `on_stage` what is done;
+    raising from them stops the reading. Raises NotAPage, NotFound, and what the engine raises.
     """
     began = time.perf_counter()
     data = picture if isinstance(picture, bytes) else _bytes(picture)
     match engine:
         case "auto":
-            found = _in_order(data, ocr, on_line)
+            found = _in_order(data, ocr, on_line, on_stage or _unheard)
         case "cells":
             found = _by_cells(data)
         case "nearest":
+            refuse_for_people(data)
             found = _by_nearest(data)
         case _:
-            found = by_ocr(data, ocr or engine_named(engine), on_line)
+            found = by_ocr(data, _opened(ocr) or engine_named(engine), on_line)
     ms = (time.perf_counter() - began) * 1000
     header = found.header
     trust, doubt = found.trust, found.doubt
@@ -71,29 +80,53 @@ def read_picture(
     )
 
 
-def _in_order(data: bytes, ocr: OcrEngine | None, on_line: OnLine | None) -> Found:
+def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | None, on_stage: OnStage) -> Found:
     try:
-        best = _by_ours(data)
+        best = _by_ours(data, on_stage)
+    except ForPeople:
+        raise
     except NotAPage as error:
-        if ocr is None:
+        if (engine := _opened(ocr)) is None:
             raise _nobody_reads(error) from error
-        return by_ocr(data, ocr, on_line)
-    if best.trust is Trust.EXACT or ocr is None:
+        on_stage(f"no page of ours; read by {engine.name}")
+        return by_ocr(data, engine, on_line)
+    if best.trust is Trust.EXACT:
         return best
     try:
-        return seconded(best, data, ocr, on_line)
+        if (engine := _opened(ocr)) is None:
+            return best
+        on_stage(f"read a second time, by {engine.name}")
+        return seconded(best, data, engine, on_line)
     except PalimpsestError as error:  # a second reader is no condition for the first
         return best.saying(f"No second reader looked at it: {error.message}")
 
 
-def _by_ours(data: bytes) -> Found:
+def _by_ours(data: bytes, on_stage: OnStage) -> Found:
     """By the cells, where these are exact; else by the nearest glyph, which knows all that the cells do, and more."""
     found: Found | None = None
-    try:
+    with suppress(NotAPage):
         found = _by_cells(data)
-        return found if found.trust is Trust.EXACT else _by_nearest(data)
+        if found.trust is Trust.EXACT:
+            return found
+    refuse_for_people(data)
+    on_stage("looking for a page that was scaled, cut or photographed")
+    try:
+        nearest = _by_nearest(data)
     except NotAPage:
-        return found if found is not None else _by_nearest(data)
+        if found is None:
+            raise
+        return found
+    if found is not None and found.stands and nearest.trust is not Trust.EXACT and nearest.header is None:
+        return found  # pixel for pixel our glyphs, and where its header was it knows
+    return nearest
+
+
+def _opened(ocr: OcrEngine | OpenOcr | None) -> OcrEngine | None:
+    return ocr() if callable(ocr) else ocr
+
+
+def _unheard(_: str) -> None:
+    """Nobody asked what is being done."""
 
 
 def _by_cells(data: bytes) -> Found:
@@ -114,6 +147,8 @@ def _found(reading: Reading, engine: str) -> Found:
         doubt=reading.doubt,
         header=reading.header,
         heads=reading.heads,
+        grid=reading.grid,
+        noise=reading.noise,
     )
 
 
@@ -127,6 +162,8 @@ def _bytes(path: Path) -> bytes:
     try:
         if path.stat().st_size > _LARGEST_FILE:
             raise NotAPage("Picture too large", f"{path} has more than 64 MB; a page of ours has 0.2 MB.")
-        return path.read_bytes()
+        if data := path.read_bytes():
+            return data
     except OSError as error:
         raise NotFound("No such picture", f"{path} cannot be read: {error.strerror}.") from error
+    raise NotAPage("Not a picture", f"{path} is empty: there is no picture in it.")
