@@ -33,7 +33,7 @@ def lines(name: str, count: int) -> str:
 def filled(vault: Vault) -> Vault:
     """Twelve pages in three packs."""
     for name in ("harbour", "island", "mainland"):
-        vault.archive_text(as_given(lines(name, 600)), label=name, mode="tiny")
+        vault.archive_text(as_given(lines(name, 150)), label=name, mode="tiny")
     return vault
 
 
