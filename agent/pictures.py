@@ -1,15 +1,15 @@
 """Pictures brought back as text: a page of ours by its pixels alone, any other by the OCR engine at hand."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foundation.trust import Trust
 from memory.archive.passage import PageText
-from memory.errors import NotAPage
 
 if TYPE_CHECKING:  # a page of ours needs no engine
     from memory.archive.read.ocr_lines import OnLine
+    from memory.archive.read.reading import OnStage
     from models.ocr.consent import Consent
     from models.ocr.port import OcrEngine
     from models.settings import ModelSettings
@@ -35,7 +35,12 @@ def is_picture(asked: str) -> bool:
 
 
 def read_file(
-    path: Path, *, engine: str = "auto", open_engine: OpenEngine | None = None, on_line: "OnLine | None" = None
+    path: Path,
+    *,
+    engine: str = "auto",
+    open_engine: OpenEngine | None = None,
+    on_line: "OnLine | None" = None,
+    on_stage: "OnStage | None" = None,
 ) -> PageText:
     """The text of a picture, by the reader named, or the best that can.
 
@@ -45,19 +50,8 @@ def read_file(
     from memory.archive.read.reading import read_picture
 
     open_one = open_engine or engines()
-    if engine in OUR_READERS:
-        return read_picture(path, engine=engine)
-    if engine != "auto":
-        return read_picture(path, engine=engine, ocr=open_one(engine), on_line=on_line)
-    try:
-        page = read_picture(path)
-    except NotAPage:
-        if (ocr := open_one("auto")) is None:
-            raise
-        return read_picture(path, ocr=ocr, on_line=on_line)
-    if page.trust is Trust.EXACT or (ocr := open_one("auto")) is None:
-        return page
-    return read_picture(path, ocr=ocr, on_line=on_line)
+    ocr = None if engine in OUR_READERS else partial(open_one, engine)
+    return read_picture(path, engine=engine, ocr=ocr, on_line=on_line, on_stage=on_stage)
 
 
 def engines(

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,11 @@ from agent.pictures import OUR_READERS, OpenEngine, is_picture, read_file
 from foundation.trust import Citation, Trust
 from memory.archive.passage import PageText
 from memory.archive.read.spoken import Spoken, spoken
+from memory.errors import NotFound
 
 if TYPE_CHECKING:  # a picture is read without a workspace
     from memory.archive.read.ocr_lines import OnLine
+    from memory.archive.read.reading import OnStage
     from memory.cold import Entry
     from memory.hot import Note
     from memory.search import Hit
@@ -22,6 +25,8 @@ if TYPE_CHECKING:  # a picture is read without a workspace
 
 STORED = "stored"
 """The engine of a passage that was never let go: it stands in the store as text."""
+NO_TEXT = "No text was found in it."
+"""What is said of a picture without words."""
 
 
 class Recalled(Struct, frozen=True, kw_only=True):
@@ -59,21 +64,28 @@ class Recollection(Struct, frozen=True, kw_only=True):
 
 
 def recall_picture(
-    path: Path, *, engine: str = "auto", open_engine: OpenEngine | None = None, on_line: "OnLine | None" = None
+    path: Path,
+    *,
+    engine: str = "auto",
+    open_engine: OpenEngine | None = None,
+    on_line: "OnLine | None" = None,
+    on_stage: "OnStage | None" = None,
 ) -> Recollection:
-    """What stands in a picture. Needs no workspace, no name, no original.
+    """What stands in a picture; nothing is found where no text is in it. Needs no workspace, no name, no original.
 
     `engine` is a name of memory.archive.read.reading.READERS. Raises NotAPage, NotFound, and what the engine raises.
     """
     began = time.monotonic()
-    page = read_file(path, engine=engine, open_engine=open_engine, on_line=on_line)
+    page = read_file(path, engine=engine, open_engine=open_engine, on_line=on_line, on_stage=on_stage)
+    if not page.text.strip() and not page.page_id:
+        return _these(str(path), began, ())
     kind = "page" if page.page_id or page.engine in OUR_READERS else "file"
     citation = Citation(kind=kind, ref=page.page_id or path.name, page=page.page_id)
     return _these(str(path), began, (_of_page(page, citation),))
 
 
 def together(asked: Sequence[str], found: Sequence[Recollection]) -> Recollection:
-    """Several pictures' texts as one answer, in order."""
+    """Several pictures' texts, or what several references name, as one answer, in order."""
     hits = tuple(hit for one in found for hit in one.hits)
     took = round(sum(one.took_ms for one in found), 3)
     return Recollection(
@@ -82,13 +94,14 @@ def together(asked: Sequence[str], found: Sequence[Recollection]) -> Recollectio
 
 
 def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1, conversation: str = "") -> Recollection:
-    """By reference (an entry's id, `pg_…`, `m_…`, `MEMORY.md#L3-L7`), else what a question finds.
+    """By reference (an entry's id, `pg_…`, `m_…`, `MEMORY.md#L3-L7`, an archive's label or `#1`), else what a question
+    finds.
 
     `conversation` (an id or a title) keeps to one. Raises NotFound for a reference of ours that nothing has.
     """
     began = time.monotonic()
-    if found := by_reference(memory, asked, conversation):
-        return _these(asked, began, found)
+    if (named := found_by(memory, asked, conversation)).found:
+        return named
     from memory.search import Query
 
     results = memory.search.query(Query(text=asked, limit=limit, page=page, conversation=conversation))
@@ -98,9 +111,18 @@ def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1, conve
     )  # fmt: skip
 
 
+def found_by(memory: "Memory", reference: str, conversation: str = "") -> Recollection:
+    """What a reference names, as `by_reference`; nothing is found where it is none."""
+    began = time.monotonic()
+    return _these(reference, began, by_reference(memory, reference, conversation))
+
+
 def recall_markdown(memory: "Memory", asked: str) -> str:
     """`/recall`, answered: each passage under its citation."""
-    found = recall_picture(Path(asked)) if is_picture(asked) else recall(memory, asked, limit=3)
+    picture = is_picture(asked)
+    found = recall_picture(Path(asked)) if picture else recall(memory, asked, limit=3)
+    if picture and not found.hits:
+        return NO_TEXT
     if not found.hits:
         return f"Nothing is remembered about “{asked}”."
     return "\n\n".join(f"**{hit.citation}** · {describe(hit)}\n\n{_fenced(hit.text)}" for hit in found.hits)
@@ -125,12 +147,17 @@ def citations(hit: Recalled) -> tuple[Citation, ...]:
 
 
 def by_reference(memory: "Memory", asked: str, conversation: str = "") -> tuple[Recalled, ...]:
-    """What an id or a place names, whole; nothing where the words are a question. Raises NotFound, Damaged."""
-    if any(letter.isspace() for letter in asked):
-        return ()
-    if asked.startswith("pg_"):
+    """What an id, a place or an archive's label names, whole; nothing where the words are a question.
+
+    Raises NotFound, Damaged.
+    """
+    if asked.startswith("pg_") and not any(letter.isspace() for letter in asked):
         page = memory.vault.read_page(asked)
         return (_of_page(page, Citation(kind="page", ref=asked, title=page.label, page=asked)),)
+    if not conversation and (archive := recalled_archive(memory, asked)) is not None:
+        return (archive,)
+    if any(letter.isspace() for letter in asked):
+        return ()
     memory.hot.look()  # a note is quoted as its file has it now
     if asked.startswith("m_"):
         return (_of_note(memory.hot.note(asked)),)
@@ -138,6 +165,36 @@ def by_reference(memory: "Memory", asked: str, conversation: str = "") -> tuple[
         return tuple(_of_note(note) for note in memory.hot.notes() if _covers(note, asked))
     within = memory.cold.conversation(conversation).seq if conversation else None
     return _of_entries(memory, asked, within)
+
+
+def recalled_archive(memory: "Memory", asked: str) -> Recalled | None:
+    """All that was archived under that label (of several the newest) or number (`#1`): its pages' texts, joined.
+
+    It is trusted as far as the least of its pages. None where no archive has that label, or it has no page of its own.
+    Raises NotFound for a number that no archive has, Damaged.
+    """
+    numbered = asked.startswith("#") and asked[1:].isdecimal()
+    try:
+        row = memory.vault.find_archive(asked)
+    except NotFound:
+        if numbered:
+            raise
+        return None
+    if not row.pages or not (numbered or row.label == asked):
+        return None
+    pages = [memory.vault.read_page(page.id) for page in memory.vault.pages(row.seq)]
+    text = "".join(page.text for page in pages)
+    count = f"{len(pages):,} page{'s' if len(pages) > 1 else ''}"
+    citation = Citation(kind="archive", ref=f"#{row.seq}", title=row.label, place=count, time=row.created)
+    lines_before = accumulate((page.text.count("\n") for page in pages), initial=0)
+    return Recalled(
+        id=f"#{row.seq}", kind="archive", time=row.created, citation=str(citation), text=text, snippet=_snippet(text),
+        trust=max((page.trust for page in pages), key=list(Trust).index),
+        engine="+".join(dict.fromkeys(page.engine for page in pages)),
+        read_ms=round(sum(page.read_ms for page in pages), 3),
+        doubt=tuple(before + n for before, page in zip(lines_before, pages, strict=False) for n in page.doubt),
+        pages=tuple(page.page_id for page in pages), passages=tuple(one for page in pages for one in spoken(page)),
+    )  # fmt: skip
 
 
 def _of_entries(memory: "Memory", ref: str, within: int | None) -> tuple[Recalled, ...]:
@@ -224,7 +281,7 @@ def _covers(note: "Note", asked: str) -> bool:
 
 
 def _these(asked: str, began: float, hits: tuple[Recalled, ...]) -> Recollection:
-    return Recollection(query=asked, took_ms=_since(began), found=True, total=len(hits), next=None, hits=hits)
+    return Recollection(query=asked, took_ms=_since(began), found=bool(hits), total=len(hits), next=None, hits=hits)
 
 
 def _engine(pages: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,19 +13,22 @@ from msgspec.structs import replace
 
 from agent.cli import output
 from agent.cli.group import Leaf
+from agent.cli.interruptible import interruptible, leave_at_once
 from agent.cli.invocation import Invocation, current
+from agent.cli.reading_progress import ReadingProgress
 from foundation.errors import Misuse, PalimpsestError
 from foundation.trust import Trust
-from memory.errors import Damaged
+from memory.errors import Damaged, NotFound
 
 if TYPE_CHECKING:  # reading a picture loads no store
     from agent.recalling import Recalled, Recollection
+    from memory.workspace_memory import Memory
 
 READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "server")
 
 
 @click.command(cls=Leaf)
-@click.argument("asked", metavar="QUERY|ID|FILE.png...", nargs=-1, required=True)
+@click.argument("asked", metavar="QUERY|ID|LABEL|FILE.png...", nargs=-1, required=True)
 @click.option(
     "-k", "limit", type=click.IntRange(min=1, max=100), default=5, show_default=True, help="How many passages."
 )
@@ -42,8 +45,9 @@ def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str,
     """Bring passages back, whole and unaltered to the last character.
 
     FILE.png is a picture, or several: a page is read from its pixels alone, without a workspace, whatever it is called;
-    any other by an OCR engine, and never called exact. ID is an entry's, a page's (pg_…) or a note's (m_…). Anything
-    else is a question to everything remembered.
+    any other by an OCR engine, and never called exact. ID is an entry's, a page's (pg_…) or a note's (m_…), or several.
+    LABEL or "#1" is what was archived under that label or number, whole. Anything else is a question to everything
+    remembered.
 
     The text goes to standard output; where it comes from and how far to trust it, to standard error.
     """
@@ -54,12 +58,9 @@ def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str,
     question, *others = asked
     if all(map(is_picture, asked)):
         found = _compared(invocation, _pictures(invocation, asked, engine))
-    elif others:
-        raise Misuse(
-            "One question at a time",
-            "Several arguments are several pictures.",
-            f'palimpsest recall "{" ".join(asked)}"',
-        )
+    elif others and engine == "auto":
+        with invocation.memory(recovering=True) as memory:
+            found = _references(invocation, memory, asked, conversation)
     elif engine != "auto":
         raise Misuse("--engine is for pictures", f"“{question}” is none.", "palimpsest recall --engine NAME FILE.png")
     else:
@@ -70,30 +71,60 @@ def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str,
     if invocation.json:
         output.json_object(as_object(found))
         return
-    _print(found)
+    if found.hits or (len(asked) == 1 and not is_picture(question)):
+        _print(found)
 
 
 def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> Recollection:
     """One after the other. Of several, one that cannot be read is told and stops no other; the exit status is 1."""
     from agent.pictures import engines
-    from agent.recalling import recall_picture, together
+    from agent.recalling import NO_TEXT, recall_picture, together
 
     open_engine = cache(engines(lambda: invocation.reading.config.models, invocation.environment, _consent))
     found: list[Recollection] = []
     for file in files:
-        with output.Progress("lines read by OCR") as count:
-            try:
-                read = recall_picture(
-                    Path(file), engine=engine, open_engine=open_engine, on_line=lambda done, _: count(done)
-                )
-            except PalimpsestError as error:
-                if len(files) == 1:
-                    raise
-                output.say(f"{file}: {error.message} {error.hint}".rstrip())
-                invocation.status = 1
-                continue
+        try:
+            with ReadingProgress(Path(file).name) as progress:
+                told = partial(recall_picture, on_line=progress.lines, on_stage=progress.stage)
+                read = interruptible(partial(told, Path(file), engine=engine, open_engine=open_engine))
+        except KeyboardInterrupt:
+            leave_at_once()
+            raise
+        except PalimpsestError as error:
+            if len(files) == 1:
+                raise
+            output.say(f"{file}: {error.message} {error.hint}".rstrip())
+            invocation.status = 1
+            continue
+        if not read.found:
+            output.say(f"{file}: {NO_TEXT}")
         found.append(read)
     return together(files, found)
+
+
+def _references(invocation: Invocation, memory: Memory, asked: tuple[str, ...], conversation: str) -> Recollection:
+    """What each of several references names. One that names nothing is told and stops no other; the exit status is 1.
+
+    Raises Misuse where one is no reference: several words are one question, in quotes.
+    """
+    from agent.recalling import found_by, together
+
+    found: list[Recollection] = []
+    for one in asked:
+        try:
+            hit = found_by(memory, one, conversation)
+        except (NotFound, Damaged) as error:
+            output.say(f"{one}: {error.message} {error.hint}".rstrip())
+            invocation.status = 1
+            continue
+        if not hit.found:
+            raise Misuse(
+                "One question at a time",
+                f"Several arguments are several pictures or references; “{one}” is neither.",
+                f'palimpsest recall "{" ".join(asked)}"',
+            )
+        found.append(hit)
+    return together(asked, found)
 
 
 def _consent(folder: Path, code: Sequence[str]) -> bool:

@@ -166,4 +166,4 @@ def _bytes(path: Path) -> bytes:
             return data
     except OSError as error:
         raise NotFound("No such picture", f"{path} cannot be read: {error.strerror}.") from error
-    raise NotAPage("Not a picture", f"{path} is empty: there is no picture in it.")
+    raise NotAPage("Not a picture", "The file is empty: there is no picture in it.")
