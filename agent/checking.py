@@ -1,6 +1,6 @@
 """Looking over what a workspace stores, and mending what can be mended."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from foundation.paths import Workspace
+from memory.archive.mend.from_mirrors import FromMirrors, Missing
 from memory.archive.mend.keeping import Damages
 from memory.archive.mend.repair import repair
 from memory.cold import Problem
@@ -45,11 +46,15 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         memory = Memory.open(workspace, settings=settings)
     except Damaged as error:
         return Checked(problems=(Problem("file", workspace.database.name, error.message),), pages=0)
+    problems = list[Problem]()
     try:
-        problems = [*memory.cold.check(), *memory.vault.check()]
-        return Checked(problems=tuple(problems), pages=len(memory.vault.pages()))
+        problems += memory.cold.check()
+        problems += memory.vault.check()
+        problems += [one.problem for one in FromMirrors(workspace.conversations, memory.cold).missing()]
+        return Checked(problems=_each_once(problems), pages=len(memory.vault.pages()))
     except Damaged as error:
-        return Checked(problems=(Problem("file", workspace.database.name, error.message),), pages=0)
+        found = problems or [Problem("file", workspace.database.name, error.message)]
+        return Checked(problems=_each_once(found), pages=0)
     finally:
         memory.close()
 
@@ -68,7 +73,8 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         mended.append(f"The database: {found.rows:,} rows put into a new one.")
     memory = Memory.open(workspace, settings=settings)
     try:
-        memory.cold.recover()
+        memory.recover()
+        mirrors = FromMirrors(workspace.conversations, memory.cold)
         done = repair(
             memory.cold,
             memory.vault.storage,
@@ -76,14 +82,40 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
             now,
             kept_texts=workspace.kept_texts,
             parity=settings.parity,
+            elsewhere=mirrors.text,
+            release=memory.vault.release,
         )
+        mended += done.mended
+        lost += done.lost
+        for one in mirrors.missing():
+            damages.keep_database(memory.cold)
+            mirrors.bring_back([one])
+            _tell_brought_back(one, mended, lost)
+        left = [one.problem for one in mirrors.missing()]
         pages = len(memory.vault.pages())
     finally:
         memory.close()
     return Checked(
-        problems=done.problems,
+        problems=_each_once([*done.problems, *left]),
         pages=pages,
-        mended=(*mended, *done.mended),
-        lost=(*lost, *done.lost),
+        mended=tuple(mended),
+        lost=tuple(lost),
         kept_at=damages.place,
     )
+
+
+def _tell_brought_back(one: Missing, mended: list[str], lost: list[str]) -> None:
+    where = one.problem.where
+    how = "their times are right to the minute, and whose part a name took may be guessed"
+    mended.append(f"{where}: {one.problem.message} They are again, from there; {how}.")
+    for turn in one.turns:
+        if not turn.whole:
+            lost.append(f"Entry {turn.id}: {where} has only a part of this tool's output.")
+
+
+def _each_once(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """What is found damaged in two ways is named once."""
+    named: dict[tuple[str, str], Problem] = {}
+    for one in problems:
+        named.setdefault((one.what, one.where), one)
+    return tuple(named.values())

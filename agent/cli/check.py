@@ -20,7 +20,9 @@ def command(*, mending: bool) -> None:
     mended from what is sound: a lost or damaged database is built again from the packs, and what was damaged stands in
     .palimpsest/damaged/, under the date. What cannot be mended is named. Close other windows of Palimpsest first.
 
-    Exit 1 where something is wrong still. Without --repair nothing is changed.
+    Conversations that the database has lost come back from their files in conversations/, as far as those tell.
+
+    Exit 1 where something is wrong still, or was lost. Without --repair nothing is changed.
     """
     from agent.checking import check, check_and_repair
 
@@ -35,11 +37,13 @@ def command(*, mending: bool) -> None:
         for sentence in found.lost:
             output.line(f"lost: {sentence}")
         for one in found.problems:
+            if any(one.where in sentence for sentence in found.lost):
+                continue  # it was said above
             output.line(f"{one.what} {one.where}: {one.message}")
         if found.kept_at:
             output.say(f"What was damaged is kept in {found.kept_at}.")
-        if not found.problems:
+        if not found.problems and not found.lost:
             output.say(f"All is well; {found.pages:,} pages were read and compared.")
         elif not mending:
             output.say("`palimpsest check --repair` mends what can be mended, and keeps a copy of what it changes.")
-    invocation.status = 1 if found.problems else 0
+    invocation.status = 1 if found.problems or found.lost else 0

@@ -10,6 +10,7 @@ import click
 from agent.cli import output
 from agent.cli.group import Branch
 from agent.cli.invocation import current
+from agent.cli.troubles import Troubles
 from foundation.clock import iso
 from foundation.errors import Misuse
 
@@ -51,12 +52,14 @@ def show(ref: str) -> None:
     invocation = current()
     with invocation.memory() as memory:
         conversation = memory.cold.conversation(ref)
+        troubles = Troubles(invocation)
         if invocation.json:
-            entries = list(lines(memory, conversation))
+            entries = list(lines(memory, conversation, troubles))
             output.json_object({**described(conversation), "entries": entries})
-            return
-        for piece in markdown(memory, conversation):
-            output.data(piece)
+        else:
+            for piece in markdown(memory, conversation, troubles):
+                output.data(piece)
+        troubles.tell()
 
 
 @command.command()

@@ -12,6 +12,7 @@ from agent.cli import output
 from agent.cli.group import Leaf, conversation_options
 from agent.cli.invocation import Invocation, current
 from agent.cli.later import Coming
+from agent.cli.troubles import Troubles
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
@@ -47,13 +48,15 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None) -> None:
     """
     invocation = current()
     with invocation.memory() as memory:
+        troubles = Troubles(invocation)
         for conversation in _chosen(invocation, memory.cold, refs):
-            pieces = _pieces(memory, conversation, "jsonl" if invocation.json else form)
+            pieces = _pieces(memory, conversation, "jsonl" if invocation.json else form, troubles)
             if folder is None:
                 for piece in pieces:
                     output.data(piece)
                 continue
             output.line(str(_write(folder, conversation, form, pieces)))
+        troubles.tell()
 
 
 def _write(folder: Path, conversation: Conversation, form: str, pieces: Iterator[str]) -> Path:
@@ -69,15 +72,15 @@ def _write(folder: Path, conversation: Conversation, form: str, pieces: Iterator
     return path
 
 
-def _pieces(memory: Memory, conversation: Conversation, form: str) -> Iterator[str]:
+def _pieces(memory: Memory, conversation: Conversation, form: str, troubles: Troubles) -> Iterator[str]:
     from agent.exporters.jsonl import lines
     from agent.exporters.markdown import markdown
 
     if form == "markdown":
-        yield from markdown(memory, conversation)
+        yield from markdown(memory, conversation, troubles)
         yield "\n"
         return
-    for line in lines(memory, conversation):
+    for line in lines(memory, conversation, troubles):
         yield output.as_json(line) + "\n"
 
 

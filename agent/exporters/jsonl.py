@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from agent.exporters.walk import Exported, entries_of
+from agent.exporters.walk import Exported, OnTrouble, entries_of
 from agent.importers.jsonl import KEYS
 from memory.cold import Conversation, EntryKind
 from memory.workspace_memory import Memory
 
 
-def lines(memory: Memory, conversation: Conversation) -> Iterator[dict[str, Any]]:
+def lines(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None) -> Iterator[dict[str, Any]]:
     """One object an entry, all branches, parents first."""
     leaf = memory.cold.entry(conversation.leaf).id if conversation.leaf is not None else ""
-    for exported in entries_of(memory, conversation):
+    for exported in entries_of(memory, conversation, on_trouble):
         yield _line(conversation, exported, leaf)
 
 
@@ -28,6 +28,8 @@ def _line(conversation: Conversation, exported: Exported, leaf: str) -> dict[str
     rest = meta.pop("imported", {})
     if not entry.complete and not meta.get("stopped"):
         meta["cut_off"] = True  # its writer is gone, or at it still: this is what came so far
+    if exported.lost:
+        meta["lost"] = list(exported.lost)
     if hidden := {key: value for key, value in rest.items() if key in KEYS}:
         meta["imported"] = hidden
     ours: dict[str, Any] = {

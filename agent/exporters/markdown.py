@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agent.exporters.walk import Exported, entries_of
+from agent.exporters.walk import Exported, OnTrouble, entries_of
 from foundation.clock import iso
 from memory.cold import Conversation, Entry, EntryKind
 from memory.workspace_memory import Memory
@@ -10,14 +10,14 @@ from memory.workspace_memory import Memory
 NAMES = {"user": "You", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 
 
-def markdown(memory: Memory, conversation: Conversation) -> Iterator[str]:
+def markdown(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None) -> Iterator[str]:
     """The conversation in pieces. The words of a message stand as they were said."""
     yield f"# {' '.join(conversation.title.split()) or 'Untitled'}\n\n"
     yield f"<!-- {conversation.id} · begun {iso(conversation.created)} -->\n"
     if conversation.leaf is None:
         return
     wanted = {entry.seq for entry in memory.cold.path(conversation.leaf)}
-    for exported in entries_of(memory, conversation):
+    for exported in entries_of(memory, conversation, on_trouble):
         if exported.entry.seq in wanted:
             yield _message(exported)
 

@@ -1,15 +1,19 @@
 """The entries of a conversation in the order in which they can be written and read again: parents first."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import apsw
 from msgspec import Struct
 
+from memory.archive.mend.standing import standing_text
 from memory.cold import Conversation, Entry, EntryKind
 from memory.cold.sql import fetch
 from memory.workspace_memory import Memory
 
 PAGE = 500
+
+OnTrouble = Callable[[str], None]
+"""Takes a sentence about what is damaged, and could not be written out as it was."""
 
 
 class Exported(Struct, frozen=True):
@@ -18,10 +22,14 @@ class Exported(Struct, frozen=True):
     entry: Entry
     text: str
     parent: str
+    lost: tuple[str, ...] = ()  # ids of pages that are damaged: a mark stands in the text for what was there
 
 
-def entries_of(memory: Memory, conversation: Conversation) -> Iterator[Exported]:
-    """All branches, oldest first, a bounded number in memory at a time. Archived text is read back from its pages."""
+def entries_of(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None) -> Iterator[Exported]:
+    """All branches, oldest first, a bounded number in memory at a time. Archived text is read back from its pages.
+
+    What is damaged stops nothing: `on_trouble` is told of it, and what is sound is given.
+    """
     above: dict[int, str] = {}  # seq → the id of the nearest entry at or above it that is written
     after = 0
     while seqs := memory.cold.read(lambda db: _page(db, conversation.seq, after)):  # noqa: B023 - called at once
@@ -33,7 +41,11 @@ def entries_of(memory: Memory, conversation: Conversation) -> Iterator[Exported]
                 above[seq] = parent
                 continue
             above[seq] = entry.id
-            yield Exported(entry, memory.passage(entry).text, parent)
+            standing = standing_text(memory.vault, memory.cold, entry)
+            if on_trouble is not None:
+                for trouble in standing.troubles:
+                    on_trouble(trouble)
+            yield Exported(entry, standing.text, parent, standing.lost)
         after = seqs[-1]
 
 

@@ -67,7 +67,8 @@ def test_a_lost_database_is_built_again_and_its_words_are_found(kept: Run, root:
             pass
     assert kept("check", "--json").status == 1
     ran = kept("check", "--repair", "--json")
-    assert (ran.status, ran.json["problems"]) == (0, [])
+    assert (ran.status, ran.json["problems"]) == (int(bool(ran.json["lost"])), [])
+    assert kept("check").status == 0
     (hit, *_) = kept("recall", "the key to the attic", "--json").json["hits"]
     assert hit["trust"] == "exact"
     assert "blue door" in hit["text"]
@@ -84,3 +85,20 @@ def test_what_is_lost_is_named_and_the_status_says_so(kept: Run, root: Path) -> 
     again = kept("check", "--repair")
     assert again.status == 1
     assert "lost: " in again.out
+
+
+def test_nothing_that_is_lost_is_said_twice(kept: Run, root: Path) -> None:
+    (pack,) = packs(root, ".pages")
+    raw = bytearray(pack.read_bytes())
+    raw[40:80] = bytes(40)
+    pack.write_bytes(raw)
+    kept("check", "--repair")
+    said = kept("check", "--repair").out
+    assert pack.name in said
+    assert said.count("pg_") == said.count("lost: Page pg_")
+
+
+def test_a_manifest_is_named_once(kept: Run, root: Path) -> None:
+    (manifest,) = packs(root, ".manifest")
+    manifest.write_bytes(manifest.read_bytes()[:-1] + b"\x00")
+    assert kept("check").out.count(manifest.name) == 1

@@ -144,7 +144,7 @@ def _manifest(storage: Storage, names: Sequence[str], pack: str, known: PackMani
     try:
         parts = read_parts(storage, pack, names)
     except MemoryTrouble as error:
-        yield Problem("manifest", name, error.message)
+        yield Problem("manifest", name, _unnamed(error.message, f"{name} in {storage.place}"))
         return
     if not parts:
         if known is not None:
@@ -152,6 +152,12 @@ def _manifest(storage: Storage, names: Sequence[str], pack: str, known: PackMani
         return
     sealed = {key: fields for one in parts for key, fields in facts_by_key(one).items()}
     yield from differences(facts_by_key(known) if known else {}, sealed)
+
+
+def _unnamed(message: str, name: str) -> str:
+    """The sentence without the file's name, which stands before it."""
+    why = message.removeprefix(f"{name}: ")
+    return why[:1].upper() + why[1:] if why != message else message.replace(name, "It", 1)
 
 
 def _spoken_for(db: apsw.Connection) -> frozenset[str]:

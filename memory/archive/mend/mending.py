@@ -28,6 +28,7 @@ from memory.archive.packs.storage import Storage
 from memory.archive.passage import PageRow
 from memory.archive.read.reading import read_picture
 from memory.cold import ColdStore
+from memory.cold.mending import Elsewhere
 from memory.cold.sql import fetch, run
 from memory.errors import MemoryTrouble
 
@@ -45,8 +46,16 @@ class Mender:
     """Mends the packs that the index knows. `kept_texts` is the folder of texts beside explicit archives."""
 
     def __init__(
-        self, cold: ColdStore, storage: Storage, damages: Damages, kept_texts: Path | None, told: Told
+        self,
+        cold: ColdStore,
+        storage: Storage,
+        damages: Damages,
+        told: Told,
+        *,
+        kept_texts: Path | None,
+        elsewhere: Elsewhere,
     ) -> None:
+        self._elsewhere = elsewhere
         self._cold = cold
         self._storage = storage
         self._damages = damages
@@ -156,15 +165,19 @@ class Mender:
 
     def _lose(self, page: PageRow) -> None:
         """Entries whose text stands elsewhere come back to the store; what is lost of the others is named."""
-        brought, lost = bring_back(self._cold, self._storage, self._damages, page)
+        brought, lost = bring_back(self._cold, self._storage, self._damages, page, self._elsewhere)
         if brought:
-            self._told.mended.append(f"Page {page.id} is lost; {_entries(len(brought))} on it came back from a twin.")
+            self._told.mended.append(
+                f"Page {page.id} is lost; {_entries(len(brought))} on it came back from where it also stands."
+            )
         if lost or not brought:
             label = self._cold.read(lambda db: _label(db, page.archive))
             named = "; ".join(f"{id_} of {iso(from_ms(ms))}" for id_, ms in lost[:20])
             more = f" and {len(lost) - 20} more" if len(lost) > 20 else ""
             whose = f" Entries on it: {named}{more}." if lost else ""
-            self._told.lost.append(f"Page {page.id} of “{label}” (page {page.number}) is lost.{whose}")
+            self._told.lost.append(
+                f"Page {page.id} of “{label}” (page {page.number}, in pack {page.pack}) is lost.{whose}"
+            )
 
 
 def _picture(page: PageRow, png: bytes) -> Picture:

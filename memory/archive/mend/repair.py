@@ -1,8 +1,8 @@
 """`check --repair`: what is damaged is mended from what is sound, a copy of it kept first.
 
-Order: rows from manifests, packs from parity or from their sound pages, packs that the index does not know, manifests
-from rows, terms from texts. Every step stands by itself and ends with a transaction: killed anywhere, nothing is lost,
-and the next repair goes on. What cannot be mended is named, and stays as it is.
+Order: rows by their seals, rows from manifests, packs from parity or from their sound pages, packs that the index does
+not know, manifests from rows, terms from texts. Every step stands by itself and ends with a transaction: killed
+anywhere, nothing is lost, and the next repair goes on. What cannot be mended is named, and stays as it is.
 """
 
 import time
@@ -42,6 +42,7 @@ from memory.archive.packs.strangers import stranger_names
 from memory.cold import ColdStore, Problem
 from memory.cold.bodies import unpack
 from memory.cold.insert import note_change, put_terms
+from memory.cold.mending import Elsewhere, mend_rows
 from memory.cold.sql import fetch
 from memory.errors import Damaged, MemoryTrouble
 
@@ -57,6 +58,10 @@ class Repaired(Struct, frozen=True, kw_only=True):
     kept_at: Path | None
 
 
+def _nowhere(_id: str, _sha256: bytes) -> str | None:
+    return None
+
+
 def repair(
     cold: ColdStore,
     storage: Storage,
@@ -65,15 +70,21 @@ def repair(
     *,
     kept_texts: Path | None = None,
     parity: int = 0,
+    elsewhere: Elsewhere = _nowhere,
 ) -> Repaired:
-    """Mends the archive and its index. `damages` takes the originals, `parity` is the percent to keep."""
+    """Mends the archive and its index. `damages` takes the originals, `parity` is the percent to keep.
+
+    `elsewhere` is asked for the text of an entry whose page is lost.
+    """
     told = Told([], [])
+    rows = mend_rows(cold, elsewhere, lambda: damages.keep_database(cold))
+    told.mended += [f"Entry {id_}: it is what was stored again." for id_ in rows.mended]
     work = _Work(cold, storage, damages, told)
     if settle_workspace(storage):
         told.mended.append("workspace.id: it was lost; the manifests carry it.")
     work.rows_from_manifests()
     for row in cold.read(ledger.pack_rows):
-        Mender(cold, storage, damages, kept_texts, told).mend(row)
+        Mender(cold, storage, damages, told, kept_texts=kept_texts, elsewhere=elsewhere).mend(row)
     work.strangers(now, kept_texts)
     work.manifests_from_rows()
     work.terms_from_texts()

@@ -14,6 +14,7 @@ from memory.cold import ColdStore
 from memory.cold.bodies import pack as packed_body
 from memory.cold.bodies import to_bytes, unpack
 from memory.cold.insert import note_change
+from memory.cold.mending import Elsewhere
 from memory.cold.sql import fetch, first, run
 from memory.errors import Damaged, MemoryTrouble
 
@@ -25,12 +26,12 @@ _PACKS = "SELECT DISTINCT p.pack FROM spans s JOIN pages p ON p.id = s.page WHER
 
 
 def bring_back(
-    cold: ColdStore, storage: Storage, damages: Damages, page: PageRow
+    cold: ColdStore, storage: Storage, damages: Damages, page: PageRow, elsewhere: Elsewhere
 ) -> tuple[list[str], list[tuple[str, int]]]:
-    """Ids of the entries whose text came back, and id and moment of those whose text is lost."""
+    """Ids of the entries whose text came back (from a twin, or from `elsewhere`), and id and moment of the others."""
     brought, lost = list[str](), list[tuple[str, int]]()
     for seq, id_, ms, sha256 in cold.read(lambda db: fetch(db, _ON_PAGE, (page.id,))):
-        text = _twin(cold, storage, seq, sha256)
+        text = _twin(cold, storage, seq, sha256) or elsewhere(id_, sha256)
         if text is None:
             lost.append((id_, ms))
             continue

@@ -189,11 +189,14 @@ CREATE TABLE knowledge_patterns (                -- importance by pattern: it ho
     importance REAL NOT NULL,
     set_ms     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE unsealed (
+    pack TEXT PRIMARY KEY                  -- '' is for archives that have no page of their own
+) STRICT, WITHOUT ROWID;
 CREATE TABLE seals (
     entry INTEGER PRIMARY KEY REFERENCES entries (seq) ON DELETE CASCADE,
     seal  BLOB NOT NULL                    -- memory.cold.seals: all of its row but the body, which sha256 vouches for
 ) STRICT;
-INSERT INTO conversations VALUES (1, '', 'c_zhj9401f0c10', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat');
+INSERT INTO conversations VALUES (1, '', 'c_phywc5e3rrst', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat');
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES ('conversations', 1);
 INSERT INTO sqlite_sequence VALUES ('entries', 3);

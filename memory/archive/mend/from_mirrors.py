@@ -1,0 +1,105 @@
+"""Entries that a conversation's mirror tells of and the database has lost: named, and brought back from the mirror."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import apsw
+from msgspec import Struct
+
+from foundation.privacy import clear
+from memory.cold import ColdStore, Draft, Problem
+from memory.cold.bodies import digest, plain, to_bytes
+from memory.cold.conversations import set_leaf
+from memory.cold.insert import insert_conversation
+from memory.cold.mirror_reading import Mirror, MirrorTurn, read_mirrors
+from memory.cold.sql import fetch, first
+
+MARK = {"from": "mirror"}
+"""Meta of an entry that came back so: its moment is right to the minute."""
+
+
+class Missing(Struct, frozen=True):
+    """A mirror, and those of its turns that stand nowhere in the database."""
+
+    mirror: Mirror
+    turns: tuple[MirrorTurn, ...]
+
+    @property
+    def problem(self) -> Problem:
+        count = "1 entry that is" if len(self.turns) == 1 else f"{len(self.turns):,} entries that are"
+        where = f"conversations/{self.mirror.name}"
+        return Problem("mirror", where, f"It tells of {count} not in the database.")
+
+
+class FromMirrors:
+    """The mirrors in one folder, beside one store."""
+
+    def __init__(self, folder: Path, cold: ColdStore) -> None:
+        self._folder = folder
+        self._cold = cold
+
+    def missing(self) -> list[Missing]:
+        """What mirrors tell of and the store does not have."""
+        found = [(one, self._lost_of(one)) for one in read_mirrors(self._folder)]
+        return [Missing(mirror, turns) for mirror, turns in found if turns]
+
+    def text(self, id_: str, sha256: bytes) -> str | None:
+        """The text of an entry, to the letter, where a mirror has it so."""
+        return next((text for text in self._texts.get(id_, ()) if digest(to_bytes(text)) == sha256), None)
+
+    def bring_back(self, missing: Sequence[Missing]) -> None:
+        """Puts them into their conversations, in one transaction a mirror. What stands there stays as it is."""
+        for one in missing:
+            self._cold.write(lambda db, one=one: self._put(db, one))
+
+    @cached_property
+    def _texts(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for mirror in read_mirrors(self._folder):
+            for turn in mirror.turns:
+                found.setdefault(turn.id, []).append(turn.text)
+        return found
+
+    def _lost_of(self, mirror: Mirror) -> tuple[MirrorTurn, ...]:
+        have = self._cold.read(lambda db: _entries(db, mirror))
+        sql = "SELECT 1 FROM entries WHERE id = ? AND sha256 = ?"
+        return tuple(
+            turn
+            for turn in mirror.turns
+            if turn.id not in have
+            and not self._cold.read(lambda db, turn=turn: first(db, sql, (turn.id, digest(to_bytes(turn.text)))))
+        )
+
+    def _put(self, db: apsw.Connection, missing: Missing) -> None:
+        mirror, lost = missing.mirror, set(missing.turns)
+        title = "" if mirror.title == mirror.id else mirror.title
+        created = mirror.created or mirror.turns[0].time
+        conversation = insert_conversation(
+            db, self._cold.clock, clear(title), source=mirror.source, id=mirror.id, created=created
+        )
+        have, parent = _entries(db, mirror), None
+        for turn in mirror.turns:
+            if turn in lost and turn.id not in have:
+                have[turn.id] = self._cold.insert(db, _draft(conversation.seq, parent, turn)).seq
+            parent = have.get(turn.id, parent)
+        if conversation.leaf is not None and mirror.turns[-1] not in lost:
+            set_leaf(db, conversation.seq, conversation.leaf)
+
+
+def _draft(conversation: int, parent: int | None, turn: MirrorTurn) -> Draft:
+    return Draft(
+        conversation=conversation, parent=parent, kind=turn.kind, role=turn.role, text=clear(turn.text), id=turn.id,
+        speaker=clear(turn.speaker), time=turn.time, meta=MARK if turn.complete else {**MARK, "cut_off": True},
+    )  # fmt: skip
+
+
+def _entries(db: apsw.Connection, mirror: Mirror) -> dict[str, int]:
+    """Numbers of the entries of the mirror's conversation, by the ids that a mirror gives them."""
+    sql = """SELECT e.id, e.seq FROM entries e JOIN conversations c ON c.seq = e.conversation
+             WHERE c.source = ? AND c.id = ?"""
+    return {_as_told(id_): seq for id_, seq in fetch(db, sql, (plain(mirror.source), plain(mirror.id)))}
+
+
+def _as_told(id_: str) -> str:
+    return id_.replace("--", "- -").replace(">", "")

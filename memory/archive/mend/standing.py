@@ -1,0 +1,58 @@
+"""What still stands of an entry with damaged pages: the rest of it, with marks in the places of what is lost."""
+
+from msgspec import Struct
+
+from foundation.trust import Trust
+from memory.archive.index import ledger
+from memory.archive.index.ledger import Span
+from memory.archive.vault import Vault
+from memory.cold import ColdStore, Entry
+from memory.errors import MemoryTrouble, NotFound, Unreachable
+
+
+class Standing(Struct, frozen=True):
+    """The text as far as it stands; `troubles` are sentences, none where it stands to the letter."""
+
+    text: str
+    lost: tuple[str, ...] = ()  # ids of pages, or the entry's own where the store lost it
+    troubles: tuple[str, ...] = ()
+
+
+def standing_text(vault: Vault, cold: ColdStore, entry: Entry) -> Standing:
+    """The entry's text. Raises Unreachable where its pages cannot be asked for just now, and nothing else."""
+    odd = tuple(f"Entry {entry.id}: its {column} is damaged." for column in entry.damaged if column != "text")
+    try:
+        passage = vault.entry_text(entry)
+    except Unreachable:
+        raise
+    except MemoryTrouble as error:
+        return _parts(vault, cold, entry, odd, error)
+    if passage.trust is Trust.EXACT:
+        return Standing(passage.text, (), odd)
+    return Standing(passage.text, (), (*odd, f"Entry {entry.id}: its text is not to the letter; a page is damaged."))
+
+
+def _parts(vault: Vault, cold: ColdStore, entry: Entry, odd: tuple[str, ...], error: MemoryTrouble) -> Standing:
+    spans = cold.read(lambda db: ledger.spans_of(db, entry.seq))
+    if not spans:
+        why = f"the text of entry {entry.id} is damaged"
+        return Standing(f"[lost: {why}]", (entry.id,), (*odd, f"Entry {entry.id}: {error.message}"))
+    parts, lost = list[str](), list[str]()
+    for span in spans:
+        text = _stretch(vault, span)
+        if text is None and span.page not in lost:
+            lost.append(span.page)
+            parts.append(f"[lost: page {span.page} is damaged]")
+        parts.append(text or "")
+    told = tuple(f"Entry {entry.id}: what stands of it on page {page} is lost." for page in lost)
+    return Standing("".join(parts), tuple(lost), (*odd, *told))
+
+
+def _stretch(vault: Vault, span: Span) -> str | None:
+    try:
+        text = vault.read_page(span.page).text
+    except Unreachable:
+        raise
+    except (MemoryTrouble, NotFound):
+        return None
+    return text[span.page_start : span.page_start + span.length]

@@ -1,0 +1,123 @@
+"""What a mirror tells: conversations/<id>.md read back into the conversation and the turns that it shows.
+
+A mirror is no store: it has minutes, not moments, a tool's output only in part, and no branch but one. A text in it may
+look like a turn; so it is believed only where the store has nothing.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from memory.cold.entries import EntryKind
+from models.messages import Role
+
+_HEADING = re.compile(
+    r"^## (?P<time>\d{4}-\d\d-\d\d \d\d:\d\d) · (?P<who>.*?)(?: <!-- (?P<id>\S(?:.*\S)?) -->)$", re.MULTILINE
+)
+_FIELD = re.compile(r"^(?P<name>id|source|title|created): (?P<value>.*)$", re.MULTILINE)
+_CUT = "\n\n*(cut off here)*"
+_SUMMARY = "summary of what came before"
+_MORE = " more characters: `palimpsest recall "
+LARGEST = 2**28  # bytes
+
+
+class MirrorTurn(Struct, frozen=True, kw_only=True):
+    """One turn; `time` is right to the minute. `whole` False: the mirror has only a part of its text."""
+
+    id: str
+    kind: EntryKind
+    role: Role
+    speaker: str
+    time: datetime
+    text: str
+    complete: bool
+    whole: bool
+
+
+class Mirror(Struct, frozen=True, kw_only=True):
+    """A mirror's conversation; `turns` are of one branch, oldest first, summaries left out."""
+
+    name: str
+    id: str
+    source: str
+    title: str
+    created: datetime | None
+    turns: tuple[MirrorTurn, ...]
+
+
+def read_mirrors(folder: Path) -> Iterator[Mirror]:
+    """Every mirror in the folder that can be read."""
+    for path in sorted(folder.glob("*.md")) if folder.is_dir() else ():
+        if path.is_file() and path.stat().st_size <= LARGEST and (found := read_mirror(path)) is not None:
+            yield found
+
+
+def read_mirror(path: Path) -> Mirror | None:
+    """None for a file that is no mirror of ours."""
+    text = path.read_bytes().decode("utf-8", "replace")
+    if not text.startswith("---\n") or (end := text.find("\n---\n", 3)) < 0:
+        return None
+    fields = {match["name"]: _value(match["value"]) for match in _FIELD.finditer(text[:end])}
+    if not fields.get("id"):
+        return None
+    return Mirror(
+        name=path.name,
+        id=fields["id"],
+        source=fields.get("source", ""),
+        title=fields.get("title", ""),
+        created=_moment(fields.get("created", "")),
+        turns=tuple(_turns(text)),
+    )
+
+
+def _turns(text: str) -> Iterator[MirrorTurn]:
+    headings = [one for one in _HEADING.finditer(text) if text[: one.start()].endswith("\n\n")]
+    named = {one["who"] for one in headings}
+    for one, ahead in zip(headings, [*headings[1:], None], strict=True):
+        words = text[one.end() + 2 : ahead.start() - 2 if ahead else len(text) - 1]
+        when = _moment(f"{one['time'].replace(' ', 'T')}:00Z")
+        if one["who"] == _SUMMARY or when is None:
+            continue
+        complete = not words.endswith(_CUT)
+        kind, role, speaker = _who(one["who"], named)
+        message = kind is EntryKind.MESSAGE
+        yield MirrorTurn(
+            id=one["id"], kind=kind, role=role, speaker=speaker, time=when, complete=complete,
+            whole=message or _MORE not in words[-200:],
+            text=words.removesuffix(_CUT) if message else _unfenced(words.removesuffix(_CUT)),
+        )  # fmt: skip
+
+
+def _who(who: str, named: set[str]) -> tuple[EntryKind, Role, str]:
+    """A name alone does not say whose part it took: beside turns of a plain user it is the one that answered."""
+    if who == Role.TOOL or who.startswith("tool "):
+        return EntryKind.TOOL_RESULT, Role.TOOL, who.removeprefix("tool").strip()
+    if who in {role.value for role in Role}:
+        return EntryKind.MESSAGE, Role(who), ""
+    return EntryKind.MESSAGE, Role.ASSISTANT if Role.USER.value in named else Role.USER, who
+
+
+def _unfenced(words: str) -> str:
+    fence = re.match(r"(`{3,})\n", words)
+    if fence is None or (end := words.rfind(f"\n{fence[1]}")) < fence.end():
+        return words
+    return words[fence.end() : end]
+
+
+def _value(raw: str) -> str:
+    try:
+        found = json.loads(raw)
+    except ValueError:
+        return raw
+    return found if isinstance(found, str) else raw
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
