@@ -35,9 +35,13 @@ class FakeEngine:
         raise NotImplementedError
 
 
+def at_hand(*_: object) -> FakeEngine:
+    return FakeEngine()
+
+
 @pytest.fixture
 def sky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(opening, "installed_engine", lambda *_: FakeEngine())
+    monkeypatch.setattr(opening, "installed_engine", at_hand)
     path = tmp_path / "sky.png"
     Image.new("RGB", (300, 200), (90, 140, 200)).save(path)
     return path
