@@ -52,7 +52,7 @@ class Page(Struct, frozen=True):
 
 
 class Score(Struct, frozen=True):
-    """One engine on one page. `cer` in per cent."""
+    """One engine on one page. `cer` in per cent; `tokens` are the text's, estimated."""
 
     look: str
     language: str
@@ -61,6 +61,7 @@ class Score(Struct, frozen=True):
     cer: float
     cpu_s: float
     characters: int
+    tokens: int
 
 
 def cer(text: str, read: str) -> float:
