@@ -9,7 +9,7 @@ from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.hot import HotMemory, Note
 from memory.search.filters import entries_allowed, entries_lending, notes_allowed
-from memory.search.finding import Findings, Source, find, newest, notes_source
+from memory.search.finding import Findings, Newest, Source, find, newest, notes_source
 from memory.search.hits import Reader
 from memory.search.index import Index, Progress
 from memory.search.note_documents import NoteDocuments
@@ -54,7 +54,7 @@ class Engine:
         """Why the index could not be written to disk, in a sentence; "" where it could."""
         return self._index.trouble
 
-    def _findings(self, query: Query, question: Question) -> tuple[Findings, tuple[Note, ...]]:
+    def _findings(self, query: Query, question: Question) -> tuple[Findings | Newest, tuple[Note, ...]]:
         allowed = entries_allowed(query, self._cold)
         with self._lock:
             self._index.catch_up()

@@ -91,18 +91,34 @@ def find(
     )
 
 
-def newest(sources: tuple[Source, ...]) -> Findings:
+class Newest(Struct, frozen=True):
+    """What may be found at all, newest first: iterate for as many as are needed. A column a property, a row each."""
+
+    sources: Column
+    keys: Column
+    worth: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[Found]:
+        for source, key in zip(self.sources, self.keys, strict=True):
+            yield Found(int(source), int(key), 0.0, {})
+
+
+def newest(sources: tuple[Source, ...]) -> Newest:
     """What may be found at all, newest first."""
-    found: list[tuple[int, int, int, int]] = []
-    keys: list[Column] = []
+    keys, times, places = [np.zeros(0, "i8")], [np.zeros(0, "i8")], [np.zeros(0, "i8")]
     for place, source in enumerate(sources):
         documents = source.collection.documents
         some = np.arange(documents.count)
         some = some[source.allowed(documents, some)]
         keys.append(_entries(source, some))
-        times = (-documents["time"][some]).tolist()
-        found.extend(zip([0] * len(some), times, [place] * len(some), range(len(some)), strict=True))
-    return Findings(order=sorted(found), keys=tuple(keys))
+        times.append(documents["time"][some])
+        places.append(np.full(len(some), place))
+    of_source, key = np.concatenate(places), np.concatenate(keys)
+    order = np.argsort(-np.concatenate(times), kind="stable")  # of one time: as they came
+    return Newest(of_source[order], key[order])
 
 
 def _entries(source: Source, some: Column) -> Column:

@@ -13,7 +13,7 @@ from memory.errors import MemoryTrouble
 from memory.hot.notes import Note
 from memory.knowledge.places import KIND as KNOWN
 from memory.knowledge.places import Spot, best_spot, spots
-from memory.search.finding import Findings, Found
+from memory.search.finding import Findings, Found, Newest
 from memory.search.likeness import Shingles, alike, shingles
 from memory.search.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.snippets import best_window
@@ -31,7 +31,7 @@ class Reader:
         passage: Callable[[Entry], Passage],
         query: Query,
         notes: Sequence[Note],
-        findings: Findings,
+        findings: Findings | Newest,
     ) -> None:
         self._cold = cold
         self._passage = passage
@@ -43,7 +43,9 @@ class Reader:
     def page(self) -> tuple[tuple[Hit, ...], bool]:
         """The hits of the query's page, and whether there are more after them."""
         start = (self._query.page - 1) * self._query.limit
-        folded = _folded(self._hits(), start + self._query.limit)
+        wanted = start + self._query.limit
+        listed = isinstance(self._findings, Newest)  # two that say the same are two, where nothing was asked
+        folded = list(islice(self._hits(), wanted + 1)) if listed else _folded(self._hits(), wanted)
         return tuple(folded[start : start + self._query.limit]), len(folded) > start + self._query.limit
 
     def _hits(self) -> Iterator[Hit]:

@@ -197,6 +197,20 @@ def test_a_summary_is_found_only_where_it_is_asked_for(talk: Talk) -> None:
     assert talk.found("samovar to Odessa", kinds=("summary",)) == ["Earlier: the samovar goes to Odessa."]
 
 
+def test_without_words_two_that_say_the_same_are_two_and_no_text_is_compared(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[str] = []
+    monkeypatch.setattr("memory.search.hits.shingles", compared.append)
+    for number in range(30):
+        said = f"The boiler was serviced by the same man, with the same tools, in the same house, visit {number}."
+        talk.say(said, day=f"2026-03-{number + 1:02d}")
+    listed = talk.memory.search.query(Query(limit=10))
+    assert len(listed.hits) == 10 and listed.total == 30 and listed.next == 2
+    assert "visit 29" in listed.hits[0].snippet
+    assert compared == []
+
+
 def test_without_words_the_filters_list_newest_first(talk: Talk) -> None:
     talk.say("one", day="2026-01-01", to="a")
     talk.say("two", day="2026-03-01", to="b")
