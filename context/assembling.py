@@ -23,7 +23,7 @@ from context.pieces import Layer
 from context.plan import Figures, Plan, planned
 from context.recall import Limits, Wanted, recalled
 from context.replaced import passages_in, still_true
-from context.report import Archive, Dropped
+from context.report import Dropped, archive_of
 from context.resident.in_view import Asked as PagesAsked
 from context.resident.in_view import page_room
 from context.tail import Tail
@@ -153,6 +153,7 @@ class Assembling:
 
     def _made(self, state: EpochState, new: bool, changed: str) -> Assembled:
         gathered = None if self._turn.continuing else self._gathered(state)
+        past = self._past(state)
         materials = Materials(
             profile=self._asked.profile,
             budget=self._budget,
@@ -162,10 +163,10 @@ class Assembling:
             tools=self._asked.tools,
             tool_tokens=self._tool_tokens,
             facts=self._asked.facts,
-            past=self._past(state),
+            past=past,
             tail=gathered.tail if gathered else None,
             previous=self._previous(),
-            archive=Archive(left) if (left := archived_tokens(self._view)) else None,
+            archive=archive_of(archived_tokens(self._view), past.pages),
         )
         after = self._after_compaction(materials)
         result = made(after or materials)
@@ -279,7 +280,7 @@ class Assembling:
         past = past_after(self._bench, leaving, plan.kept, self._counting, asks=not self._turn.continuing)
         left = sum(tokens.get(entry.seq, 0) for entry in plan.leaving)
         name, why = f"{len(plan.leaving)} older entries", "they leave for the archive before this is sent"
-        archive = Archive(left + archived_tokens(self._view))
+        archive = archive_of(left + archived_tokens(self._view), past.pages)
         return msgspec.structs.replace(materials, past=past, leaving=Dropped(name, left, why), archive=archive)
 
 

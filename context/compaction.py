@@ -109,18 +109,19 @@ def archived_tokens(view: View) -> int:
 def receipt_of(
     plan: Plan, done: Stored, took: tuple[int, int], summary_tokens: int, in_view: InView | None = None
 ) -> Receipt:
-    """What was done, in figures and in a sentence. `took`: the request's tokens before and after."""
+    """What was done, in figures and in a sentence. `took`: the whole request's tokens before and after."""
     before, after = took
     pages = len(done.archived.pages) if done.archived else 0
     where = f"{_counted(pages, 'page')} of the archive" if pages else "the archive"
     what = _counted(plan.turns, "older turn") if plan.turns else _counted(len(plan.leaving), "older tool result")
     text = (
-        f"{what} ({_counted(len(plan.leaving), 'entry', 'entries')}) left for {where}: {before:,} → {after:,} tokens. "
-        f"A summary of {summary_tokens:,} stands in their place, and every word can be recalled."
+        f"{what} ({_counted(len(plan.leaving), 'entry', 'entries')}) left for {where}. The whole request: "
+        f"{before:,} → {after:,} tokens. A summary of {summary_tokens:,} stands in their place, and every word "
+        "can be recalled."
     )
     if in_view:
         text += (
-            f" The model goes on seeing {in_view.stands_for:,} tokens of the past as "
+            f" In it the model goes on seeing {in_view.stands_for:,} tokens of the past as "
             f"{_counted(in_view.count, 'picture')} for {in_view.tokens:,}."
         )
     return Receipt(

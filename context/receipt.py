@@ -6,6 +6,8 @@ from msgspec import Struct
 class Receipt(Struct, frozen=True, kw_only=True):
     """Older turns left for the archive and a summary stands in their place.
 
+    `tokens_before` and `tokens_after` are of the whole request, with all that stays in it.
+
     `text` is the sentence for a person. `entries` is 0 where there was nothing to do; `summary_seq` is the summary's
     seq (the conversation's new leaf) and `summary_entry` its id.
     """

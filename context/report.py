@@ -27,9 +27,20 @@ class InView(Struct, frozen=True):
 
 
 class Archive(Struct, frozen=True):
-    """What left this conversation for the archive, in tokens as it stood in requests; recalled, it costs them again."""
+    """What left this conversation for the archive, in tokens as it stood in requests: `tokens` in all, of which so many
+    are `on_pages` in view. What is out of view costs its tokens again when it is recalled."""
 
     tokens: int
+    on_pages: int = 0
+
+    @property
+    def out_of_view(self) -> int:
+        return self.tokens - self.on_pages
+
+
+def archive_of(tokens: int, pages: InView | None) -> Archive | None:
+    """The archive beside these pages in view; None where nothing left for it."""
+    return Archive(tokens, min(tokens, pages.stands_for) if pages else 0) if tokens else None
 
 
 class Dropped(Struct, frozen=True):
@@ -71,8 +82,8 @@ class Report(Struct, frozen=True, kw_only=True):
 
     `prefix_sha256` is of all that stands before the tail (zones A to C). `unchanged_prefix_tokens` are those of the
     previous request of this conversation that stand unchanged at the head of this one, of `previous_tokens` in all.
-    `pages` and `archive` are two savings that are never added up: what pages in view spare this request, and what is
-    out of view altogether.
+    `pages` and `archive` are two savings that are never added up: what pages in view spare this request, and what left
+    for the archive, part of which is seen on those pages.
     """
 
     model: str

@@ -212,8 +212,8 @@ class Talk:
     async def _show(self, line: str, outcome: Outcome, before: str) -> None:
         transcript = self._face.transcript
         match outcome:
-            case Said(markdown=text):
-                transcript.add(Quiet(line, gap=True), Quiet(""), *passages(text, marked=False))
+            case Said():
+                await self._said(line, outcome)
             case Choices(command=command):
                 if (picked := await self._face.pick(outcome, self._deeper(command))) is not None:
                     await self._command(f"{command} {picked}")
@@ -236,6 +236,13 @@ class Talk:
                 self._trouble(error)
             case Quit():
                 self._face.leave()
+
+    async def _said(self, line: str, said: Said) -> None:
+        """The words; and in the status bar what the next request takes, where that changed."""
+        self._face.transcript.add(Quiet(line, gap=True), Quiet(""), *passages(said.markdown, marked=False))
+        if said.context:
+            report = await self.session.context_report()
+            self._face.status.tell(tokens=report.total_tokens, budget=report.budget)
 
     async def _propose(self, line: str, proposal: Proposal, before: str) -> None:
         """Asks, where the person did not say that they are sure; then does it, counting pages."""

@@ -1,9 +1,12 @@
 """A request's report, as a person reads it."""
 
-from context.report import Report
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # its room is loaded when a request is made
+    from context.report import Report
 
 
-def as_markdown(report: Report) -> str:
+def as_markdown(report: "Report") -> str:
     """The four layers with their shares, and how much of the last request stands."""
     head = (
         f"**Context {report.filled:.1%}** — {report.total_tokens:,} of {report.budget:,} tokens "
@@ -30,7 +33,7 @@ def as_markdown(report: Report) -> str:
     return "\n\n".join(parts)
 
 
-def savings(report: Report) -> list[str]:
+def savings(report: "Report") -> list[str]:
     """A sentence for the pages in view, and one for the archive: two savings, never added up."""
     said: list[str] = []
     if pages := report.pages:
@@ -38,9 +41,10 @@ def savings(report: Report) -> list[str]:
             f"Pages in view: {pages.count:,}. They cost {pages.tokens:,} tokens and stand for {pages.stands_for:,} as "
             f"text: {pages.saved:,} fewer in each request."
         )
-    if report.archive:
+    if archive := report.archive:
+        seen = f" of which {archive.on_pages:,} are seen on pages. The other {archive.out_of_view:,} are "
         said.append(
-            f"Out of view: {report.archive.tokens:,} tokens of older turns are in the archive. What is recalled of "
-            "them costs its tokens again."
+            f"In the archive: {archive.tokens:,} tokens of older turns,{seen if archive.on_pages else ' '}out of view: "
+            "what is recalled of them costs its tokens again."
         )
     return said

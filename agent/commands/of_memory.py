@@ -50,9 +50,10 @@ def _turns_proposal(session: Session, outlook: Outlook, label: Cleared, *, sure:
         if receipt is None:
             return Said("There is nothing to archive yet: the conversation fits.")
         if not receipt.pages:
-            return Said(receipt.text)
+            return Said(receipt.text, context=True)
         drawn = await asyncio.to_thread(_drawn, session, receipt.archived)
-        return Said(f"{receipt.text}\n\n{drawn} The archive calls them “{receipt.archived}”.")
+        said = f"{receipt.text}\n\n{drawn} The archive calls them “{receipt.archived}”."
+        return Said(said, context=True)
 
     return Proposal(
         title="Archive older turns", rows=outlook_rows(outlook, label), doing="archiving", pages=outlook.pages, run=run,
@@ -132,7 +133,7 @@ COMMANDS = (
     Command(
         name="recall",
         summary="Look through memory, and bring a passage back whole.",
-        usage="[QUERY|ID]",
+        usage="[QUERY|ID|LABEL]",
         keys="In the list: ↑ ↓ choose, Enter shows the passage whole, Esc leaves. In a passage: ↑ ↓ PgUp PgDn Home End "
         "scroll, p shows its page as a picture, o opens that in the system's viewer, i puts the citation into the "
         "prompt, c copies the passage, Esc goes back. In a picture: + and − go closer and back, the arrows move, n and "

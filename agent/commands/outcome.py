@@ -10,9 +10,13 @@ from foundation.errors import PalimpsestError
 
 
 class Said(Struct, frozen=True):
-    """Something to read. `markdown` may hold foreign text: a face passes it through its sanitiser."""
+    """Something to read. `markdown` may hold foreign text: a face passes it through its sanitiser.
+
+    `context` says that what the next request takes is no longer what it was.
+    """
 
     markdown: str
+    context: bool = False
 
 
 class Choice(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """`/context` tells of two savings, each by itself."""
 
 from agent.commands.context_table import as_markdown, savings
-from context.report import Archive, InView, LayerReport, Report, Source
+from context.report import Archive, InView, LayerReport, Report, Source, archive_of
 
 
 def report(**given: object) -> Report:
@@ -19,10 +19,22 @@ def test_pages_in_view_tell_what_they_cost_and_what_they_stand_for() -> None:
 
 
 def test_what_is_in_the_archive_is_told_apart_and_never_added() -> None:
-    said = savings(report(pages=InView(3, 1500, 4100), archive=Archive(9000)))
+    pages = InView(3, 1500, 4100)
+    said = savings(report(pages=pages, archive=archive_of(9000, pages)))
     assert len(said) == 2
-    assert "9,000 tokens of older turns are in the archive" in said[1]
+    assert "In the archive: 9,000 tokens of older turns, of which 4,100 are seen on pages." in said[1]
+    assert "The other 4,900 are out of view" in said[1]
     assert not any("11,600" in sentence for sentence in said)
+
+
+def test_without_pages_all_of_the_archive_is_out_of_view() -> None:
+    (said,) = savings(report(archive=archive_of(9000, None)))
+    assert said.startswith("In the archive: 9,000 tokens of older turns, out of view:")
+
+
+def test_pages_never_show_more_than_left() -> None:
+    assert archive_of(900, InView(3, 500, 4100)) == Archive(900, 900)
+    assert archive_of(0, InView(3, 500, 4100)) is None
 
 
 def test_without_either_nothing_is_said() -> None:

@@ -37,6 +37,7 @@ def test_at_the_high_water_older_turns_leave_down_to_the_low(small_talk: Talk) -
     assert receipt.entries == 2 * receipt.turns > 0 and receipt.pages >= 1
     for figure in (f"{receipt.tokens_before:,}", f"{receipt.tokens_after:,}", f"{receipt.entries} entries"):
         assert figure in receipt.text
+    assert f"The whole request: {receipt.tokens_before:,} → {receipt.tokens_after:,} tokens." in receipt.text
     assert small_talk.memory.vault.archives()[-1].label == receipt.archived
 
 

@@ -146,7 +146,7 @@ class FakeSession:
             await self.gate.acquire()
             await asyncio.to_thread(on_page, page)
         self.archived = label or "House · e_1 to e_24"
-        text = "12 older turns (24 entries) left for 3 pages of the archive: 9,800 → 4,100 tokens."
+        text = "12 older turns (24 entries) left for 3 pages of the archive. The whole request: 9,800 → 4,100 tokens."
         return Receipt(text=text, entries=24, turns=12, pages=3, archived=self.archived)
 
     def history(self, limit: int = 20, before: int | None = None) -> list[Any]:

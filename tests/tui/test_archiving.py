@@ -1,10 +1,12 @@
 """/archive on the screen: what it will do, one key, pages counted, the receipt."""
 
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
+from msgspec import structs
 
-from tests.tui.fakes import FakeSession, answer
+from tests.tui.fakes import REPORT, FakeSession, answer
 from tui.screens.proposal import ProposalScreen
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -59,6 +61,20 @@ async def test_enter_does_it_page_by_page_and_shows_the_receipt(open_chat: Any) 
         assert "612 vision tokens (deepseek-ocr)" in chat.text
         assert "The archive calls them “Spring”." in chat.text
         assert "archiving" not in chat.seen[-1]
+
+
+async def test_the_status_bar_tells_what_the_next_request_takes_then(open_chat: Any, monkeypatch: Any) -> None:
+    async with open_chat(session=session()) as chat:
+        await chat.say("hello")
+        await chat.quiet()
+        assert "context 42.0 % (4.3k/10.2k)" in chat.seen[-1]
+        smaller = structs.replace(REPORT, total_tokens=1_024)
+        monkeypatch.setattr(chat.session, "context_report", AsyncMock(return_value=smaller))
+        for _ in range(3):
+            chat.session.gate.release()
+        await chat.say("/compact --yes")
+        await chat.quiet()
+        assert "context 10.0 % (1.0k/10.2k)" in chat.seen[-1]
 
 
 async def test_escape_ends_it_at_the_next_page(open_chat: Any) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from msgspec import structs
@@ -13,6 +14,7 @@ from textual.screen import Screen
 
 from agent.browsing import PagePicture
 from agent.browsing import look as browsing_look
+from context.report import InView, archive_of
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
@@ -20,7 +22,7 @@ from memory.archive.passage import PageRow
 from memory.cold import Draft, EntryKind
 from memory.workspace_memory import Memory
 from models.messages import Role
-from tests.tui.fakes import NOW, RECALLED, FakeSession, answer
+from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer
 from tui.app import PalimpsestApp
 from tui.screens.proposal import ProposalScreen
 from tui.screens.recall.browser import RecallScreen
@@ -171,6 +173,13 @@ def test_commands_are_offered_above_the_prompt(look: Look) -> None:
 
 def test_the_context_by_layer(look: Look) -> None:
     assert look(saying("/context"), size=(80, 30), new=False)
+
+
+def test_the_context_with_pages_in_view(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = InView(7, 4_175, 9_393)
+    report = structs.replace(REPORT, pages=pages, archive=archive_of(118_018, pages))
+    monkeypatch.setattr(FakeSession, "context_report", AsyncMock(return_value=report))
+    assert look(saying("/context"), size=(80, 36), new=False)
 
 
 def test_an_error_is_one_panel(look: Look) -> None:

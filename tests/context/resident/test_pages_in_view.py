@@ -117,6 +117,8 @@ def test_the_figures_are_those_of_the_readers_arithmetic_and_sum_up(seeing: Talk
     as_json = report.as_json()
     assert as_json["pages"]["stands_for"] == report.pages.stands_for
     assert report.archive is not None and report.archive.tokens > report.pages.stands_for
+    assert report.archive.on_pages == report.pages.stands_for
+    assert as_json["archive"] == {"tokens": report.archive.tokens, "on_pages": report.pages.stands_for}
 
 
 def test_the_pages_keep_to_their_budget(seeing: Talk) -> None:

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
+from agent.commands.context_table import savings
 from foundation.terminal_text import visible
 from tui.widgets.transcript.lines import Line, cut, indented
 from tui.widgets.transcript.look import Look
@@ -38,6 +39,8 @@ class ContextPanel(Struct, frozen=True):
         rows += cut([(about, look.muted)], room, breaks)
         for layer in report.layers:
             rows += [[], *_layer(layer, self.names, room, look)]
+        for sentence in savings(report):
+            rows += [[], *cut([(sentence, look.text)], room, breaks)]
         if (stable := report.prefix_stability) is not None:
             told = (
                 f"{report.unchanged_prefix_tokens:,} of the {report.previous_tokens:,} tokens sent before stand "
