@@ -4,6 +4,7 @@ Exact only where the text has the SHA-256 that the header names; where it has no
 doubtful glyphs are tried before the page is given out as approximate.
 """
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -36,16 +37,20 @@ _ROUGHLY, _CLOSELY = 0.25, 0.12  # of ink: what a pixel may differ before and af
 _TRIED_WITHIN = 100.0
 _MOST_TRIED, _MOST_CHOICES = 3000, 64
 
+_LONGEST = 12.0  # seconds of this thread's CPU after which no other grid is begun
+_LONGEST_REPAIR = 2.0
+
 Codes = NDArray[np.int32]
 
 
 def read_nearest(picture: bytes) -> Reading:
-    """The text of the page in the picture. Raises NotAPage where none is found."""
+    """The text of the page in the picture. Raises NotAPage where none is found, or not within 12 seconds of CPU."""
+    until = time.thread_time() + _LONGEST
     grey = decode_grey(picture)
     best: Reading | None = None
     unread: Grid | None = None
     for grid in find_grid(grey):
-        if best is not None and not grid.has_header:
+        if (best is not None and not grid.has_header) or time.thread_time() > until:
             break
         reading = read_grid(grey, grid, headless=not grid.has_header)
         if reading is None:
@@ -57,7 +62,7 @@ def read_nearest(picture: bytes) -> Reading:
         best = reading if best is None or reading.noise < best.noise else best
         if reading.header is None or (_lost(reading, grid) and reading.noise < _CLOSELY**2):
             break  # no other width of page brings that back
-    if best is None and unread is not None:
+    if best is None and unread is not None and time.thread_time() < until:
         best = read_grid(grey, unread, headless=True)
         best = best and structs.replace(best, grid=unread)
     if best is None:
@@ -182,8 +187,10 @@ class Fitted(Struct, frozen=True):
         if header.used > end - head:
             return None  # the picture lost some of it
         choices = [choice for choice in self.choices if head <= choice.at < end]
-        codes = self.codes.copy()
+        codes, until = self.codes.copy(), time.thread_time() + _LONGEST_REPAIR
         for some in combinations(choices, _MOST_TRIED):
+            if time.thread_time() > until:
+                return None
             at = [choice.at for choice in some]
             before = codes[at]
             codes[at] = [choice.value for choice in some]
