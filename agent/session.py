@@ -78,7 +78,7 @@ class Session:
         clock = clock or SystemClock()
         memory = Memory.open(workspace, clock, config.archive)
         try:
-            memory.cold.recover()
+            memory.recover()
             model = open_model(config.model, settings=config.models, env=config.environment)
         except BaseException:
             memory.close()

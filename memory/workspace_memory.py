@@ -1,5 +1,6 @@
 """All that a workspace remembers, opened together: hot Markdown, the cold store, the archive, and the search."""
 
+from contextlib import suppress
 from functools import cached_property
 from typing import Self
 
@@ -8,11 +9,13 @@ from msgspec import Struct
 from foundation.clock import Clock, SystemClock
 from foundation.paths import Workspace
 from foundation.trust import Citation, Trust
+from memory.archive.index.older import seal_older
 from memory.archive.packs_at import packs_at
 from memory.archive.passage import Passage
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry, EntryKind
 from memory.cold.mirrors import Mirrors
+from memory.errors import MemoryTrouble
 from memory.hot import HotMemory
 from memory.knowledge.knowledge import Knowledge
 from memory.search import Search, analyse
@@ -54,7 +57,7 @@ class Memory:
     @cached_property
     def vault(self) -> Vault:
         space = self.workspace
-        return Vault(
+        vault = Vault(
             packs_at(self.settings, space, self.cold),
             space.page_cache,
             self.cold,
@@ -62,6 +65,8 @@ class Memory:
             settings=self.settings,
             kept=space.kept_texts,
         )
+        seal_older(self.cold, vault.storage)
+        return vault
 
     @cached_property
     def search(self) -> Search:
@@ -111,6 +116,13 @@ class Memory:
             page=passage.pages[0] if passage.pages else "",
         )
         return Found(passage.text, passage.trust, citation)
+
+    def recover(self) -> None:
+        """What a crash cut off is brought to its end: answers become entries, and deletions go on."""
+        self.cold.recover()
+        if not self.cold.read_only:
+            with suppress(MemoryTrouble):  # the next opening tries again, and `check` tells of it
+                self.vault.finish_deletions()
 
     def close(self) -> None:
         if "vault" in self.__dict__:

@@ -83,22 +83,39 @@ def rename(ref: str, title: str) -> None:
 @click.argument("ref", metavar="ID")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(ref: str, yes: bool) -> None:
-    """Delete a conversation with all its entries. It asks first."""
+    """Delete a conversation with all its entries and pages, and what other conversations recalled of it.
+
+    It asks first. What is cut short goes on with the next command.
+    """
+    from agent.deleting import copies_of, deletion_of
+    from memory.errors import NotFound
+
     invocation = current()
     with invocation.memory() as memory:
-        conversation = memory.cold.conversation(ref)
+        memory.recover()
+        try:
+            conversation = memory.cold.conversation(ref)
+        except NotFound:
+            if (gone := deletion_of(memory, ref)) is None:
+                raise
+            output.line(f"{ref} was deleted on {iso(gone)[:10]}.")
+            return
         name = f"“{conversation.title or 'untitled'}” ({conversation.id})"
         if not yes:
             if not sys.stdin.isatty():
                 raise Misuse("Not confirmed", f"Deleting {name} must be confirmed.", "Say it with --yes.")
             click.confirm(f"Delete {name} for good?", abort=True, err=True)
         memory.mirrors.remove(conversation.seq)
-        pages = memory.cold.delete_conversation(conversation.seq)
-        memory.vault.release(pages)
-    if pages:
-        output.say(f"{len(pages):,} archived pages carried nothing else and went with it.")
+        done = memory.vault.delete_conversation(conversation.seq)
+        copies = copies_of(memory.workspace, conversation.id)
+    if done.pages:
+        output.say(f"{len(done.pages):,} archived pages carried nothing else and went with it.")
+    if not done.finished:
+        output.say("Some of its pages could not be let go of just now: the next command that writes goes on with it.")
+    if copies:
+        output.say(copies)
     if invocation.json:
-        output.json_object({"deleted": conversation.id, "pages": list(pages)})
+        output.json_object({"deleted": conversation.id, "pages": list(done.pages)})
         return
     output.line(f"Deleted {name}.")
 

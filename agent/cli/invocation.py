@@ -105,7 +105,7 @@ class Invocation:
             if lost := memory.vault.index_lost():
                 output.say(lost)
             if for_writing or recovering:
-                memory.cold.recover()
+                memory.recover()
             yield memory
             for trouble in memory.vault.troubles():
                 output.say(trouble)

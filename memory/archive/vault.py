@@ -28,7 +28,7 @@ from memory.archive.packs.stacks import Stacks
 from memory.archive.packs.storage import Folder, Storage
 from memory.archive.packs.strangers import index_lost, strangers
 from memory.archive.passage import STORED, Archived, ArchiveRow, Expected, PageRow, PageText, Passage
-from memory.cold import ColdStore, Entry, Problem
+from memory.cold import ColdStore, Entry, Problem, deletions
 from memory.errors import Damaged, NotAPage, NotFound, Unreachable
 from memory.settings import ArchiveSettings
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from memory.archive.draw.modes import Mode
     from memory.archive.keep.bindery import Also, Bindery
     from memory.archive.keep.binding import OnPage
+    from memory.archive.keep.deleting import Deleted, Deleting
     from memory.archive.keep.moving import Moving
     from memory.archive.keep.repack import Repacking
 
@@ -241,6 +242,19 @@ class Vault:
         for page_id in gone:
             self._cache.drop(page_id)
 
+    def delete_conversation(self, seq: int) -> "Deleted":
+        """Deletes it for good, with its pages. Noted first: where it is cut short, `finish_deletions` goes on.
+
+        Raises NotFound; StoreBusy while an answer is being written in it.
+        """
+        return self._deleting.delete(seq)
+
+    def finish_deletions(self) -> int:
+        """Goes on with deletions that were cut short; how many are done now. Quick where there are none."""
+        if self._cold.read_only or not self._cold.read(deletions.unfinished):
+            return 0
+        return self._deleting.finish()
+
     def fills_a_frame(self) -> bool:
         """Whether enough pages have come to rest that packing them anew is worth while. Quick; loads nothing."""
         before = to_ms(self._clock.now() - AT_REST)
@@ -269,6 +283,12 @@ class Vault:
         figures = Figures(self.settings, self._count, self._tokenizer)
         parity = self.settings.parity
         return Bindery(self.storage, self._cold, self._clock, figures, self._exact, parity=parity)
+
+    @cached_property
+    def _deleting(self) -> "Deleting":
+        from memory.archive.keep.deleting import Deleting
+
+        return Deleting(self._cold, self.storage, self.release)
 
     @cached_property
     def _moving(self) -> "Moving":
@@ -332,6 +352,8 @@ class Vault:
             why = error.message.rstrip(".")
         if read is not None and read.trust is Trust.EXACT:
             return read
+        if read is not None and read.page_id not in ("", row.id):
+            read, why = None, f"page {read.page_id} stands in its place"
         kept = self._kept_text(row, label, start)
         if away is not None and kept is None:
             raise away
@@ -345,7 +367,7 @@ class Vault:
         raise Damaged(
             "A page is damaged",
             f"Page {row.id} of “{label}”: {why}.",
-            "`palimpsest check` names all that is damaged; a backup of the workspace has the page.",
+            "`palimpsest check --repair` mends what can be mended; else a backup of the workspace has the page.",
         )
 
     def _kept_text(self, row: PageRow, label: str, start: int) -> str | None:

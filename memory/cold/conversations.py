@@ -7,6 +7,7 @@ from memory.cold.bodies import plain, to_bytes
 from memory.cold.entries import Conversation
 from memory.cold.insert import note_change
 from memory.cold.lookup import conversation_at
+from memory.cold.recalled import blank_recalled
 from memory.cold.rows import CONVERSATIONS, conversation_of
 from memory.cold.sql import each, fetch, run
 from memory.errors import NotFound, StoreBusy
@@ -60,12 +61,8 @@ def unlabel(connection: apsw.Connection, seq: int, name: str) -> Conversation:
     return conversation_at(connection, seq)
 
 
-def delete(connection: apsw.Connection, seq: int) -> tuple[str, ...]:
-    """Deletes the conversation with its entries, terms, chunks and all else that hangs on them.
-
-    Gives the ids of the pages that carried nothing but its text. They and their packs are left as they are, for the
-    vault to let go. Raises NotFound; StoreBusy while an answer is being written in it.
-    """
+def refuse_in_use(connection: apsw.Connection, seq: int) -> None:
+    """Raises NotFound; StoreBusy while an answer is being written in it."""
     conversation_at(connection, seq)
     sql = "SELECT 1 FROM answers JOIN entries e ON e.seq = entry WHERE e.conversation = ?"
     if fetch(connection, sql, (seq,)):
@@ -74,6 +71,17 @@ def delete(connection: apsw.Connection, seq: int) -> tuple[str, ...]:
             "An answer is being written in it.",
             "Stop the answer, or wait for it, and delete again.",
         )
+
+
+def delete(connection: apsw.Connection, seq: int) -> tuple[str, ...]:
+    """Deletes the conversation with its entries, terms, chunks and all else that hangs on them, and what of it other
+    conversations have recalled.
+
+    Gives the ids of the pages that carried nothing but its text. They and their packs are left as they are, for the
+    vault to let go. Raises NotFound; StoreBusy while an answer is being written in it.
+    """
+    refuse_in_use(connection, seq)
+    blank_recalled(connection, seq)
     mine = "SELECT seq FROM entries WHERE conversation = ?"
     pages = {row[0] for row in each(connection, f"SELECT DISTINCT page FROM spans WHERE entry IN ({mine})", (seq,))}
     note_change(connection, "remove", [row[0] for row in fetch(connection, mine, (seq,))])

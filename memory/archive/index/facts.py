@@ -22,6 +22,8 @@ from memory.archive.packs.manifest import (
     write_manifest,
 )
 from memory.archive.packs.storage import Storage
+from memory.archive.packs.tombstones import write_tombstones
+from memory.cold import deletions
 from memory.cold.bodies import plain
 from memory.cold.sql import each, fetch, first
 
@@ -51,6 +53,20 @@ def seal(db: apsw.Connection, storage: Storage, packs: Iterable[str]) -> None:
             delete_manifest(storage, pack)
         else:
             write_manifest(storage, manifest)
+            _let_return(db, storage, manifest)
+
+
+def _let_return(db: apsw.Connection, storage: Storage, manifest: PackManifest) -> None:
+    """A conversation that was deleted, and was brought in anew, is one that stands."""
+    if first(db, "SELECT 1 FROM deletions LIMIT 1") is None:
+        return
+    known = {one.token: one.conversation for one in deletions.deletions(db)}
+    here = {deletions.token_of(one.source, one.id): one.seq for one in manifest.conversations}
+    again = frozenset(token for token, seq in here.items() if token in known and known[token] != seq)
+    for token in again:
+        deletions.withdraw(db, token)
+    if again:
+        write_tombstones(storage, (), without=again)
 
 
 def facts_of(db: apsw.Connection, pack: str) -> PackManifest | None:

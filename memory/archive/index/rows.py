@@ -9,6 +9,11 @@ from memory.cold.sql import each
 
 SIDE = "CASE mode WHEN 'tiny' THEN 512 WHEN 'small' THEN 640 WHEN 'base' THEN 1024 ELSE 1280 END"
 
+UNFINISHED = (
+    "A deletion that was begun then is not finished: words of that conversation may stand on pages still. Opening the "
+    "workspace to write, or `palimpsest check --repair`, finishes it."
+)
+
 _RULES: tuple[tuple[str, str, str], ...] = (
     (
         "entry",
@@ -45,6 +50,17 @@ _RULES: tuple[tuple[str, str, str], ...] = (
         """SELECT s.page FROM passages s JOIN pages p ON p.id = s.page
            WHERE s.page_start < 0 OR s.length < 0 OR s.page_start + s.length > p.chars""",
         "A passage that is stored once lies outside of its page.",
+    ),
+    (
+        "deletion",
+        "SELECT strftime('%Y-%m-%d', deleted_ms / 1000, 'unixepoch') FROM deletions WHERE NOT finished",
+        UNFINISHED,
+    ),
+    (
+        "deletion",
+        """SELECT '#' || seq FROM archives WHERE conversation IS NULL AND NOT bare
+           AND NOT EXISTS (SELECT 1 FROM deletions WHERE NOT finished)""",
+        "Its conversation is gone and its pages stand still: `palimpsest check --repair` lets go of them.",
     ),
     (
         "archive",

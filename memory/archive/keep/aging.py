@@ -5,6 +5,7 @@ that are still in view.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 import apsw
@@ -15,7 +16,7 @@ from memory.archive.index import shelf
 from memory.archive.passage import Archived
 from memory.cold import ColdStore, Conversation, Entry
 from memory.cold.sql import fetch
-from memory.errors import OutOfDate
+from memory.errors import NotFound, OutOfDate
 
 PINNED = "pinned"
 """A conversation with this label is spared."""
@@ -44,7 +45,10 @@ def old(cold: ColdStore, before: datetime) -> list[Old]:
              WHERE c.kind = 'chat' AND e.body IS NOT NULL AND e.chars > 0 AND e.kind <> 'summary' AND e.time_ms < ?
              ORDER BY c.updated_ms, c.seq"""
     seqs = cold.read(lambda db: [row[0] for row in fetch(db, sql, (ms,))])
-    found = [_look(cold, cold.conversation_at(seq), ms) for seq in seqs]
+    found: list[Old] = []
+    for seq in seqs:
+        with suppress(NotFound):  # deleted meanwhile
+            found.append(_look(cold, cold.conversation_at(seq), ms))
     return [one for one in found if one.entries]
 
 
@@ -68,7 +72,7 @@ def put_away(
 
         try:
             done.append(archive(entries, told))
-        except OutOfDate:
+        except (NotFound, OutOfDate):  # deleted, or changed
             continue
     return done
 

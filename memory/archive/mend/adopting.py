@@ -16,6 +16,7 @@ from memory.archive.draw.header import digest
 from memory.archive.index import ledger
 from memory.archive.index.facts import seal
 from memory.archive.index.ledger import PackRow
+from memory.archive.mend.deleted import Dead
 from memory.archive.mend.differences import Fields, Key
 from memory.archive.mend.keeping import Damages
 from memory.archive.mend.mending import LARGEST_PACK, Told
@@ -49,7 +50,10 @@ class Adopter:
         *,
         now: datetime,
         kept_texts: Path | None,
+        gone: Dead,
     ) -> None:
+        self._gone = gone
+        self._erased: list[str] = []  # packs that hold what was deleted: they go without a copy
         self._kept_texts = kept_texts
         self._aside: list[str] = []  # packs that go when what they hold is in its place
         self._cold = cold
@@ -68,6 +72,8 @@ class Adopter:
             self._bring_in(sealed)
         for name in self._aside:
             self._put_aside(name)
+        for name in self._erased:
+            self._erase(name)
 
     def _bring_in(self, sealed: Sealed) -> None:
         found = self._facts(sealed)
@@ -91,9 +97,13 @@ class Adopter:
             self._told.lost.append(f"Pack {name} is of another workspace: it was left as it is.")
             return
         body = self._body(name, sealed)
-        sound = list(saved_pages(body)) if body else []
+        sound = self._living(name, list(saved_pages(body)) if body else [], sealed)
+        if not sound and name in self._erased:
+            self._told.mended.append(f"Pack {name}: what it held was deleted; now it is gone.")
+            return
         if sound and self._cold.read(lambda db: all(_stands(db, self._storage, name, one, sealed) for one in sound)):
-            self._aside.append(name)
+            if name not in self._erased:
+                self._aside.append(name)
             self._told.mended.append(f"Pack {name}: all its text stands elsewhere; it was put aside.")
             return
         drawn = self._drawn_anew(name, sound, sealed)
@@ -102,14 +112,31 @@ class Adopter:
             self._told.lost.append(f"Pack {name}: no page in it can be brought into the index.")
             return
         if {(one.page.page_id, one.page.text) for one in saved} <= {(page.id, page.text) for page in self._pages}:
-            self._aside.append(name)  # another repair was cut short after it had written this pack
+            if name not in self._erased:
+                self._aside.append(name)  # another repair was cut short after it had written this pack
             return
-        places = None if drawn else self._places(name, saved)
+        places = None if drawn or name in self._erased else self._places(name, saved)
         if places is None:
-            self._aside.append(name)
+            if name not in self._erased:
+                self._aside.append(name)
             name, places = self._written_anew(name, saved, sealed)
         self._rows[name] = self._rows.get(name) or _row(name, self._storage, self._now)
         self._pages += [pixel_page(one, name, places[one.page.page_id]) for one in saved]
+
+    def _living(self, name: str, sound: list[Saved], sealed: Sealed) -> list[Saved]:
+        """Less the pages of what was deleted: those that no manifest tells of any more."""
+        living = [
+            one
+            for one in sound
+            if one.page.page_id not in self._gone.pages or ("page", one.page.page_id) in sealed.facts
+        ]
+        if len(living) < len(sound):
+            self._erased.append(name)
+        return living
+
+    def _erase(self, name: str) -> None:
+        for one in [*parts_of(manifest_name(name), self._storage.names()), parity_name(name), name]:
+            self._storage.delete(one)
 
     def _drawn_anew(self, name: str, sound: Sequence[Saved], sealed: Sealed) -> list[Saved]:
         """Pages that the manifest tells of and the pack has lost, drawn from text that is kept."""

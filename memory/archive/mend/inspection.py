@@ -111,6 +111,7 @@ class _Pages:
 
     def _page(self, pack: Pack, row: PageRow, texts: dict[str, str]) -> Iterator[Problem]:
         try:
+            pack.expect(row.position, row.id)
             page = read_picture(pack.png(row.position), sha256=row.sha256, page_id=row.id, engine="cells")
         except MemoryTrouble as error:
             yield Problem("page", row.id, error.message)

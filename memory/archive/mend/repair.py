@@ -6,7 +6,7 @@ anywhere, nothing is lost, and the next repair goes on. What cannot be mended is
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -14,11 +14,12 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
-from memory.archive.index import ledger
+from memory.archive.index import ledger, shelf
 from memory.archive.index.facts import facts_of, seal
 from memory.archive.index.ledger import PackRow
 from memory.archive.index.rows import row_problems
 from memory.archive.mend.adopting import Adopter
+from memory.archive.mend.deleted import dead, take_over
 from memory.archive.mend.differences import differences, facts
 from memory.archive.mend.inspection import inspect_all, pack_is_sound
 from memory.archive.mend.keeping import Damages
@@ -26,6 +27,7 @@ from memory.archive.mend.mending import Mender, Told
 from memory.archive.mend.restore import put_facts
 from memory.archive.mend.settle import clear_bogus, drop_extras, indexed, one_home, read_sealed, to_put
 from memory.archive.mend.texts import Texts
+from memory.archive.mend.whereabouts import Whereabouts
 from memory.archive.packs.manifest import (
     PackManifest,
     manifest_name,
@@ -71,10 +73,11 @@ def repair(
     kept_texts: Path | None = None,
     parity: int = 0,
     elsewhere: Elsewhere = _nowhere,
+    release: Callable[[], None] | None = None,
 ) -> Repaired:
     """Mends the archive and its index. `damages` takes the originals, `parity` is the percent to keep.
 
-    `elsewhere` is asked for the text of an entry whose page is lost.
+    `elsewhere` is asked for the text of an entry whose page is lost, `release` lets go of pages of what was deleted.
     """
     told = Told([], [])
     rows = mend_rows(cold, elsewhere, lambda: damages.keep_database(cold))
@@ -82,10 +85,14 @@ def repair(
     work = _Work(cold, storage, damages, told)
     if settle_workspace(storage):
         told.mended.append("workspace.id: it was lost; the manifests carry it.")
+    take_over(cold, storage)
+    Whereabouts(cold, storage, damages, told).settle()
     work.rows_from_manifests()
     for row in cold.read(ledger.pack_rows):
         Mender(cold, storage, damages, told, kept_texts=kept_texts, elsewhere=elsewhere).mend(row)
     work.strangers(now, kept_texts)
+    if release is not None:
+        work.let_go_of_deleted(release)
     work.manifests_from_rows()
     work.terms_from_texts()
     work.parity_of_packs(parity)
@@ -104,9 +111,9 @@ class _Work:
     def rows_from_manifests(self) -> None:
         """The index says again what the manifests of its packs tell; a row that is gone comes back."""
         known = self._cold.read(indexed)
-        sealed = read_sealed(self._storage, [*self._cold.read(_packs), ""], known)
+        sealed = read_sealed(self._storage, [*self._cold.read(_packs), ""], known, dead(self._cold, self._storage))
         put = self._cold.read(lambda db: to_put(db, sealed.facts, known))
-        if not put and not self._cold.read(lambda db: list(row_problems(db))):
+        if not put and not self._cold.read(_breaks_a_rule):
             return
         texts = Texts(self._storage, sealed.facts)
         entries = [fields for key, fields in put.items() if key[0] == "entry"]
@@ -132,9 +139,21 @@ class _Work:
         known = {*self._cold.read(_packs), *self._cold.read(_leaving)}
         names = stranger_names(self._storage.names(), known)
         if names:
-            sealed = read_sealed(self._storage, [*names, ""], {})
-            adopter = Adopter(self._cold, self._storage, self._damages, self._told, now=now, kept_texts=kept_texts)
+            gone = dead(self._cold, self._storage)
+            sealed = read_sealed(self._storage, [*names, ""], {}, gone)
+            adopter = Adopter(
+                self._cold, self._storage, self._damages, self._told, now=now, kept_texts=kept_texts, gone=gone
+            )
             adopter.adopt(names, sealed)
+
+    def let_go_of_deleted(self, release: Callable[[], None]) -> None:
+        """Pages whose conversation was deleted, and that an older program or a kill left behind."""
+        archives, pages = self._cold.read(shelf.orphans)
+        if not archives and not pages:
+            return
+        with suppress(MemoryTrouble):
+            release()
+            self._told.mended.append(f"A deletion is finished: {len(pages):,} pages of what was deleted were let go.")
 
     def manifests_from_rows(self) -> None:
         """Each pack's manifest tells what its rows say; one of a pack that is nowhere is put aside."""
@@ -207,6 +226,11 @@ class _Work:
 def _packs(db: apsw.Connection) -> list[str]:
     """Packs that the index knows, if only by their pages."""
     return [row[0] for row in fetch(db, "SELECT name FROM packs UNION SELECT pack FROM pages")]
+
+
+def _breaks_a_rule(db: apsw.Connection) -> bool:
+    """Whether a row is not as rows are; what a deletion left behind is no such thing."""
+    return any(one.what != "deletion" for one in row_problems(db))
 
 
 def _leaving(db: apsw.Connection) -> list[str]:

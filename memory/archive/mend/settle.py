@@ -12,6 +12,7 @@ from msgspec import Struct
 from memory.archive.index import ledger
 from memory.archive.index.facts import facts_of
 from memory.archive.index.rows import SIDE
+from memory.archive.mend.deleted import Dead, was_deleted, without
 from memory.archive.mend.differences import Fields, Key, alike, facts
 from memory.archive.packs.manifest import OfAnotherWorkspace, read_parts
 from memory.archive.packs.storage import Storage
@@ -28,8 +29,11 @@ class Sealed(Struct, frozen=True):
     foreign: frozenset[str]
 
 
-def read_sealed(storage: Storage, packs: list[str], known: Mapping[Key, Fields]) -> Sealed:
-    """The manifests of the packs that have one. Where two tell differently of a thing, the one that the index says."""
+def read_sealed(storage: Storage, packs: list[str], known: Mapping[Key, Fields], gone: Dead) -> Sealed:
+    """The manifests of the packs that have one, less what is dead.
+
+    Where two tell differently of a thing, the one that the index says.
+    """
     names = storage.names()
     found: dict[Key, Fields] = {}
     read, foreign = set[str](), set[str]()
@@ -47,7 +51,7 @@ def read_sealed(storage: Storage, packs: list[str], known: Mapping[Key, Fields])
             for key, fields in facts(one).items():
                 if key not in found or not alike(found[key], known.get(key)):
                     found[key] = fields
-    return Sealed(found, frozenset(read), frozenset(foreign))
+    return Sealed(without(found, gone), frozenset(read), frozenset(foreign))
 
 
 def indexed(db: apsw.Connection) -> dict[Key, Fields]:
@@ -67,7 +71,7 @@ def to_put(db: apsw.Connection, sealed: Mapping[Key, Fields], known: Mapping[Key
     found = {
         key: fields
         for key, fields in sealed.items()
-        if not alike(known.get(key), fields) and not _holds(db, key, fields, known)
+        if not alike(known.get(key), fields) and not _holds(db, key, fields, known, sealed)
     }
     return found | _needed(found, sealed) | _changed_conversations(sealed, known)
 
@@ -131,7 +135,9 @@ def one_home(db: apsw.Connection) -> None:
             run(db, "UPDATE entries SET body = NULL, packed = 0 WHERE seq = ?", (seq,))
 
 
-def _holds(db: apsw.Connection, key: Key, fields: Fields, known: Mapping[Key, Fields]) -> bool:
+def _holds(
+    db: apsw.Connection, key: Key, fields: Fields, known: Mapping[Key, Fields], sealed: Mapping[Key, Fields]
+) -> bool:
     """Whether the index is right not to say this."""
     match key[0]:
         case "entry":
@@ -141,6 +147,8 @@ def _holds(db: apsw.Connection, key: Key, fields: Fields, known: Mapping[Key, Fi
             return row is not None and row[0] != fields["pack"] and _has_pack(db, row[0])
         case "conversation":
             return True  # put where an entry or an archive that is put names it
+        case "archive" if key in known and fields["conversation"]:
+            return was_deleted(db, fields["conversation"], sealed)
         case _:
             return False
 

@@ -154,6 +154,11 @@ class Pack:
         """The PNG at that position, from 0."""
         return self.cut(position, self.unpacked(self.frame_of(position)))
 
+    def expect(self, position: int, page: str) -> None:
+        """Raises Damaged where another page stands at that position: then it is another pack, under this one's name."""
+        if (found := self._leaf(position).id) != page:
+            raise self._damaged(f"page {found} stands in it where page {page} should")
+
     def frame_of(self, position: int) -> Frame:
         """The frame in which that page stands: neighbours share it in a cold pack."""
         leaf = self._leaf(position)
@@ -204,5 +209,5 @@ class Pack:
         return Damaged(
             "Damaged pack",
             f"The pack {self.place}: {why}.",
-            "Bring the file back from a backup; `palimpsest check` says which pages are damaged.",
+            "`palimpsest check --repair` mends what can be mended; else a backup has the file.",
         )

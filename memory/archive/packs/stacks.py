@@ -50,6 +50,7 @@ class Stacks:
 
     def _png(self, row: PageRow) -> bytes:
         pack = self._pack(row.pack)
+        pack.expect(row.position, row.id)
         frame = pack.frame_of(row.position)
         key = (row.pack, frame.offset)
         with self._lock:

@@ -82,5 +82,5 @@ class Folder:
         return Damaged(
             "A file of the archive is missing",
             f"{self.folder / name} cannot be read ({error.strerror}).",
-            "`palimpsest check` names all that is damaged; a backup of the workspace has it.",
+            "`palimpsest check --repair` looks for it, and mends what can be mended; else a backup has it.",
         )

@@ -65,4 +65,5 @@ def mend(memory: Memory, parity: int = 0) -> Repaired:
         now,
         kept_texts=space.kept_texts,
         parity=parity,
+        release=memory.vault.release,
     )

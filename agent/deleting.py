@@ -1,0 +1,46 @@
+"""What a person is told beside a deletion."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from foundation.clock import from_ms
+from foundation.paths import Workspace
+from memory.cold import deletions
+from memory.workspace_memory import Memory
+
+LARGEST = 2**24  # bytes of a copy that is looked into
+
+
+def deletion_of(memory: Memory, id_: str) -> datetime | None:
+    """When the conversation of that id was deleted; None where none was."""
+    found = memory.cold.read(lambda db: deletions.find(db, id_))
+    return from_ms(found.deleted_ms) if found and found.finished else None
+
+
+def copies_of(workspace: Workspace, id_: str) -> str:
+    """A sentence where copies from before a change may hold its words; "" where there are none."""
+    places = [str(place) for place in (*_damaged(workspace), *_versions(workspace, id_))]
+    if not places:
+        return ""
+    return (
+        f"Copies from before a change may hold its words still, and were left: delete {' and '.join(places)} yourself."
+    )
+
+
+def _damaged(workspace: Workspace) -> Iterator[Path]:
+    if workspace.damaged.is_dir() and any(workspace.damaged.iterdir()):
+        yield workspace.damaged
+
+
+def _versions(workspace: Workspace, id_: str) -> Iterator[Path]:
+    """The folder of versions, where one of them is of the conversation's mirror."""
+    if workspace.versions.is_dir() and any(_names(file, id_) for file in workspace.versions.rglob("*")):
+        yield workspace.versions
+
+
+def _names(file: Path, id_: str) -> bool:
+    return file.is_file() and (
+        id_ in file.name
+        or (file.stat().st_size <= LARGEST and id_.encode("utf-8", "surrogatepass") in file.read_bytes())
+    )

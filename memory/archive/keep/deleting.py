@@ -1,0 +1,126 @@
+"""Deleting a conversation for good: noted first, then done, and finished by whoever comes next where it is cut short.
+
+In order: it is noted in the index; its rows go, its packs' manifests forget it and a tombstone stands beside them, in
+one transaction; its pages and packs go; then the note says that it is finished. One process does it at a time.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+
+import apsw
+from filelock import FileLock, Timeout
+from msgspec import Struct
+
+from foundation.clock import to_ms
+from memory.archive.index import ledger, shelf
+from memory.archive.index.facts import seal
+from memory.archive.keep import leaving
+from memory.archive.packs.storage import Storage
+from memory.archive.packs.tombstones import Tombstone, write_tombstones
+from memory.cold import ColdStore, conversations, deletions
+from memory.cold.deletions import Deletion
+from memory.cold.recalled import blank_recalled
+from memory.cold.sql import each, first
+from memory.errors import MemoryTrouble, StoreBusy, Unreachable
+
+PATIENCE = 60  # seconds that one deletion waits for another
+
+
+class Deleted(Struct, frozen=True):
+    """The pages that carried nothing else, and whether all of it is gone: else the next opening goes on."""
+
+    pages: tuple[str, ...]
+    finished: bool
+
+
+class Deleting:
+    """One vault's. `release` lets go of pages, and of what an earlier deletion left behind."""
+
+    def __init__(self, cold: ColdStore, storage: Storage, release: Callable[[Sequence[str]], None]) -> None:
+        self._cold = cold
+        self._storage = storage
+        self._release = release
+
+    def delete(self, seq: int) -> Deleted:
+        """Raises NotFound; StoreBusy while an answer is being written in it, or another deletion takes long."""
+        self._cold.recover()
+        with self._alone(PATIENCE):
+            return self._forward(self._cold.write(lambda db: self._noted(db, seq)))
+
+    def finish(self) -> int:
+        """Finishes what was begun; how many deletions were. Another process that is at it is left to it."""
+        begun = self._cold.read(deletions.unfinished)
+        if not begun:
+            return 0
+        count = 0
+        with suppress(StoreBusy), self._alone(0):
+            for one in self._cold.read(deletions.unfinished):
+                try:
+                    count += self._forward(one).finished
+                except StoreBusy:  # it is written in again: who began to delete it was told so
+                    self._cold.write(lambda db, token=one.token: deletions.withdraw(db, token))
+        return count
+
+    def _noted(self, db: apsw.Connection, seq: int) -> Deletion:
+        conversations.refuse_in_use(db, seq)
+        known = {number: token for token, number in deletions.tokens(db).items()}
+        return deletions.note(db, known[seq], seq, to_ms(self._cold.clock.now()))
+
+    def _forward(self, one: Deletion) -> Deleted:
+        pages = self._cold.write(lambda db: self._gone(db, one))
+        self._cold.empty_journal()
+        with suppress(MemoryTrouble, OSError):  # what cannot be reached or read now is tried again
+            self._release(pages)
+            leaving.sweep(self._cold, self._storage)
+        return Deleted(pages, self._cold.write(lambda db: _settled(db, one)))
+
+    def _gone(self, db: apsw.Connection, one: Deletion) -> tuple[str, ...]:
+        """Its rows, its manifests' facts and its recalled words go; the tombstone comes."""
+        pages, packs = tuple[str, ...](), {"", *ledger.packs_of(db, one.pages)}
+        if first(db, "SELECT 1 FROM conversations WHERE seq = ?", (one.conversation,)) is not None:
+            conversations.refuse_in_use(db, one.conversation)
+            drawn = _pages_of(db, one.conversation, "SELECT id FROM pages WHERE archive IN ({})")
+            held = _pages_of(db, one.conversation, "SELECT page FROM archive_pages WHERE archive IN ({})")
+            beside = blank_recalled(db, one.conversation)
+            own = [seq for (seq,) in each(db, "SELECT seq FROM entries WHERE conversation = ?", (one.conversation,))]
+            spans = {span.page for seq in [*own, *beside] for span in ledger.spans_of(db, seq)}
+            packs |= ledger.packs_of(db, {*drawn, *held, *spans})
+            deletions.put_pages(db, one.token, drawn)
+            pages = conversations.delete(db, one.conversation)
+        with suppress(Unreachable):  # the words go from here all the same; the rest is done when it can be reached
+            write_tombstones(self._storage, stones(db))
+            seal(db, self._storage, sorted(packs))
+        return pages
+
+    @contextmanager
+    def _alone(self, patience: float) -> Generator[None]:
+        lock = FileLock(self._cold.database.with_name("delete.lock"), timeout=patience, thread_local=False, mode=0o600)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise StoreBusy(
+                "Deleting already", "Another palimpsest is deleting a conversation.", "Let it end."
+            ) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def stones(db: apsw.Connection) -> list[Tombstone]:
+    """The tombstone of each conversation that is to be gone, as the index knows it."""
+    return [Tombstone(token=one.token, deleted_ms=one.deleted_ms, pages=one.pages) for one in deletions.deletions(db)]
+
+
+def _pages_of(db: apsw.Connection, conversation: int, sql: str) -> set[str]:
+    whose = "SELECT seq FROM archives WHERE conversation = ? AND NOT bare"
+    return {page for (page,) in each(db, sql.format(whose), (conversation,))}
+
+
+def _settled(db: apsw.Connection, one: Deletion) -> bool:
+    """Whether no page and no file is left of what was deleted; then it is finished."""
+    archives, pages = shelf.orphans(db)
+    if archives or pages or "" in leaving.leaving(db).values():
+        return False
+    deletions.finish(db, one.token)
+    return True

@@ -1,0 +1,93 @@
+"""Deletions, from the moment they are wanted: what was begun is finished, and what is gone stays gone."""
+
+import hashlib
+from collections.abc import Iterable
+
+import apsw
+import msgspec
+from msgspec import Struct
+
+from memory.cold.bodies import plain
+from memory.cold.sql import Row, each, fetch, run
+
+_COLUMNS = "SELECT token, conversation, deleted_ms, pages, finished FROM deletions"
+
+
+class Deletion(Struct, frozen=True, kw_only=True):
+    """A conversation that was deleted, or is to be. `conversation` is its seq, 0 where that is not known any more."""
+
+    token: str
+    conversation: int
+    deleted_ms: int
+    pages: tuple[str, ...] = ()  # drawn for it
+    finished: bool = False
+
+
+def token_of(source: str, id_: str) -> str:
+    """What stands for a conversation when its name may not."""
+    return hashlib.sha256(f"{plain(source)}\0{plain(id_)}".encode()).hexdigest()
+
+
+def tokens(db: apsw.Connection) -> dict[str, int]:
+    """The seq of every conversation that is here, by its token."""
+    return {token_of(source, id_): seq for seq, source, id_ in each(db, "SELECT seq, source, id FROM conversations")}
+
+
+def note(db: apsw.Connection, token: str, conversation: int, now_ms: int) -> Deletion:
+    """The conversation is to be deleted from this transaction on, whatever happens."""
+    run(
+        db,
+        "INSERT OR REPLACE INTO deletions (token, conversation, deleted_ms) VALUES (?, ?, ?)",
+        (token, conversation, now_ms),
+    )
+    return Deletion(token=token, conversation=conversation, deleted_ms=now_ms)
+
+
+def put(db: apsw.Connection, known: Iterable[Deletion]) -> None:
+    """Those of which nothing is known here."""
+    for one in known:
+        sql = (
+            "INSERT OR IGNORE INTO deletions (token, conversation, deleted_ms, pages, finished) VALUES (?, 0, ?, ?, 1)"
+        )
+        run(db, sql, (one.token, one.deleted_ms, msgspec.json.encode(one.pages).decode()))
+
+
+def put_pages(db: apsw.Connection, token: str, pages: Iterable[str]) -> None:
+    listed = msgspec.json.encode(sorted(pages)).decode()
+    run(db, "UPDATE deletions SET pages = ? WHERE token = ?", (listed, token))
+
+
+def finish(db: apsw.Connection, token: str) -> None:
+    run(db, "UPDATE deletions SET finished = 1 WHERE token = ?", (token,))
+
+
+def withdraw(db: apsw.Connection, token: str) -> None:
+    run(db, "DELETE FROM deletions WHERE token = ?", (token,))
+
+
+def deletions(db: apsw.Connection) -> list[Deletion]:
+    """All that were ever wanted here, oldest first."""
+    return [_of(row) for row in fetch(db, f"{_COLUMNS} ORDER BY deleted_ms, token")]
+
+
+def unfinished(db: apsw.Connection) -> list[Deletion]:
+    """Those that were begun, and are not done."""
+    return [_of(row) for row in fetch(db, f"{_COLUMNS} WHERE NOT finished ORDER BY deleted_ms, token")]
+
+
+def find(db: apsw.Connection, id_: str) -> Deletion | None:
+    """The deletion of a conversation with this id, of whatever source."""
+    known = {row[0] for row in each(db, "SELECT DISTINCT source FROM conversations")} | {""}
+    wanted = {token_of(source, id_) for source in known}
+    return next((one for one in deletions(db) if one.token in wanted), None)
+
+
+def _of(row: Row) -> Deletion:
+    token, conversation, deleted_ms, pages, finished = row
+    return Deletion(
+        token=token,
+        conversation=conversation,
+        deleted_ms=deleted_ms,
+        pages=msgspec.json.decode(pages, type=tuple[str, ...]),
+        finished=bool(finished),
+    )

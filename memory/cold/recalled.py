@@ -1,0 +1,74 @@
+"""Words of a conversation that stand beside other conversations' entries, for they were recalled from it and sent.
+
+They go when the conversation goes. That something was recalled there, and when, stays.
+"""
+
+import apsw
+import msgspec
+from msgspec import Struct, structs
+
+from foundation.trust import Citation
+from memory.cold.columns import from_parts, to_parts
+from memory.cold.seals import seal_rows
+from memory.cold.sql import each, fetch, first, run
+from models.messages import Image, Part, Recalled, Text
+
+DELETED = "[deleted]"
+
+
+def blank_recalled(db: apsw.Connection, conversation: int) -> list[int]:
+    """Blanks what other conversations' entries hold of this one; gives the seqs of those entries.
+
+    What was remembered of requests that held it goes too: the next one is counted anew. To be called before the
+    conversation's own rows go, within the transaction that deletes them.
+    """
+    row = first(db, "SELECT id FROM conversations WHERE seq = ?", (conversation,))
+    if row is None:
+        return []
+    twins = first(db, "SELECT 1 FROM conversations WHERE id = ? AND seq <> ?", (row[0], conversation)) is not None
+    entries = frozenset(id_ for (id_,) in each(db, "SELECT id FROM entries WHERE conversation = ?", (conversation,)))
+    drawn = "SELECT id FROM pages WHERE archive IN (SELECT seq FROM archives WHERE conversation = ?)"
+    whose = _Whose(row[0], entries if twins else None, frozenset(id_ for (id_,) in each(db, drawn, (conversation,))))
+    sql = """SELECT seq, conversation, sent FROM entries WHERE sent IS NOT NULL AND conversation <> ?
+             AND (instr(sent, x'226369746174696f6e22') OR instr(sent, x'22696d61676522'))"""  # "citation", "image"
+    changed: list[int] = []
+    for seq, where, sent in fetch(db, sql, (conversation,)):
+        try:
+            parts = to_parts(sent)
+        except (ValueError, msgspec.MsgspecError):  # a damaged column: `check` names it
+            continue
+        blanked = tuple(_blanked(part, whose) for part in parts)
+        if blanked == parts:
+            continue
+        run(db, "UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(blanked), seq))
+        run(db, "DELETE FROM token_counts WHERE entry = ?", (seq,))
+        for table in ("requests", "epochs"):
+            run(db, f"DELETE FROM {table} WHERE conversation = ?", (where,))
+        changed.append(seq)
+    seal_rows(db, changed)
+    return changed
+
+
+class _Whose(Struct, frozen=True):
+    """What tells a word of the conversation. `entries` where another source's conversation has the same id."""
+
+    conversation: str
+    entries: frozenset[str] | None
+    pages: frozenset[str]
+
+    def has(self, citation: Citation) -> bool:
+        if {citation.ref, citation.page} & self.pages:
+            return True
+        mine = citation.conversation == self.conversation
+        return mine and (self.entries is None or citation.ref in self.entries)
+
+
+def _blanked(part: Part, whose: _Whose) -> Part:
+    match part:
+        case Recalled(citation=citation) if whose.has(citation):
+            bare = structs.replace(citation, title="", speaker="", place="")
+            return structs.replace(part, text=DELETED, citation=bare)
+        case Image(name=name) if any(page in name for page in whose.pages):
+            return Text(DELETED, injected="attachment")
+        case _:
+            return part
