@@ -272,8 +272,7 @@ class Knowledge:
 
     def _delete(self, known: Known) -> None:
         alone = self._cold.read(lambda db: rows.pictures_only_of(db, known.seq))
-        pages = self._cold.delete_conversation(known.conversation)  # its rows of knowledge go with it
-        self._vault().release(pages)
+        self._vault().delete_conversation(known.conversation)  # its rows of knowledge go with it
         for picture in alone:
             (self._workspace.knowledge / picture).unlink(missing_ok=True)
 
