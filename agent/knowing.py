@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from context import Attachment
 from context.budget import budget_for
 from foundation.clock import iso
+from foundation.terminal_text import visible
 from memory.knowledge.known import Known
 from memory.knowledge.picking import KnowledgeContext
 from memory.knowledge.readers.document import Sight
@@ -91,7 +92,7 @@ def described(one: Remembered) -> dict[str, Any]:
 
 def report_object(report: AddReport) -> dict[str, Any]:
     """The object of `knowledge add --json`, less its schema."""
-    lists = ("added", "changed", "bad", "skipped", "removed", "deleted", "forgotten")
+    lists = ("added", "changed", "bad", "skipped", "removed", "deleted", "forgotten", "read_as")
     return {
         **{name: [_told(told) for told in getattr(report, name)] for name in lists[:2]},
         "unchanged": report.unchanged,
@@ -135,15 +136,42 @@ def narration(report: AddReport) -> list[str]:
     lines += [f"{told.name} is gone from disk; what it said is kept." for told in report.removed]
     lines += [f"Deleted {told.name}: {told.why}." for told in report.deleted]
     lines += report.said
-    if report.forgotten:
-        some = ", ".join(f"{told.name} ({told.why})" for told in report.forgotten[:5])
-        more = f" and {len(report.forgotten) - 5:,} more" if len(report.forgotten) > 5 else ""
-        lines.append(f"The view is over its budget: {some}{more}. Nothing is lost: search and recall have all of it.")
+    lines += _by_why(report.read_as, "Read as {}, for it is not UTF-8: {}.")
+    lines += _forgetting(report)
     if report.secrets:
         found = f"{report.secrets:,} secret{'s' if report.secrets != 1 else ''}"
         how = "taken out." if report.redacted else "found and kept, for the files are yours. --redact takes them out."
         lines.append(f"{found} {how}")
-    return lines
+    return [one_line(line) for line in lines]
+
+
+def one_line(text: str) -> str:
+    """The text on one line of a terminal: a file's name may hold line ends, and worse."""
+    return visible(text).replace("\n", "␊").replace("\t", "␉")
+
+
+def _forgetting(report: AddReport) -> list[str]:
+    """What came into view, left it, or is shown smaller, by the reason."""
+    because = f", because the budget is {report.budget:,} vision tokens"
+    said = {
+        "out of view": f"Out of view now{because}",
+        "merged": f"Shown by a near-duplicate now{because}",
+        "smaller": f"Shown smaller now{because}",
+        "in view": "In view again, or larger",
+    }
+    names: dict[str, list[str]] = {}
+    for told in report.forgotten:
+        names.setdefault(told.why.partition(":")[0], []).append(told.name)
+    lines = [f"{said[why]}: {_names(some)}." for why, some in names.items()]
+    away = names.keys() - {"in view"}
+    return [*lines, "Nothing is lost: search and recall have all of it."] if away else lines
+
+
+def _by_why(told: Sequence[Told], sentence: str) -> list[str]:
+    by_reason: dict[str, list[str]] = {}
+    for one in told:
+        by_reason.setdefault(one.why, []).append(one.name)
+    return [sentence.format(why, _names(names)) for why, names in by_reason.items()]
 
 
 def _once(bad: Sequence[Told]) -> list[Told]:
@@ -157,10 +185,7 @@ def _once(bad: Sequence[Told]) -> list[Told]:
 
 def _grouped(skipped: Sequence[Told]) -> list[str]:
     """A line a reason: `Passed over, hidden: .git, .env and 3 more`."""
-    by_reason: dict[str, list[str]] = {}
-    for told in skipped:
-        by_reason.setdefault(told.why, []).append(told.name)
-    return [f"Passed over ({why}): {_names(names)}" for why, names in by_reason.items()]
+    return _by_why(skipped, "Passed over ({}): {}")
 
 
 def _names(names: Sequence[str]) -> str:
@@ -173,7 +198,7 @@ def row(one: Remembered) -> tuple[str, ...]:
     state = f"{one.standing.state}, gone from disk" if known.missing else one.standing.state
     return (
         known.id, iso(known.added)[:10], known.kind, known.category, f"{known.importance:g}", f"{one.score:.1f}",
-        f"{known.accesses:,}", f"{one.standing.tokens:,}", state, known.name,
+        f"{known.accesses:,}", f"{one.standing.tokens:,}", state, one_line(known.name),
     )  # fmt: skip
 
 
@@ -184,8 +209,8 @@ def stats_rows(stats: Stats) -> list[tuple[str, str]]:
     """`knowledge stats`, row by row."""
     return [
         ("memories", f"{stats.memories:,}  ({stats.chars:,} characters)"),
-        ("in view", f"{stats.in_view:,}  ({stats.merged:,} merged, {stats.out_of_view:,} out of view)"),
-        ("tokens", f"{stats.tokens:,} of {stats.max_tokens:,} vision tokens"),
+        ("asked first", f"{stats.in_view:,}  ({stats.merged:,} merged, {stats.out_of_view:,} out of view)"),
+        ("in view at once", f"{stats.tokens:,} of {stats.max_tokens:,} vision tokens"),
         ("utilisation", f"{stats.utilisation:,.1f} %"),
         ("average importance", f"{stats.average_importance:.2f}  (given by hand: {stats.average_given:.2f})"),
         ("uses", f"{stats.accesses:,}"),
@@ -194,10 +219,18 @@ def stats_rows(stats: Stats) -> list[tuple[str, str]]:
     ]
 
 
+def stats_meaning(stats: Stats) -> str:
+    """What utilisation means, in a line."""
+    return (
+        f"Utilisation is what stands in view at once, of knowledge.max_vision_tokens ({stats.max_tokens:,}): the most "
+        f"that one question is shown as pages. All that may be asked for has {stats.tokens_of_all:,}."
+    )
+
+
 def about(known: Known) -> str:
     """A line above a file's text."""
     missing = f", gone from disk since {iso(known.missing)[:10]}" if known.missing else ""
-    return (
+    return one_line(
         f"{known.name} ({known.id}): {known.kind}, importance {known.importance:g}, {known.accesses:,} uses, "
         f"added {iso(known.added)[:10]}{missing}. {known.source}"
     )

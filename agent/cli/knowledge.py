@@ -107,7 +107,7 @@ class Counting:
 
 
 def _print(report: AddReport, *, as_json: bool) -> None:
-    from agent.knowing import narration, report_object, summed_up
+    from agent.knowing import narration, one_line, report_object, summed_up
 
     for line in narration(report):
         output.say(line)
@@ -116,7 +116,7 @@ def _print(report: AddReport, *, as_json: bool) -> None:
         return
     for what, told in (("added", report.added), ("changed", report.changed)):
         for one in told:
-            output.line(f"{what}  {one.id}  {one.name}")
+            output.line(f"{what}  {one.id}  {one_line(one.name)}")
     output.say(summed_up(report))
 
 
@@ -125,7 +125,7 @@ def _print(report: AddReport, *, as_json: bool) -> None:
 @click.option("--state", type=click.Choice(["in view", "merged", "out of view", "gone"]), help="Those that stand so.")
 def list_(category: str | None, state: str | None) -> None:
     """List what was added, by name: importance, score, uses, and where each stands in view."""
-    from agent.knowing import HEADS, described, row
+    from agent.knowing import HEADS, described, one_line, row
 
     invocation = current()
     settings = invocation.reading.config.knowledge
@@ -133,7 +133,7 @@ def list_(category: str | None, state: str | None) -> None:
         gone = memory.knowledge.notice_removed()
         found = memory.knowledge.memories(settings.max_vision_tokens)
     for known in gone:
-        output.say(f"{known.name} is gone from disk; what it said is kept.")
+        output.say(f"{one_line(known.name)} is gone from disk; what it said is kept.")
     wanted = [
         one
         for one in found
@@ -201,6 +201,7 @@ def importance(words: tuple[str, ...]) -> None:
 
     A pattern holds for files that are added later, too; what is said last counts. Without words, lists what was said.
     """
+    from agent.knowing import one_line
     from memory.knowledge.patterns import settled
 
     invocation = current()
@@ -219,7 +220,7 @@ def importance(words: tuple[str, ...]) -> None:
         output.json_object({"patterns": list(patterns), "importance": value, "memories": files})
         return
     for known in meant:
-        output.line(f"{known.id}  {known.name}")
+        output.line(f"{known.id}  {one_line(known.name)}")
     output.say(f"Importance {value:g}: {len(meant):,} file{'s' if len(meant) != 1 else ''} now, and what is added "
                "later.")  # fmt: skip
 
@@ -246,6 +247,8 @@ def _list_patterns() -> None:
 @click.argument("name", metavar="CATEGORY")
 def category(refs: tuple[str, ...], name: str) -> None:
     """File what was added under another category."""
+    from agent.knowing import one_line
+
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
         meant = memory.knowledge.set_category(_settled(refs, invocation.here), name)
@@ -253,7 +256,7 @@ def category(refs: tuple[str, ...], name: str) -> None:
         output.json_object({"category": name, "memories": [{"id": one.id, "name": one.name} for one in meant]})
         return
     for known in meant:
-        output.line(f"{known.id}  {known.name}")
+        output.line(f"{known.id}  {one_line(known.name)}")
 
 
 @command.command()
@@ -261,30 +264,32 @@ def category(refs: tuple[str, ...], name: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove(refs: tuple[str, ...], yes: bool) -> None:
     """Delete what was kept of files, older versions too. It asks first; the files themselves stay on disk."""
+    from agent.knowing import one_line
+
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
         meant = memory.knowledge.find(_settled(refs, invocation.here))
-        some = meant[0].name if len(meant) == 1 else f"{len(meant):,} files"
+        some = one_line(meant[0].name) if len(meant) == 1 else f"{len(meant):,} files"
         if not yes:
             if not sys.stdin.isatty():
                 raise Misuse(
                     "Not confirmed", f"Deleting what is known of {some} must be confirmed.", "Say it with --yes."
                 )
             for known in meant[:20]:
-                output.say(f"{known.id}  {known.name}")
+                output.say(f"{known.id}  {one_line(known.name)}")
             click.confirm(f"Delete what is known of {some} for good?", abort=True, err=True)
         memory.knowledge.remove(meant)
     if invocation.json:
         output.json_object({"removed": [{"id": one.id, "name": one.name, "source": one.source} for one in meant]})
         return
     for known in meant:
-        output.line(f"{known.id}  {known.name}")
+        output.line(f"{known.id}  {one_line(known.name)}")
 
 
 @command.command()
 def stats() -> None:
     """Say how much is known, how much of it stands in view, and how full the view is."""
-    from agent.knowing import stats_rows
+    from agent.knowing import stats_meaning, stats_rows
 
     invocation = current()
     settings = invocation.reading.config.knowledge
@@ -295,6 +300,7 @@ def stats() -> None:
         output.json_object(found)
         return
     output.table(stats_rows(found), ("WHAT", "HOW MUCH"))
+    output.say(stats_meaning(found))
 
 
 def _settled(refs: tuple[str, ...], here: Path) -> list[str]:

@@ -154,6 +154,8 @@ class Adding:
             return
         self.report.secrets += secrets
         self.report.said += document.said
+        if document.encoding:
+            self.report.read_as.append(Told(made.name, made.source, document.encoding, id=made.id))
         self.report.pages += len(archived.pages)
         self.report.text_tokens += archived.text_tokens
         self.report.vision_tokens += archived.vision_tokens

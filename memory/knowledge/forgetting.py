@@ -9,7 +9,7 @@ the one that scores highest stands for both. Where that is not enough, the rest 
 its budget of it anyway.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -65,6 +65,16 @@ def tokens_at(views: Mapping[str, int], mode: str) -> int:
     """Vision tokens of so many pages, none of them larger than `mode`."""
     most = _TOKENS[mode]
     return sum(count * min(_TOKENS[name], most) for name, count in views.items())
+
+
+def filled(best_first: Iterable[tuple[Mapping[str, int], str]], budget: int) -> int:
+    """Vision tokens of as many pages as the budget holds, of memories given by their views and their modes."""
+    used = 0
+    for views, mode in best_first:
+        for name, count in views.items():
+            each = min(_TOKENS[name], _TOKENS[mode])
+            used += each * min(count, (budget - used) // each)
+    return used
 
 
 def _whole(memory: Weight) -> Standing:

@@ -76,6 +76,7 @@ class Knowledge:
             self.set_importance([as_pattern(name) for name in named if is_utf8(name)], options.importance)
         adding = Adding(self._workspace, self._vault(), self._cold, options, sight or installed_sight)
         adding.report = report or adding.report
+        adding.report.budget = settings.max_vision_tokens
         adding.run(paths, on_progress)
         self._notice(adding.report)
         self._end_what_is_due(settings, adding.report)
@@ -145,7 +146,9 @@ class Knowledge:
     def stats(self, max_vision_tokens: int) -> Stats:
         """How much is known, and how much of it stands in view."""
         older = self._cold.read(lambda db: sum(known.replaced is not None for known in rows.past_keeping(db)))
-        return stats_of(self.memories(max_vision_tokens), older, max_vision_tokens)
+        memories = self.memories(max_vision_tokens)
+        at_once = self._weighing.in_view_at_once(memories, max_vision_tokens)
+        return stats_of(memories, older, max_vision_tokens, at_once)
 
     # ── a person's own word ──
 
@@ -266,8 +269,7 @@ class Knowledge:
                 "in view" if was is None else was.state,
                 now.mode if was is None else was.mode,
             ):
-                known = names[seq]
-                how = now.state if not now.in_view else f"in view at {now.mode}"
+                known, how = names[seq], _how(was, now)
                 report.forgotten.append(Told(known.name, known.source, how, id=known.id))
 
     def _delete(self, known: Known) -> None:
@@ -275,6 +277,13 @@ class Knowledge:
         self._vault().delete_conversation(known.conversation)  # its rows of knowledge go with it
         for picture in alone:
             (self._workspace.knowledge / picture).unlink(missing_ok=True)
+
+
+def _how(was: Standing | None, now: Standing) -> str:
+    """out of view | merged | in view | smaller: small"""
+    if now.in_view and was is not None and was.in_view and now.tokens < was.tokens:
+        return f"smaller: {now.mode}"
+    return now.state
 
 
 def _why_due(known: Known, days: int) -> str:

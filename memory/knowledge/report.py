@@ -38,6 +38,8 @@ class AddReport(Struct, kw_only=True):
     deleted: list[Told] = field(default_factory=list[Told])  # by retention
     forgotten: list[Told] = field(default_factory=list[Told])  # out of view, merged or smaller now
     said: list[str] = field(default_factory=list[str])
+    read_as: list[Told] = field(default_factory=list[Told])  # text that is not UTF-8, and what it was taken for
+    budget: int = 0  # vision tokens that the view may take
     secrets: int = 0
     redacted: bool = False
     pages: int = 0

@@ -50,8 +50,8 @@ def is_utf8(name: str) -> bool:
 
 def _nameless(path: str, name: str, root: str = "") -> Met:
     """For a name that is no text, the odd bytes as `\\xe9`."""
-    shown = [os.fsencode(one).decode("utf-8", "backslashreplace") for one in (path, name, root)]
-    return Met(*shown, "its name is not UTF-8: rename it, then add it", failed=True)
+    path, name, root = (os.fsencode(one).decode("utf-8", "backslashreplace") for one in (path, name, root))
+    return Met(path, name, root, "its name is not UTF-8: rename it, then add it", failed=True)
 
 
 def walk(path: Path, keep_out: frozenset[str]) -> Iterator[Met]:

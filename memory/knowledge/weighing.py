@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from memory.cold import ColdStore
 from memory.knowledge import rows
-from memory.knowledge.forgetting import Standing, Weight, standings
+from memory.knowledge.forgetting import Standing, Weight, filled, standings
 from memory.knowledge.known import Known
 from memory.knowledge.score import importance_score
 from memory.knowledge.sketch import pairs_among
@@ -24,7 +24,9 @@ class Remembered(Struct, frozen=True, kw_only=True):
 
 
 class Stats(Struct, frozen=True, kw_only=True):
-    """Figures of knowledge. Tokens are vision tokens in view; `utilisation` is their share of the budget, in percent.
+    """Figures of knowledge. `tokens` are the vision tokens that stand in view at once: the pages of what scores
+    highest, as many as the budget holds. `utilisation` is their share of the budget, in percent. `tokens_of_all` is
+    what every page that may be asked for would take, one beside the other.
 
     `average_importance` is of the scores, as forgetting weighs them; `average_given` of what people gave by hand.
     """
@@ -37,6 +39,7 @@ class Stats(Struct, frozen=True, kw_only=True):
     older_versions: int
     tokens: int
     max_tokens: int
+    tokens_of_all: int
     utilisation: float
     average_importance: float
     average_given: float
@@ -60,6 +63,13 @@ class Weighing:
         """Where each memory stands within a budget of vision tokens."""
         return self._where(self._cold.read(rows.current), budget, self._cold.clock.now())
 
+    def in_view_at_once(self, memories: Sequence[Remembered], budget: int) -> int:
+        """Vision tokens of the pages that the budget holds, of what scores highest first."""
+        views = self._cold.read(rows.counts)
+        best_first = sorted(memories, key=lambda one: (-one.score, one.known.seq))
+        return filled([(views.get(one.known.seq, {}), one.standing.mode) for one in best_first if one.standing.in_view],
+                      budget)  # fmt: skip
+
     def _where(self, memories: Sequence[Known], budget: int, now: datetime) -> dict[int, Standing]:
         views = self._cold.read(rows.counts)
         weights = [Weight(one.seq, score(one, now), one.accesses, views.get(one.seq, {})) for one in memories]
@@ -74,9 +84,8 @@ def score(known: Known, now: datetime) -> float:
     return importance_score(known.importance, (now - known.added).total_seconds() / DAY, known.accesses)
 
 
-def stats_of(memories: Sequence[Remembered], older: int, budget: int) -> Stats:
-    """The figures of these memories, beside which so many older versions are kept."""
-    tokens = sum(one.standing.tokens for one in memories)
+def stats_of(memories: Sequence[Remembered], older: int, budget: int, tokens: int) -> Stats:
+    """The figures of these memories, beside which so many older versions are kept; `tokens` stand in view at once."""
     states = [one.standing.state for one in memories]
     return Stats(
         memories=len(memories),
@@ -87,6 +96,7 @@ def stats_of(memories: Sequence[Remembered], older: int, budget: int) -> Stats:
         older_versions=older,
         tokens=tokens,
         max_tokens=budget,
+        tokens_of_all=sum(one.standing.tokens for one in memories),
         utilisation=round(100 * tokens / budget, 1) if budget else 0.0,
         average_importance=_mean([one.score for one in memories]),
         average_given=_mean([one.known.importance for one in memories]),

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.knowing import narration
 from memory.knowledge import sight
 from memory.knowledge.readers import pdf
 from memory.knowledge.readers.document import Sight
+from memory.knowledge.report import AddReport, Told
 from tests.agent.conftest import Run
 from tests.loopback import Loopback, chat, json_reply
 from tests.memory.knowledge import files
@@ -162,12 +164,61 @@ def test_stats_say_how_full_the_view_is(run: Run, notes: Path) -> None:
     assert "48.0 %" in run("knowledge", "stats").out
 
 
+def test_the_view_is_never_fuller_than_full(run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(20):
+        (notes / f"{n}.txt").write_text(f"Number {n} of the harbour. " * 30)
+    run("knowledge", "add", "notes")
+    figures = run("knowledge", "stats", "--json").json
+    assert (figures["tokens"], figures["max_tokens"], figures["utilisation"]) == (384, 400, 96.0)
+    assert figures["tokens_of_all"] > 1000
+    said = run("knowledge", "stats")
+    assert "384 of 400 vision tokens" in said.out
+    assert f"All that may be asked for has {figures['tokens_of_all']:,}." in said.err
+    monkeypatch.setenv("PALIMPSEST_KNOWLEDGE_MAX_VISION_TOKENS", "10")  # not one page
+    assert run("knowledge", "stats", "--json").json["utilisation"] == 0.0
+
+
+def test_older_encodings_are_read_and_told_together(run: Run, notes: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (notes / name).write_bytes(f"{name}：会议定于三月十二日在上海举行。\n".encode("gbk"))
+    (notes / "c.txt").write_bytes("совещание".encode("koi8_r"))
+    said = run("knowledge", "add", "notes")
+    assert "Read as GB18030, for it is not UTF-8: notes/a.txt, notes/b.txt." in said.err
+    assert "notes/c.txt: its text is not UTF-8 (line 1, byte 0), nor surely of another encoding; save it" in said.err
+    assert run("knowledge", "show", "a.txt").raw.decode() == "a.txt：会议定于三月十二日在上海举行。\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
+def test_a_name_with_a_line_end_is_one_line(run: Run, notes: Path) -> None:
+    (notes / "two\nlines\x1b[2J.txt").write_text("A harbour.\n")
+    (notes / "bad\nname.pdf").write_bytes(b"none")
+    added = run("knowledge", "add", "notes")
+    assert "notes/two␊lines␛[2J.txt" in added.out
+    assert len(added.out.splitlines()) == 4
+    assert "notes/bad␊name.pdf: it is" in added.err
+    assert "notes/two␊lines" in run("knowledge", "list").out
+    assert "notes/two␊lines" in run("knowledge", "show", "two*").err.splitlines()[0]
+    assert len(run("knowledge", "importance", "two*", "7").out.splitlines()) == 1
+    assert len(run("knowledge", "remove", "two*", "--yes").out.splitlines()) == 1
+
+
 def test_the_budget_is_a_setting_and_forgetting_is_told(run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PALIMPSEST_KNOWLEDGE_MAX_VISION_TOKENS", "64")
     (notes / "twin.md").write_text((notes / "transformers.md").read_text())
     said = run("knowledge", "add", "notes")
-    assert "The view is over its budget" in said.err
-    assert "(merged)" in said.err
+    assert "Shown by a near-duplicate now, because the budget is 64 vision tokens: notes/t" in said.err
+    assert "Nothing is lost" in said.err
+
+
+def test_what_left_the_view_is_told_with_the_budget() -> None:
+    told = [Told(name, name, why) for name, why in
+            [("a", "out of view"), ("b", "smaller: small"), ("c", "out of view"), ("d", "in view")]]  # fmt: skip
+    assert narration(AddReport(forgotten=told, budget=400)) == [
+        "Out of view now, because the budget is 400 vision tokens: a, c.",
+        "Shown smaller now, because the budget is 400 vision tokens: b.",
+        "In view again, or larger: d.",
+        "Nothing is lost: search and recall have all of it.",
+    ]
 
 
 def test_importance_is_between_0_and_10(run: Run, notes: Path) -> None:

@@ -32,13 +32,15 @@ class Picture(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True, kw_only=True):
-    """A file, read. `said` are sentences for the person who added it."""
+    """A file, read. `said` are sentences for the person who added it; `encoding` is what its text was found to be in,
+    "" where it said so itself."""
 
     kind: str  # pdf | docx | pptx | markdown | html | text | code | picture
     text: str
     places: tuple[Place, ...] = ()
     pictures: tuple[Picture, ...] = ()
     said: tuple[str, ...] = ()
+    encoding: str = ""
 
 
 class Sight(NamedTuple):

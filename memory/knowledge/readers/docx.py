@@ -9,7 +9,7 @@ from memory.knowledge.errors import NoReader, Unreadable
 from memory.knowledge.readers.document import Document, Part, joined
 from memory.knowledge.readers.markdown import shortened
 from memory.knowledge.readers.tables import table_text
-from memory.knowledge.readers.zipped import check_zip
+from memory.knowledge.readers.zipped import REPAIR, check_zip
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
@@ -25,7 +25,7 @@ def read_docx(raw: bytes) -> Document:
         opened = cast(Any, docx).Document(BytesIO(raw))
         parts = [*_parts(opened), *_footnotes(opened)]
     except Exception as error:  # the library raises whatever a damaged part makes it stumble over
-        raise Unreadable(f"it is damaged ({type(error).__name__}: {error})") from error
+        raise Unreadable("it is damaged, or no Word document", REPAIR) from error
     text, places = joined(parts)
     return Document(kind="docx", text=text, places=places)
 

@@ -4,8 +4,8 @@ import codecs
 import re
 from html.parser import HTMLParser
 
-from memory.knowledge.errors import Unreadable
 from memory.knowledge.readers.document import Document, Place
+from memory.knowledge.readers.encodings import Found
 from memory.knowledge.readers.markdown import shortened
 from memory.knowledge.readers.plain import decoded
 
@@ -23,22 +23,24 @@ _BLANKS = re.compile(r"[ \t\r\n\f]+")
 def read_html(raw: bytes) -> Document:
     """Raises Unreadable."""
     reader = _Reader()
-    reader.feed(_decoded(raw))
+    source, encoding = _decoded(raw)
+    reader.feed(source)
     reader.close()
     text, places = reader.found()
-    return Document(kind="html", text=text, places=places)
+    return Document(kind="html", text=text, places=places, encoding=encoding)
 
 
-def _decoded(raw: bytes) -> str:
-    """By a byte order mark, else as the page says it is written, else UTF-8."""
+def _decoded(raw: bytes) -> Found:
+    """By a byte order mark, else as the page says it is written, else as any text."""
     named = _CHARSET.search(raw[:4096])
     if raw[:2] in {codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE} or not named:
         return decoded(raw)
     try:
         encoding = codecs.lookup(named[1].decode("ascii")).name
-        return raw.decode("cp1252" if encoding in {"iso8859-1", "ascii"} else encoding)  # as browsers take them
-    except (LookupError, UnicodeDecodeError) as error:
-        raise Unreadable(f"its text is not {named[1].decode('ascii')}, as it says ({error})") from error
+        as_browsers = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
+        return Found(raw.decode(as_browsers.get(encoding, encoding)), "")
+    except (LookupError, UnicodeDecodeError):  # it is not what it says
+        return decoded(raw)
 
 
 class _Reader(HTMLParser):

@@ -4,6 +4,7 @@ from pathlib import PurePath
 
 from memory.knowledge.errors import NotOurs, Unreadable
 from memory.knowledge.readers.document import Document, Sight
+from memory.knowledge.readers.encodings import utf16
 from memory.knowledge.readers.picture import PICTURES
 
 MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd"})
@@ -65,7 +66,7 @@ def looks_like_text(beginning: bytes) -> bool:
 def read_file(raw: bytes, name: str, sight: Sight | None) -> Document:
     """The file, read by the reader of its kind. Raises NotOurs, Unreadable."""
     kind = kind_of(name, raw[:LOOKED_AT])
-    if kind in _WORDS and b"\x00" in raw[:LOOKED_AT] and not raw.startswith(_WIDE):
+    if kind in _WORDS and b"\x00" in raw[:LOOKED_AT] and not raw.startswith(_WIDE) and not utf16(raw):
         raise Unreadable("it holds binary data, whatever its name says")
     return _read(kind, raw, name, sight)
 

@@ -12,8 +12,8 @@ LONGEST = 80
 
 def read_markdown(raw: bytes) -> Document:
     """Raises Unreadable."""
-    text = decoded(raw)
-    return Document(kind="markdown", text=text, places=headings_of(text))
+    text, encoding = decoded(raw)
+    return Document(kind="markdown", text=text, places=headings_of(text), encoding=encoding)
 
 
 def headings_of(text: str) -> tuple[Place, ...]:

@@ -4,6 +4,7 @@ A page of our own is read from its pixels, to the letter. On any other picture a
 is installed; without one the picture's name is what it is found by.
 """
 
+import warnings
 from io import BytesIO
 from pathlib import PurePath
 
@@ -30,13 +31,17 @@ def measured(raw: bytes) -> tuple[int, int, str]:
     from PIL import Image
 
     try:
-        with Image.open(BytesIO(raw)) as picture:
-            (width, height), kind = picture.size, picture.format or ""
-            if width * height > MOST_PIXELS:
-                raise Unreadable(f"it has {width * height:,} pixels; {MOST_PIXELS:,} are the most")
-            picture.load()
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        raise Unreadable(f"it is no picture that can be read ({error})") from error
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own bound is told below
+            with Image.open(BytesIO(raw)) as picture:
+                (width, height), kind = picture.size, picture.format or ""
+                if width * height > MOST_PIXELS:
+                    raise Unreadable(f"it has {width * height:,} pixels; {MOST_PIXELS:,} are the most")
+                picture.load()
+    except Image.DecompressionBombError as error:
+        raise Unreadable(f"it has far more than {MOST_PIXELS:,} pixels, which are the most") from error
+    except (OSError, ValueError, SyntaxError, EOFError) as error:
+        raise Unreadable("it is no picture that can be read: damaged, cut short, or of another kind") from error
     return width, height, {"JPEG": ".jpg", "TIFF": ".tif"}.get(kind, f".{kind.lower()}")
 
 

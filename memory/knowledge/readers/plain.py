@@ -4,8 +4,10 @@ import codecs
 
 from memory.knowledge.errors import Unreadable
 from memory.knowledge.readers.document import Document, Place
+from memory.knowledge.readers.encodings import Found, found_out, utf16
 
 EVERY = 20  # lines
+_BEGINNING = 8192  # bytes
 _MARKS = (  # the longer before the shorter that it begins with
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -14,24 +16,29 @@ _MARKS = (  # the longer before the shorter that it begins with
 )
 
 
-def decoded(raw: bytes) -> str:
-    """The text: UTF-8, or UTF-16 and UTF-32 where a byte order mark says so. Of UTF-8 every byte is kept.
+def decoded(raw: bytes) -> Found:
+    """The text: UTF-8, or UTF-16 and UTF-32 where a byte order mark says so; else as it can be found out, and then the
+    encoding has a name. Of UTF-8 every byte is kept.
 
-    Raises Unreadable, which names the place where it is neither.
+    Raises Unreadable, which names the place where it is none of them.
     """
     for mark, encoding in _MARKS:
         if raw.startswith(mark):
             return _strictly(raw[len(mark) :], encoding, f"{encoding[:6].upper()}, as its first bytes say")
-    return _strictly(raw, "utf-8", "UTF-8")
+    wide = utf16(raw) if b"\x00" in raw[:_BEGINNING] else None
+    return wide or _strictly(raw, "utf-8", "UTF-8")
 
 
-def _strictly(raw: bytes, encoding: str, name: str) -> str:
+def _strictly(raw: bytes, encoding: str, name: str) -> Found:
     try:
-        return raw.decode(encoding)
+        return Found(raw.decode(encoding), "")
     except UnicodeDecodeError as error:
+        if encoding == "utf-8" and (found := found_out(raw)):
+            return found
         line = raw.count(b"\n", 0, error.start) + 1
         raise Unreadable(
-            f"its text is not {name} (line {line}, byte {error.start})", "Save it as UTF-8 in an editor, then add it."
+            f"its text is not {name} (line {line}, byte {error.start}), nor surely of another encoding; save it as "
+            "UTF-8 in an editor, then add it"
         ) from error
 
 
@@ -47,11 +54,11 @@ def lines_of(text: str) -> tuple[Place, ...]:
 
 def read_text(raw: bytes) -> Document:
     """Raises Unreadable."""
-    text = decoded(raw)
-    return Document(kind="text", text=text, places=lines_of(text))
+    text, encoding = decoded(raw)
+    return Document(kind="text", text=text, places=lines_of(text), encoding=encoding)
 
 
 def read_code(raw: bytes) -> Document:
     """Raises Unreadable."""
-    text = decoded(raw)
-    return Document(kind="code", text=text, places=lines_of(text))
+    text, encoding = decoded(raw)
+    return Document(kind="code", text=text, places=lines_of(text), encoding=encoding)

@@ -8,7 +8,7 @@ from memory.knowledge.errors import NoReader, Unreadable
 from memory.knowledge.readers.document import Document, Part, joined
 from memory.knowledge.readers.markdown import shortened
 from memory.knowledge.readers.tables import table_text
-from memory.knowledge.readers.zipped import check_zip
+from memory.knowledge.readers.zipped import REPAIR, check_zip
 
 _DEEPEST = 20  # groups within groups
 
@@ -24,7 +24,7 @@ def read_pptx(raw: bytes) -> Document:
         slides = cast(Any, pptx).Presentation(BytesIO(raw)).slides
         parts = [_part(number, slide) for number, slide in enumerate(slides, 1)]
     except Exception as error:  # the library raises whatever a damaged part makes it stumble over
-        raise Unreadable(f"it is damaged ({type(error).__name__}: {error})") from error
+        raise Unreadable("it is damaged, or no presentation", REPAIR) from error
     text, places = joined([part for part in parts if part.text])
     return Document(kind="pptx", text=text, places=places)
 

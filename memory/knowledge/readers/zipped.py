@@ -10,6 +10,7 @@ MOST_BYTES = 400 * 2**20  # all that is in it, unpacked: pictures mostly
 MOST_XML = 64 * 2**20  # one part of the text, unpacked
 MOST_RATIO = 400  # unpacked to packed, of a part above SMALL
 SMALL = 2**20
+REPAIR = "Where an office program still opens it, save it anew from there, then add it."
 
 
 def check_zip(raw: bytes) -> None:
@@ -21,7 +22,7 @@ def check_zip(raw: bytes) -> None:
         with zipfile.ZipFile(BytesIO(raw)) as pack:
             parts = pack.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, OverflowError) as error:
-        raise Unreadable(f"it is damaged ({error})") from error
+        raise Unreadable("it is damaged, cut short, or of another kind than its name says", REPAIR) from error
     if any(part.flag_bits & 1 for part in parts):
         raise Unreadable("it is encrypted", "Save a copy without a password, then add that.")
     largest = max(parts, key=lambda part: part.file_size, default=None)

@@ -3,6 +3,7 @@
 import codecs
 import re
 import tracemalloc
+import zlib
 from pathlib import Path
 
 import pytest
@@ -116,8 +117,9 @@ def test_html_is_what_a_person_would_read() -> None:
 def test_html_is_read_in_the_encoding_that_it_names() -> None:
     page = "<meta charset='windows-1252'><p>Füße</p>"
     assert read_file(page.encode("cp1252"), "a.html", None).text == "Füße"
-    with pytest.raises(Unreadable, match="UTF-8"):
-        read_file("<p>Füße</p>".encode("cp1252"), "a.html", None)
+    for lying in ("<p>Füße</p>", "<meta charset='utf-8'><p>Füße</p>", "<meta charset='none-such'><p>Füße</p>"):
+        found = read_file(lying.encode("cp1252"), "a.html", None)
+        assert (found.text, found.encoding) == ("Füße", "Windows-1252")
 
 
 def test_markdown_and_text_and_code_are_kept_to_the_byte() -> None:
@@ -141,7 +143,54 @@ def test_a_byte_order_mark_says_the_encoding(mark: bytes, encoding: str) -> None
 
 def test_another_encoding_is_told_with_its_line() -> None:
     with pytest.raises(Unreadable, match=re.escape("line 2, byte 5")):
-        read_file(b"one\nf\xfc\xdfe", "a.txt", None)
+        read_file(b"one\nf" + "совещание".encode("cp1251"), "a.txt", None)
+
+
+WORDS = {
+    "short": "变压器注意力机制笔记",
+    "chinese": "会议定于三月十二日在上海举行，请各部门提前准备材料。\n预算为四十一万元，审批人是王芳。\n",
+    "code": "# 配置文件\nport = 8080  # 服务器端口\nname = 'x'\n",
+    "traditional": "會議定於三月十二日在臺北舉行，請各部門提前準備資料。\n預算為四十一萬元。\n",
+    "japanese": "会議は三月十二日に東京で行われます。各部署は資料を準備してください。\n",
+    "korean": "회의는 삼월 십이일 서울에서 열립니다. 각 부서는 자료를 준비하십시오.\n",
+    "german": "Die Sitzung ist am 12. März in München; Grüße, Jürgen. „Füße“ – 5 €\n",
+    "french": "La réunion aura lieu à Genève, le café est prêt. L’été – déjà là…\n",
+    "russian": "Совещание состоится двенадцатого марта в Москве.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "codec", "name"),
+    [
+        ("short", "gbk", "GB18030"), ("chinese", "gb18030", "GB18030"), ("code", "gbk", "GB18030"),
+        ("traditional", "big5", "Big5"), ("japanese", "cp932", "Shift-JIS"), ("japanese", "euc_jp", "EUC-JP"),
+        ("korean", "cp949", "EUC-KR"), ("german", "cp1252", "Windows-1252"), ("french", "cp1252", "Windows-1252"),
+        ("german", "utf-16-le", "UTF-16"), ("chinese", "utf-16-le", "UTF-16"), ("japanese", "utf-16-be", "UTF-16"),
+    ],
+)  # fmt: skip
+def test_text_of_older_files_is_read_in_its_own_encoding(words: str, codec: str, name: str) -> None:
+    found = read_file(WORDS[words].encode(codec), "a.txt", None)
+    assert (found.text, found.encoding) == (WORDS[words], name)
+
+
+@pytest.mark.parametrize("words", list(WORDS))
+def test_utf_8_is_never_taken_for_another(words: str) -> None:
+    found = read_file(WORDS[words].encode(), "a.txt", None)
+    assert (found.text, found.encoding) == (WORDS[words], "")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "совещание состоится".encode("koi8_r"),
+        "The совещание is set for noon in Москва.".encode("cp1251"),
+        bytes(range(1, 256)),
+        b"\xff\xfd\x80 a",
+    ],
+)
+def test_what_is_plausible_in_no_encoding_is_not_guessed(raw: bytes) -> None:
+    with pytest.raises(Unreadable, match="save it as UTF-8"):
+        read_file(raw, "a.txt", None)
 
 
 def test_binary_under_a_name_of_text_is_refused() -> None:
@@ -177,6 +226,35 @@ def test_a_page_of_ours_is_read_to_the_letter_and_no_engine_is_asked(tmp_path: P
     document = read_file(page.png, "renamed.png", Sight("eyes", lambda _image: pytest.fail("was asked")))
     assert document.text.endswith(text)
     assert document.places[-1].read_by == ""
+
+
+def _giant() -> bytes:
+    """The head of a PNG of 40,000 by 40,000 pixels."""
+    head = b"IHDR" + (40_000).to_bytes(4, "big") * 2 + b"\x08\x00\x00\x00\x00"
+    return b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0d" + head + zlib.crc32(head).to_bytes(4, "big") + b"\x00" * 20
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        (b"no picture", "a.png"),
+        (_giant(), "a.png"),
+        (b"PK\x03\x04 cut", "a.docx"),
+        (b"", "a.pptx"),
+    ],
+)
+def test_no_reason_speaks_of_our_insides(raw: bytes, name: str) -> None:
+    with pytest.raises(Unreadable) as told:
+        read_file(raw, name, None)
+    for word in ("object at", "Error", "lxml", "DOS", "limit of", "PDFium", "Exception", "0x"):
+        assert word not in told.value.message
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.pptx"])
+def test_a_document_of_another_kind_is_told_in_plain_words(name: str, tmp_path: Path) -> None:
+    other = files.docx(tmp_path / "x.docx") if name == "a.pptx" else files.pptx(tmp_path / "x.pptx")
+    with pytest.raises(Unreadable, match=r"^it is damaged, or no (Word document|presentation)$"):
+        read_file(other.read_bytes(), name, None)
 
 
 def test_a_picture_that_is_none_is_a_sentence(tmp_path: Path) -> None:
