@@ -30,6 +30,7 @@ from memory.archive.draw.page import draw, sheets
 from memory.archive.read.ocr_pages import by_ocr
 from models.ocr.open import engine_named, is_installed
 from models.ocr.port import OcrEngine
+from models.tokens import estimate
 
 MARKS = {"english": 0.5, "chinese": 1.0}  # % CER, rapidocr by line, 8×16
 ANTIALIASED = (16, 12, 10, 8)  # pixels
@@ -61,6 +62,7 @@ class Score(Struct, frozen=True):
     cer: float
     cpu_s: float
     characters: int
+    tokens: int
     tokens: int
 
 
@@ -106,9 +108,9 @@ def score_of(page: Page, engine: OcrEngine, way: str) -> Score | None:
     if read is None:
         return None
     cpu = time.process_time() - began
-    return Score(
-        page.look, page.language, engine.name, way, round(cer(page.text, read), 2), round(cpu, 1), len(page.text)
-    )
+    wrong = round(cer(page.text, read), 2)
+    size, tokens = len(page.text), estimate(page.text)
+    return Score(page.look, page.language, engine.name, way, wrong, round(cpu, 1), size, tokens)
 
 
 def _by_line(page: Page, engine: OcrEngine) -> str | None:
