@@ -15,6 +15,8 @@ from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.agent.conftest import Run
 
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
 OLD, NEW = "2020-01-05T10:00:00Z", "2020-06-05T10:00:00Z"
 
 
