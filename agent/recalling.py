@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from agent.pages_seen import stored_page
 from agent.pictures import OUR_READERS, OpenEngine, is_picture, read_file
 from foundation.trust import Citation, Trust
 from memory.archive.passage import PageText
@@ -152,7 +153,7 @@ def by_reference(memory: "Memory", asked: str, conversation: str = "") -> tuple[
     Raises NotFound, Damaged.
     """
     if asked.startswith("pg_") and not any(letter.isspace() for letter in asked):
-        page = memory.vault.read_page(asked)
+        page = stored_page(memory, asked)
         return (_of_page(page, Citation(kind="page", ref=asked, title=page.label, page=asked)),)
     if not conversation and (archive := recalled_archive(memory, asked)) is not None:
         return (archive,)

@@ -1,9 +1,12 @@
 """Draws a page in view from exact text: the picture, and the words that go with it."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
 
 from context.resident.beside import words_beside
+from context.resident.layout import Text as Said
 from context.resident.layout import WordsOf, fitting, texts_of
 from context.resident.recipe import Recipe
 from memory.archive.cost.deflated import deflated
@@ -17,8 +20,24 @@ _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 Drawn = tuple[Image, Text]
 
 
+class Laid(Struct, frozen=True):
+    """A page that could be drawn: its id, what its chapter says, and what stands where."""
+
+    id: str
+    texts: Sequence[Said]
+    sheet: Sheet
+
+
 def drawn(recipe: Recipe, entries: Mapping[int, Entry], words: WordsOf) -> Drawn:
     """The same bytes for the same recipe and words. Raises Damaged where an entry is not what it was, MemoryTrouble."""
+    page = laid(recipe, entries, words)
+    side = page.sheet.mode.side
+    picture = Image(deflated(draw(page.sheet, page.id, 1).png), "image/png", side, side, f"page {page.id}")
+    return picture, Text(words_beside(page.texts, recipe.shown, recipe.most, recipe.facts), injected="page")
+
+
+def laid(recipe: Recipe, entries: Mapping[int, Entry], words: WordsOf) -> Laid:
+    """The page before it is drawn. Raises Damaged where an entry is not what it was, MemoryTrouble."""
     if any(seq not in entries for seq in recipe.chapter.entries):
         raise Damaged("A page in view", "An entry that it showed is gone.", "The next request is made without it.")
     texts = texts_of(recipe.chapter, entries, words)
@@ -26,9 +45,7 @@ def drawn(recipe: Recipe, entries: Mapping[int, Entry], words: WordsOf) -> Drawn
     sheet = fitting(texts, mode, recipe.shown, recipe.most)
     if sheet is None:
         raise Damaged("A page in view", "What it showed has changed.", "The next request is made with a new one.")
-    side = sheet.mode.side
-    picture = Image(deflated(draw(sheet, page_id(sheet), 1).png), "image/png", side, side, f"page {page_id(sheet)}")
-    return picture, Text(words_beside(texts, recipe.shown, recipe.most, recipe.facts), injected="page")
+    return Laid(page_id(sheet), texts, sheet)
 
 
 def page_id(sheet: Sheet) -> str:

@@ -116,10 +116,7 @@ class PagesInView:
         self._drawn, self._recipes = {}, {}
 
     def _words(self, entry: Entry) -> str:
-        """What the model was shown of the entry."""
-        if entry.kind is EntryKind.TOOL_RESULT and (shown := entry.meta.get("shown")):
-            return str(shown)
-        return self._text_of(entry)
+        return words_of(self._text_of)(entry)
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -135,6 +132,16 @@ class Asked(Struct, frozen=True, kw_only=True):
     nominal: int  # what pages may take of a request
     room: int  # what is left of that beside all else
     begin: Begin | None = None  # where the pages of the epoch before begin
+
+
+def words_of(text_of: Callable[[Entry], str]) -> Callable[[Entry], str]:
+    """What the model was shown of an entry, where `text_of` gives its whole text."""
+
+    def words(entry: Entry) -> str:
+        shown = entry.meta.get("shown") if entry.kind is EntryKind.TOOL_RESULT else None
+        return str(shown) if shown else text_of(entry)
+
+    return words
 
 
 def page_room(room: int, budget: Budget, beside: int) -> int:

@@ -5,9 +5,11 @@ from itertools import pairwise
 import msgspec
 import pytest
 
+from agent.recalling import by_reference
 from context.resident.in_view import OFF, OTHERWISE
 from foundation.paths import Workspace
 from memory.archive.read.cells import read
+from memory.errors import NotFound
 from models.chat.port import ImageRule
 from models.messages import Image, Text
 from models.tokens import image_tokens, request_tokens
@@ -246,6 +248,21 @@ def test_the_receipt_tells_of_pages_in_view(seeing: Talk) -> None:
     assert receipt.page_tokens == assembled.report.pages.tokens
     assert f"{receipt.stands_for:,} tokens of the past" in receipt.text
     assert abs(assembled.report.total_tokens - receipt.tokens_after) <= 16
+
+
+def test_who_recalls_a_page_in_view_by_its_id_is_told_which_entries_it_shows(seeing: Talk) -> None:
+    until_pages(seeing)
+    assert seeing.assembled is not None
+    recipe = seeing.assembled.epoch.pages[-1]
+    page_id = pictures(seeing)[-1].name.removeprefix("page ")
+    with pytest.raises(NotFound) as told:
+        by_reference(seeing.memory, page_id)
+    for seq in recipe.shown[:24]:
+        assert seeing.memory.cold.entry(seq).id in told.value.message
+    assert "Recall one of them" in told.value.message
+    with pytest.raises(NotFound, match="pg_000000000000") as unknown:
+        by_reference(seeing.memory, "pg_000000000000")
+    assert "Recall one of them" not in unknown.value.message
 
 
 def test_a_message_that_needs_the_room_goes_without_pages(seeing: Talk) -> None:
