@@ -5,10 +5,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.pictures import is_picture
-from agent.recalling import Recalled, by_reference, recall_picture
+from agent.recalling import NO_TEXT, Recalled, by_reference, recall_picture
 from foundation.trust import Trust
 from memory.archive.passage import PageRow
 from memory.errors import NotFound
@@ -35,13 +35,17 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """What one look gave. `next` is the number of the next look, where there is more; `wrong` says what failed."""
+    """What one look gave. `next` is the number of the next look, where there is more; `wrong` says what failed.
+
+    `damaged` tells of damaged pages, a sentence each; each is told once.
+    """
 
     rows: tuple[Row, ...] = ()
     total: int = 0
     next: int | None = None
     took_ms: float = 0.0
     wrong: str = ""
+    damaged: tuple[str, ...] = ()
 
 
 class PagePicture(Struct, frozen=True):
@@ -60,10 +64,19 @@ def look(memory: "Memory", text: str, number: int = 1) -> Look:
     began = time.monotonic()
     text = text.strip()
     try:
-        if number == 1 and text and (found := _in_file(text) or by_reference(memory, text)):
+        if number == 1 and text:
+            found = _in_file(text)
+            if found == ():
+                return Look(wrong=NO_TEXT)
+            found = found or by_reference(memory, text)
+        else:
+            found = ()
+        if found:
             rows = tuple(_of_passage(passage) for passage in found)
-            return Look(rows=rows, total=len(rows), took_ms=(time.monotonic() - began) * 1000)
-        return _searched(memory, text, number)
+            seen = Look(rows=rows, total=len(rows), took_ms=(time.monotonic() - began) * 1000)
+        else:
+            seen = _searched(memory, text, number)
+        return structs.replace(seen, damaged=tuple(memory.vault.troubles()))
     except NotFound as error:  # what looks like a reference and names nothing
         return Look(wrong=error.message)
 
@@ -97,14 +110,14 @@ def page_picture(memory: "Memory", page_id: str, start: int | None = None) -> Pa
     return PagePicture(path, row, pixel_of(memory.vault.read_page(page_id), row.mode, row.cell, start))
 
 
-def _in_file(text: str) -> tuple[Recalled, ...]:
-    """What stands in the picture of that path, where there is one."""
+def _in_file(text: str) -> tuple[Recalled, ...] | None:
+    """What stands in the picture of that path; None where there is no such picture."""
     try:
         path = Path(text).expanduser()
         there = path.is_file() and is_picture(str(path))
     except (OSError, RuntimeError, ValueError):  # no name that a file could have
-        return ()
-    return recall_picture(path).hits if there else ()
+        return None
+    return recall_picture(path).hits if there else None
 
 
 def _searched(memory: "Memory", text: str, number: int) -> Look:

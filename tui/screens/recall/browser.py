@@ -134,6 +134,9 @@ class RecallScreen(ModalScreen[str | None]):
     def _figures(self, found: "Look") -> str:
         if found.wrong:
             return found.wrong
+        damaged = f"{len(found.damaged):,} pages are damaged" if len(found.damaged) != 1 else "a page is damaged"
+        if found.damaged:
+            return f"{found.total:,} found · {damaged}: `palimpsest check --repair`"
         if not found.total:
             return "nothing is remembered about it" if self._query.strip() else "nothing is remembered yet"
         return f"{found.total:,} found · {found.took_ms:,.0f} ms"

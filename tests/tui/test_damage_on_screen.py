@@ -1,0 +1,46 @@
+"""A damaged page is told of on the screen, as the command line tells of it, and hides nothing that is sound."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.browsing import look
+from foundation.paths import Workspace
+from memory.archive.packs.pack import Pack
+from memory.workspace_memory import Memory
+from tests.fakes import FakeClock
+from tests.memory.archive.sound import talk
+from tui.past import pieces_of
+from tui.widgets.transcript.pieces import Asked
+
+
+@pytest.fixture
+def damaged(workspace: Workspace, clock: FakeClock) -> Memory:
+    memory = Memory.open(workspace, clock)
+    kept = memory.vault.archive_entries(talk(memory, 4)[:2], label="boiler")
+    (page,) = kept.pages
+    leaf = Pack(memory.vault.storage, page.pack).pages[0]
+    file = Path(workspace.packs) / page.pack
+    raw = bytearray(file.read_bytes())
+    raw[leaf.offset + leaf.length // 2] ^= 0x55
+    memory.close()
+    file.write_bytes(raw)
+    return Memory.open(workspace, clock)
+
+
+def test_a_list_of_what_is_remembered_says_which_pages_are_damaged(damaged: Memory) -> None:
+    found = look(damaged, "boiler valve")
+    assert len(found.rows) >= 2
+    assert len(found.damaged) == 1
+    assert "is damaged" in found.damaged[0]
+    damaged.close()
+
+
+def test_a_conversation_that_is_taken_up_shows_what_is_sound_and_marks_what_is_lost(damaged: Memory) -> None:
+    conversation = damaged.cold.conversation("The boiler")
+    assert conversation.leaf is not None
+    entries = list(damaged.cold.path(conversation.leaf))[::-1]
+    asked = [piece for piece in pieces_of(entries, damaged.passage, lambda _: []) if isinstance(piece, Asked)]
+    assert [piece.text.startswith("[lost: Page pg_") for piece in asked] == [True, False]
+    assert asked[1].text.startswith("Entry 2 tells of the boiler")
+    damaged.close()
