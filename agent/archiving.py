@@ -49,6 +49,8 @@ def archive_text(
         raise Misuse("No label", "An archive needs a label.", "--label NAME")
     if not text.strip():
         raise Misuse("Nothing to archive", "The text is empty.")
+    if on_page is not None:
+        on_page(0)  # a long text is looked over for a while before its first page
     label = clear(label)
     findings = examine(text)
     kept = findings.cleared if redact else as_given(text)

@@ -33,21 +33,23 @@ class NotUtf8(PalimpsestError):
     code = "not_utf8"
 
 
-def write_atomically(path: Path, text: Cleared | bytes) -> None:
+def write_atomically(path: Path, text: Cleared | bytes, *, sync: bool = True) -> None:
     """Puts `text` at `path`: a reader sees the old file or the new one, whole, even after a power cut.
 
     A temporary file in the same folder, fsync, rename, fsync of the folder. A file that exists keeps its mode, and
     a link is followed; a new file is 0600 in a folder that is closed to others, and as the umask says elsewhere.
-    A lone surrogate, which UTF-8 cannot carry, is written as its escape (`\\udc80`).
+    A lone surrogate, which UTF-8 cannot carry, is written as its escape (`\\udc80`). Without `sync` a power cut may
+    leave a file that is cut off: for what can be made again, and is looked at before it is believed.
     """
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    beside = write_beside(target, text)
+    beside = write_beside(target, text, sync=sync)
     try:
         _replace(beside, target)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
-    sync_folder(target.parent)
+    if sync:
+        sync_folder(target.parent)
 
 
 def write_beside(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp", sync: bool = True) -> Path:

@@ -65,15 +65,17 @@ class Progress:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._shown = False
+        self._shown = ""
 
     def __enter__(self) -> Self:
         return self
 
     def __call__(self, done: int) -> None:
+        """Before the first is done it says that it looks."""
         if sys.stderr.isatty():
-            click.echo(f"\r{done:,} {self._what}", nl=False, err=True)
-            self._shown = True
+            words = f"{done:,} {self._what}" if done else "looking it over …"
+            click.echo(f"\r{words:<{len(self._shown)}}", nl=False, err=True)
+            self._shown = words
 
     def __exit__(self, *_: object) -> None:
         if self._shown:

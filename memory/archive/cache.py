@@ -24,7 +24,7 @@ class PageCache:
         self._sweep()
         path = self._folder / f"{page_id}.png"
         if not path.exists() or path.read_bytes() != png:
-            write_atomically(path, png)
+            write_atomically(path, png, sync=False)  # compared above before it is given out again
         now = self._clock.now().timestamp()
         os.utime(path, (now, now))
         return path

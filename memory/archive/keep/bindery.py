@@ -3,7 +3,7 @@
 Killed anywhere, a text is in the store or on pages, never in neither, and never twice.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 
@@ -34,6 +34,7 @@ from memory.archive.packs.storage import Storage
 from memory.archive.passage import Archived, Expected, PageRow
 from memory.cold import ColdStore, Entry
 from memory.cold.bodies import plain
+from memory.cold.entries import Terms
 from memory.cold.insert import let_go
 from memory.errors import OutOfDate
 
@@ -71,10 +72,16 @@ class Bindery:
         pieces = self._covered(text, cut, mode)
         fresh = [piece for piece in pieces if isinstance(piece, Fresh)]
         with _Packs(self._cold, self._storage) as packs:
-            bound = self._bound([[Stretch(piece.text)] for piece in fresh], mode, packs, on_page)
-            rows = [self._figures.row(page) for page in bound]
+            terms: dict[str, Terms] = {}
+
+            def row(page: Bound) -> PageRow:
+                if how.keep_entry:
+                    terms[page.id] = self._cold.analyse(page.text, "")
+                return self._figures.row(page)
+
+            bound, rows = self._bound([[Stretch(piece.text)] for piece in fresh], mode, packs, on_page, row)
             pages = _in_order(pieces, fresh, bound, rows)
-            entries = self._page_entries(pages, text) if how.keep_entry else []
+            entries = self._page_entries(pages, text, terms) if how.keep_entry else []
             homes = _homes_in_file(cut, fresh, Places(bound))
             title = clear(label)
 
@@ -114,8 +121,9 @@ class Bindery:
         drawn = sharing.composed(entries)
         with _Packs(self._cold, self._storage) as packs:
             laid = [structs.replace(s, text=drawn[s.key].text) for s in stretches(entries)]
-            bound = self._bound([laid] if laid else [], mode, packs, on_page)
-            rows = [self._figures.row(page, drawn) for page in bound]
+            bound, rows = self._bound(
+                [laid] if laid else [], mode, packs, on_page, lambda page: self._figures.row(page, drawn)
+            )
             spans = sharing.spans(Places(bound), {page.id: page.text for page in bound})
             title = clear(label)
 
@@ -171,21 +179,32 @@ class Bindery:
         return whole_pages.cover(text, mode, places, rows, self._read)
 
     def _bound(
-        self, runs: Sequence[Sequence[Stretch]], mode: Mode, packs: "_Packs", on_page: OnPage | None
-    ) -> list[Bound]:
-        bound = list(bind(self._storage, runs, mode, self._now(), new_name=packs.new_name, on_page=on_page))
+        self,
+        runs: Sequence[Sequence[Stretch]],
+        mode: Mode,
+        packs: "_Packs",
+        on_page: OnPage | None,
+        row: Callable[[Bound], PageRow],
+    ) -> tuple[list[Bound], list[PageRow]]:
+        """The pages and their rows: each is counted when it is proven, so that `on_page` tells of all the work."""
+        bound, rows = list[Bound](), list[PageRow]()
+        for page in bind(self._storage, runs, mode, self._now(), new_name=packs.new_name, on_page=on_page):
+            bound.append(page)
+            rows.append(row(page))
         for name in packs.names if self._parity else ():
             write_parity(self._storage, name, self._parity)
-        return bound
+        return bound, rows
 
-    def _page_entries(self, pages: Sequence[PageRow], text: str) -> list[PageEntry]:
-        """The terms come ready: finding them takes longer than all else, and the store is locked in a transaction."""
+    def _page_entries(self, pages: Sequence[PageRow], text: str, known: Mapping[str, Terms]) -> list[PageEntry]:
+        """The terms come ready: finding them takes longer than all else, and the store is locked in a transaction.
+
+        `known` are those of the pages that were just drawn.
+        """
         entries, at = list[PageEntry](), 0
         for number, row in enumerate(pages, 1):
             words = text[at : at + row.chars]
-            entries.append(
-                PageEntry(row, number, Cleared(words), self._cold.analyse(words, ""))
-            )  # part of what was cleared
+            terms = known.get(row.id) or self._cold.analyse(words, "")
+            entries.append(PageEntry(row, number, Cleared(words), terms))  # part of what was cleared
             at += row.chars
         return entries
 

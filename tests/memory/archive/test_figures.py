@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.archive.vault import Vault
-from memory.cold import Entry
+from memory.cold import ColdStore, Entry
 from models.messages import Role
 from models.tokens import estimate
+from tests.fakes import FakeClock
 
 Say = Callable[..., Entry]
 CODE = Path(__file__).read_text("utf-8") * 2
@@ -45,3 +49,31 @@ def test_what_is_expected_what_is_told_and_what_is_listed_agree(vault: Vault, sa
 def test_a_file_counts_all_of_its_words(vault: Vault) -> None:
     archived = vault.archive_text(as_given(CODE), label="code")
     assert abs(archived.text_tokens - estimate(CODE)) <= 0.01 * estimate(CODE)
+
+
+def test_progress_goes_on_while_pages_are_counted(workspace: Workspace, cold: ColdStore, clock: FakeClock) -> None:
+    """Counting takes longer than drawing: what is told last is not far from the end."""
+    told: list[int] = []
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(told[-1])
+        return len(text)
+
+    vault = Vault(workspace.packs, workspace.page_cache, cold, clock, count=count)
+    pages = len(vault.archive_text(as_given(CODE * 20), label="code", on_page=told.append).pages)
+    assert pages > 8
+    assert len(set(counted)) >= pages // 2  # another page was told between
+
+
+def test_pictures_for_people_are_not_waited_for_and_a_torn_one_is_made_again(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (page,) = vault.archive_text(as_given(CODE[:500]), label="code").pages
+    synced: list[int] = []
+    monkeypatch.setattr("foundation.files._sync", synced.append)
+    path = vault.png(page.id)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:100])
+    assert vault.png(page.id).read_bytes() == whole
+    assert not synced
