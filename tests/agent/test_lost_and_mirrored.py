@@ -119,3 +119,15 @@ def test_a_conversation_that_stands_is_left_as_it_is(run: Run, root: Path, mirro
     assert run("check").status == 0
     assert run("check", "--repair").status == 0
     assert exported(run) == mirrored
+
+
+def test_what_was_deleted_does_not_come_back_from_a_copy_of_its_mirror(
+    run: Run, root: Path, mirrored: list[dict[str, object]]
+) -> None:
+    (mirror,) = (root / "conversations").glob("*.md")
+    copy = mirror.read_bytes()
+    assert run("conversations", "delete", "The boiler", "--yes").status == 0
+    mirror.write_bytes(copy)
+    assert run("check").status == 0
+    assert run("check", "--repair").status == 0
+    assert exported(run) == []

@@ -8,7 +8,7 @@ import apsw
 from msgspec import Struct
 
 from foundation.privacy import clear
-from memory.cold import ColdStore, Draft, Problem
+from memory.cold import ColdStore, Draft, Problem, deletions
 from memory.cold.bodies import digest, plain, to_bytes
 from memory.cold.conversations import set_leaf
 from memory.cold.insert import insert_conversation
@@ -40,8 +40,13 @@ class FromMirrors:
         self._cold = cold
 
     def missing(self) -> list[Missing]:
-        """What mirrors tell of and the store does not have."""
-        found = [(one, self._lost_of(one)) for one in read_mirrors(self._folder)]
+        """What mirrors tell of and the store does not have; what was deleted stays deleted."""
+        gone = self._cold.read(_deleted)
+        found = [
+            (one, self._lost_of(one))
+            for one in read_mirrors(self._folder)
+            if deletions.token_of(plain(one.source), plain(one.id)) not in gone
+        ]
         return [Missing(mirror, turns) for mirror, turns in found if turns]
 
     def text(self, id_: str, sha256: bytes) -> str | None:
@@ -85,6 +90,11 @@ class FromMirrors:
             parent = have.get(turn.id, parent)
         if conversation.leaf is not None and mirror.turns[-1] not in lost:
             set_leaf(db, conversation.seq, conversation.leaf)
+
+
+def _deleted(db: apsw.Connection) -> set[str]:
+    """Tokens of conversations that were deleted and did not come again."""
+    return {one.token for one in deletions.deletions(db)} - deletions.tokens(db).keys()
 
 
 def _draft(conversation: int, parent: int | None, turn: MirrorTurn) -> Draft:
