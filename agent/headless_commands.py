@@ -23,7 +23,7 @@ async def run_command(session: Session, line: str, form: str) -> int | Send:
     """Runs it and prints what it answers; gives the exit status, or the message that it asks to send."""
     outcome = await registry.run(session, line)
     if isinstance(outcome, Proposal):  # asked for in so many words, and nobody is there to ask
-        with output.Progress("pages") as progress:
+        with output.Progress(f"{outcome.counts}s") as progress:
             outcome = await registry.carry_out(outcome, progress)
     if isinstance(outcome, Browse):
         outcome = await _recalled(session, outcome.query)

@@ -10,10 +10,11 @@ from tui.widgets.status import StatusBar
 class PageCount:
     """Called with each page that is done. After `cancel` the next call ends the work: nothing is let go then."""
 
-    def __init__(self, status: StatusBar, doing: str, pages: int) -> None:
+    def __init__(self, status: StatusBar, doing: str, pages: int, counts: str = "page") -> None:
         self._status = status
         self._doing = doing
         self._pages = pages
+        self._counts = counts
         self._cancelled = Event()
         self._loop = asyncio.get_running_loop()
         self._tell(0)
@@ -25,7 +26,7 @@ class PageCount:
 
     def cancel(self) -> None:
         self._cancelled.set()
-        self._status.tell(doing=f"{self._doing} · stopping at the next page")
+        self._status.tell(doing=f"{self._doing} · stopping at the next {self._counts}")
 
     def _tell(self, done: int) -> None:
         if not self._cancelled.is_set():
@@ -34,4 +35,5 @@ class PageCount:
     def _counted(self, done: int) -> str:
         if not done:
             return ""
-        return f"page {done:,} of about {max(self._pages, done):,} · " if self._pages else f"page {done:,} · "
+        of = f" of about {max(self._pages, done):,}" if self._pages else ""
+        return f"{self._counts} {done:,}{of} · "

@@ -249,7 +249,7 @@ class Talk:
         if not (proposal.sure or await self._face.agree(proposal)):
             self._face.transcript.add(Quiet(line, gap=True), Quiet("left as it is"))
             return
-        self._pages = PageCount(self._face.status, proposal.doing, proposal.pages)
+        self._pages = PageCount(self._face.status, proposal.doing, proposal.pages, proposal.counts)
         try:
             outcome = await registry.carry_out(proposal, self._pages)
         finally:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
-from agent.commands.outcome import Outcome, Said
+from agent.commands.outcome import Cancelled, OnPage, Outcome, Proposal, Said
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -24,7 +24,7 @@ async def _knowledge(session: Session, rest: str) -> Outcome:
         case "list":
             return Said(await asyncio.to_thread(_list, session))
         case "add":
-            return Said(await asyncio.to_thread(_add, session, _words(more)))
+            return await _adding(session, _words(more))
         case "importance":
             return Said(await asyncio.to_thread(_importance, session, _words(more)))
         case _:
@@ -36,12 +36,12 @@ async def _knowledge(session: Session, rest: str) -> Outcome:
 
 
 def _stats(session: Session) -> str:
-    from agent.knowing import stats_rows
+    from agent.knowing import stats_meaning, stats_rows
 
     found = session.memory.knowledge.stats(session.config.knowledge.max_vision_tokens)
     if not found.memories:
         return "Nothing was added yet. `/knowledge add PATH` adds files and folders."
-    return "\n".join(f"- {name}: {value}" for name, value in stats_rows(found))
+    return "\n".join([*(f"- {name}: {value}" for name, value in stats_rows(found)), "", stats_meaning(found)])
 
 
 def _list(session: Session) -> str:
@@ -55,24 +55,48 @@ def _list(session: Session) -> str:
 
 
 def _row(one: Remembered) -> str:
-    name = one.known.name.replace("|", "\\|")
+    from agent.knowing import one_line
+
+    name = one_line(one.known.name).replace("|", "\\|")
     state = "gone from disk" if one.known.missing else one.standing.state
     return (
         f"| `{one.known.id}` | {name} | {one.known.importance:g} | {one.score:.1f} | {one.known.accesses:,} | {state} |"
     )
 
 
-def _add(session: Session, words: list[str]) -> str:
-    from agent.knowing import narration, sight, summed_up
-    from memory.knowledge.report import AddOptions
-
+async def _adding(session: Session, words: list[str]) -> Proposal:
+    """Files are counted as they are added; it can be stopped between two of them."""
     if not words:
         raise Misuse("Nothing to add", "/knowledge add needs a file or a folder.", "/knowledge add ~/Documents")
+    paths = [Path(word).expanduser().absolute() for word in words]
+
+    async def run(on_page: OnPage) -> Outcome:
+        return Said(await asyncio.to_thread(_add, session, paths, on_page))
+
+    files = await asyncio.to_thread(_how_many, paths)
+    return Proposal(title="Add files", doing="adding files", pages=files, counts="file", run=run, sure=True)
+
+
+def _how_many(paths: list[Path]) -> int:
+    from memory.knowledge.walking import walk
+
+    return sum(not one.why for path in paths for one in walk(path, frozenset()))
+
+
+def _add(session: Session, paths: list[Path], on_page: OnPage) -> str:
+    from agent.knowing import narration, one_line, sight, summed_up
+    from memory.knowledge.report import AddOptions, AddReport
+
     config = session.config
     options = AddOptions(mode=config.archive.mode, max_file_mb=config.knowledge.max_file_mb)
-    paths = [Path(word).expanduser().absolute() for word in words]
-    report = session.memory.knowledge.add(paths, options, config.knowledge, sight=sight(config))
-    added = [f"- {told.name} (`{told.id}`)" for told in [*report.added, *report.changed][:20]]
+    report = AddReport()
+    try:
+        session.memory.knowledge.add(paths, options, config.knowledge, sight=sight(config), report=report,
+                                     on_progress=lambda progress: on_page(progress.done))  # fmt: skip
+    except Cancelled:
+        count = len(report.added) + len(report.changed)
+        return f"Stopped: {count:,} files were added and stay. The same command goes on."
+    added = [f"- {one_line(told.name)} (`{told.id}`)" for told in [*report.added, *report.changed][:20]]
     return "\n".join([summed_up(report), "", *added, "", *(f"- {line}" for line in narration(report))]).strip()
 
 

@@ -83,6 +83,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     rows: tuple[tuple[str, str], ...] = ()  # a name, and what is to be said of it
     doing: str  # what it is called while it goes on
     pages: int = 0  # about so many; 0 where that is not known
+    counts: str = "page"  # what is counted: one of them
     run: Callable[[OnPage], Awaitable[Outcome]]
     sure: bool = False
 

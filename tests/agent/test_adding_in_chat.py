@@ -1,0 +1,93 @@
+"""`/knowledge add` in the chat: counted file by file, and stopped between two."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.commands import registry
+from agent.commands.outcome import Cancelled, Proposal, Said
+from agent.config import Config
+from agent.session import Session
+from agent.workspaces import prepare
+from foundation.paths import Workspace
+from memory.knowledge import sight
+from tui.page_count import PageCount
+
+
+@pytest.fixture
+async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare(workspace, environment)
+    opened = Session.open(workspace, Config(environment=environment))
+    yield opened
+    await opened.close()
+
+
+def no_sight(*_: object) -> None:
+    """No engine reads words here."""
+
+
+@pytest.fixture(autouse=True)
+def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sight, "installed_sight", no_sight)
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for n in range(4):
+        (folder / f"{n}.txt").write_text(f"Number {n} of the harbour.\n")
+    (folder / ".hidden").write_text("no")
+    return folder
+
+
+async def proposed(session: Session, notes: Path) -> Proposal:
+    outcome = await registry.run(session, f"/knowledge add '{notes}'")
+    assert isinstance(outcome, Proposal), outcome
+    return outcome
+
+
+async def test_files_are_counted_as_they_are_added(session: Session, notes: Path) -> None:
+    asked = await proposed(session, notes)
+    assert (asked.sure, asked.doing, asked.pages, asked.counts) == (True, "adding files", 4, "file")
+    assert session.memory.knowledge.memories(400) == []  # nothing is done yet
+    counted = list[int]()
+    told = await registry.carry_out(asked, counted.append)
+    assert counted == [0, 1, 2, 3, 4]
+    assert isinstance(told, Said)
+    assert told.markdown.startswith("4 added, 1 passed over.")
+
+
+async def test_what_was_added_stays_when_it_is_stopped(session: Session, notes: Path) -> None:
+    def stop(done: int) -> None:
+        if done == 2:
+            raise Cancelled("Adding files")
+
+    told = await registry.carry_out(await proposed(session, notes), stop)
+    assert told == Said("Stopped: 2 files were added and stay. The same command goes on.")
+    assert len(session.memory.knowledge.memories(400)) == 2
+
+
+class FakeBar:
+    def __init__(self) -> None:
+        self.told = list[str]()
+
+    def tell(self, *, doing: str) -> None:
+        self.told.append(doing)
+
+
+async def test_the_status_bar_counts_files_as_files() -> None:
+    bar: Any = FakeBar()
+    count = PageCount(bar, "adding files", 30, "file")
+    count(12)
+    await asyncio.sleep(0)
+    count.cancel()
+    assert bar.told == [
+        "adding files · Esc cancels",
+        "adding files · file 12 of about 30 · Esc cancels",
+        "adding files · stopping at the next file",
+    ]
