@@ -138,7 +138,7 @@ def without_header(kind: str) -> tuple[Image.Image, str]:
     return picture.crop((0, 5 * 16 + 3, picture.width, picture.height)), text
 
 
-@pytest.mark.parametrize("factor", [1.0, 0.83])
+@pytest.mark.parametrize("factor", [1.0, pytest.param(0.83, marks=pytest.mark.soak)])
 def test_a_page_that_lost_its_header_is_found_by_its_glyphs(factor: float) -> None:
     picture, text = without_header("english")
     reading = read_nearest(saved(picture if factor == 1 else scaled(picture, factor, SCALING.LANCZOS)))
@@ -149,6 +149,7 @@ def test_a_page_that_lost_its_header_is_found_by_its_glyphs(factor: float) -> No
     assert reading.doubt == tuple(range(1, len(lines) + 1))
 
 
+@pytest.mark.soak
 def test_a_page_that_lost_its_left_columns_too_gives_the_right_ones() -> None:
     picture, _ = without_header("mixed")
     reading = read_nearest(saved(picture.crop((21, 0, picture.width, picture.height))))
@@ -156,6 +157,7 @@ def test_a_page_that_lost_its_left_columns_too_gives_the_right_ones() -> None:
     assert reading.text.count("Москва naïve 🦊 ├── café 한국어") > 5
 
 
+@pytest.mark.soak
 def test_glyphs_that_do_not_fit_are_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     picture, _ = without_header("english")
     monkeypatch.setattr(nearest, "_CLOSELY", 0.0)
