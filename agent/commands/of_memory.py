@@ -143,7 +143,7 @@ COMMANDS = (
     Command(
         name="archive",
         summary="Archive older turns, or a file, as pages; says first what it will do.",
-        usage="[LABEL|FILE|--list]",
+        usage="[LABEL|FILE]",
         keys="Enter does what is shown, Esc leaves all as it is; while pages are made, Esc cancels and nothing is let "
         "go. `/archive --yes` does not ask; `/archive --list` lists what was archived.",
         aliases=("compact",),
