@@ -6,19 +6,24 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from agent.browsing import Look, look
 from agent.cli.interruptible import interruptible
-from agent.recalling import NO_TEXT
+from agent.recalling import NO_TEXT, recall_markdown
+from foundation.paths import Workspace
 from memory.archive.draw.modes import MODES
 from memory.archive.draw.natural import natural_page
+from memory.workspace_memory import Memory
 from models.ocr import open as opening
 from models.ocr.picture import opened
 from models.ocr.port import Line, Reading
 from tests.agent.conftest import Run
+from tests.fakes import FakeClock
 
 
 class FakeEngine:
@@ -54,6 +59,12 @@ def test_a_picture_without_words_is_told_and_nothing_is_found(bare: Run, sky: Pa
     assert (said.status, said.raw) == (0, b"")
     assert NO_TEXT in said.err
     assert "remembered" not in said.err
+
+
+def test_the_list_and_the_slash_command_tell_it_too(workspace: Workspace, clock: FakeClock, sky: Path) -> None:
+    with closing(Memory.open(workspace, clock)) as memory:
+        assert look(memory, str(sky)) == Look(wrong=NO_TEXT)
+        assert recall_markdown(memory, str(sky)) == NO_TEXT
 
 
 @pytest.mark.parametrize("data", [b"", b"hello"])
