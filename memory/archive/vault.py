@@ -327,7 +327,7 @@ class Vault:
         raise Damaged(
             "A text is missing",
             f"Entry {entry.id} has no text in the store and stands on no page.",
-            "`palimpsest check` looks the archive over; a backup of the workspace has it.",
+            "`palimpsest check --repair` mends what can be mended; a backup of the workspace has it.",
         )
 
     def _changed(self, archive: int, change: Callable[[apsw.Connection], object]) -> ArchiveRow:
@@ -382,7 +382,8 @@ class Vault:
             if row.id not in self._told:
                 self._told.add(row.id)
                 self._untold.append(
-                    f"Page {row.id} of “{label}” is damaged: {why}. {then} `palimpsest check` says more."
+                    f"Page {row.id} of “{label}” is damaged: {why}. {then} "
+                    "`palimpsest check --repair` mends what can be mended."
                 )
 
 

@@ -60,7 +60,7 @@ def _from_pages(cold: ColdStore, storage: Storage, seq: int) -> str:
     spans = cold.read(lambda db: ledger.spans_of(db, seq))
     rows = cold.read(lambda db: ledger.pages_by_id(db, [span.page for span in spans]))
     if not spans or len(rows) != len({span.page for span in spans}):
-        raise Damaged("A text is missing", f"Entry {seq} stands on no page.", "`palimpsest check` says more.")
+        raise Damaged("A text is missing", f"Entry {seq} stands on no page.", "A backup of the workspace has it.")
     texts: dict[str, str] = {}
     for id_, row in rows.items():
         png = Pack(storage, row.pack).png(row.position)

@@ -109,7 +109,7 @@ class Cached:
             raise Damaged(
                 "Damaged pack",
                 f"The pack {self.place}/{name} is not the one that was written: its SHA-256 differs.",
-                "Bring the file back from a backup; `palimpsest check` says which pages are damaged.",
+                "`palimpsest check --repair` mends what can be mended; a backup has the file.",
             )
         self._make_room(len(body))
         self._cache.write(name, body)

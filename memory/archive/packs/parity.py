@@ -212,4 +212,5 @@ def _zfec() -> Any:
 
 
 def _damaged(why: str) -> MemoryTrouble:
-    return Damaged("Damaged parity", f"The parity of a pack cannot be used: {why}.", "`palimpsest check` names it.")
+    hint = "`palimpsest check --repair` makes it again."
+    return Damaged("Damaged parity", f"The parity of a pack cannot be used: {why}.", hint)

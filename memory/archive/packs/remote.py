@@ -103,7 +103,7 @@ class Remote(ABC):
                 raise Damaged(
                     "A file of the archive is missing",
                     f"{self.place}/{name} is not there.",
-                    "`palimpsest check` names all that is damaged.",
+                    "`palimpsest check --repair` mends what can be mended.",
                 ) from error
             except self.trouble as error:
                 self.close()
