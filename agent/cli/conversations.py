@@ -106,7 +106,7 @@ def delete(ref: str, yes: bool) -> None:
                 raise Misuse("Not confirmed", f"Deleting {name} must be confirmed.", "Say it with --yes.")
             click.confirm(f"Delete {name} for good?", abort=True, err=True)
         memory.mirrors.remove(conversation.seq)
-        done = memory.vault.delete_conversation(conversation.seq)
+        done = memory.knowledge.delete_conversation(conversation.seq)
         copies = copies_of(memory.workspace, conversation.id)
     if done.pages:
         output.say(f"{len(done.pages):,} archived pages carried nothing else and went with it.")

@@ -1,5 +1,6 @@
 """The face of knowledge: add files, list them, weigh them, bring back what they say."""
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.errors import NotFound
-from memory.knowledge import gone, rows
+from memory.knowledge import gone, pictures, rows
 from memory.knowledge.asking import asked
 from memory.knowledge.forgetting import Standing
 from memory.knowledge.known import Known, View
@@ -33,6 +34,7 @@ from memory.search import Query, Results
 from models.tokens import estimate
 
 if TYPE_CHECKING:  # readers and pages are loaded when a file is added
+    from memory.archive.keep.deleting import Deleted
     from memory.knowledge.adding import OnProgress
 
 
@@ -80,6 +82,7 @@ class Knowledge:
         adding.run(paths, on_progress)
         self._notice(adding.report)
         self._end_what_is_due(settings, adding.report)
+        pictures.sweep(self._workspace.knowledge, self._cold.read(rows.pictures), time.time() - _A_WHILE)
         self._tell_forgotten(before, settings.max_vision_tokens, adding.report)
         return adding.report
 
@@ -194,6 +197,17 @@ class Knowledge:
                 self._delete(version)
         return removed
 
+    def delete_conversation(self, seq: int) -> "Deleted":
+        """Deletes any conversation, and where it holds a file's pages what is known of that file with its pictures.
+
+        Raises what the vault's own does.
+        """
+        alone = self._cold.read(lambda db: rows.pictures_of_conversation(db, seq))
+        done = self._vault().delete_conversation(seq)  # its rows of knowledge go with it
+        for picture in alone:
+            (self._workspace.knowledge / picture).unlink(missing_ok=True)
+        return done
+
     # ── bringing back ──
 
     def get_context_for_query(
@@ -273,10 +287,7 @@ class Knowledge:
                 report.forgotten.append(Told(known.name, known.source, how, id=known.id))
 
     def _delete(self, known: Known) -> None:
-        alone = self._cold.read(lambda db: rows.pictures_only_of(db, known.seq))
-        self._vault().delete_conversation(known.conversation)  # its rows of knowledge go with it
-        for picture in alone:
-            (self._workspace.knowledge / picture).unlink(missing_ok=True)
+        self.delete_conversation(known.conversation)
 
 
 def _how(was: Standing | None, now: Standing) -> str:
@@ -292,3 +303,4 @@ def _why_due(known: Known, days: int) -> str:
 
 
 _LIST = "`palimpsest knowledge list` shows what was added."
+_A_WHILE = 3_600  # seconds: no file takes so long to add

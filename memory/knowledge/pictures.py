@@ -1,7 +1,9 @@
 """Kept pictures, to the byte; and pictures as a vision model is shown them, no larger than a mode."""
 
 import hashlib
-from collections.abc import Iterable
+import os
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
@@ -18,10 +20,23 @@ def keep(folder: Path, pictures: Iterable[Picture]) -> list[str]:
     for picture in pictures:
         names.append(f"{hashlib.sha256(picture.data).hexdigest()}{picture.suffix}")
         path = folder / names[-1]
-        if not path.exists():
+        if path.exists():
+            os.utime(path)  # so that no sweep takes it for one that was left behind
+        else:
             make_private_folder(folder)
             write_atomically(path, picture.data)
     return names
+
+
+def sweep(folder: Path, wanted: Collection[str], before: float) -> None:
+    """Deletes pictures that no memory has: a deletion that was cut short left them. `before` is a time of files: what
+    is younger may be of a file that another process is adding."""
+    if not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):
+            if path.name not in wanted and path.is_file() and path.stat().st_mtime < before:
+                path.unlink()
 
 
 def kept(folder: Path, name: str) -> bytes:

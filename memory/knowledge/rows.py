@@ -164,6 +164,17 @@ def pictures_only_of(db: apsw.Connection, seq: int) -> list[str]:
     return [row[0] for row in fetch(db, sql, (seq,))]
 
 
+def pictures_of_conversation(db: apsw.Connection, conversation: int) -> list[str]:
+    """The kept pictures that go with it: of the memory whose pages it holds, and of no other."""
+    of_it = fetch(db, "SELECT seq FROM knowledge WHERE conversation = ?", (conversation,))
+    return [picture for row in of_it for picture in pictures_only_of(db, row[0])]
+
+
+def pictures(db: apsw.Connection) -> set[str]:
+    """All kept pictures that a memory has."""
+    return {row[0] for row in fetch(db, "SELECT DISTINCT picture FROM knowledge_views WHERE picture != ''")}
+
+
 def delete(db: apsw.Connection, seq: int) -> None:
     run(db, "DELETE FROM knowledge WHERE seq = ?", (seq,))
 

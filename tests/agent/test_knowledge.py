@@ -156,6 +156,27 @@ def test_removing_asks_and_leaves_the_file(run: Run, notes: Path) -> None:
     assert run("check").status == 0
 
 
+def test_deleting_its_conversation_deletes_its_pictures(run: Run, notes: Path, tmp_path: Path) -> None:
+    shot = files.picture(notes / "shot.png", "words")
+    run("knowledge", "add", "notes")
+    (kept,) = map(Path, run("knowledge", "show", "shot.png", "--json").json["pictures"])
+    assert kept.read_bytes() == shot.read_bytes()
+    hit = run("search", "--kind", "knowledge", "shot", "--json").json["hits"][0]
+    assert run("conversations", "delete", hit["conversation"], "--yes").status == 0
+    assert not kept.exists()
+    assert shot.exists()
+    assert "shot.png" not in run("knowledge", "list").out
+
+
+def test_no_code_of_the_folder_where_a_person_stands_is_run(
+    run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (notes / "struct.py").write_text("open('was-run', 'w').close()")
+    monkeypatch.chdir(notes)
+    assert "ninety days" in pdf.read_pdf((notes / "contracts" / "lease.pdf").read_bytes(), "lease.pdf", None).text
+    assert not (notes / "was-run").exists()
+
+
 def test_stats_say_how_full_the_view_is(run: Run, notes: Path) -> None:
     run("knowledge", "add", "notes")
     figures = run("knowledge", "stats", "--json").json

@@ -4,6 +4,7 @@ PDFium runs in a process of its own, with a bound on memory and on how long a pa
 """
 
 import importlib.util
+import os
 import subprocess
 import sys
 import threading
@@ -28,8 +29,9 @@ def read_pdf(raw: bytes, name: str, sight: Sight | None) -> Document:
 
 
 def _pages(raw: bytes) -> Iterator[Page]:
-    command = [sys.executable, "-m", "memory.knowledge.readers.pdf_pages"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    command = [sys.executable, "-P", "-m", "memory.knowledge.readers.pdf_pages"]  # -P: no code of the current folder
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, env=_surroundings()) as process:
         feeding = threading.Thread(target=_feed, args=(process, raw), daemon=True)
         feeding.start()
         try:
@@ -37,6 +39,11 @@ def _pages(raw: bytes) -> Iterator[Page]:
         finally:
             process.kill()
             feeding.join()
+
+
+def _surroundings() -> dict[str, str]:
+    """Ours, with the places where our own modules are, wherever the person stands."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(os.path.isabs, sys.path))}
 
 
 def _feed(process: "subprocess.Popen[bytes]", raw: bytes) -> None:

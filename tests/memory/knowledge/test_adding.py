@@ -400,6 +400,22 @@ def test_removing_deletes_every_version_with_its_pages(
     assert knowledge.add([notes]).unchanged == 2
 
 
+def test_pictures_that_a_cut_deletion_left_go_with_the_next_add(
+    knowledge: Knowledge, memory: Memory, notes: Path
+) -> None:
+    files.picture(notes / "shot.png", "words")
+    knowledge.add([notes])
+    folder = memory.workspace.knowledge
+    (kept,) = folder.iterdir()
+    left, young = folder / f"{'0' * 64}.png", folder / f"{'1' * 64}.png"
+    for path in (left, young):
+        path.write_bytes(b"left behind")
+    for path in (left, kept):
+        os.utime(path, (1, 1))
+    knowledge.add([notes])
+    assert sorted(folder.iterdir()) == sorted([young, kept])  # another process may be adding the young one
+
+
 def test_a_retention_deletes_only_what_it_has_outlived_and_says_so(
     knowledge: Knowledge, notes: Path, clock: FakeClock
 ) -> None:
