@@ -1,5 +1,7 @@
 """JSONL, a line an entry, as `import` takes it. Importing an export gives the same entries.
 
+Text that is damaged, and so not to the letter what was stored, has `"trust": "approximate"` there.
+
 What other programs need stands in the line itself; what only we know (kind, parent, title, meta) under `palimpsest`.
 The parts that were put beside a message when it was sent (what was recalled, attachments) are not conversation and
 are left out.
@@ -11,6 +13,7 @@ from typing import Any
 
 from agent.exporters.walk import Exported, OnTrouble, entries_of
 from agent.importers.jsonl import KEYS
+from foundation.trust import Trust
 from memory.cold import Conversation, EntryKind
 from memory.workspace_memory import Memory
 
@@ -40,6 +43,8 @@ def _line(conversation: Conversation, exported: Exported, leaf: str) -> dict[str
     }
     if entry.kind is not EntryKind.MESSAGE:
         ours["kind"] = entry.kind.value
+    if not exported.exact:
+        ours["trust"] = Trust.APPROXIMATE.value
     if meta:
         ours["meta"] = meta
     if entry.id == leaf:

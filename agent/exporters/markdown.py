@@ -26,6 +26,8 @@ def _message(exported: Exported) -> str:
     entry = exported.entry
     end = "" if entry.complete else "\n*(cut off here)*\n"
     heading = f"\n## {_who(entry)} · {iso(entry.time)[:16].replace('T', ' ')}\n\n"
+    if not exported.exact:
+        heading += "*(approximate: what stands here is damaged, and not to the letter what was said)*\n\n"
     if entry.kind is EntryKind.TOOL_RESULT:
         return heading + _fenced(exported.text) + end
     attached = "".join(f"\n*Attached: {name}*\n" for name in entry.meta.get("attachments", []))

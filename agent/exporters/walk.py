@@ -23,6 +23,7 @@ class Exported(Struct, frozen=True):
     text: str
     parent: str
     lost: tuple[str, ...] = ()  # ids of pages that are damaged: a mark stands in the text for what was there
+    exact: bool = True  # whether it is, to the letter, what was stored
 
 
 def entries_of(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None) -> Iterator[Exported]:
@@ -35,7 +36,9 @@ def entries_of(memory: Memory, conversation: Conversation, on_trouble: OnTrouble
     while seqs := memory.cold.read(lambda db: _page(db, conversation.seq, after)):  # noqa: B023 - called at once
         found = memory.cold.entries(seqs)
         for seq in seqs:
-            entry = found[seq]
+            entry = found.get(seq)
+            if entry is None:  # deleted meanwhile
+                continue
             parent = above.get(entry.parent, "") if entry.parent is not None else ""
             if entry.kind is EntryKind.SUMMARY:
                 above[seq] = parent
@@ -45,7 +48,7 @@ def entries_of(memory: Memory, conversation: Conversation, on_trouble: OnTrouble
             if on_trouble is not None:
                 for trouble in standing.troubles:
                     on_trouble(trouble)
-            yield Exported(entry, standing.text, parent, standing.lost)
+            yield Exported(entry, standing.text, parent, standing.lost, standing.exact)
         after = seqs[-1]
 
 

@@ -33,12 +33,14 @@ def tokens(db: apsw.Connection) -> dict[str, int]:
     return {token_of(source, id_): seq for seq, source, id_ in each(db, "SELECT seq, source, id FROM conversations")}
 
 
-def note(db: apsw.Connection, token: str, conversation: int, now_ms: int) -> Deletion:
+def note(db: apsw.Connection, conversation: int, now_ms: int) -> Deletion:
     """The conversation is to be deleted from this transaction on, whatever happens."""
+    ((source, id_),) = fetch(db, "SELECT source, id FROM conversations WHERE seq = ?", (conversation,))
+    token = token_of(source, id_)
     run(
         db,
-        "INSERT OR REPLACE INTO deletions (token, conversation, deleted_ms) VALUES (?, ?, ?)",
-        (token, conversation, now_ms),
+        "INSERT OR REPLACE INTO deletions (token, name, conversation, deleted_ms) VALUES (?, ?, ?, ?)",
+        (token, _name(id_), conversation, now_ms),
     )
     return Deletion(token=token, conversation=conversation, deleted_ms=now_ms)
 
@@ -77,9 +79,12 @@ def unfinished(db: apsw.Connection) -> list[Deletion]:
 
 def find(db: apsw.Connection, id_: str) -> Deletion | None:
     """The deletion of a conversation with this id, of whatever source."""
-    known = {row[0] for row in each(db, "SELECT DISTINCT source FROM conversations")} | {""}
-    wanted = {token_of(source, id_) for source in known}
-    return next((one for one in deletions(db) if one.token in wanted), None)
+    rows = fetch(db, f"{_COLUMNS} WHERE name = ? ORDER BY deleted_ms DESC LIMIT 1", (_name(id_),))
+    return _of(rows[0]) if rows else None
+
+
+def _name(id_: str) -> str:
+    return hashlib.sha256(plain(id_).encode()).hexdigest()
 
 
 def _of(row: Row) -> Deletion:

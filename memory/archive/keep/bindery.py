@@ -129,6 +129,9 @@ class Bindery:
 
             def transaction(db: apsw.Connection) -> Archived:
                 sharing.still_there(db)
+                for entry in entries:  # first of all: its conversation may be gone
+                    if not ledger.is_stored(db, entry.seq, digest(entry.text or "")):
+                        raise _out_of_date(entry)
                 archive = 0
                 if bound:
                     conversation = entries[0].conversation_seq
@@ -137,8 +140,6 @@ class Bindery:
                     )
                     self._take_in(db, archive, bound, rows, [row.id for row in rows])
                 for entry in entries:
-                    if not ledger.is_stored(db, entry.seq, digest(entry.text or "")):
-                        raise _out_of_date(entry)
                     ledger.insert_spans(db, entry.seq, spans[entry.seq])
                 passages.index(db, sharing.new_homes)
                 let_go(db, [entry.seq for entry in entries])

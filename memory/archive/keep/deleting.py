@@ -63,8 +63,7 @@ class Deleting:
 
     def _noted(self, db: apsw.Connection, seq: int) -> Deletion:
         conversations.refuse_in_use(db, seq)
-        known = {number: token for token, number in deletions.tokens(db).items()}
-        return deletions.note(db, known[seq], seq, to_ms(self._cold.clock.now()))
+        return deletions.note(db, seq, to_ms(self._cold.clock.now()))
 
     def _forward(self, one: Deletion) -> Deleted:
         pages = self._cold.write(lambda db: self._gone(db, one))

@@ -7,6 +7,7 @@ from memory.archive.index import ledger
 from memory.archive.index.ledger import Span
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry
+from memory.cold.bodies import digest, to_bytes
 from memory.errors import MemoryTrouble, NotFound, Unreachable
 
 
@@ -16,6 +17,7 @@ class Standing(Struct, frozen=True):
     text: str
     lost: tuple[str, ...] = ()  # ids of pages, or the entry's own where the store lost it
     troubles: tuple[str, ...] = ()
+    exact: bool = True  # to the letter what was stored: its SHA-256 is the index's
 
 
 def standing_text(vault: Vault, cold: ColdStore, entry: Entry) -> Standing:
@@ -27,16 +29,24 @@ def standing_text(vault: Vault, cold: ColdStore, entry: Entry) -> Standing:
         raise
     except MemoryTrouble as error:
         return _parts(vault, cold, entry, odd, error)
-    if passage.trust is Trust.EXACT:
-        return Standing(passage.text, (), odd)
-    return Standing(passage.text, (), (*odd, f"Entry {entry.id}: its text is not to the letter; a page is damaged."))
+    if passage.trust is not Trust.EXACT:
+        told = f"Entry {entry.id}: its text is not to the letter; a page is damaged."
+        return Standing(passage.text, (), (*odd, told), exact=False)
+    if entry.text is not None and entry.complete and digest(to_bytes(entry.text)) != _sha256(cold, entry):
+        told = f"Entry {entry.id}: its text is not the one that was stored; its SHA-256 differs."
+        return Standing(passage.text, (), (*odd, told), exact=False)
+    return Standing(passage.text, (), odd)
+
+
+def _sha256(cold: ColdStore, entry: Entry) -> bytes:
+    return cold.read(lambda db: ledger.sha256_of(db, entry.seq))
 
 
 def _parts(vault: Vault, cold: ColdStore, entry: Entry, odd: tuple[str, ...], error: MemoryTrouble) -> Standing:
     spans = cold.read(lambda db: ledger.spans_of(db, entry.seq))
     if not spans:
         why = f"the text of entry {entry.id} is damaged"
-        return Standing(f"[lost: {why}]", (entry.id,), (*odd, f"Entry {entry.id}: {error.message}"))
+        return Standing(f"[lost: {why}]", (entry.id,), (*odd, f"Entry {entry.id}: {error.message}"), exact=False)
     parts, lost = list[str](), list[str]()
     for span in spans:
         text = _stretch(vault, span)
@@ -45,7 +55,9 @@ def _parts(vault: Vault, cold: ColdStore, entry: Entry, odd: tuple[str, ...], er
             parts.append(f"[lost: page {span.page} is damaged]")
         parts.append(text or "")
     told = tuple(f"Entry {entry.id}: what stands of it on page {page} is lost." for page in lost)
-    return Standing("".join(parts), tuple(lost), (*odd, *told))
+    if not told:  # its pages are there, and one of them is not the one that should be
+        told = (f"Entry {entry.id}: its text is not to the letter; a page is damaged.",)
+    return Standing("".join(parts), tuple(lost), (*odd, *told), exact=False)
 
 
 def _stretch(vault: Vault, span: Span) -> str | None:

@@ -18,7 +18,7 @@ from memory.archive.mend.inspection import pack_is_sound
 from memory.archive.mend.keeping import Damages
 from memory.archive.mend.mending import LARGEST_PACK, Told
 from memory.archive.packs.manifest import read_parts
-from memory.archive.packs.pack import Pack, new_pack_name
+from memory.archive.packs.pack import Pack, Picture, new_pack_name, write_pack
 from memory.archive.packs.storage import Storage
 from memory.archive.packs.strangers import SUFFIX
 from memory.archive.passage import PageRow
@@ -100,23 +100,34 @@ class Whereabouts:
                 continue
             places = self._places(name, wanted)
             if places:
-                self._move(name, places, wanted)
+                self._move(*self._alone(name, places, wanted), wanted)
                 for page in places:
                     del wanted[page]
 
     def _places(self, name: str, wanted: dict[str, PageRow]) -> dict[str, int]:
-        """Where in the pack those pages stand. None where the pack holds others and no manifest tells of them: it is
-        looked at as a strange one then."""
+        """Where in the pack those of the pages stand that read to the letter."""
         try:
             leaves = Pack(self._storage, name).pages
         except MemoryTrouble:
             return {}
-        places = {
+        return {
             leaf.id: at
             for at, leaf in enumerate(leaves)
             if leaf.id in wanted and leaf.sha256 == wanted[leaf.id].sha256 and self._reads(name, at, wanted[leaf.id])
         }
-        return places if len(places) == len(leaves) or self._is_told(name) else {}
+
+    def _alone(self, name: str, places: dict[str, int], wanted: dict[str, PageRow]) -> tuple[str, dict[str, int]]:
+        """The pack itself; or a new one of these pages, where it holds others and no manifest tells of them: it is
+        looked at as a strange one then."""
+        pack = Pack(self._storage, name)
+        if len(places) == len(pack.pages) or self._is_told(name):
+            return name, places
+        rows = [wanted[page] for page in places]
+        pictures = [
+            Picture(row.id, row.number, row.mode, row.chars, row.sha256, pack.png(places[row.id])) for row in rows
+        ]
+        written = write_pack(self._storage, new_pack_name(), pictures)
+        return written.name, {picture.id: at for at, picture in enumerate(pictures)}
 
     def _reads(self, name: str, position: int, page: PageRow) -> bool:
         try:

@@ -3,6 +3,7 @@
 
 CREATE TABLE deletions (
     token        TEXT PRIMARY KEY,           -- SHA-256 of the conversation's source and id, hex
+    name         TEXT NOT NULL DEFAULT '',   -- SHA-256 of the id alone, hex: who deletes again is told that it is done
     conversation INTEGER NOT NULL,           -- its seq, 0 where it is known from beside the packs alone
     deleted_ms   INTEGER NOT NULL,
     pages        TEXT NOT NULL DEFAULT '[]', -- ids of the pages that were drawn for it: a JSON list

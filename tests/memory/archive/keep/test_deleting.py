@@ -91,7 +91,7 @@ def test_what_was_deleted_does_not_come_back_when_the_database_is_lost(
     assert done.problems == ()
     assert titles(memory) == ["The attic"]
     left = memory.vault.pages()
-    assert all("The attic" == memory.vault.read_page(page.id).label for page in left)
+    assert all(memory.vault.read_page(page.id).label == "The attic" for page in left)
     assert len([name for name in memory.vault.storage.names() if name.endswith(".pages")]) == 1
     memory.close()
 

@@ -198,12 +198,13 @@ CREATE TABLE seals (
 ) STRICT;
 CREATE TABLE deletions (
     token        TEXT PRIMARY KEY,           -- SHA-256 of the conversation's source and id, hex
+    name         TEXT NOT NULL DEFAULT '',   -- SHA-256 of the id alone, hex: who deletes again is told that it is done
     conversation INTEGER NOT NULL,           -- its seq, 0 where it is known from beside the packs alone
     deleted_ms   INTEGER NOT NULL,
     pages        TEXT NOT NULL DEFAULT '[]', -- ids of the pages that were drawn for it: a JSON list
     finished     INTEGER NOT NULL DEFAULT 0  -- 1: no pack holds a word of it
 ) STRICT, WITHOUT ROWID;
-INSERT INTO conversations VALUES (1, '', 'c_18p8saz8hf4g', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat');
+INSERT INTO conversations VALUES (1, '', 'c_53304a1bshn7', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat');
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES ('conversations', 1);
 INSERT INTO sqlite_sequence VALUES ('entries', 3);

@@ -1,0 +1,132 @@
+"""A deletion on the command line, what is told beside it, and what goes on around it."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agent.aging import archive_older
+from agent.deleting import copies_of
+from foundation.paths import Workspace
+from memory.archive.vault import Vault
+from memory.cold import Conversation
+from memory.cold.sql import run as execute
+from memory.workspace_memory import Memory
+from tests.agent.conftest import Run
+from tests.agent.test_archive_upkeep import OLD, age, talk
+
+pytestmark = pytest.mark.timeout(60)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def talked(run: Run, root: Path, tmp_path: Path) -> Run:
+    for name in ("harbour", "island"):
+        talk(run, tmp_path / f"{name}.jsonl", name, [OLD, OLD])
+    return age(run, root, {"harbour": OLD, "island": OLD})
+
+
+def test_a_second_time_it_says_that_it_is_done(talked: Run) -> None:
+    assert talked("conversations", "delete", "harbour", "--yes").status == 0
+    again = talked("conversations", "delete", "harbour", "--yes")
+    assert (again.status, "was deleted on" in again.out) == (0, True)
+    assert talked("conversations", "delete", "never", "--yes").status != 0
+
+
+def test_what_a_kill_left_is_told_by_check_and_finished_by_deleting_again(
+    talked: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert talked("archive", "--older-than", "1d").status == 0
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Vault, "release", killed)
+        talked("conversations", "delete", "harbour", "--yes")
+    said = talked("check")
+    assert said.status == 1
+    assert "is not finished" in said.out
+    assert "All is well" not in said.out + said.err
+    assert talked("conversations", "delete", "harbour", "--yes").status == 0
+    assert talked("check").status == 0
+    assert len(list((root / ".palimpsest" / "packs").glob("*.pages"))) == 1
+
+
+def test_copies_that_may_hold_its_words_are_named(talked: Run, root: Path) -> None:
+    assert copies_of(Workspace(root), "harbour") == ""
+    (root / ".palimpsest" / "damaged" / "20260101-000000").mkdir(parents=True)
+    said = talked("conversations", "delete", "harbour", "--yes")
+    assert str(root / ".palimpsest" / "damaged") in said.err
+    kept = root / ".palimpsest" / "versions" / "conversations"
+    kept.mkdir(parents=True)
+    (kept / "x.md").write_text("<!-- island · begun 2020 -->")
+    assert "versions" in copies_of(Workspace(root), "island")
+    assert "versions" not in copies_of(Workspace(root), "harbour")
+
+
+@pytest.mark.parametrize("when", ["listed", "drawn"])
+def test_what_is_deleted_while_others_are_archived_is_passed_over(
+    talked: Run, root: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    memory = Memory.open(Workspace(root))
+    seq = memory.cold.conversation("harbour").seq
+    gone = list[int]()
+
+    def delete() -> None:
+        if not gone:
+            gone.append(seq)
+            memory.cold.delete_conversation(seq)
+
+    if when == "listed":
+        at = memory.cold.conversation_at
+
+        def conversation_at(one: int) -> Conversation:
+            delete()
+            return at(one)
+
+        monkeypatch.setattr(memory.cold, "conversation_at", conversation_at)
+    else:
+        archive = memory.vault.archive_entries
+
+        def archived(*given: object, **named: object) -> object:
+            delete()
+            return archive(*given, **named)  # pyright: ignore[reportArgumentType]
+
+        monkeypatch.setattr(memory.vault, "archive_entries", archived)
+    archive_older(memory, NOW)
+    assert [row.label for row in memory.vault.archives()] == ["island"]
+    assert [*memory.cold.check(), *memory.vault.check()] == []
+    memory.close()
+
+
+def test_an_export_marks_what_is_not_to_the_letter(talked: Run, root: Path) -> None:
+    memory = Memory.open(Workspace(root))
+    memory.cold.write(lambda db: execute(db, "UPDATE entries SET sha256 = ? WHERE id = 'harbour1'", (bytes(32),)))
+    memory.close()
+    said = talked("export", "harbour", "--to", "jsonl")
+    first, second = (json.loads(line)["palimpsest"] for line in said.out.splitlines())
+    assert (said.status, first.get("trust"), second.get("trust")) == (1, None, "approximate")
+    assert "harbour1" in said.err
+    said = talked("export", "harbour")
+    assert (said.status, said.out.count("*(approximate:")) == (1, 1)
+    assert "harbour1" in said.err
+
+
+def test_an_export_gives_no_words_of_another_page(talked: Run, root: Path) -> None:
+    assert talked("archive", "--older-than", "1d").status == 0
+    packs = sorted((root / ".palimpsest" / "packs").glob("*.pages"))
+    packs[0].rename(packs[0].with_suffix(".x"))
+    packs[1].rename(packs[0])
+    packs[0].with_suffix(".x").rename(packs[1])
+    said = talked("export", "--to", "jsonl")
+    assert said.status == 1
+    for line in map(json.loads, said.out.splitlines()):
+        assert ("island" in line["text"], line["palimpsest"]["trust"]) == (False, "approximate") or line[
+            "conversation"
+        ] == "island"
+        assert "harbour" not in line["text"] or line["conversation"] == "harbour"
+    assert talked("check", "--repair").status == 0
+    assert talked("export", "--to", "jsonl").status == 0
