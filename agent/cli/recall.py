@@ -120,7 +120,7 @@ def _references(invocation: Invocation, memory: Memory, asked: tuple[str, ...], 
         if not hit.found:
             raise Misuse(
                 "One question at a time",
-                f"Several arguments are several pictures or references; “{one}” is neither.",
+                f"Several arguments are several pictures, or several references; “{one}” is no reference.",
                 f'palimpsest recall "{" ".join(asked)}"',
             )
         found.append(hit)

@@ -60,6 +60,11 @@ class Found(Struct, frozen=True, kw_only=True):
         columns = self.grid.columns
         return self.header.used > (self.grid.rows - -(-HEADER_CELLS // columns)) * columns
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether a second reader can change nothing: only where it was cut is it in doubt."""
+        return self.is_cut and self.noise < _CLEAR and set(self.doubt) <= {self.text.count("\n") + 1}
+
 
 def by_ocr(picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> Found:
     """The engine's word: line by line on a page's grid, else the picture as a whole. Never more than approximate."""

@@ -90,7 +90,7 @@ def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | No
             raise _nobody_reads(error) from error
         on_stage(f"no page of ours; read by {engine.name}")
         return by_ocr(data, engine, on_line)
-    if best.trust is Trust.EXACT:
+    if best.trust is Trust.EXACT or best.is_settled:
         return best
     try:
         if (engine := _opened(ocr)) is None:
