@@ -13,7 +13,7 @@ from memory.archive.mend.keeping import Damages
 from memory.archive.mend.repair import repair
 from memory.cold import Problem
 from memory.cold.salvage import salvage_store
-from memory.errors import Damaged
+from memory.errors import Damaged, StoreTrouble
 from memory.settings import ArchiveSettings
 from memory.workspace_memory import Memory
 
@@ -52,7 +52,9 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         problems += memory.vault.check()
         problems += [one.problem for one in FromMirrors(workspace.conversations, memory.cold).missing()]
         return Checked(problems=_each_once(problems), pages=len(memory.vault.pages()))
-    except Damaged as error:
+    except (Damaged, StoreTrouble) as error:
+        if not problems and not isinstance(error, Damaged):
+            raise
         found = problems or [Problem("file", workspace.database.name, error.message)]
         return Checked(problems=_each_once(found), pages=0)
     finally:

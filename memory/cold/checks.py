@@ -34,7 +34,7 @@ def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[P
             looks = (_texts, _rows, partial(_answers, is_gone=is_gone), _spans, _terms)
             found = (problem for look in looks for problem in _looked(look, connection))
             problems = _each_once(found)
-    except (apsw.CorruptError, apsw.NotADBError) as error:
+    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:  # SQLError: a column of ours is not there
         return [Problem("file", FILE, f"SQLite cannot read it: {error}.")]
     return problems
 

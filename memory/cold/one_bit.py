@@ -4,6 +4,7 @@ A disk or a memory that fails mostly flips single bits. There are few enough way
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from memory.cold.bodies import digest, to_bytes, unpack
@@ -27,9 +28,9 @@ def row_before(values: Sequence[Any], seal: bytes) -> Values | None:
 
 def text_before(body: bytes, packed: int, chars: int, sha256: bytes) -> str | None:
     """The text of a body as it was stored, by its SHA-256; None where more than a bit differs."""
-    for one in _flipped(body):
+    for one, how in chain([(body, 1 - packed)], ((one, packed) for one in _flipped(body))):
         try:
-            text = unpack(one, packed, chars)
+            text = unpack(one, how, chars)
         except Damaged:
             continue
         if digest(to_bytes(text)) == sha256:

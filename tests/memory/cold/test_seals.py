@@ -1,7 +1,9 @@
 """A flipped bit in who spoke, when, or in what was said is noticed, never stops the reading, and is put back."""
 
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from memory.cold import ColdStore
@@ -96,3 +98,21 @@ def test_a_row_without_a_seal_is_judged_by_what_it_can_say(talk: ColdStore) -> N
     talk.write(lambda db: run(db, FLIPS["role"]))
     assert "“uses”, which no entry's can be" in talk.check()[0].message
     assert talk.write(seal_unsealed) == 2
+
+
+def test_a_text_whose_row_says_wrongly_that_it_is_packed_comes_back(talk: ColdStore) -> None:
+    text = talk.entry(2).text
+    talk.write(lambda db: run(db, "UPDATE entries SET packed = 0 WHERE seq = 2"))
+    assert talk.check() != []
+    assert mend_rows(talk, lambda _id, _sha256: None, lambda: None).lost == ()
+    assert talk.entry(2).text == text
+
+
+def test_a_store_whose_own_words_are_damaged_is_called_damaged(talk: ColdStore) -> None:
+    other = apsw.Connection(str(talk.database))
+    run(other, "PRAGMA writable_schema = 1")
+    run(other, "UPDATE sqlite_schema SET sql = replace(sql, 'packed ', 'pacjed ') WHERE name = 'entries'")
+    other.close()
+    with closing(open_store(talk.database)) as again:
+        (problem,) = again.check()
+    assert (problem.what, "no such column" in problem.message) == ("file", True)
