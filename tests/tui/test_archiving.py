@@ -51,6 +51,7 @@ async def test_enter_does_it_page_by_page_and_shows_the_receipt(open_chat: Any) 
     async with open_chat(session=session()) as chat:
         await asked(chat, "/archive Spring")
         await chat.press("enter")
+        await chat.until(lambda: "archiving · about 3 pages · Esc cancels" in chat.seen[-1])
         for page in (1, 2):
             chat.session.gate.release()
             await chat.until(lambda page=page: f"page {page} of about 3 · Esc cancels" in chat.seen[-1])
