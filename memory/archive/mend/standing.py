@@ -1,14 +1,24 @@
 """What still stands of an entry with damaged pages: the rest of it, with marks in the places of what is lost."""
 
+from typing import Protocol
+
 from msgspec import Struct
 
 from foundation.trust import Trust
 from memory.archive.index import ledger
 from memory.archive.index.ledger import Span
-from memory.archive.vault import Vault
+from memory.archive.passage import PageText, Passage
 from memory.cold import ColdStore, Entry
 from memory.cold.bodies import digest, to_bytes
 from memory.errors import MemoryTrouble, NotFound, Unreachable
+
+
+class Reads(Protocol):
+    """What is needed of the vault."""
+
+    def entry_text(self, entry: Entry) -> Passage: ...
+
+    def read_page(self, page_id: str) -> PageText: ...
 
 
 class Standing(Struct, frozen=True):
@@ -20,7 +30,7 @@ class Standing(Struct, frozen=True):
     exact: bool = True  # to the letter what was stored: its SHA-256 is the index's
 
 
-def standing_text(vault: Vault, cold: ColdStore, entry: Entry) -> Standing:
+def standing_text(vault: Reads, cold: ColdStore, entry: Entry) -> Standing:
     """The entry's text. Raises Unreachable where its pages cannot be asked for just now, and nothing else."""
     odd = tuple(f"Entry {entry.id}: its {column} is damaged." for column in entry.damaged if column != "text")
     try:
@@ -42,7 +52,7 @@ def _sha256(cold: ColdStore, entry: Entry) -> bytes:
     return cold.read(lambda db: ledger.sha256_of(db, entry.seq))
 
 
-def _parts(vault: Vault, cold: ColdStore, entry: Entry, odd: tuple[str, ...], error: MemoryTrouble) -> Standing:
+def _parts(vault: Reads, cold: ColdStore, entry: Entry, odd: tuple[str, ...], error: MemoryTrouble) -> Standing:
     spans = cold.read(lambda db: ledger.spans_of(db, entry.seq))
     if not spans:
         why = f"the text of entry {entry.id} is damaged"
@@ -60,7 +70,7 @@ def _parts(vault: Vault, cold: ColdStore, entry: Entry, odd: tuple[str, ...], er
     return Standing("".join(parts), tuple(lost), (*odd, *told), exact=False)
 
 
-def _stretch(vault: Vault, span: Span) -> str | None:
+def _stretch(vault: Reads, span: Span) -> str | None:
     try:
         text = vault.read_page(span.page).text
     except Unreachable:
