@@ -34,6 +34,6 @@ class PageCount:
 
     def _counted(self, done: int) -> str:
         if not done:
-            return f"about {self._pages:,} page{'s' if self._pages != 1 else ''} · " if self._pages else ""
+            return f"about {self._pages:,} {self._counts}{'s' if self._pages != 1 else ''} · " if self._pages else ""
         of = f" of about {max(self._pages, done):,}" if self._pages else ""
         return f"{self._counts} {done:,}{of} · "

@@ -87,7 +87,7 @@ async def test_the_status_bar_counts_files_as_files() -> None:
     await asyncio.sleep(0)
     count.cancel()
     assert bar.told == [
-        "adding files · Esc cancels",
+        "adding files · about 30 files · Esc cancels",
         "adding files · file 12 of about 30 · Esc cancels",
         "adding files · stopping at the next file",
     ]
