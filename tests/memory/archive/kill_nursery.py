@@ -9,6 +9,8 @@ import hashlib
 import json
 import os
 import random
+import re
+import shutil
 import signal
 import sys
 import time
@@ -24,12 +26,13 @@ import zstandard  # noqa: F401
 from foundation.clock import SystemClock
 from foundation.privacy import as_given
 from memory.archive.draw.glyphs import glyphs
-from memory.archive.keep import bindery, moving, releasing, repack  # noqa: F401
+from memory.archive.keep import bindery, deleting, leaving, moving, releasing, repack  # noqa: F401
 from memory.archive.mend import adopting, inspection  # noqa: F401
 from memory.archive.mend.keeping import Damages
 from memory.archive.mend.repair import repair
+from memory.archive.mend.salvage import saved_pages
 from memory.archive.vault import Vault
-from memory.cold import ColdStore, Draft, EntryKind
+from memory.cold import ColdStore, Draft, EntryKind, deletions
 from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.search import analyse
@@ -99,7 +102,7 @@ def keep(state: Path, told: Told, seed: int, vfs: str | None) -> None:
                 told.tell("tagged", name)
             case 3:
                 told.tell("deleting", *(entry.id for entry in said))
-                vault.release(cold.delete_conversation(conversation.seq))
+                vault.delete_conversation(conversation.seq)
                 told.tell("deleted", *(entry.id for entry in said))
             case _:
                 mend(state, cold, vault)
@@ -108,7 +111,8 @@ def keep(state: Path, told: Told, seed: int, vfs: str | None) -> None:
 
 def mend(state: Path, cold: ColdStore, vault: Vault) -> list[str]:
     now = cold.clock.now()
-    found = repair(cold, vault.storage, Damages(state / "damaged", now), now)
+    vault.finish_deletions()
+    found = repair(cold, vault.storage, Damages(state / "damaged", now), now, release=vault.release)
     return [f"{one.what} {one.where}: {one.message}" for one in found.problems]
 
 
@@ -136,10 +140,52 @@ def wrong(state: Path, told: list[list[str]], last: int) -> Iterator[str]:
                 continue
             if (passage.text, passage.trust.value) != (words(name), "exact"):
                 yield f"{name}: {passage.trust.value}, {hashlib.sha256(passage.text.encode()).hexdigest()[:8]}"
+    yield from half_deleted(cold, vault, told)
     twice = "SELECT id, count(*) FROM entries GROUP BY id HAVING count(*) > 1"
     yield from (f"{id_}: {count} times" for id_, count in cold.read(lambda db: fetch(db, twice)))
     yield from (f"{one.where}: {one.message}" for one in cold.check())
     cold.close()
+
+
+def half_deleted(cold: ColdStore, vault: Vault, told: list[list[str]]) -> Iterator[str]:
+    """Whoever opens the store to write finishes what was cut short: then all of a conversation is there, or no word."""
+    begun = cold.read(deletions.unfinished)
+    if begun and not any(one.what == "deletion" for one in vault.check()):
+        yield "a deletion is not finished, and all is well"
+    vault.finish_deletions()
+    yield from (f"{one.where}: {one.message}" for one in vault.check() if one.what == "deletion")
+    here = {id_ for (id_,) in cold.read(lambda db: fetch(db, "SELECT id FROM entries"))}
+    gone: set[str] = set()
+    for what, *names in told:
+        if what == "deleting" and here.isdisjoint(names):
+            gone.update(names)
+        elif what == "deleting" and not here.issuperset(names):
+            yield f"{names}: half of it is deleted"
+    yield from (f"{name}: deleted, and its words stand on a page" for name in sorted(gone & on_pages(cold, vault)))
+
+
+def on_pages(cold: ColdStore, vault: Vault) -> set[str]:
+    """Ids that stand in any pack that is here to stay, whether the index knows it or not."""
+    going, found = cold.read(leaving.leaving), set[str]()
+    for name in vault.storage.names():
+        if name.endswith(".pages") and name not in going:
+            for saved in saved_pages(vault.storage.read(name)):
+                found.update(one.head.id for one in saved.page.heads if one.head)
+                found.update(re.findall(r"c\d+x\d+e\d+(?= says)", saved.page.text))
+    return found
+
+
+def rebuilt(folder: Path, told: list[list[str]]) -> Iterator[str]:
+    """What comes back that was deleted, where the database is lost and built again from what stands beside it."""
+    state = folder / "lost"
+    shutil.copytree(folder / "state" / "packs", state / "packs")
+    cold, vault = opened(state, None)
+    yield from mend(state, cold, vault)
+    gone = {name for what, *names in told if what == "deleted" for name in names}
+    here = {id_ for (id_,) in cold.read(lambda db: fetch(db, "SELECT id FROM entries"))}
+    yield from (f"{name}: deleted, and there again" for name in sorted(gone & (here | on_pages(cold, vault))))
+    cold.close()
+    shutil.rmtree(state)
 
 
 def forked(work: Any) -> int:
@@ -203,6 +249,8 @@ def look(folder: Path, last: int, *, repaired: bool = False) -> None:
             assert left == [], left
             if found := list(wrong(folder / "state", told, last)):
                 raise AssertionError("after the repair:\n" + "\n".join(found[:20]))
+            if found := list(rebuilt(folder, told)):
+                raise AssertionError("built again:\n" + "\n".join(found[:20]))
 
     _, status = os.waitpid(forked(work), 0)
     if status:
