@@ -220,7 +220,7 @@ def _of_entry(memory: "Memory", entry: "Entry") -> Recalled:
     title = memory.cold.conversation_at(entry.conversation_seq).title
     citation = Citation(
         kind="entry", ref=entry.id, title=title, conversation=entry.conversation,
-        speaker=entry.speaker or entry.role.value, time=entry.time, page=passage.pages[0] if passage.pages else "",
+        speaker=entry.said_by, time=entry.time, page=passage.pages[0] if passage.pages else "",
     )  # fmt: skip
     return Recalled(
         id=entry.id, kind=entry.kind.value, conversation=entry.conversation, entry=entry.id, time=entry.time,

@@ -13,7 +13,7 @@ from memory.archive.index.older import seal_older
 from memory.archive.packs_at import packs_at
 from memory.archive.passage import Passage
 from memory.archive.vault import Vault
-from memory.cold import ColdStore, Entry, EntryKind
+from memory.cold import ColdStore, Entry
 from memory.cold.mirrors import Mirrors
 from memory.errors import MemoryTrouble
 from memory.hot import HotMemory
@@ -111,7 +111,7 @@ class Memory:
             ref=entry.id,
             title=conversation.title,
             conversation=conversation.id,
-            speaker="" if entry.kind is EntryKind.PAGE else entry.speaker or entry.role.value,  # nobody said a file
+            speaker=entry.said_by,
             time=entry.time,
             page=passage.pages[0] if passage.pages else "",
         )

@@ -52,6 +52,11 @@ class Entry(Struct, frozen=True, kw_only=True):
     complete: bool = True
     damaged: tuple[str, ...] = ()  # columns that hold what no program of ours wrote: shown is what stands nearest
 
+    @property
+    def said_by(self) -> str:
+        """Who said it: the speaker, or the role; "" for a file's page, which nobody said."""
+        return "" if self.kind is EntryKind.PAGE else self.speaker or self.role.value
+
 
 class Draft(Struct, frozen=True, kw_only=True):
     """An entry on its way to disk. Text is Cleared: the choke point of privacy is `foundation.privacy`.

@@ -103,13 +103,12 @@ class Reader:
         page = self._page_of(entry, start, passage)
         is_page = entry.kind is EntryKind.PAGE and bool(page)
         title = conversation.title
-        speaker = entry.speaker or entry.role.value
         citation = Citation(
             kind="page" if is_page else "entry",
             ref=page if is_page else entry.id,
             title=title,
             conversation=entry.conversation,
-            speaker="" if is_page else speaker,
+            speaker=entry.said_by,
             time=entry.time,
             place=at.cited,
             page=page,
