@@ -70,8 +70,9 @@ class Whereabouts:
         wanted = {row.sha256: row.name for row in lacking}
         found: dict[str, str] = {}  # target: where it stands
         for name in self._others(lacking):
-            target = wanted.get(hashlib.sha256(self._storage.read(name)).digest())
-            if target is not None and target != name:
+            sha256 = hashlib.sha256(self._storage.read(name)).digest()
+            target = wanted.get(sha256)
+            if target is not None and target != name and not self._is_at_home(name, sha256):
                 found.setdefault(target, name)
         spare: dict[str, str] = {}
         for target, name in found.items():
@@ -133,6 +134,13 @@ class Whereabouts:
         try:
             png = Pack(self._storage, name).png(position)
             return read_picture(png, sha256=page.sha256, page_id=page.id, engine="cells").trust is Trust.EXACT
+        except MemoryTrouble:
+            return False
+
+    def _is_at_home(self, name: str, sha256: bytes) -> bool:
+        """Whether the manifest under this name tells of this very file: then it is the row whose name is wrong."""
+        try:
+            return any(part.sha256 == sha256.hex() for part in read_parts(self._storage, name, self._storage.names()))
         except MemoryTrouble:
             return False
 
