@@ -52,6 +52,11 @@ _RULES: tuple[tuple[str, str, str], ...] = (
         "A passage that is stored once lies outside of its page.",
     ),
     (
+        "archive",
+        "SELECT label FROM archives WHERE pinned NOT IN (0, 1) OR bare NOT IN (0, 1)",
+        "Its row says neither yes nor no where there is nothing else to say.",
+    ),
+    (
         "deletion",
         "SELECT strftime('%Y-%m-%d', deleted_ms / 1000, 'unixepoch') FROM deletions WHERE NOT finished",
         UNFINISHED,

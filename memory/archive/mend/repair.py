@@ -25,7 +25,7 @@ from memory.archive.mend.inspection import inspect_all, pack_is_sound
 from memory.archive.mend.keeping import Damages
 from memory.archive.mend.mending import Mender, Told
 from memory.archive.mend.restore import put_facts
-from memory.archive.mend.settle import clear_bogus, drop_extras, indexed, one_home, read_sealed, to_put
+from memory.archive.mend.settle import clear_bogus, drop_extras, indexed, one_home, read_sealed, to_put, yes_or_no
 from memory.archive.mend.texts import Texts
 from memory.archive.mend.whereabouts import Whereabouts
 from memory.archive.packs.manifest import (
@@ -128,6 +128,7 @@ class _Work:
             put_facts(db, put, terms)
             drop_extras(db, sealed, known)
             one_home(db)
+            yes_or_no(db)
             clear_bogus(db, self._storage.names())
             return len(put)
 

@@ -124,6 +124,12 @@ def clear_bogus(db: apsw.Connection, names: list[str]) -> None:
     run(db, "UPDATE entries SET packed = 0 WHERE body IS NULL AND packed <> 0")
 
 
+def yes_or_no(db: apsw.Connection) -> None:
+    """What is more than yes is yes; where it was no, the manifest has said so by now."""
+    for column in ("pinned", "bare"):
+        run(db, f"UPDATE archives SET {column} = 1 WHERE {column} NOT IN (0, 1)")
+
+
 def one_home(db: apsw.Connection) -> None:
     """An entry with its text in the store and places on pages as well: whichever holds the text keeps it."""
     sql = """SELECT seq, body, packed, chars, sha256 FROM entries
