@@ -38,3 +38,9 @@ def test_a_page_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("memory.knowledge.readers.pdf.PATIENCE", 0.01)
     with pytest.raises(Unreadable, match="seconds"):
         read_pdf(pdf(zlib.compress(b"0 0 m 1 1 l S\n"), b"/FlateDecode"), "slow.pdf", None)
+
+
+def test_pages_that_are_pictures_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.knowledge.readers.pdf.MOST_PICTURES", 10)
+    with pytest.raises(Unreadable, match="its pages as pictures"):
+        read_pdf(pdf(zlib.compress(b"0 0 m 1 1 l S\n"), b"/FlateDecode"), "album.pdf", None)
