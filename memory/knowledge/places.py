@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from foundation.clock import from_ms, iso
 from memory.cold.sql import fetch
-from memory.search.analyse import terms
+from memory.search.words.analyse import terms
 
 KIND = "knowledge"
 """The kind of the conversations that hold what was added, and the origin of their archives."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations, islice
 
-from memory.search.analyse import terms
+from memory.search.words.analyse import terms
 
 SIZE = 128
 LEAST = 16  # of them, by which texts that may be alike are found

@@ -8,13 +8,13 @@ from time import perf_counter
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.hot import HotMemory, Note
-from memory.search.filters import entries_allowed, entries_lending, notes_allowed
-from memory.search.finding import Findings, Newest, Source, find, newest, notes_source
-from memory.search.hits import Reader
-from memory.search.index import Index, Progress
+from memory.search.asking.filters import entries_allowed, entries_lending, notes_allowed
+from memory.search.asking.query import Query, Results
 from memory.search.note_documents import NoteDocuments
-from memory.search.query import Query, Results
-from memory.search.question import Question, take_apart
+from memory.search.postings.index import Index, Progress
+from memory.search.ranking.finding import Findings, Newest, Source, find, newest, notes_source
+from memory.search.ranking.question import Question, take_apart
+from memory.search.showing.hits import Reader
 
 
 class Engine:

@@ -3,11 +3,11 @@
 from foundation.clock import to_ms
 from memory.cold.changes import TermsRow
 from memory.hot.notes import Note
-from memory.search.analyse import Terms, analyse
-from memory.search.documents import Documents
-from memory.search.packing import split
-from memory.search.postings import EMPTY, Posting, Recent, find
-from memory.search.query import NOTE
+from memory.search.asking.query import NOTE
+from memory.search.postings.documents import Documents
+from memory.search.postings.postings import EMPTY, Posting, Recent, find
+from memory.search.words.analyse import Terms, analyse
+from memory.search.words.packing import split
 
 
 class NoteDocuments:

@@ -9,11 +9,11 @@ from foundation.clock import Clock
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.hot import HotMemory
-from memory.search.query import Query, Results
+from memory.search.asking.query import Query, Results
 
 if TYPE_CHECKING:
     from memory.search.engine import Engine
-    from memory.search.index import Progress
+    from memory.search.postings.index import Progress
 
 
 class Search:

@@ -1,0 +1,143 @@
+"""Filters, settled once a query: names become numbers, and each is a mask over documents."""
+
+from collections.abc import Callable
+
+import apsw
+import numpy as np
+
+from foundation.clock import to_ms
+from memory.cold import ColdStore
+from memory.cold.bodies import to_bytes
+from memory.cold.sql import fetch
+from memory.hot.notes import Note
+from memory.search.asking.query import KNOWLEDGE, NOTE, QUOTING, UNASKED, Query
+from memory.search.postings.documents import Documents
+from memory.search.postings.growing import Column
+from memory.search.ranking.rank import Allowed
+from models.messages import Role
+
+_Mask = Callable[[Documents, Column], Column]
+
+_LABELLED_CONVERSATIONS = """SELECT conversation FROM labels WHERE label = ?1
+    UNION SELECT seq FROM conversations WHERE kind IN ('archive', 'knowledge') AND title = ?2"""
+_KNOWN = "SELECT conversation FROM knowledge WHERE replaced_ms IS NULL"
+_LABELLED_ENTRIES = """SELECT DISTINCT s.entry FROM archives a JOIN archive_pages h ON h.archive = a.seq
+    JOIN spans s ON s.page = h.page JOIN entries e ON e.seq = s.entry
+    WHERE (a.label = ?1 OR a.seq IN (SELECT archive FROM archive_tags WHERE tag = ?1))
+    AND (a.conversation IS NULL OR a.conversation = e.conversation)"""
+
+
+def entries_lending(query: Query) -> Allowed:
+    """Which entries lend their words to those beside them: neither what is in view already (the question itself is),
+    nor what only quotes others' words."""
+    masks = [_quotes_nobody, *([_not_among(query.exclude)] if query.exclude else [])]
+    return lambda documents, some: np.logical_and.reduce([each(documents, some) for each in masks])
+
+
+def entries_allowed(query: Query, cold: ColdStore) -> Allowed:
+    """Which entries the query lets through."""
+    masks: list[_Mask] = [lambda documents, some: documents["alive"][some] == 1, _kinds(query.kinds, cold)]
+    if query.exclude:
+        masks.append(_not_among(query.exclude))
+    if not query.kinds and not query.speaker:
+        masks.append(_quotes_nobody)
+    for column, wanted in (("role", query.role), ("speaker", query.speaker)):
+        if wanted:
+            masks.append(_named(column, wanted))
+    if query.since:
+        masks.append(_since(to_ms(query.since)))
+    if query.until:
+        masks.append(_until(to_ms(query.until)))
+    if query.conversation:
+        masks.append(_in("conversation", _conversations(cold, query.conversation)))
+    if query.label:
+        masks.append(_labelled(cold, query.label))
+    if query.among is not None:
+        masks.append(_in("conversation", sorted(query.among)))
+
+    def allowed(documents: Documents, some: Column) -> Column:
+        mask = np.ones(len(some), bool)
+        for each in masks:
+            mask &= each(documents, some)
+        return mask
+
+    return allowed
+
+
+def notes_allowed(query: Query, notes: tuple[Note, ...]) -> Allowed:
+    """Which notes, of documents that are numbered as the notes are, the query lets through."""
+    fits = np.array([note_allowed(query, note) for note in notes], bool)
+    return lambda documents, some: fits[some]
+
+
+def note_allowed(query: Query, note: Note) -> bool:
+    """Whether the query lets a note through. A note has no role, speaker or label."""
+    if (query.kinds and NOTE not in query.kinds) or query.role or query.speaker or query.label:
+        return False
+    if query.among is not None:
+        return False
+    if query.conversation and note.conversation != query.conversation:
+        return False
+    if (query.since or query.until) and note.time is None:
+        return False
+    after = query.since is None or (note.time is not None and note.time >= query.since)
+    return after and (query.until is None or (note.time is not None and note.time < query.until))
+
+
+def _not_among(entries: frozenset[int]) -> _Mask:
+    excluded = np.fromiter(entries, "i8", len(entries))
+    return lambda documents, some: ~np.isin(documents["entry"][some], excluded)
+
+
+def _quotes_nobody(documents: Documents, some: Column) -> Column:
+    """False for the answers of the program's own `offline`: they quote, and what they quote is found itself."""
+    quoting, answering = documents.code(QUOTING), documents.code(Role.ASSISTANT.value)
+    return (documents["speaker"][some] != quoting) | (documents["role"][some] != answering)
+
+
+def _kinds(kinds: tuple[str, ...], cold: ColdStore) -> _Mask:
+    if KNOWLEDGE in kinds:
+        known = _in("conversation", [row[0] for row in cold.read(lambda db: fetch(db, _KNOWN))])
+        others = _kinds(tuple(kind for kind in kinds if kind != KNOWLEDGE) or (NOTE,), cold)
+        return lambda documents, some: known(documents, some) | others(documents, some)
+    if kinds:
+        return lambda documents, some: np.isin(documents["kind"][some], [documents.code(kind) for kind in kinds])
+    return lambda documents, some: ~np.isin(documents["kind"][some], [documents.code(kind) for kind in UNASKED])
+
+
+def _named(column: str, wanted: str) -> _Mask:
+    """Names are compared without regard to case."""
+
+    def mask(documents: Documents, some: Column) -> Column:
+        codes = [code for code, name in enumerate(documents.names) if name.casefold() == wanted.casefold()]
+        return np.isin(documents[column][some], codes)
+
+    return mask
+
+
+def _since(ms: int) -> _Mask:
+    return lambda documents, some: documents["time"][some] >= ms
+
+
+def _until(ms: int) -> _Mask:
+    return lambda documents, some: documents["time"][some] < ms
+
+
+def _in(column: str, seqs: list[int]) -> _Mask:
+    return lambda documents, some: np.isin(documents[column][some], seqs)
+
+
+def _labelled(cold: ColdStore, label: str) -> _Mask:
+    def read(db: apsw.Connection) -> tuple[list[int], list[int]]:
+        conversations = fetch(db, _LABELLED_CONVERSATIONS, (label, to_bytes(label)))
+        return [row[0] for row in conversations], [row[0] for row in fetch(db, _LABELLED_ENTRIES, (label,))]
+
+    conversations, entries = cold.read(read)
+    by_conversation, by_entry = _in("conversation", conversations), _in("entry", entries)
+    return lambda documents, some: by_conversation(documents, some) | by_entry(documents, some)
+
+
+def _conversations(cold: ColdStore, ref: str) -> list[int]:
+    """The seqs of the conversations so called: several where imports from two sources share an id. Raises NotFound."""
+    seqs = [row[0] for row in cold.read(lambda db: fetch(db, "SELECT seq FROM conversations WHERE id = ?", (ref,)))]
+    return seqs or [cold.conversation(ref).seq]

@@ -1,0 +1,1 @@
+"""Dates: those that a question speaks of, and those that a person types."""

@@ -1,0 +1,103 @@
+"""What a question says beside its words: whom it names, which day it speaks of, whether it asks when or how many.
+
+Each gives a bonus in the units of BM25; the weights were found on LoCoMo's first five conversations.
+"""
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Protocol
+
+import numpy as np
+from msgspec import Struct
+
+from memory.search.dates.dates import Period
+from memory.search.postings.documents import Documents
+from memory.search.postings.growing import Column
+from memory.search.postings.postings import Posting
+from memory.search.ranking.question import Question, named
+from memory.search.words.analyse import words
+
+SPEAKER, DATE, WHEN, NUMBER = 3.0, 3.0, 1.5, 1.0
+_DAYS_AROUND = 2  # people speak of a day on the days after
+_SAME_MONTH = 0.3  # the share for a document of the month, where the question names a day in it
+
+_TIMES = words(
+    "yesterday today tonight tomorrow ago last next week weekend month year day since monday tuesday wednesday thursday"
+    " friday saturday sunday january february march april june july august september october november december"
+    " 昨天 今天 明天 上周 下周 去年 今年 明年 上个月 星期 周末"
+)
+_NUMBERS = words(
+    "one two three four five six seven eight nine ten twelve dozen hundred couple once twice both "
+    + " ".join(map(str, range(1, 31)))
+)
+
+
+class Bonus(Struct, frozen=True):
+    """`share`: how much of the weight each document gets, from 0 to 1."""
+
+    name: str
+    weight: float
+    share: Column
+
+
+class Searched(Protocol):
+    @property
+    def documents(self) -> Documents: ...
+
+    def find(self, term: str) -> Posting: ...
+
+
+def bonuses(searched: Searched, question: Question, chosen: Column) -> tuple[Bonus, ...]:
+    """Those that the question gives cause for."""
+    documents = searched.documents
+    found: list[Bonus] = []
+    if speaker := named(question, documents.speakers):
+        found.append(Bonus(f"said by {speaker}", SPEAKER, documents["speaker"][chosen] == documents.code(speaker)))
+    if question.periods:
+        days = documents["time"][chosen].astype("M8[ms]").astype("M8[D]")
+        shares = [_within(days, period) for period in question.periods]
+        found.append(Bonus("of that time", DATE, np.maximum.reduce(shares)))
+    if question.asks_when:
+        found.append(Bonus("says when", WHEN, _holds_any(searched, _TIMES, chosen)))
+    if question.asks_number:
+        found.append(Bonus("says how many", NUMBER, _holds_any(searched, _NUMBERS, chosen)))
+    return tuple(found)
+
+
+def _within(days: Column, period: Period) -> Column:
+    """1 where the day is of the period, or two days from it at most."""
+    years = days.astype("M8[Y]").astype("i8") + 1970
+    months = days.astype("M8[M]").astype("i8") % 12 + 1
+    share = np.ones(len(days))
+    if period.year:
+        share = share * (years == period.year)
+    if period.month:
+        share = share * (months == period.month)
+    if not period.day or not period.month:
+        return share
+    near = [
+        np.abs((days - np.datetime64(day, "D")).astype("i8")) <= _DAYS_AROUND
+        for day in _days_of(period, [period.year] if period.year else np.unique(years).tolist())
+    ]
+    return np.maximum.reduce([_SAME_MONTH * share, *near])
+
+
+def _days_of(period: Period, years: Iterable[int]) -> list[date]:
+    days: list[date] = []
+    for year in years:
+        try:
+            days.append(date(year, period.month or 1, period.day or 1))
+        except ValueError:  # the 29th of February in another year
+            continue
+    return days
+
+
+def _holds_any(searched: Searched, some: list[str], chosen: Column) -> Column:
+    """1 where the document holds one of the terms."""
+    held = np.zeros(len(chosen), bool)
+    for term in some:
+        documents = searched.find(term).documents
+        if len(documents):
+            at = np.minimum(np.searchsorted(documents, chosen), len(documents) - 1)
+            held |= documents[at] == chosen
+    return held.astype("f8")

@@ -1,0 +1,171 @@
+"""From what was found to what is shown: texts are read only here, a few at a time, and near-duplicates are folded."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from msgspec.structs import replace
+
+from foundation.trust import Citation, Trust
+from memory.archive.passage import Passage
+from memory.cold import ColdStore, Conversation, Entry, EntryKind
+from memory.cold.sql import fetch
+from memory.errors import MemoryTrouble
+from memory.hot.notes import Note
+from memory.knowledge.places import KIND as KNOWN
+from memory.knowledge.places import Spot, best_spot, spots
+from memory.search.asking.query import KNOWLEDGE, NOTE, Hit, Query
+from memory.search.ranking.finding import Findings, Found, Newest
+from memory.search.showing.likeness import Shingles, alike, shingles
+from memory.search.showing.snippets import best_window
+
+_ENTRIES = 0
+_PAGE_OF = "SELECT page FROM spans WHERE entry = ? AND start <= ? ORDER BY start DESC LIMIT 1"
+
+
+class Reader:
+    """Reads what one query found. Findings of source 0 are entries, of source 1 notes."""
+
+    def __init__(
+        self,
+        cold: ColdStore,
+        passage: Callable[[Entry], Passage],
+        query: Query,
+        notes: Sequence[Note],
+        findings: Findings | Newest,
+    ) -> None:
+        self._cold = cold
+        self._passage = passage
+        self._query = query
+        self._notes = notes
+        self._findings = findings
+        self._conversations: dict[int, Conversation] = {}
+
+    def page(self) -> tuple[tuple[Hit, ...], bool]:
+        """The hits of the query's page, and whether there are more after them."""
+        start = (self._query.page - 1) * self._query.limit
+        wanted = start + self._query.limit
+        listed = isinstance(self._findings, Newest)  # two that say the same are two, where nothing was asked
+        folded = list(islice(self._hits(), wanted + 1)) if listed else _folded(self._hits(), wanted)
+        return tuple(folded[start : start + self._query.limit]), len(folded) > start + self._query.limit
+
+    def _hits(self) -> Iterator[Hit]:
+        """One after another, as they are asked for; those that are gone by now are left out."""
+        coming, given = iter(self._findings), dict[int, int]()
+        while some := list(islice(coming, self._query.limit + 5)):
+            entries = self._cold.entries([found.key for found in some if found.source == _ENTRIES])
+            for found in some:
+                if self._query.each and self._enough(found, entries, given):
+                    continue
+                hit = self._hit(found, entries)
+                if hit and (self._query.trust is None or hit.trust is self._query.trust):
+                    yield hit
+
+    def _enough(self, found: Found, entries: Mapping[int, Entry], given: dict[int, int]) -> bool:
+        """Counts it, and says whether its conversation has given all that is wanted of one."""
+        if found.source != _ENTRIES or found.key not in entries:
+            return False
+        conversation = entries[found.key].conversation_seq
+        given[conversation] = given.get(conversation, 0) + 1
+        return given[conversation] > self._query.each
+
+    def _hit(self, found: Found, entries: Mapping[int, Entry]) -> Hit | None:
+        if found.source != _ENTRIES:
+            return self._note_hit(found, self._notes[found.key])
+        entry = entries.get(found.key)
+        return self._entry_hit(found, entry) if entry else None
+
+    def _note_hit(self, found: Found, note: Note) -> Hit:
+        start, end = best_window(note.text, self._findings.worth, self._query.window_tokens)
+        lines = (note.line_first, note.line_last)
+        return Hit(
+            id=note.id,
+            kind=NOTE,
+            conversation=note.conversation or "",
+            note=note.id,
+            time=note.time,
+            score=found.score,
+            snippet=note.text[start:end],
+            text_span=(start, end),
+            citation=Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines),
+            trust=Trust.EXACT,
+            parts=found.parts,
+        )
+
+    def _entry_hit(self, found: Found, entry: Entry) -> Hit | None:
+        try:
+            passage = self._passage(entry)
+            conversation = self._conversation(entry.conversation_seq)
+        except MemoryTrouble:  # damaged, which the vault tells of, or deleted meanwhile: either way it cannot be quoted
+            return None
+        start, end = best_window(passage.text, self._findings.worth, self._query.window_tokens)
+        at = self._spot(conversation, entry, passage.text, start, end)
+        start, end = at.start, at.end
+        page = self._page_of(entry, start, passage)
+        is_page = entry.kind is EntryKind.PAGE and bool(page)
+        title = conversation.title
+        citation = Citation(
+            kind="page" if is_page else "entry",
+            ref=page if is_page else entry.id,
+            title=title,
+            conversation=entry.conversation,
+            speaker=entry.said_by,
+            time=entry.time,
+            place=at.cited,
+            page=page,
+        )
+        return Hit(
+            id=citation.ref,
+            kind=KNOWLEDGE if is_page and conversation.kind == KNOWN else entry.kind.value,
+            conversation=entry.conversation,
+            entry=entry.seq,
+            entry_id=entry.id,
+            time=entry.time,
+            role="" if is_page else entry.role.value,  # a file's words: nobody said them
+            speaker="" if is_page else entry.speaker,
+            score=found.score,
+            snippet=passage.text[start:end],
+            text_span=(start, end),
+            citation=citation,
+            trust=Trust.APPROXIMATE if at.read_by else passage.trust,
+            parts=found.parts,
+        )
+
+    def _spot(self, conversation: Conversation, entry: Entry, text: str, start: int, end: int) -> Spot:
+        """The snippet, and where in its file it stands if it is of a file that was added."""
+        if conversation.kind != KNOWN:
+            return Spot(start, end)
+        found = self._cold.read(lambda db: spots(db, conversation.seq, entry.seq, start, end))
+        return best_spot(text, found, self._findings.worth)
+
+    def _conversation(self, seq: int) -> Conversation:
+        if seq not in self._conversations:
+            self._conversations[seq] = self._cold.conversation_at(seq)
+        return self._conversations[seq]
+
+    def _page_of(self, entry: Entry, start: int, passage: Passage) -> str:
+        """The page on which the snippet begins; "" where the text is not in the archive."""
+        if len(passage.pages) < 2:
+            return passage.pages[0] if passage.pages else ""
+        rows = self._cold.read(lambda db: fetch(db, _PAGE_OF, (entry.seq, start)))
+        return str(rows[0][0]) if rows else passage.pages[0]
+
+
+def _folded(hits: Iterator[Hit], wanted: int) -> list[Hit]:
+    """The first so many hits that differ, and one more where there is one. The best of those that are alike stays."""
+    kept: list[tuple[Shingles, Hit, list[str]]] = []
+    for hit in hits:
+        ours = shingles(hit.snippet)
+        twin = next((like for theirs, _, like in kept if alike(ours, theirs)), None)
+        if twin is not None:
+            twin.append(hit.id)
+            continue
+        kept.append((ours, hit, []))
+        if len(kept) > wanted:
+            break
+    return [_with_like(hit, like) for _, hit, like in kept]
+
+
+def _with_like(hit: Hit, like: list[str]) -> Hit:
+    if not like:
+        return hit
+    return replace(hit, like=tuple(like))

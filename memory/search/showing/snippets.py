@@ -1,0 +1,154 @@
+"""Snippets: the part of a passage that answers best, from the beginning of a sentence or line to the end of one.
+
+best_window(text, {"warranti": 7.1, "boiler": 6.4}, tokens=200)  →  (1204, 1987)
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from memory.search.words.analyse import spans
+from models.tokens import estimate
+
+_LONG = 20_000  # characters: of a longer text only what lies around the question's words is analysed
+_AROUND = 1_500  # characters on each side of such a word
+_MOST_PLACES = 60
+_REPEAT = 0.1  # what a word's further occurrences in a window are worth
+_END = re.compile(r"\n+|[。！？；!?]+[”’」』）]*|[.!?…]+[\"')\]”’]*(?=\s)|(?<=[,;，、])(?=\s|[\u3400-\u9fff])")
+_CLAUSE = 160  # characters: a sentence is cut at its commas only when it is longer
+
+
+class Piece(Struct, frozen=True):
+    """A sentence, a line, or a part of a long one."""
+
+    start: int
+    end: int
+    tokens: int
+    terms: frozenset[str]
+
+
+def best_window(text: str, worth: Mapping[str, float], tokens: int = 200) -> tuple[int, int]:
+    """Where the best part stands, in characters; about so many tokens at most. `worth` are the question's terms."""
+    if len(text) <= tokens * 2 or (len(text) < tokens * 8 and estimate(text) <= tokens):
+        return _trimmed(text, 0, len(text))
+    best: tuple[float, int, int] = (-1.0, 0, 0)
+    for start, end in _regions(text, worth):
+        pieces = _pieces(text, start, end, worth, tokens)
+        score, first, last = _best_run(pieces, worth, tokens)
+        if score > best[0]:
+            first, last = _widened(pieces, first, last, tokens)
+            best = score, pieces[first].start, pieces[last].end
+    return _trimmed(text, best[1], best[2])
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    part = text[start:end].rstrip()
+    return start + len(part) - len(part.lstrip()), start + len(part)
+
+
+def _regions(text: str, worth: Mapping[str, float]) -> list[tuple[int, int]]:
+    """The parts of a long text where words of the question stand; its beginning where none does."""
+    if len(text) <= _LONG:
+        return [(0, len(text))]
+    needles = sorted((term[:5] if term.isascii() and term.isalpha() else term for term in worth), key=len, reverse=True)
+    by_worth = re.compile("|".join(map(re.escape, needles)) or "(?!)", re.IGNORECASE)
+    regions: list[tuple[int, int]] = []
+    for found in _rarest_first(text, by_worth):
+        start, end = max(0, found - _AROUND), min(len(text), found + _AROUND)
+        if regions and start <= regions[-1][1]:
+            regions[-1] = (regions[-1][0], end)
+        else:
+            regions.append((start, end))
+    return regions or [(0, min(len(text), 2 * _AROUND))]
+
+
+def _rarest_first(text: str, needles: re.Pattern[str]) -> list[int]:
+    """Where needles stand: those that occur seldom in the text say more, and go first when there are too many."""
+    places: dict[str, list[int]] = {}
+    for match in needles.finditer(text):
+        places.setdefault(match[0].lower(), []).append(match.start())
+    chosen: list[int] = []
+    for some in sorted(places.values(), key=len):
+        chosen.extend(some[: max(4, _MOST_PLACES - len(chosen))])
+    return sorted(chosen[:_MOST_PLACES])
+
+
+def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens: int) -> list[Piece]:
+    edges = _edges(text, start, end, tokens)
+    found: list[set[str]] = [set() for _ in edges[1:]]
+    for terms, at, _ in spans(text[start:end]):
+        if hits := worth.keys() & terms:
+            found[max(0, bisect_left(edges, start + at + 1) - 1)].update(hits)
+    return [
+        Piece(first, last, estimate(text[first:last]), frozenset(terms))
+        for first, last, terms in zip(edges, edges[1:], found, strict=False)
+    ]
+
+
+def _edges(text: str, start: int, end: int, tokens: int) -> list[int]:
+    """Where sentences and lines begin; a piece is never much longer than a quarter of the window."""
+    edges, last = [start], start
+    for match in _END.finditer(text, start, end):
+        at = match.end()
+        if match[0] or at - last >= _CLAUSE:
+            _cut(text, edges, last, at, tokens)
+            last = at
+    _cut(text, edges, last, end, tokens)
+    return edges
+
+
+def _cut(text: str, edges: list[int], start: int, end: int, tokens: int) -> None:
+    """Adds `end`, and before it edges within what is too long for one piece, at blanks where there are any."""
+    longest = max(40, tokens)
+    while end - start > 2 * longest:
+        blank = text.rfind(" ", start + longest // 2, start + longest)
+        start = blank + 1 if blank > 0 else start + longest
+        edges.append(start)
+    if end > edges[-1]:
+        edges.append(end)
+
+
+def _best_run(pieces: Sequence[Piece], worth: Mapping[str, float], tokens: int) -> tuple[float, int, int]:
+    """The run of pieces within the tokens that is worth most, the shortest of such: its worth, first and last piece."""
+    best, first, used = (-1.0, 0, 0), 0, 0
+    counts: dict[str, int] = {}
+    for last, piece in enumerate(pieces):
+        used += piece.tokens
+        for term in piece.terms:
+            counts[term] = counts.get(term, 0) + 1
+        while used > tokens and first < last:
+            used -= pieces[first].tokens
+            _let_go(counts, pieces[first].terms)
+            first += 1
+        score = sum(worth[term] * (1 + _REPEAT * min(count - 1, 5)) for term, count in counts.items())
+        if score > best[0] + 1e-9:
+            best = score, first, last
+    score, first, last = best
+    while first < last and not pieces[first].terms:
+        first += 1
+    return score, first, last
+
+
+def _let_go(counts: dict[str, int], terms: Iterable[str]) -> None:
+    for term in terms:
+        if counts[term] == 1:
+            del counts[term]
+        else:
+            counts[term] -= 1
+
+
+def _widened(pieces: Sequence[Piece], first: int, last: int, tokens: int) -> tuple[int, int]:
+    """What follows and what comes before, turn by turn, as far as the tokens reach."""
+    used = sum(piece.tokens for piece in pieces[first : last + 1])
+    while True:
+        grown = False
+        if last + 1 < len(pieces) and used + pieces[last + 1].tokens <= tokens:
+            last, grown = last + 1, True
+            used += pieces[last].tokens
+        if first > 0 and used + pieces[first - 1].tokens <= tokens:
+            first, grown = first - 1, True
+            used += pieces[first].tokens
+        if not grown:
+            return first, last

@@ -1,0 +1,1 @@
+"""From text to the terms that it is found by."""

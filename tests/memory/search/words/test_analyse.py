@@ -1,0 +1,103 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.search.words.analyse import analyse, spans, unpack, words
+from memory.search.words.stem import stem
+
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("She went to buy shoes and bought them", "she go to buy shoe and buy them"),
+        ("Caroline's children don't lie", "carolin child do lie"),
+        ("ＡＢＣ Café ﬁle STRASSE straße", "abc cafe file strass strass"),
+        ("使用Python3开发", "使用 python3 python 3 开发"),
+        ("猫", "猫"),
+        ("ｶﾞラス", "ガラ ラス"),
+        ("हिन्दी में", "हिन्दी में"),
+        ("src/http_client.py", "src/http_client.py src http client py"),
+        ("getHTTPResponse", "gethttprespons get http respons"),
+        ("v3.51.3 and 3.51", "3.51 3.51.3 and 3.51"),
+        ("2026-03-09", "2026-03-09 2026 3 9"),
+        ("commit d36ef81a", "commit d36ef81a"),
+        ("e-mail email", "email e mail email"),
+        ("and/or 1,234 5th", "and or 1234 5"),
+        ("C++ C# c", "c++ c# c"),
+        ("https://www.example.org/a_b?q=1.", "example.org/a_b?q=1 example.org exampl org a b q 1"),
+        ("ann@example.org", "ann@example.org ann exampl org"),
+        ("", ""),
+    ],
+)
+def test_text_becomes_the_terms_that_it_is_found_by(text: str, terms: str) -> None:
+    assert set(words(text)) == set(terms.split())
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        # the worked examples of the algorithm's own page, snowballstem.org/algorithms/english/stemmer.html
+        ("consigned", "consign"),
+        ("consistency", "consist"),
+        ("consolation", "consol"),
+        ("knightly", "knight"),
+        ("knackeries", "knackeri"),
+        ("knotted", "knot"),
+        ("hopping", "hop"),
+        ("hoping", "hope"),
+        ("generously", "generous"),
+        ("cries", "cri"),
+        ("ties", "tie"),
+        ("gas", "gas"),
+        ("this", "this"),
+        ("dying", "die"),
+        ("organizations", "organiz"),
+        ("happily", "happili"),
+        ("archaeologist", "archaeolog"),
+        ("skies", "sky"),
+        ("women", "woman"),
+        ("went", "go"),
+        ("understood", "understand"),
+    ],
+)
+def test_words_get_the_stem_that_the_published_algorithm_gives(word: str, expected: str) -> None:
+    assert stem(word) == expected
+
+
+def test_the_speaker_is_a_term_too() -> None:
+    assert unpack(analyse("I like tea", "Ann").packed) == {"ann": 1, "i": 1, "like": 1, "tea": 1}
+
+
+def test_length_counts_repeats_and_counts_stop_at_a_byte() -> None:
+    terms = analyse("tea " * 1000)
+    assert terms.length == 1000
+    assert unpack(terms.packed) == {"tea": 255}
+
+
+@given(st.text())
+def test_packing_keeps_every_term(text: str) -> None:
+    found = words(text)
+    assert unpack(analyse(text).packed) == {term: min(found.count(term), 255) for term in set(found)}
+
+
+@given(st.text())
+def test_analysing_is_the_same_each_time(text: str) -> None:
+    assert analyse(text) == analyse(text)
+
+
+@given(st.text(st.characters(codec=None)))
+def test_no_text_breaks_it_and_spans_lie_within(text: str) -> None:
+    for terms, start, end in spans(text):
+        assert 0 <= start < end <= len(text)
+        assert all("\n" not in term and "\0" not in term for term in terms)
+
+
+def test_a_line_of_a_million_letters_takes_no_longer_than_other_text() -> None:
+    began = time.process_time()
+    for text in ("a" * 1_000_000, "a." * 500_000, "aB" * 500_000, "1" * 1_000_000, "'" * 1_000_000):
+        analyse(text)
+    assert time.process_time() - began < 8
