@@ -36,7 +36,7 @@ def test_a_note_that_a_hand_changed_is_quoted_as_it_stands(memory: Memory) -> No
 
 def test_a_note_that_goes_while_it_is_found_is_no_longer_exact(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.hot.remember(clear("The boiler's service is on Tuesday"))
-    search = memory.search.asking.query
+    search = memory.search.query
 
     def searched_then_removed(query: Query) -> Results:
         results = search(query)
