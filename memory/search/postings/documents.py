@@ -69,6 +69,18 @@ class Documents:
             document = at if at < len(rows) and rows[at] == entry else NONE
         return document if document != NONE and self["alive"][document] else NONE
 
+    def rows_of(self, entries: Column) -> Column:
+        """The living document of each of some entries (i8, any order), NONE where there is none."""
+        rows = self["entry"][: self.sorted_rows]
+        found = np.full(len(entries), NONE, "i8")
+        if len(rows):
+            at = np.minimum(np.searchsorted(rows, entries), len(rows) - 1)
+            found = np.where(rows[at] == entries, at, NONE)
+        if self._later:
+            later = np.array([self._later.get(entry, NONE) for entry in entries.tolist()], "i8")
+            found = np.where(later == NONE, found, later)
+        return np.where((found != NONE) & (self["alive"][found] == 1), found, NONE) if self.count else found
+
     def put(self, row: TermsRow) -> int:
         """A new document for the row's entry, in the place of the one it had."""
         old, new = self.find(row.entry), self.count

@@ -1,5 +1,6 @@
 """The documents' links and counts, against a plain list of what is there."""
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,8 @@ def test_links_and_counts_are_those_of_what_is_there(deeds: list[tuple[str, int]
                 documents, standing = merge(documents, standing, recent)
                 recent = Recent()
     assert {entry for entry in range(9) if documents.find(entry) != NONE} == there.keys()
+    asked = [8, 3, 0, 1, 2, 99, 5, 4, 6, 7]
+    assert documents.rows_of(np.array(asked)).tolist() == [documents.find(entry) for entry in asked]
     assert (documents.living, documents.words) == (len(there), sum(there.values()))
     for entry in there:
         talk = sorted(other for other in there if other % 3 == entry % 3)
