@@ -63,7 +63,9 @@ class Hit(Struct, frozen=True, kw_only=True):
 
     `entry` is its seq in the cold store, `note` its id in the hot memory; the other is None. `score` is from 0 to 1.
     `text_span` is where the snippet stands in the whole passage, in characters. `like` are the ids of hits that say the
-    same and were folded into this one. `parts` says what the score is made of, where the query asked for it.
+    same and were folded into this one. `superseded_by` is the id of a newer hit that says otherwise. `marks` are where
+    the question's words stand in the snippet, in characters. `parts` says what the score is made of, where the query
+    asked for it.
     """
 
     id: str
@@ -81,6 +83,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     citation: Citation
     trust: Trust
     like: tuple[str, ...] = ()
+    superseded_by: str = ""
+    marks: tuple[tuple[int, int], ...] = ()
     parts: dict[str, float] = {}
 
 
