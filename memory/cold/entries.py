@@ -1,6 +1,6 @@
 """What the cold store holds: conversations, and the entries that make their trees."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ class EntryKind(StrEnum):
     TOOL_CALL = "tool_call"
     TOOL_RESULT = "tool_result"
     SUMMARY = "summary"
+    OBSERVATION = "observation"  # a structured note made of a tool's output or a stretch of talk
     PAGE = "page"  # the text of one page of an archived file
 
 
@@ -91,9 +92,19 @@ class Terms(Protocol):
     @property
     def length(self) -> int: ...
 
+    @property
+    def analyser(self) -> str:
+        """Which version of the analyser found them."""
+        ...
 
-Analyse = Callable[[str, str], Terms]
-"""(text, speaker) to terms; passed in, so that the store need not know how words are found."""
+
+class Analyse(Protocol):
+    """An entry's text, speaker and meta to its terms; passed in, so that the store need not know how words are found.
+
+    Of meta only what an entry is marked with is looked at: `type`, `concepts` and `files`.
+    """
+
+    def __call__(self, text: str, speaker: str, meta: Mapping[str, Any] | None = None, /) -> Terms: ...
 
 
 class Branch(Struct, frozen=True):

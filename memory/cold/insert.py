@@ -1,7 +1,8 @@
 """Adding rows, within a transaction that the caller holds (`ColdStore.write` gives one)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 import apsw
 
@@ -77,7 +78,7 @@ def insert_entry(
     seal = seal_of((draft.conversation, name, parent, *spoken, ms, *what))
     run(connection, "INSERT INTO seals (entry, seal) VALUES (?, ?)", (seq, seal))
     if complete:
-        put_terms(connection, seq, draft.text, draft.speaker, analyse)
+        put_terms(connection, seq, draft.text, draft.speaker, analyse, draft.meta)
     note_change(connection, "add", [seq])
     run(
         connection,
@@ -87,13 +88,15 @@ def insert_entry(
     return entry_at(connection, seq)
 
 
-def put_terms(connection: apsw.Connection, seq: int, text: str, speaker: str, analyse: Analyse) -> None:
+def put_terms(  # noqa: PLR0917 — the entry's own, and what finds its words
+    connection: apsw.Connection, seq: int, text: str, speaker: str, analyse: Analyse, meta: Mapping[str, Any]
+) -> None:
     """The entry's row of terms, new or anew."""
-    terms = analyse(text, speaker)
+    terms = analyse(text, speaker, meta)
     run(
         connection,
-        "INSERT OR REPLACE INTO terms (entry, terms, length) VALUES (?, ?, ?)",
-        (seq, terms.packed, terms.length),
+        "INSERT OR REPLACE INTO terms (entry, terms, length, analyser) VALUES (?, ?, ?, ?)",
+        (seq, terms.packed, terms.length, terms.analyser),
     )
 
 

@@ -40,8 +40,8 @@ def put_facts(db: apsw.Connection, facts: Facts, terms: Mapping[int, Terms]) -> 
     for (_, fields), seq in zip(entries, added, strict=True):
         _parent(db, fields, seq, numbers)
         if (found := terms.get(fields["seq"])) is not None:
-            sql = "INSERT OR REPLACE INTO terms (entry, terms, length) VALUES (?, ?, ?)"
-            run(db, sql, (seq, found.packed, found.length))
+            sql = "INSERT OR REPLACE INTO terms (entry, terms, length, analyser) VALUES (?, ?, ?, ?)"
+            run(db, sql, (seq, found.packed, found.length, found.analyser))
     seal_rows(db, added)
     note_change(db, "change", [seq for seq in added if seq not in numbers.made])
     note_change(db, "add", [seq for seq in added if seq in numbers.made])

@@ -8,18 +8,20 @@ and are split as well. What is stored was made by one ANALYSER: a change of what
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import Any
 
 from memory.search.words.fold import LONGEST, fold
 from memory.search.words.identifiers import parts_of
+from memory.search.words.marks import marks
 from memory.search.words.packing import Terms, pack, unpack
 from memory.search.words.scripts import MARKS, UNSPACED
 from memory.search.words.stem import stem
 
-__all__ = ["ANALYSER", "Terms", "analyse", "spans", "terms", "terms_of", "unpack", "words"]
+__all__ = ["ANALYSER", "Terms", "analyse", "spans", "terms", "terms_of", "unpack", "version", "words"]
 
-ANALYSER = 1
+ANALYSER = 2
 
 _LETTER = rf"(?:[^\W{UNSPACED}]|[{MARKS}])"
 TOKEN = re.compile(
@@ -31,9 +33,15 @@ TOKEN = re.compile(
 """A token of a text as it stands. `unspaced` is a run without spaces; `word` may have joints within."""
 
 
-def analyse(text: str, speaker: str = "") -> Terms:
-    """The terms of a text and of who said it."""
-    return pack(terms(f"{speaker}\n{text}" if speaker else text))
+def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> Terms:
+    """The terms of a text and of who said it, and what it is marked with: by `meta`, and by what stands in the text."""
+    words = terms(f"{speaker}\n{text}" if speaker else text)
+    return pack(words, version(), marks(text, speaker, meta))
+
+
+def version() -> str:
+    """What found the terms, as it stands in their rows: the number ANALYSER."""
+    return str(ANALYSER)
 
 
 def words(text: str) -> list[str]:

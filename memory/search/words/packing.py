@@ -12,18 +12,20 @@ MOST = 255
 
 
 class Terms(Struct, frozen=True):
-    """An entry's terms as they are stored. `length` counts repeats."""
+    """An entry's terms as they are stored. `length` counts repeats; `analyser` is the version that found them."""
 
     packed: bytes
     length: int
+    analyser: str = ""
 
 
-def pack(terms: Iterable[str]) -> Terms:
-    """The terms of one entry, with repeats, in any order."""
-    counts = sorted(Counter(terms).items())
+def pack(terms: Iterable[str], analyser: str = "", marks: Iterable[str] = ()) -> Terms:
+    """The terms of one entry, with repeats, in any order. Its marks stand among them, and do not count as words."""
+    words = Counter(terms)
+    counts = sorted({**words, **dict.fromkeys(marks, 1)}.items())
     names = "\n".join(term for term, _ in counts).encode("utf-8", "surrogatepass")
     numbers = bytes(min(count, MOST) for _, count in counts)
-    return Terms(names + b"\0" + numbers if counts else b"", sum(count for _, count in counts))
+    return Terms(names + b"\0" + numbers if counts else b"", words.total(), analyser)
 
 
 def split(packed: bytes) -> tuple[list[bytes], bytes]:

@@ -17,9 +17,10 @@ class FakeTerms(Struct, frozen=True):
 
     packed: bytes
     length: int
+    analyser: str = "fake"
 
 
-def fake_analyse(text: str, speaker: str) -> FakeTerms:
+def fake_analyse(text: str, speaker: str, _meta: object = None, /) -> FakeTerms:
     words = text.split()
     return FakeTerms(f"{speaker} {' '.join(words[:3])}".encode("utf-8", "replace"), len(words))
 

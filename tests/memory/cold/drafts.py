@@ -14,9 +14,10 @@ from models.messages import Role
 class FakeTerms(Struct, frozen=True):
     packed: bytes
     length: int
+    analyser: str = "fake"
 
 
-def fake_analyse(text: str, speaker: str = "") -> FakeTerms:
+def fake_analyse(text: str, speaker: str = "", _meta: object = None, /) -> FakeTerms:
     """The words as they stand: enough to see that they were stored."""
     words = f"{speaker} {text}".split()
     return FakeTerms(" ".join(words)[:200].encode("utf-8", "surrogatepass"), len(words))
