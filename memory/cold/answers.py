@@ -158,7 +158,7 @@ def settle(
     put_text(connection, seq, text)
     run(connection, "UPDATE entries SET complete = ?, meta = ? WHERE seq = ?", (int(complete), from_meta(meta), seq))
     seal_rows(connection, [seq])
-    put_terms(connection, seq, text, entry.speaker, analyse)
+    put_terms(connection, seq, text, entry.speaker, analyse, meta)
     note_change(connection, "change", [seq])
     if usage is not None:
         put_usage(connection, seq, usage, model, ms)

@@ -16,6 +16,15 @@ def to_meta(column: bytes | None) -> dict[str, Any]:
     return cast(dict[str, Any], json.loads(column)) if column else {}
 
 
+def readable_meta(column: bytes | str | None) -> dict[str, Any]:
+    """The same of a column that may be damaged: {} where it is no JSON object."""
+    try:
+        found: object = json.loads(column) if column else {}
+    except ValueError:
+        return {}
+    return cast(dict[str, Any], found) if isinstance(found, dict) else {}
+
+
 def from_parts(parts: tuple[Part, ...]) -> bytes | None:
     return _encode(parts) if parts else None
 

@@ -43,4 +43,4 @@ def insert_page_entries(
 
 
 def _ready(terms: Terms) -> Analyse:
-    return lambda _text, _speaker: terms
+    return lambda _text, _speaker, _meta=None: terms

@@ -33,6 +33,7 @@ from memory.archive.passage import PageRow
 from memory.archive.read.reading import read_picture
 from memory.cold import ColdStore
 from memory.cold.bodies import unpack
+from memory.cold.columns import readable_meta
 from memory.cold.entries import Terms
 from memory.cold.sql import fetch, first
 from memory.errors import MemoryTrouble
@@ -260,7 +261,7 @@ class Adopter:
         for key, fields in put.items():
             if key[0] == "entry" and all(span[2] in texts for span in fields["spans"]):
                 text = "".join(texts[page][at : at + length] for _, length, page, at in fields["spans"])
-                found[fields["seq"]] = self._cold.analyse(text, fields["speaker"])
+                found[fields["seq"]] = self._cold.analyse(text, fields["speaker"], readable_meta(fields["meta"]))
         return found
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import apsw
 from msgspec import Struct
@@ -43,6 +44,7 @@ from memory.archive.packs.strangers import SUFFIX as PACK
 from memory.archive.packs.strangers import stranger_names
 from memory.cold import ColdStore, Problem
 from memory.cold.bodies import unpack
+from memory.cold.columns import readable_meta
 from memory.cold.insert import note_change, put_terms
 from memory.cold.mending import Elsewhere, mend_rows
 from memory.cold.sql import fetch
@@ -172,25 +174,25 @@ class _Work:
 
     def terms_from_texts(self) -> None:
         """An entry that search cannot find, for want of terms, gets them from its text."""
-        sql = """SELECT e.seq, e.body, e.packed, e.chars, e.speaker FROM entries e
+        sql = """SELECT e.seq, e.body, e.packed, e.chars, e.speaker, e.meta FROM entries e
                  WHERE e.seq NOT IN (SELECT entry FROM terms) AND e.seq NOT IN (SELECT entry FROM answers)"""
         bare = self._cold.read(lambda db: fetch(db, sql))
         if not bare:
             return
         known = self._cold.read(indexed)
         texts = Texts(self._storage, known)
-        found: dict[int, tuple[str, str]] = {}
-        for seq, body, packed, chars, speaker in bare:
+        found: dict[int, tuple[str, str, dict[str, Any]]] = {}
+        for seq, body, packed, chars, speaker, meta in bare:
             fact = known.get(("entry", str(seq)))
             with suppress(Damaged):
                 text = unpack(body, packed, chars) if body is not None else texts.of(fact) if fact else None
                 if text is not None:
-                    found[seq] = (text, speaker)
+                    found[seq] = (text, speaker, readable_meta(meta))
         self._damages.keep_database(self._cold)
 
         def transaction(db: apsw.Connection) -> None:
-            for seq, (text, speaker) in found.items():
-                put_terms(db, seq, text, speaker, self._cold.analyse)
+            for seq, (text, speaker, meta) in found.items():
+                put_terms(db, seq, text, speaker, self._cold.analyse, meta)
             note_change(db, "change", found)
             seal(db, self._storage, _packs(db))
 

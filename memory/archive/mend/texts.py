@@ -10,6 +10,7 @@ from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import Storage
 from memory.archive.read.reading import read_picture
 from memory.cold import ColdStore
+from memory.cold.columns import readable_meta
 from memory.cold.entries import Terms
 from memory.errors import MemoryTrouble
 
@@ -28,7 +29,7 @@ class Texts:
     def terms_of(self, cold: ColdStore, entry: Fields) -> Terms | None:
         """The entry's terms; None where its text cannot be read to the letter."""
         text = self.of(entry)
-        return None if text is None else cold.analyse(text, entry["speaker"])
+        return None if text is None else cold.analyse(text, entry["speaker"], readable_meta(entry["meta"]))
 
     def of(self, entry: Fields) -> str | None:
         """The entry's text, where it has the hash that the fact says."""

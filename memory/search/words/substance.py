@@ -6,6 +6,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from memory.search.words.analyse import words
+from memory.search.words.marking import MARK
 from memory.search.words.weak import is_weak
 
 _CHINESE = (
@@ -46,4 +47,6 @@ def _name_says(speaker: str) -> int:
 @lru_cache(maxsize=1 << 16)
 def _judged(term: bytes) -> tuple[bool, bool]:
     word = term.decode("utf-8", "surrogatepass")
+    if word.startswith(MARK):
+        return True, False  # what the entry is marked with: nobody said it
     return is_weak(word), is_asking(word)
