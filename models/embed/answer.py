@@ -1,0 +1,69 @@
+"""The body of `/v1/embeddings`, both ways. Pure: bytes in, bytes out, or a sentence."""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from models.chat.failures import error_of, short
+from models.embed.errors import EmbedError, bad_vector_of_text, bad_vectors
+
+
+class Row(Struct, frozen=True):
+    embedding: list[float | None] | str
+    index: int | None = None
+
+
+class Answer(Struct, frozen=True):
+    data: list[Row]
+
+
+def request_body(model: str, texts: Sequence[str], dimensions: int = 0) -> bytes:
+    """`dimensions` 0 leaves their number to the model. A lone surrogate, which UTF-8 cannot carry, becomes a mark."""
+    said = [text.encode("utf-8", "replace").decode() for text in texts]
+    body: dict[str, object] = {"model": model, "input": said, "encoding_format": "float"}
+    if dimensions:
+        body["dimensions"] = dimensions
+    return msgspec.json.encode(body)
+
+
+def read_answer(body: bytes, count: int, who: str) -> NDArray[np.float64]:
+    """(count, d), in the order of the texts. Raises EmbedError with what is wrong about it."""
+    try:
+        answer = msgspec.json.decode(body, type=Answer)
+    except msgspec.ValidationError:
+        raise _no_vectors(body, who) from None
+    except msgspec.DecodeError:
+        shown = short(body[:300].decode("utf-8", "replace")) or "nothing"
+        raise bad_vectors(who, f"answered with something that is no JSON: {shown}") from None
+    rows = _in_order(answer.data, count, who)
+    lengths = {len(row) for row in rows}
+    if len(lengths) != 1 or not min(lengths):
+        raise bad_vectors(who, f"gave vectors of different lengths ({', '.join(map(str, sorted(lengths)))} numbers)")
+    if any(number is None for row in rows for number in row):
+        raise bad_vector_of_text(who, "gave a vector with numbers that are none (null)")
+    return np.array(rows, np.float64)
+
+
+def _in_order(rows: Sequence[Row], count: int, who: str) -> list[list[float | None]]:
+    if len(rows) != count:
+        raise bad_vectors(who, f"gave {len(rows):,} vectors for {count:,} texts")
+    if all(row.index is None for row in rows):
+        ordered = list(rows)
+    else:
+        ordered = sorted(rows, key=lambda row: -1 if row.index is None else row.index)
+        if [row.index for row in ordered] != list(range(count)):
+            raise bad_vectors(who, "numbered its vectors in a way that says not which text is whose")
+    found = [row.embedding for row in ordered if isinstance(row.embedding, list)]
+    if len(found) != count:
+        raise bad_vectors(who, "gave its vectors as text (base64), though numbers were asked for")
+    return found
+
+
+def _no_vectors(body: bytes, who: str) -> EmbedError:
+    code, said = error_of(body)
+    if body.lstrip().startswith(b"{") and b'"error"' in body:
+        return bad_vectors(who, f"answered with an error: {short(f'{code} {said}'.strip())}")
+    return bad_vectors(who, f"answered with JSON that holds no vectors: {short(body[:300].decode('utf-8', 'replace'))}")

@@ -1,0 +1,88 @@
+"""What the folder of an embedding model says of itself, in the files that sentence-transformers writes.
+
+`1_Pooling/config.json` says which hidden states make the vector, `sentence_bert_config.json` how much text the model
+was made for, `config_sentence_transformers.json` what it wants before a question. What is not said is as most models
+have it: the mean of all tokens, 512 of them, nothing before.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from msgspec import Struct
+
+from models.embed.settings import EmbedSettings
+
+Json = dict[str, Any]
+Pooling = Literal["mean", "first", "last"]
+MOST_TOKENS = 512  # passages are of 200 and less
+_SAMPLE = 65_536  # bytes of each end of a file that tell it from another
+
+
+class Recipe(Struct, frozen=True, kw_only=True):
+    """How a text becomes a vector here."""
+
+    pooling: Pooling = "mean"
+    most_tokens: int = MOST_TOKENS
+    pad: int = 0
+    query_prefix: str = ""
+    text_prefix: str = ""
+
+
+def recipe_of(folder: Path, settings: EmbedSettings) -> Recipe:
+    """By the folder's own word; a prefix that a person set goes before it."""
+    config = read_json(folder / "config.json")
+    prompts = _object(read_json(folder / "config_sentence_transformers.json").get("prompts"))
+    query = next((str(prompts[key]) for key in ("query", "search_query") if prompts.get(key)), "")
+    text = next((str(prompts[key]) for key in ("document", "passage", "search_document") if prompts.get(key)), "")
+    return Recipe(
+        pooling=_pooling(read_json(folder / "1_Pooling" / "config.json"), config),
+        most_tokens=_most_tokens(folder, config),
+        pad=config["pad_token_id"] if isinstance(config.get("pad_token_id"), int) else 0,
+        query_prefix=query if settings.query_prefix is None else settings.query_prefix,
+        text_prefix=text if settings.text_prefix is None else settings.text_prefix,
+    )
+
+
+def fingerprint(paths: list[Path], recipe: Recipe, settings: EmbedSettings) -> str:
+    """12 hex digits: of the files' sizes and ends (a whole checkpoint takes seconds), and of how they are used."""
+    digest = hashlib.sha256(f"{recipe} {settings.dimensions}".encode())
+    for path in paths:
+        with path.open("rb") as file:
+            size = path.stat().st_size
+            digest.update(f"{path.name} {size}".encode() + file.read(_SAMPLE))
+            file.seek(max(0, size - _SAMPLE))
+            digest.update(file.read(_SAMPLE))
+    return digest.hexdigest()[:12]
+
+
+def read_json(path: Path) -> Json:
+    """The object in a file; empty where there is none."""
+    try:
+        return _object(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def _pooling(said: Json, config: Json) -> Pooling:
+    if said.get("pooling_mode_cls_token"):
+        return "first"
+    if said.get("pooling_mode_lasttoken"):
+        return "last"
+    return "last" if not said and "CausalLM" in str(config.get("architectures")) else "mean"
+
+
+def _most_tokens(folder: Path, config: Json) -> int:
+    said = read_json(folder / "sentence_bert_config.json").get("max_seq_length")
+    places = config.get("max_position_embeddings")
+    bounds = [MOST_TOKENS]
+    if isinstance(said, int) and said > 0:
+        bounds.append(said)
+    if isinstance(places, int) and places > 2:
+        bounds.append(places - 2 if "roberta" in str(config.get("model_type")) else places)
+    return min(bounds)
+
+
+def _object(value: object) -> Json:
+    return cast("Json", value) if isinstance(value, dict) else {}

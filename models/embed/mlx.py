@@ -1,0 +1,131 @@
+"""Vectors from a model on this machine through mlx, on the mlx thread, behind chat and OCR.
+
+A folder, or a hub name that is in the local cache; nothing is fetched. BERT and XLM-RoBERTa are our own few lines,
+anything else is mlx-lm's (Qwen3-Embedding).
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foundation.installing import install_extra
+from models.chat.mlx_files import find_folder
+from models.embed.errors import EmbedError
+from models.embed.folder import fingerprint, read_json, recipe_of
+from models.embed.settings import EmbedSettings
+from models.errors import MissingLibrary
+from models.mlx_thread import MlxThread, Work, mlx_thread
+
+if TYPE_CHECKING:
+    from models.embed.port import Vectors
+    from models.embed.tokens import Batch, TextTokens
+
+AT_ONCE = 8  # texts a job: a chat that begins waits for no more than these
+
+
+class MlxEmbedder:
+    """An Embedder of a folder. Raises EmbedError where there is none."""
+
+    remote = False
+
+    def __init__(self, name: str, settings: EmbedSettings, thread: MlxThread | None = None) -> None:
+        folder = find_folder(name)
+        if folder is None:
+            raise EmbedError(
+                "No such model here",
+                f"`{name}` is no folder with a config.json, and not in the local cache of Hugging Face's hub.",
+                f"Nothing is downloaded without your word: `hf download {name}` fetches it.",
+            )
+        self._called = name
+        self._folder = folder
+        self._settings = settings
+        self._recipe = recipe_of(folder, settings)
+        files = [path for path in (*sorted(folder.glob("*.safetensors")), folder / "tokenizer.json") if path.is_file()]
+        self.name = f"mlx:{Path(name).name} {fingerprint(files, self._recipe, settings)}"
+        self._thread = thread or mlx_thread()
+        self._tokens: TextTokens | None = None
+        self._model: Callable[[Any, Any], Any] | None = None  # touched on the mlx thread alone
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> "Vectors":
+        import numpy as np
+
+        from models.embed.tokens import TextTokens
+        from models.embed.unit import to_unit
+
+        if not texts:
+            return np.zeros((0, self._settings.dimensions), np.float32)
+        if self._tokens is None:
+            self._tokens = TextTokens(self._folder, self._recipe)
+        prefix = self._recipe.query_prefix if query else self._recipe.text_prefix
+        rows: list[Any] = [None] * len(texts)
+        for batch in self._tokens.batches([prefix + text for text in texts], AT_ONCE):
+            job = self._thread.run(Work.EMBEDDING, lambda batch=batch: self._run(batch))
+            for row, vector in zip(batch.rows, self._awaited(job, query=query), strict=True):
+                rows[row] = vector
+        return to_unit(np.stack(rows), f"`{self._called}`", self._settings.dimensions)
+
+    def close(self) -> None:
+        if self._model is not None:
+            self._thread.run(Work.EMBEDDING, self._let_go).result()
+
+    def _awaited(self, job: "Future[Any]", *, query: bool) -> Any:
+        """A question waits no longer than its asker does: a chat may have the thread."""
+        seconds = self._settings.query_timeout if query else None
+        try:
+            return job.result(seconds)
+        except TimeoutError:
+            job.cancel()
+            said = (
+                f"`{self._called}` gave no vector within {seconds:g} s: a chat, or the model's loading, has the thread."
+            )
+            raise EmbedError("No vector came", said, "It is asked again later.", passing=True) from None
+
+    def _let_go(self) -> None:
+        self._model = None
+
+    # From here on: the mlx thread.
+
+    def _run(self, batch: "Batch") -> Any:
+        """(rows, dimensions), raw."""
+        import importlib
+
+        from models.embed.tokens import pooled
+
+        model = self._loaded()
+        try:
+            import numpy as np
+
+            mx: Any = importlib.import_module("mlx.core")
+            states = model(mx.array(batch.ids.astype(np.int32)), mx.array(batch.mask.astype(np.int32)))
+            return pooled(np.array(states, np.float32), batch.mask, self._recipe)
+        except (RuntimeError, ValueError, KeyError, MemoryError) as error:
+            raise EmbedError("The model failed", f"`{self._called}`: {type(error).__name__}: {error}") from error
+
+    def _loaded(self) -> Callable[[Any, Any], Any]:
+        if self._model is None:
+            os.environ.setdefault("HF_HUB_OFFLINE", "1")
+            from models.embed.mlx_encoder import KNOWN, Decoder, Encoder
+
+            kind = read_json(self._folder / "config.json").get("model_type")
+            try:
+                self._model = (Encoder if kind in KNOWN else Decoder)(self._folder)
+            except ImportError as error:
+                raise _missing(error) from error
+            except Exception as error:  # a checkpoint may be broken in any way
+                raise EmbedError(
+                    "The model cannot be loaded",
+                    f"`{self._called}`: {type(error).__name__}: {error}",
+                    "Look whether the folder is whole.",
+                ) from error
+        return self._model
+
+
+def _missing(error: ImportError) -> MissingLibrary:
+    if sys.platform == "win32":
+        hint = "mlx-lm has no build for Windows: use Ollama, LM Studio, llama.cpp or onnx."
+    else:
+        hint = f"Install it with: {install_extra('mlx')}"
+    return MissingLibrary("mlx is not installed", f"A model of mlx needs the library mlx-lm ({error}).", hint)

@@ -1,0 +1,34 @@
+"""From a name to an embedder. Light: nothing is imported or asked before the first text."""
+
+from collections.abc import Mapping
+
+from models.chat.spec import address_of, key_of
+from models.embed.port import Embedder
+from models.embed.settings import EmbedSettings
+from models.embed.spec import parse_embedder
+from models.settings import ModelSettings
+
+
+def open_embedder(
+    name: str, *, settings: EmbedSettings, models: ModelSettings, env: Mapping[str, str]
+) -> Embedder | None:
+    """The embedder of this name; None for `none`. Raises Misuse for a name that is none, EmbedError where a folder
+    is not there."""
+    spec = parse_embedder(name)
+    if spec is None:
+        return None
+    match spec.provider:
+        case "onnx":
+            from models.embed.onnx import OnnxEmbedder
+
+            return OnnxEmbedder(spec.name, settings)
+        case "mlx":
+            from models.embed.mlx import MlxEmbedder
+
+            return MlxEmbedder(spec.name, settings)
+        case _:
+            from models.embed.server import ServerEmbedder
+
+            return ServerEmbedder(
+                spec, address=address_of(spec, env), key=key_of(spec, env), settings=settings, models=models
+            )

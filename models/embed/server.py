@@ -1,0 +1,198 @@
+"""Vectors from any server that speaks OpenAI's `/v1/embeddings`: Ollama, LM Studio, llama.cpp, OpenAI.
+
+Text goes to the address that the configuration names, and nowhere else. A question's asker waits for
+`embed.query_timeout` and asks once; a batch waits for `embed.timeout`, and a busy server is asked again.
+"""
+
+import asyncio
+import re
+import threading
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import Future
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec.structs import replace
+
+from models.chat.failures import Broken, Place
+from models.chat.patience import LOADING_WAIT, pause
+from models.chat.port import Failed
+from models.chat.spec import Spec, is_loopback
+from models.chat.transport import Transport
+from models.embed.errors import EmbedError, bad_vectors
+from models.embed.settings import EmbedSettings
+from models.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from models.embed.port import Vectors
+
+T = TypeVar("T")
+
+LARGEST_ANSWER = 256 * 1024 * 1024  # bytes: 2,048 vectors of 4,096 numbers are some 180 MB
+_PASSING = frozenset({"refused", "timed_out", "rate_limited", "server_error", "cut_off"})
+_TOO_LARGE = re.compile(r"too (large|long)|exceeds? (the )?(maximum|context)", re.IGNORECASE)  # llama.cpp's is a 500
+_HINTS = {
+    "refused": "Start the server; vectors are made when it answers again, and until then words find what is sought.",
+    "timed_out": "It is asked again later. A model that loads for long: embed.query_timeout and embed.timeout.",
+    "too_large": "The entry is found by its words.",
+    "rate_limited": "It is asked again later.",
+    "server_error": "It is asked again later; if it stays so, look at the server's log.",
+    "bad_request": "This may be a model that makes no embeddings.",
+}
+
+
+class ServerEmbedder:
+    """An Embedder over HTTP; it has a thread of its own, which begins with the first text."""
+
+    def __init__(self, spec: Spec, *, address: str, key: str, settings: EmbedSettings, models: ModelSettings) -> None:
+        self._spec = spec
+        self._settings = settings
+        self._place = Place(spec.provider, spec.name, address, f"PALIMPSEST_{spec.provider.upper()}_KEY")
+        self._patience = replace(models, first_byte_timeout=settings.timeout, stall_timeout=settings.timeout)
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._transport = Transport(self._place, self._patience, headers)
+        self._loop = _Loop()
+
+    @property
+    def name(self) -> str:
+        """The model, wherever it is served: it moves to another port with its vectors."""
+        settings = self._settings
+        cut = f" cut to {settings.dimensions}" if settings.dimensions else ""
+        return f"server:{self._spec.name}{cut} {settings.query_prefix or ''}|{settings.text_prefix or ''}"
+
+    @property
+    def remote(self) -> bool:
+        return not is_loopback(self._place.address)
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> "Vectors":
+        import numpy as np
+
+        from models.embed.unit import to_unit
+
+        if not texts:
+            return np.zeros((0, self._settings.dimensions), np.float32)
+        prefix = (self._settings.query_prefix if query else self._settings.text_prefix) or ""
+        said = [prefix + text for text in texts]
+        if query:
+            raw = self._loop.run(self._at_once(said))
+        else:
+            raw = np.concatenate(
+                [
+                    self._loop.run(self._patiently(said[start : start + self._settings.batch]))
+                    for start in range(0, len(said), self._settings.batch)
+                ]
+            )
+        return to_unit(raw, str(self._place), self._settings.dimensions)
+
+    def close(self) -> None:
+        self._loop.close(self._transport.close)
+
+    async def _at_once(self, texts: Sequence[str]) -> Any:
+        """One try, within the time that a person waits."""
+        seconds = self._settings.query_timeout
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._attempt(texts)
+        except TimeoutError:
+            said = f"{self._place} gave no vector within {seconds:g} s."
+            raise EmbedError("No vector came", said, _HINTS["timed_out"], passing=True) from None
+        except Broken as broken:
+            raise _told(broken.failed) from broken
+
+    async def _patiently(self, texts: Sequence[str]) -> Any:
+        tries, loading = 0, 0.0
+        while True:
+            try:
+                return await self._attempt(texts)
+            except Broken as broken:
+                told = _told(broken.failed)
+                if broken.loading and loading < self._settings.timeout:
+                    loading += LOADING_WAIT
+                    delay: float | None = LOADING_WAIT
+                else:
+                    tries += 1
+                    delay = None if told.of_text else pause(broken, tries, self._patience)
+                if delay is None:
+                    raise told from broken
+            await asyncio.sleep(delay)
+
+    async def _attempt(self, texts: Sequence[str]) -> Any:
+        """(texts, dimensions), raw. Raises Broken, EmbedError."""
+        from models.embed.answer import read_answer, request_body
+
+        openai_itself = "api.openai.com" in self._place.address
+        body = request_body(self._spec.name, texts, self._settings.dimensions if openai_itself else 0)
+        async with AsyncExitStack() as stack:
+            reply = await self._transport.post(stack, "/embeddings", body)
+            came = bytearray()
+            async for chunk in reply.chunks():
+                came += chunk
+                if len(came) > LARGEST_ANSWER:
+                    raise bad_vectors(str(self._place), f"sent more than {LARGEST_ANSWER // 1_048_576} MB")
+        return read_answer(bytes(came), len(texts), str(self._place))
+
+
+def _told(failed: Failed) -> EmbedError:
+    """The same sentences, with what to do about vectors."""
+    too_large = failed.code == "too_large" or (
+        failed.code in {"server_error", "bad_request"} and _TOO_LARGE.search(failed.message) is not None
+    )
+    return EmbedError(
+        "Too long for the model" if too_large else failed.title,
+        failed.message,
+        _HINTS.get("too_large" if too_large else failed.code, failed.hint),
+        passing=failed.code in _PASSING and not too_large,
+        of_text=too_large,
+    )
+
+
+class _Loop:
+    """An event loop on a thread of its own: connections stay open from one batch to the next."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """What the work gives or raises; it is cancelled where the caller is interrupted."""
+        future = self._begun(work)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self, last: Any) -> None:
+        """Runs `last` on the loop, and ends it."""
+        with self._lock:
+            self._closed = True
+            loop, thread, self._loop = self._loop, self._thread, None
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(_ended(last), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+    def _begun(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise EmbedError("Closed", "The embedder was closed.", passing=True)
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="embed", daemon=True)
+                self._thread.start()
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+
+async def _ended(last: Any) -> None:
+    """What still runs on this loop is stopped first."""
+    here = asyncio.current_task()
+    running = [task for task in asyncio.all_tasks() if task is not here]
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+    await last()

@@ -1,0 +1,74 @@
+"""Texts as a model's tokens, in batches of like length: nothing is spent on padding."""
+
+import importlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from foundation.installing import install_extra
+from models.embed.errors import EmbedError
+from models.embed.folder import Recipe
+from models.errors import MissingLibrary
+
+
+class Batch(Struct, frozen=True):
+    """`rows` says which texts they are; ids and mask are int64 (rows, length), padded at the right."""
+
+    rows: list[int]
+    ids: NDArray[np.int64]
+    mask: NDArray[np.int64]
+
+
+class TextTokens:
+    """The tokenizer of a folder (tokenizer.json, of the library tokenizers)."""
+
+    def __init__(self, folder: Path, recipe: Recipe) -> None:
+        try:
+            library: Any = importlib.import_module("tokenizers")
+        except ImportError as error:
+            raise MissingLibrary(
+                "tokenizers is not installed",
+                f"An embedding model on this machine needs the library tokenizers ({error}).",
+                f"Install it with: {install_extra('embed')}",
+            ) from error
+        try:
+            self._tokenizer: Any = library.Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # the library raises a bare Exception for a file it cannot read
+            raise EmbedError(
+                "No tokenizer there",
+                f"{folder / 'tokenizer.json'} cannot be read: {error}.",
+                "The folder needs the model's tokenizer.json beside it.",
+            ) from error
+        self._tokenizer.enable_truncation(recipe.most_tokens)
+        self._tokenizer.no_padding()
+        self._pad = recipe.pad
+
+    def batches(self, texts: Sequence[str], most: int) -> Iterator[Batch]:
+        """Of at most `most` texts each, shortest first."""
+        said = [text.encode("utf-8", "replace").decode() for text in texts]
+        found: list[list[int]] = [list(one.ids) or [self._pad] for one in self._tokenizer.encode_batch(said)]
+        order = sorted(range(len(found)), key=lambda row: len(found[row]))
+        for start in range(0, len(order), most):
+            rows = order[start : start + most]
+            length = max(len(found[row]) for row in rows)
+            ids = np.full((len(rows), length), self._pad, np.int64)
+            mask = np.zeros((len(rows), length), np.int64)
+            for place, row in enumerate(rows):
+                ids[place, : len(found[row])] = found[row]
+                mask[place, : len(found[row])] = 1
+            yield Batch(rows, ids, mask)
+
+
+def pooled(states: NDArray[Any], mask: NDArray[np.int64], recipe: Recipe) -> NDArray[Any]:
+    """(texts, dimensions) of hidden states (texts, length, dimensions)."""
+    match recipe.pooling:
+        case "first":
+            return states[:, 0]
+        case "last":
+            return states[np.arange(len(states)), mask.sum(axis=1) - 1]
+        case "mean":
+            return (states * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
