@@ -1,9 +1,7 @@
-"""From what was found to what is shown: texts are read only here, a few at a time, and near-duplicates are folded."""
+"""From what was found to what is shown: texts are read only here, a few at a time; then they are folded and spread."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-
-from msgspec.structs import replace
 
 from foundation.trust import Citation, Trust
 from memory.archive.passage import Passage
@@ -15,10 +13,13 @@ from memory.knowledge.places import KIND as KNOWN
 from memory.knowledge.places import Spot, best_spot, spots
 from memory.search.asking.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.ranking.finding import Findings, Found, Newest
-from memory.search.showing.likeness import Shingles, alike, shingles
+from memory.search.showing.folding import folded
+from memory.search.showing.marked import marked
 from memory.search.showing.snippets import best_window
+from memory.search.showing.spreading import spread
 
 _ENTRIES = 0
+_TOGETHER = 15  # hits at least are arranged together, however few are shown: what gives way needs somebody to give to
 _PAGE_OF = "SELECT page FROM spans WHERE entry = ? AND start <= ? ORDER BY start DESC LIMIT 1"
 
 
@@ -43,10 +44,13 @@ class Reader:
     def page(self) -> tuple[tuple[Hit, ...], bool]:
         """The hits of the query's page, and whether there are more after them."""
         start = (self._query.page - 1) * self._query.limit
-        wanted = start + self._query.limit
-        listed = isinstance(self._findings, Newest)  # two that say the same are two, where nothing was asked
-        folded = list(islice(self._hits(), wanted + 1)) if listed else _folded(self._hits(), wanted)
-        return tuple(folded[start : start + self._query.limit]), len(folded) > start + self._query.limit
+        end = start + self._query.limit
+        if isinstance(self._findings, Newest):  # two that say the same are two, where nothing was asked
+            shown = list(islice(self._hits(), end + 1))
+        else:
+            block = max(self._query.limit * 3 // 2, _TOGETHER)
+            shown = _arranged(folded(self._hits(), -(-end // block) * block), block)
+        return tuple(shown[start:end]), len(shown) > end
 
     def _hits(self) -> Iterator[Hit]:
         """One after another, as they are asked for; those that are gone by now are left out."""
@@ -88,6 +92,7 @@ class Reader:
             text_span=(start, end),
             citation=Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines),
             trust=Trust.EXACT,
+            marks=marked(note.text[start:end], self._findings.worth),
             parts=found.parts,
         )
 
@@ -127,6 +132,7 @@ class Reader:
             text_span=(start, end),
             citation=citation,
             trust=Trust.APPROXIMATE if at.read_by else passage.trust,
+            marks=marked(passage.text[start:end], self._findings.worth),
             parts=found.parts,
         )
 
@@ -150,22 +156,7 @@ class Reader:
         return str(rows[0][0]) if rows else passage.pages[0]
 
 
-def _folded(hits: Iterator[Hit], wanted: int) -> list[Hit]:
-    """The first so many hits that differ, and one more where there is one. The best of those that are alike stays."""
-    kept: list[tuple[Shingles, Hit, list[str]]] = []
-    for hit in hits:
-        ours = shingles(hit.snippet)
-        twin = next((like for theirs, _, like in kept if alike(ours, theirs)), None)
-        if twin is not None:
-            twin.append(hit.id)
-            continue
-        kept.append((ours, hit, []))
-        if len(kept) > wanted:
-            break
-    return [_with_like(hit, like) for _, hit, like in kept]
-
-
-def _with_like(hit: Hit, like: list[str]) -> Hit:
-    if not like:
-        return hit
-    return replace(hit, like=tuple(like))
+def _arranged(hits: Sequence[Hit], block: int) -> list[Hit]:
+    """Arranged some at a time, so that a page begins where the one before it ended."""
+    blocks = (hits[at : at + block] for at in range(0, len(hits), block))
+    return [hit for some in blocks for hit in spread(some, block * 2 // 3)]

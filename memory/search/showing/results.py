@@ -22,7 +22,8 @@ def to_json(results: Results) -> dict[str, Any]:
 
 
 def hit_to_json(hit: Hit) -> dict[str, Any]:
-    """One hit. `entry` is the entry's id, None for a note; `parts` is there where the query asked to explain."""
+    """One hit. `entry` is the entry's id, None for a note; `marks` are spans of the snippet's characters; `parts` is
+    there where the query asked to explain."""
     shown: dict[str, Any] = {
         "id": hit.id,
         "kind": hit.kind,
@@ -35,5 +36,8 @@ def hit_to_json(hit: Hit) -> dict[str, Any]:
         "snippet": hit.snippet,
         "citation": str(hit.citation),
         "trust": hit.trust.value,
+        "superseded_by": hit.superseded_by or None,
+        "marks": hit.marks,
+        "like": hit.like,
     }
     return {**shown, "parts": hit.parts} if hit.parts else shown

@@ -1,0 +1,94 @@
+"""Folding: of hits that say the same, one is shown, and it counts the others.
+
+What is shown stands where the best of them was found: the one that is exact where others are not, and of those the
+newest. Hits that differ in a value (a date, an amount, a name, a “not”) say different things however alike they look.
+A thousand that are alike are folded without comparing each with each: what may be alike shares one of a few sampled
+shingles, after Manber, "Finding similar files in a large file system" (1994).
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from zlib import crc32
+
+from msgspec.structs import replace
+
+from foundation.trust import Trust
+from memory.search.asking.query import Hit
+from memory.search.showing.likeness import Shingles, alike, shingles
+from memory.search.showing.values import Said, differ, said
+from models.messages import Role
+
+_ONE_IN = 4  # shingles are sampled by their hash: those of a part are sampled in the whole too
+_AT_LEAST = 4  # of a short text
+_MOST_SHARING = 64  # hits looked at that share one shingle
+_MOST_COMPARED = 8  # of those that share most
+_OWN = frozenset({"", Role.USER.value})
+
+
+def folded(hits: Iterable[Hit], wanted: int) -> list[Hit]:
+    """The first `wanted` hits that differ, and one more where there is one, in their order."""
+    folds = _Folds()
+    for hit in hits:
+        folds.add(hit)
+        if len(folds.groups) > wanted:
+            break
+    return [_face(group) for group in folds.groups]
+
+
+class _Group:
+    """Hits that say the same, best first."""
+
+    def __init__(self, hit: Hit, its: Shingles, tells: Said) -> None:
+        self.hits = [hit]
+        self.shingles = its
+        self.said = tells
+
+    def holds(self, hit: Hit, its: Shingles, tells: Said) -> bool:
+        return not _said_by_others(self.hits[0], hit) and not differ(self.said, tells) and alike(self.shingles, its)
+
+
+class _Folds:
+    """Groups, and for each sampled shingle the groups that have it."""
+
+    def __init__(self) -> None:
+        self.groups: list[_Group] = []
+        self._having: dict[int, list[int]] = {}
+
+    def add(self, hit: Hit) -> None:
+        its, tells = shingles(hit.snippet), said(hit.snippet)
+        sample = _sampled(its)
+        if twin := self._twin(hit, its, tells, sample):
+            twin.hits.append(hit)
+            return
+        for one in sample:
+            self._having.setdefault(one, []).append(len(self.groups))
+        self.groups.append(_Group(hit, its, tells))
+
+    def _twin(self, hit: Hit, its: Shingles, tells: Said, sample: list[int]) -> _Group | None:
+        shared = Counter[int]()
+        for one in sample:
+            shared.update(self._having.get(one, ())[:_MOST_SHARING])
+        near = (self.groups[place] for place, _ in shared.most_common(_MOST_COMPARED))
+        return next((group for group in near if group.holds(hit, its, tells)), None)
+
+
+def _sampled(its: Shingles) -> list[int]:
+    hashes = sorted(crc32(" ".join(one).encode("utf-8", "surrogatepass")) for one in its)
+    kept = [one for one in hashes if one % _ONE_IN == 0]
+    return kept if len(kept) >= _AT_LEAST else list({*kept, *hashes[:_AT_LEAST]})
+
+
+def _said_by_others(one: Hit, other: Hit) -> bool:
+    """Whether two people said it, each of themselves."""
+    both = one.role in _OWN and other.role in _OWN
+    return both and bool(one.speaker and other.speaker) and one.speaker.casefold() != other.speaker.casefold()
+
+
+def _face(group: _Group) -> Hit:
+    """The exact one, and of several the newest, with the place and the score of the best."""
+    if len(group.hits) == 1:
+        return group.hits[0]
+    best = group.hits[0]
+    face = max(group.hits, key=lambda hit: (hit.trust is Trust.EXACT, hit.time.timestamp() if hit.time else 0.0))
+    others = tuple(hit.id for hit in group.hits if hit is not face)
+    return replace(face, score=best.score, parts=best.parts, like=others)

@@ -1,0 +1,122 @@
+"""What a sentence says that another like it may say otherwise: dates, times, amounts, versions, numbers and names.
+
+    “The ferry leaves Piraeus at 09:40 on Friday.”  →  time 9:40, date fri, name piraeus
+
+Rules for English and Chinese. They read what stands there and weigh nothing: `1,200 euros` and `€1200` are one amount.
+"""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from memory.search.words.fold import fold
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_DAY = r"(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:day)?s?"
+_HAN_NUMBER = "零〇一二两三四五六七八九十百千万半"
+_CURRENCY = r"(?:dollars?|euros?|pounds?|yuan|rmb|usd|eur|gbp|cny|bucks)"
+_UNITS = {"dollar": "$", "usd": "$", "buck": "$", "euro": "€", "eur": "€", "pound": "£", "gbp": "£"}
+_WORDS = re.findall(
+    r"\w+",
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety",
+)
+_WORTH = {word: n if n < 20 else 10 * (n - 18) for n, word in enumerate(_WORDS)}
+
+VALUE = re.compile(
+    rf"(?P<date>\b\d{{4}}-\d{{1,2}}(?:-\d{{1,2}})?\b|\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b(?:,? \d{{4}}\b)?|\b{_DAY}\b|\b(?!may\b){_MONTH}\b"
+    rf"|(?:\d{{4}}年)?[\d{_HAN_NUMBER}]{{1,3}}月(?:[\d{_HAN_NUMBER}]{{1,3}}[日号])?|[\d{_HAN_NUMBER}]{{1,3}}号"
+    rf"|(?:周|星期|礼拜)[一二三四五六日天])"
+    rf"|(?P<time>\b\d{{1,2}}[:：]\d{{2}}(?: ?[ap]\.?m\b\.?)?|\b\d{{1,2}} ?[ap]\.?m\b\.?|\b(?:noon|midnight)\b"
+    rf"|[\d{_HAN_NUMBER}]{{1,3}}点(?:半|[\d{_HAN_NUMBER}]{{1,3}}分)?)"
+    rf"|(?P<money>[$€£¥] ?\d[\d,.]*\d?[kKmM]?|\b\d[\d,.]* ?{_CURRENCY}\b|\b(?:{'|'.join(_WORDS[1:])}) {_CURRENCY}\b"
+    rf"|[\d.{_HAN_NUMBER}]+(?:元|块|美元|欧元))"
+    r"|(?P<version>\bv\d+(?:\.\d+)*\b|\b\d+\.\d+\.\d+(?:\.\d+)*\b)"
+    r"|(?P<code>(?<![\w])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]*\b)"
+    rf"|(?P<number>\d[\d,]*(?:\.\d+)?|\b(?:{'|'.join(_WORDS)}|hundred|thousand|million)\b)"
+    rf"|(?P<count>[{_HAN_NUMBER}]{{1,6}}(?=[个只本岁次条张位人名台辆层楼天年周公米]))",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=[\w,;:] )(?!I\b)[A-Z][\w'’-]*[\w](?: [A-Z][\w'’-]*\w)*")
+NEGATION = re.compile(
+    r"\b(?:not|no longer|never|no more|cannot|without|none|neither|nor|no)\b|n['’]t\b"
+    r"|不再|不[是会能要想用喜吃喝去在行可]|没有|没[能去用]|别再|从不",
+    re.IGNORECASE,
+)
+
+
+class Value(Struct, frozen=True):
+    """A value of a kind, made plain, and where it stands."""
+
+    kind: str
+    value: str
+    start: int
+    end: int
+
+
+def values(text: str) -> Iterator[Value]:
+    """The values in their order; a name that begins a sentence is not told from a word, and left out."""
+    taken: list[tuple[int, int]] = []
+    for found in VALUE.finditer(text):
+        kind = found.lastgroup or ""
+        taken.append(found.span())
+        yield Value("number" if kind == "count" else kind, _plain(kind, found[0]), *found.span())
+    for found in _NAME.finditer(text):
+        if not any(start < found.end() and found.start() < end for start, end in taken):
+            yield Value("name", fold(found[0]), *found.span())
+
+
+class Said(Struct, frozen=True):
+    """What must be the same in two texts that say the same."""
+
+    values: frozenset[tuple[str, str]]
+    denies: bool
+
+
+def said(text: str) -> Said:
+    """The values of a text, and whether it denies something."""
+    return Said(frozenset((one.kind, one.value) for one in values(text)), NEGATION.search(text) is not None)
+
+
+def differ(one: Said, other: Said) -> bool:
+    """Whether each has a value that the other lacks, or one denies and the other does not."""
+    return one.denies != other.denies or bool(one.values - other.values and other.values - one.values)
+
+
+def _plain(kind: str, value: str) -> str:
+    bare = fold(value).strip()
+    match kind:
+        case "date":
+            return _date(bare)
+        case "time":
+            return bare.replace("：", ":").replace(" ", "").replace(".", "").removeprefix("0")
+        case "money":
+            return _money(bare)
+        case "version":
+            return bare.removeprefix("v")
+        case "number" | "count":
+            return str(_WORTH.get(bare, bare.replace(",", "")))
+        case _:
+            return bare
+
+
+def _date(bare: str) -> str:
+    if bare[0] in "周星礼":
+        return "周" + bare[-1].replace("天", "日")
+    words = re.findall(r"[a-z]+|\d+|[^\sa-z\d,.-]+", bare)
+    plain = [word[:3] if word[:3] in _MONTHS or (word[0].isalpha() and word.isascii()) else word for word in words]
+    return " ".join(sorted(word for word in plain if word not in {"st", "nd", "rd", "th", "of"}))
+
+
+def _money(bare: str) -> str:
+    amount = re.sub(r"[^\d.km]", "", re.sub(r"[a-z]{2,}", "", bare)).strip(".") or next(
+        (str(_WORTH[word]) for word in bare.split() if word in _WORTH), bare
+    )
+    unit = next((sign for word, sign in _UNITS.items() if word in bare), "")
+    return (unit or next((sign for sign in "$€£¥元块" if sign in bare), "")) + amount
