@@ -252,6 +252,9 @@ def test_results_as_json_have_the_shape_that_is_promised(talk: Talk) -> None:
         "snippet": "tea with lemon",
         "citation": f"[c · Ann · 2026-03-02 · {entry.id}]",
         "trust": "exact",
+        "superseded_by": None,
+        "marks": [[0, 3], [9, 14]],
+        "like": [],
     }
     nothing = to_json(talk.ask("zeppelin"))
     assert (nothing["found"], nothing["total"], nothing["hits"]) == (False, 0, [])
