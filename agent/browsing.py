@@ -21,9 +21,15 @@ ROWS: Final = 50  # looked for at once
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One line of the list. `whole` is the passage, where it was looked up by its reference."""
+    """One line of the list. `whole` is the passage, where it was looked up by its reference.
+
+    `score` is how likely it is what was asked for, from 0 to 1; 0 where nothing was asked. `marks` are where the
+    question's words stand in the snippet, and `span` where the snippet stands in the passage, in characters.
+    """
 
     id: str
+    kind: str = ""
+    entry: int | None = None  # its seq; None for a note
     conversation: str = ""  # its id
     title: str = ""  # of the conversation, the note or the archive
     who: str = ""
@@ -32,6 +38,12 @@ class Row(Struct, frozen=True, kw_only=True):
     snippet: str
     citation: str
     whole: Recalled | None = None
+    score: float = 0.0
+    marks: tuple[tuple[int, int], ...] = ()
+    span: tuple[int, int] = (0, 0)
+    like: tuple[str, ...] = ()  # ids of passages that say the same
+    superseded_by: str = ""  # the id of a newer passage that says otherwise
+    parts: dict[str, float] = {}  # what the score is made of, where that was asked for
 
 
 class Look(Struct, frozen=True, kw_only=True):
@@ -72,7 +84,7 @@ def look(memory: "Memory", text: str, number: int = 1) -> Look:
         else:
             found = ()
         if found:
-            rows = tuple(_of_passage(passage) for passage in found)
+            rows = tuple(of_passage(passage) for passage in found)
             seen = Look(rows=rows, total=len(rows), took_ms=(time.monotonic() - began) * 1000)
         else:
             seen = _searched(memory, text, number)
@@ -124,19 +136,23 @@ def _searched(memory: "Memory", text: str, number: int) -> Look:
     from memory.search import Query
 
     results = memory.search.query(Query(text=text, limit=ROWS, page=number))
-    rows = tuple(_of_hit(hit) for hit in results.hits)
+    rows = tuple(of_hit(hit) for hit in results.hits)
     return Look(rows=rows, total=results.total, next=results.next, took_ms=results.took_ms)
 
 
-def _of_hit(hit: "Hit") -> Row:
+def of_hit(hit: "Hit") -> Row:
+    """The row of a hit."""
     return Row(
-        id=hit.id, conversation=hit.conversation, title=hit.citation.title, who=who_said(hit), time=hit.time,
-        trust=hit.trust, snippet=hit.snippet, citation=str(hit.citation),
+        id=hit.id, kind=hit.kind, entry=hit.entry, conversation=hit.conversation, title=hit.citation.title,
+        who=who_said(hit), time=hit.time, trust=hit.trust, snippet=hit.snippet, citation=str(hit.citation),
+        score=hit.score, span=hit.text_span, like=hit.like, parts=hit.parts,
+        marks=getattr(hit, "marks", ()), superseded_by=getattr(hit, "superseded_by", ""),
     )  # fmt: skip
 
 
-def _of_passage(found: Recalled) -> Row:
+def of_passage(found: Recalled) -> Row:
+    """The row of a passage that was looked up."""
     return Row(
-        id=found.id, conversation=found.conversation or "", who=who_said(found), time=found.time,
+        id=found.id, kind=found.kind, conversation=found.conversation or "", who=who_said(found), time=found.time,
         trust=found.trust, snippet=found.snippet, citation=found.citation, whole=found,
     )  # fmt: skip

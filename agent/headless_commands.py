@@ -6,7 +6,7 @@ from typing import Any
 
 from agent.cli import output
 from agent.commands import registry
-from agent.commands.outcome import Browse, Choices, Copy, Failed, Outcome, Proposal, Quit, Said, Send, Switched
+from agent.commands.outcome import Browse, Choices, Copy, Failed, Find, Outcome, Proposal, Quit, Said, Send, Switched
 from agent.session import Session
 from foundation.errors import Misuse, PalimpsestError
 
@@ -27,6 +27,8 @@ async def run_command(session: Session, line: str, form: str) -> int | Send:
             outcome = await registry.carry_out(outcome, progress)
     if isinstance(outcome, Browse):
         outcome = await _recalled(session, outcome.query)
+    if isinstance(outcome, Find):
+        outcome = await _printed(outcome)
     if isinstance(outcome, Send):
         return outcome
     if isinstance(outcome, Failed):
@@ -38,6 +40,13 @@ async def run_command(session: Session, line: str, form: str) -> int | Send:
     else:
         output.json_object({"type": "command", "command": line.split(maxsplit=1)[0], **_object(outcome)})
     return 0
+
+
+async def _printed(found: Find) -> Outcome:
+    try:
+        return await found.printed()
+    except PalimpsestError as error:
+        return Failed(error)
 
 
 async def _recalled(session: Session, query: str) -> Outcome:
@@ -77,5 +86,5 @@ def _object(outcome: Outcome) -> dict[str, Any]:
             return {"text": title, "choices": choices}
         case Switched(said=said):
             return {"text": said}
-        case Quit() | Send() | Proposal() | Browse() | Failed():
+        case Quit() | Send() | Proposal() | Browse() | Find() | Failed():
             return {"text": ""}

@@ -210,6 +210,11 @@ class Session:
         self.report = None
         return self.conversation
 
+    def stand_in(self, conversation: Conversation) -> None:
+        """Goes on with this conversation, which is in the store."""
+        self.conversation = conversation
+        self.report = None
+
     def resume_latest(self) -> Conversation | None:
         self.conversation = self.memory.cold.latest()
         return self.conversation

@@ -15,6 +15,7 @@ from agent.commands.outcome import (
     Choices,
     Copy,
     Failed,
+    Find,
     Outcome,
     Proposal,
     Quit,
@@ -30,7 +31,7 @@ from tui.conversation_search import conversations_with
 from tui.defects import defect
 from tui.epoch_words import MODEL_CHANGED
 from tui.page_count import PageCount
-from tui.past import pieces_of
+from tui.past_shown import PAST, PastShown
 from tui.recalled_names import names_of
 from tui.screens.choices import Deeper
 from tui.scribe import Scribe
@@ -44,15 +45,17 @@ if TYPE_CHECKING:
     from memory.workspace_memory import Memory
     from models.messages import Image
     from tui.pictures.drawing import Drawing
+    from tui.screens.search.chosen import Place
 
-PAST = 20  # entries shown when a conversation is taken up, and with each look further back
+__all__ = ["PAST", "Face", "Talk"]
 
 
 class Sending(Struct, frozen=True):
-    """Something a person sent."""
+    """Something a person sent; or with `place` an entry (its seq) to be shown, found by the words in `text`."""
 
     text: str
     skill: str = ""
+    place: int | None = None
 
 
 class Face(Protocol):
@@ -68,6 +71,12 @@ class Face(Protocol):
     async def agree(self, proposal: Proposal) -> bool: ...
 
     async def browse(self, memory: "Memory", query: str, pictures: str) -> None: ...
+
+    async def search(
+        self, memory: "Memory", text: str, pictures: str, at_rest: Callable[[], bool]
+    ) -> "Place | None": ...
+
+    def leaves(self) -> None: ...
 
     def drawing(self, setting: str) -> "Drawing": ...
 
@@ -94,7 +103,7 @@ class Talk:
         self._here = here
         self._waiting: deque[Sending] = deque()
         self._wakes = asyncio.Event()
-        self._oldest: int | None = None  # seq of the first entry shown; None where there is none before it
+        self._past = PastShown(session, face.transcript, self._pictures)
         self._known: frozenset[str] = frozenset()  # changes that the person made, or was told of
         self._pages: PageCount | None = None  # of an archive under way
         self.busy = False
@@ -156,13 +165,17 @@ class Talk:
                     self._face.status.tell(doing="", waiting=0)
 
     async def _do(self, said: Sending) -> None:
-        if said.text.startswith("/") and not said.skill and _is_command(said.text):
+        if said.place is not None:
+            await self._show_place(said.place, said.text)
+        elif said.text.startswith("/") and not said.skill and _is_command(said.text):
             await self._command(said.text.strip())
         else:
             await self._send(said.text, said.skill)
 
     async def _send(self, text: str, skill: str) -> None:
         attachments, told, pictures = await asyncio.to_thread(self._attached, text)
+        if self._past.elsewhere:
+            await self.newest()
         self._face.transcript.add(Asked(text, told), *pictures)
         self._face.transcript.to_end()
         quotes = self.session.profile.spec == "offline"
@@ -229,13 +242,20 @@ class Talk:
                     self._face.put_back([again])
             case Proposal():
                 await self._propose(line, outcome, before)
-            case Browse(query=query):
-                await self._face.browse(self.session.memory, query, self.session.config.screen.pictures)
+            case Browse() | Find():
+                await self._look(outcome)
             case Failed(error=error):
                 transcript.add(Quiet(line, gap=True))
                 self._trouble(error)
             case Quit():
                 self._face.leave()
+
+    async def _look(self, outcome: Browse | Find) -> None:
+        """Into memory: for a passage, or as one types."""
+        if isinstance(outcome, Find):
+            await self.search(outcome.text, asked=True)
+        else:
+            await self._face.browse(self.session.memory, outcome.query, self.session.config.screen.pictures)
 
     async def _said(self, line: str, said: Said) -> None:
         """The words; and in the status bar what the next request takes, where that changed."""
@@ -273,26 +293,57 @@ class Talk:
         """The newest entries of the conversation."""
         conversation = self.session.conversation
         self._face.opening(f"“{conversation.title or 'untitled'}”" if conversation else "")
-        self._oldest = None
         try:
-            await self._earlier(None)
+            await self._past.newest()
         finally:
             self._face.opening("")
         self._face.transcript.to_end()
 
     async def earlier(self) -> None:
         """Entries before those shown, where there are any."""
-        if self._oldest is not None:
-            await self._earlier(self._oldest)
+        await self._past.earlier()
 
-    async def _earlier(self, before: int | None) -> None:
-        self._oldest = None  # one look back at a time
-        entries = await asyncio.to_thread(self.session.history, PAST, before)
-        for entry in reversed(entries):  # the newest is seen first
-            pieces = await asyncio.to_thread(pieces_of, [entry], self.session.memory.passage, self._pictures)
-            self._face.transcript.put_before(pieces)
-        if len(entries) == PAST:
-            self._oldest = entries[0].seq
+    async def later(self) -> None:
+        """Entries after those shown, where a place far up is looked at."""
+        await self._past.later()
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether a place is looked at, and the transcript ends before the conversation does."""
+        return self._past.elsewhere
+
+    async def newest(self) -> None:
+        """Back from a place to where the conversation goes on."""
+        self._face.transcript.clear()
+        await self.show_past()
+
+    # Searching
+
+    async def search(self, text: str = "", *, asked: bool = False) -> None:
+        """Opens the search; goes to the place that is chosen there. `asked`: by a command, which is what goes on."""
+
+        def at_rest() -> bool:
+            return not self._waiting and (asked or not self.busy)
+
+        pictures = self.session.config.screen.pictures
+        chosen = await self._face.search(self.session.memory, text, pictures, at_rest)
+        if chosen is not None:
+            self._waiting.append(Sending(chosen.sought, place=chosen.entry))
+            self._wakes.set()
+
+    async def _show_place(self, seq: int, sought: str) -> None:
+        from agent.whereabouts import whereabouts
+
+        found = await asyncio.to_thread(whereabouts, self.session.memory, seq)
+        now = self.session.conversation
+        if now is None or now.seq != found.conversation.seq:
+            self._face.leaves()
+            self.session.stand_in(found.conversation)
+            self._face.status.tell(tokens=0, budget=0)
+        try:
+            await self._past.place(found, sought)
+        finally:
+            await self._face.stands_elsewhere()
 
     def _deeper(self, command: str) -> "Deeper | None":
         """Where a list of conversations finds more than their titles say."""
@@ -305,7 +356,7 @@ class Talk:
 
     def _give_back(self) -> None:
         if self._waiting:
-            self._face.put_back([said.text for said in self._waiting])
+            self._face.put_back([said.text for said in self._waiting if said.place is None])
             self._waiting.clear()
             self._told_waiting()
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.outcome import Browse, Choice, Choices, OnPage, Outcome, Proposal, Said
+from agent.commands.outcome import Browse, Choice, Choices, Find, OnPage, Outcome, Proposal, Said
 from agent.commands.outlook_rows import outlook_rows
+from agent.search_words import query_of, worded
 from foundation.errors import Misuse
 from foundation.privacy import Cleared, clear
 
@@ -119,11 +120,15 @@ def _names_a_file(name: str) -> bool:
 
 
 async def _search(session: Session, text: str) -> Outcome:
-    from memory.search import Query
+    return Find(text, lambda: _searched(session, text))
 
+
+async def _searched(session: Session, text: str) -> Outcome:
+    """What is found, to be printed."""
     if not text:
         raise Misuse("Nothing to search for", "/search needs words.", "/search the boiler's warranty")
-    results = await asyncio.to_thread(session.memory.search.query, Query(text=text))
+    wording = worded(text)
+    results = await asyncio.to_thread(lambda: session.memory.search.query(query_of(wording, session.clock)))
     items = tuple(Choice(hit.id, hit.snippet, f"{hit.citation} · {hit.trust.value}") for hit in results.hits)
     return Choices(f"Found for “{text}”", items, "/recall") if items else Said(f"Nothing is remembered about “{text}”.")
 
@@ -149,5 +154,15 @@ COMMANDS = (
         aliases=("compact",),
         run=_archive,
     ),
-    Command(name="search", summary="Search everything remembered.", usage="QUERY", run=_search),
+    Command(
+        name="search",
+        summary="Search everything remembered, as you type.",
+        usage="[QUERY]",
+        keys="Ctrl+F and F3 open it too. Filters are typed as words: kind:note since:30d until:2026-03-01 who:Anna "
+        'in:House type:decision concept:gotcha file:http.py entity:money trust:exact; "an exact phrase", -without. '
+        "In the list: ↑ ↓ choose, Enter goes to the place in the conversation, Ctrl+Y puts the citation into the "
+        "prompt, Ctrl+O shows the passage whole, Ctrl+S what its score is made of, Tab goes to the list, where y, o "
+        "and s do the same, and Esc leaves.",
+        run=_search,
+    ),
 )

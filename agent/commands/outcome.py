@@ -94,10 +94,17 @@ class Browse(Struct, frozen=True):
     query: str = ""
 
 
+class Find(Struct, frozen=True):
+    """Search as one types, beginning with this text. `printed` is what a face without a screen shows instead."""
+
+    text: str
+    printed: Callable[[], Awaitable[Outcome]]
+
+
 class Failed(Struct, frozen=True):
     """It could not be done; `error` says what, where and what to do."""
 
     error: PalimpsestError
 
 
-Outcome = Said | Choices | Send | Copy | Quit | Switched | Proposal | Browse | Failed
+Outcome = Said | Choices | Send | Copy | Quit | Switched | Proposal | Browse | Find | Failed

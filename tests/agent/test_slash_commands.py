@@ -12,6 +12,7 @@ from agent.commands.outcome import (
     Choices,
     Copy,
     Failed,
+    Find,
     Outcome,
     Proposal,
     Said,
@@ -44,12 +45,20 @@ def said(outcome: Outcome) -> str:
     return outcome.markdown
 
 
+async def searched(session: Session, line: str) -> Outcome:
+    """What a face without a screen prints."""
+    found = await registry.run(session, line)
+    assert isinstance(found, Find)
+    return await found.printed()
+
+
 async def test_what_is_remembered_is_found_and_recalled(session: Session) -> None:
     assert "MEMORY.md" in said(await registry.run(session, "/remember The cat is called Ada."))
-    found = await registry.run(session, "/search cat")
+    found = await searched(session, "/search cat")
     assert isinstance(found, Choices)
     assert await registry.run(session, f"{found.command} {found.items[0].id}") == Browse(found.items[0].id)
-    assert "Nothing" in said(await registry.run(session, "/search zeppelin"))
+    assert "Nothing" in said(await searched(session, "/search zeppelin"))
+    assert "Nothing" in said(await searched(session, "/search cat until:2020-01-01"))
     assert await registry.run(session, "/recall") == Browse("")  # what is newest
 
 

@@ -43,6 +43,7 @@ class ChatScreen(Screen[None]):
         Binding("ctrl+end", "newest", show=False, priority=True),
         Binding("ctrl+home", "oldest", show=False, priority=True),
         Binding("f2", "take_offer", show=False, priority=True),
+        Binding("ctrl+f,f3", "search", "Search", show=False, priority=True),
     ]
 
     def __init__(self, start: Start, open_session: Callable[[], Awaitable["Session"]]) -> None:
@@ -205,7 +206,14 @@ class ChatScreen(Screen[None]):
 
     @on(Newer.Clicked)
     def action_newest(self) -> None:
-        self.transcript.to_end()
+        if self._talk and self._talk.elsewhere:
+            self._back_to_newest(self._talk)
+        else:
+            self.transcript.to_end()
+
+    @work(exclusive=True, group="earlier")
+    async def _back_to_newest(self, talk: "Talk") -> None:
+        await talk.newest()
 
     def action_oldest(self) -> None:
         self.transcript.scroll_to(y=0, animate=False)
@@ -219,6 +227,18 @@ class ChatScreen(Screen[None]):
     async def _earlier(self) -> None:
         if self._talk:
             await self._talk.earlier()
+
+    @on(Transcript.BottomReached)
+    @work(exclusive=True, group="later")
+    async def _later(self) -> None:
+        if self._talk:
+            await self._talk.later()
+
+    @work(exclusive=True, group="search")
+    async def action_search(self) -> None:
+        """Over whatever goes on; what stands in the prompt stays there."""
+        if self._talk and self._taken_up:
+            await self._talk.search()
 
     # Stopping and leaving
 

@@ -25,6 +25,7 @@ class DraftKeeper:
         self._where = where
         self._key = ""  # where the draft on disk is
         self._clock: Timer | None = None
+        self._between = False  # on the way to another conversation: the prompt belongs to none
 
     def changed(self) -> None:
         """Saves a moment after the last key."""
@@ -35,6 +36,13 @@ class DraftKeeper:
         """Saves now. Raises OSError."""
         self._stop_clock()
         self._write(self._prompt.whole)
+
+    def put_away(self) -> None:
+        """Saves, and empties the prompt; nothing is written until `restore` says where one writes. Raises OSError."""
+        self.save()
+        self._key = ""
+        self._between = True
+        self._prompt.put("")
 
     def save_at_end(self) -> None:
         """Like `save`; where the conversation never came to be known, the text stands in the history."""
@@ -53,6 +61,7 @@ class DraftKeeper:
     async def restore(self) -> None:
         """The conversation's draft returns. Where something is being typed, the draft is the history's newest."""
         key = self._where()
+        self._between = False
         if not key or key == self._key:
             return
         try:
@@ -77,7 +86,7 @@ class DraftKeeper:
 
     def _write(self, text: str) -> None:
         key = self._where()
-        if not key:
+        if not key or self._between:
             return
         self._drafts.save(key, text)
         if self._key and self._key != key:

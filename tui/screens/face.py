@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from memory.workspace_memory import Memory
     from tui.pictures.drawing import Drawing
     from tui.screens.choices import Deeper
+    from tui.screens.search.chosen import Place
 
 MOST_WAITING: Final = 3  # shown, of the messages that wait
 
@@ -75,6 +76,20 @@ class ChatFace:
         citation = await host(self._screen).push_screen_wait(RecallScreen(memory, query, pictures))
         if citation:
             self._prompt.put_in(citation)
+
+    async def search(self, memory: "Memory", text: str, pictures: str, at_rest: Callable[[], bool]) -> "Place | None":
+        """Opens the search. Gives the place to go to; a citation that is chosen goes into the prompt."""
+        from tui.screens.search.screen import SearchScreen
+
+        chosen = await host(self._screen).push_screen_wait(SearchScreen(memory, text, pictures, at_rest))
+        if isinstance(chosen, str):
+            self._prompt.put_in(chosen)
+            return None
+        return chosen
+
+    def leaves(self) -> None:
+        """The session is about to go to another conversation: what stands in the prompt stays with the one it is of."""
+        self._keeper.put_away()
 
     def drawing(self, setting: str) -> "Drawing":
         """How pictures are drawn on this terminal."""

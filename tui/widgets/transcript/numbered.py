@@ -1,4 +1,4 @@
-"""A passage with the numbers of its lines; those in doubt are marked."""
+"""A text with the numbers of its lines; those in doubt are marked, and those that are pointed at."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -15,6 +15,7 @@ from tui.widgets.transcript.wrap import breaks
 LINES: Final = 40  # lines of text a piece
 LONGEST: Final = 4_000  # characters of a line a piece: a line may be a megabyte
 DOUBT: Final = "?"
+POINTED: Final = "▸"
 
 
 class Row(Struct, frozen=True):
@@ -23,6 +24,7 @@ class Row(Struct, frozen=True):
     number: int
     text: str
     doubtful: bool = False
+    pointed: bool = False
 
 
 class Numbered(Struct, frozen=True):
@@ -40,29 +42,31 @@ class Numbered(Struct, frozen=True):
         gutter = self.digits + 3
         for row in self.rows:
             number = str(row.number) if row.number else ""
-            mark = f"{DOUBT if row.doubtful and row.number else ' '}{number.rjust(self.digits)}  "
-            style = look.warning if row.doubtful else look.muted
+            sign = (DOUBT if row.doubtful else POINTED if row.pointed else " ") if row.number else " "
+            mark = f"{sign}{number.rjust(self.digits)}  "
+            style = look.warning if row.doubtful else look.accent if row.pointed else look.muted
             inked = look.warning if row.doubtful else look.text
             rows = cut([(visible(row.text).expandtabs(4), inked)], max(width - gutter, 10), breaks, keep_spaces=True)
             found += indented(rows, Segment(mark, style), Segment(" " * gutter, look.text))
         return found
 
 
-def numbered(text: str, doubt: frozenset[int] = frozenset()) -> list[Numbered]:
-    """The whole text in pieces, each small enough to be made between two frames."""
+def numbered(text: str, doubt: frozenset[int] = frozenset(), pointed: frozenset[int] = frozenset()) -> list[Numbered]:
+    """The whole text in pieces, each small enough to be made between two frames. `doubt` and `pointed` are numbers of
+    lines, from 1."""
     texts = text.split("\n")
     digits = len(str(len(texts)))
-    rows, pieces = _rows(texts, doubt), list[Numbered]()
+    rows, pieces = _rows(texts, doubt, pointed), list[Numbered]()
     while some := tuple(_some(rows)):
         pieces.append(Numbered(some, digits))
     return pieces
 
 
-def _rows(texts: list[str], doubt: frozenset[int]) -> Iterator[Row]:
+def _rows(texts: list[str], doubt: frozenset[int], pointed: frozenset[int]) -> Iterator[Row]:
     for number, text in enumerate(texts, 1):
         parts = [text[at : at + LONGEST] for at in range(0, len(text), LONGEST)] or [""]
         for index, part in enumerate(parts):
-            yield Row(0 if index else number, part, number in doubt)
+            yield Row(0 if index else number, part, number in doubt, number in pointed)
 
 
 def _some(rows: Iterator[Row]) -> Iterator[Row]:

@@ -24,6 +24,7 @@ from tui.widgets.transcript.stream import AnswerStream
 WIDEST: Final = 104  # cells; longer lines are hard to read
 RATE: Final = 1 / 15  # seconds between two looks at an answer that is coming
 SLICE: Final = 40  # lines wrapped at once after a resize, so that a key is never late
+ABOVE: Final = 3  # lines and pieces left above a piece that was scrolled to
 KEPT: Final = 6_000  # lines kept; older ones are made again when they come into view
 
 
@@ -34,6 +35,9 @@ class Transcript(ScrollView, can_focus=False):
 
     class TopReached(Message):
         """The person scrolled up to the first line: there may be more before it."""
+
+    class BottomReached(Message):
+        """The person scrolled down to the last line: there may be more after it."""
 
     @dataclass
     class Unseen(Message):
@@ -77,6 +81,27 @@ class Transcript(ScrollView, can_focus=False):
         self._restore((index + len(pieces), within))
         self._settle_view()
         self._wrap_the_rest()
+        self.refresh()
+
+    def put_after(self, pieces: Sequence[Piece], *, more: bool) -> None:
+        """Newer pieces, below; what is in view stays where it is. `more`: there is something after them, too."""
+        self.following = False
+        self._sheet.append(pieces)
+        self._tell_unseen(there=more)
+        self._size_content()
+        self.refresh()
+
+    def reach(self, piece: Piece, *, more: bool) -> None:
+        """Scrolls to this very piece, which then stands a little below the top. `more` as for `put_after`."""
+        index = self._sheet.find(piece)
+        if index is None:
+            return
+        self.following = False
+        self._tell_unseen(there=more)
+        for near in range(max(index - ABOVE, 0), min(index + self.size.height, len(self._sheet))):
+            self._sheet.lines_of(near)
+        self._size_content()
+        self._pin(max(self._sheet.start(index) - ABOVE, 0))
         self.refresh()
 
     def show(self, pieces: Sequence[Piece]) -> None:
@@ -213,6 +238,8 @@ class Transcript(ScrollView, can_focus=False):
             self.following = new_value >= self.max_scroll_y
             if new_value <= 0 < old_value:
                 self.post_message(self.TopReached())
+            if self.following and new_value > old_value:
+                self.post_message(self.BottomReached())
         if self.following:
             self._tell_unseen(there=False)
         self._settle_view()

@@ -1,0 +1,76 @@
+"""Filters typed as words: `since:30d who:Anna kind:note boiler -gas` is a question and what it is narrowed to.
+
+The search screen's field and `/search` share it. A word that is no filter of ours (`http://…`, `12:30`, `std::map`)
+stays a word of the question; so do "exact phrases" and `-words`, which the query itself takes apart.
+"""
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
+
+if TYPE_CHECKING:  # the list of commands must not load the search
+    from foundation.clock import Clock
+    from memory.search import Query
+
+FILTERS: Final = {
+    "kind": "kinds", "type": "types", "concept": "concepts", "file": "files", "entity": "entities",
+    "who": "speaker", "speaker": "speaker", "role": "role",
+    "since": "since", "after": "since", "until": "until", "before": "until", "around": "around",
+    "in": "conversation", "conversation": "conversation", "label": "label", "trust": "trust",
+}  # fmt: skip
+"""What may stand before the colon, and the argument of `parse_query` that it gives."""
+
+SEVERAL: Final = frozenset({"kinds", "types", "concepts", "files", "entities"})
+"""These may be given several times: any of them will do."""
+
+HELP: Final = 'kind:note since:30d who:Anna type:decision file:a.py entity:money "…" -word'
+
+_NAMED = {"kinds": {"note": "memory", "notes": "memory"}}  # the person's words for ours
+_WORD = re.compile(r'(?<!\S)(?P<key>[A-Za-z]+)[:：](?P<value>"[^"]*"?|[^\s"]\S*|(?!\S))|"[^"]*"')
+
+
+class Wording(Struct, frozen=True):
+    """What was typed, taken apart. `unfinished` is the filter whose value is not yet typed, "" where there is none."""
+
+    text: str = ""
+    options: dict[str, Any] = field(default_factory=dict)  # keyword arguments of parse_query
+    unfinished: str = ""
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything is filtered."""
+        return bool(self.options)
+
+
+def worded(typed: str) -> Wording:
+    """The question without its filters, and the filters. Never raises: values are judged by `query_of`."""
+    options: dict[str, Any] = {}
+    unfinished, text, last = "", "", 0
+    for found in _WORD.finditer(typed):
+        name = FILTERS.get((found["key"] or "").lower())
+        if name is None:
+            continue
+        text += typed[last : found.start()]
+        last = found.end()
+        value = found["value"].strip('"').strip()
+        if not value:
+            unfinished = found["key"].lower()
+        elif name in SEVERAL:
+            options[name] = (*options.get(name, ()), *_values(name, value))
+        else:
+            options[name] = value
+    return Wording(" ".join((text + typed[last:]).split()), options, unfinished)
+
+
+def query_of(wording: Wording, clock: "Clock", **more: Any) -> "Query":
+    """The query that it makes; `more` are further arguments of parse_query. Raises Misuse for a value that is none."""
+    from memory.search import parse_query
+
+    return parse_query(wording.text, clock=clock, **{**more, **wording.options})
+
+
+def _values(name: str, value: str) -> tuple[str, ...]:
+    """`note,page` are two kinds."""
+    known = _NAMED.get(name, {})
+    return tuple(known.get(part.casefold(), part) for part in value.split(",") if part)

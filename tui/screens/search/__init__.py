@@ -1,0 +1,1 @@
+"""Searching as one types: the field, what is found, what stands around it."""

@@ -1,0 +1,75 @@
+"""Where the words that were asked for stand in a text, and the text with them marked, safe for a terminal."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from rich.text import Text
+
+from foundation.terminal_text import visible
+
+Spans = Sequence[tuple[int, int]]
+
+NEAR: Final = 24  # characters before the first marked word, where that stands far into a line
+TAB: Final = "    "
+
+_BLANKS = re.compile(r"\s+")
+
+
+def spans_of(text: str, asked: str) -> list[tuple[int, int]]:
+    """Where words of `asked` stand in the text, by their stems; joined where they touch."""
+    from memory.search.words.analyse import spans, terms
+    from memory.search.words.weak import is_weak
+
+    said = frozenset(terms(asked))
+    wanted = frozenset(term for term in said if not is_weak(term)) or said
+    found: list[tuple[int, int]] = []
+    for stems, start, end in spans(text):
+        if wanted.isdisjoint(stems):
+            continue
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return found
+
+
+def marked(text: str, spans: Spans, style: str) -> Text:
+    """The text, line for line, with the spans in this style."""
+    shown = Text()
+    for part, is_marked in _parts(text, spans):
+        shown.append(visible(part).replace("\t", TAB), style if is_marked else None)
+    return shown
+
+
+def marked_line(text: str, spans: Spans, style: str) -> Text:
+    """The same on one line, from a little before the first span."""
+    begin = _beginning(text, spans)
+    shown = Text("… " if begin else "", end="")
+    for part, is_marked in _parts(text[begin:], [(start - begin, end - begin) for start, end in spans]):
+        flat = _BLANKS.sub(" ", visible(part))
+        if shown.plain.endswith(" ") or not shown.plain:
+            flat = flat.removeprefix(" ")
+        shown.append(flat, style if is_marked else None)
+    return shown
+
+
+def _parts(text: str, spans: Spans) -> list[tuple[str, bool]]:
+    """The text cut at the spans' edges, and which parts they are. Spans outside of the text are left out."""
+    parts: list[tuple[str, bool]] = []
+    last = 0
+    for start, end in sorted(spans):
+        if start < last or end > len(text) or start >= end:
+            continue
+        parts += [(text[last:start], False), (text[start:end], True)]
+        last = end
+    return [(part, is_marked) for part, is_marked in (*parts, (text[last:], False)) if part]
+
+
+def _beginning(text: str, spans: Spans) -> int:
+    """Where the line begins: 0, or where a word begins a little before the first span."""
+    first = min((start for start, _ in spans), default=0)
+    if first <= 2 * NEAR:
+        return 0
+    blank = _BLANKS.search(text, first - NEAR, first)
+    return blank.end() if blank else first - NEAR // 2

@@ -1,0 +1,392 @@
+"""The search: a field that finds as one types, what is found, and what was said around it."""
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from rich.text import Text
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from agent.browsing import Look
+from agent.search_words import HELP, worded
+from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible
+from tui.defects import in_thread
+from tui.host import host
+from tui.screens.search.chosen import Chosen, Place
+from tui.screens.search.marking import Spans, spans_of
+from tui.screens.search.preview import preview
+from tui.screens.search.rows import row_text
+
+if TYPE_CHECKING:
+    from agent.browsing import Row
+    from agent.seeking import Around
+    from memory.workspace_memory import Memory
+
+CALM: Final = 0.1  # seconds without a key before it looks
+REST: Final = 0.05  # seconds on a row before what stands around it is read
+TICK: Final = 0.2  # seconds between two words of how far the index is
+AHEAD: Final = 10  # rows before the end at which more are fetched
+WIDE: Final = 110  # columns from which the preview stands beside the list
+KEYS: Final = "Enter goes there · Ctrl+Y cites · Ctrl+O opens · Ctrl+S why · Esc leaves"
+KEYS_IN_LIST: Final = "Enter goes there · y cites · o opens · s why · Tab the field · Esc leaves"
+BUSY: Final = "An answer is under way. Ctrl+O shows the passage here; Esc in the chat stops the answer."
+
+
+class SearchScreen(ModalScreen[Chosen | None]):
+    """Gives a place to go to, a citation to put into the prompt, or None."""
+
+    CSS_PATH = "../../styles/search.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "leave", "Back", show=False, priority=True),
+        Binding("up", "move(-1)", show=False, priority=True),
+        Binding("down", "move(1)", show=False, priority=True),
+        Binding("pageup", "move(-10)", show=False, priority=True),
+        Binding("pagedown", "move(10)", show=False, priority=True),
+        Binding("tab,shift+tab", "other_side", "The list, the field", show=False, priority=True),
+        Binding("ctrl+f,f3,slash", "field", "The field", show=False),
+        Binding("ctrl+y,y,i", "cite", "Cite it in the prompt", show=False),
+        Binding("ctrl+o,o", "open", "Open the passage", show=False),
+        Binding("ctrl+s,s", "explain", "What the score is made of", show=False),
+        Binding("j", "move(1)", show=False),
+        Binding("k", "move(-1)", show=False),
+    ]
+
+    def __init__(
+        self, memory: "Memory", text: str = "", pictures: str = "auto", at_rest: Callable[[], bool] = lambda: True
+    ) -> None:
+        """`at_rest` says whether the chat may go elsewhere now; `pictures` is the setting `screen.pictures`."""
+        super().__init__()
+        self._memory = memory
+        self._text = text
+        self._pictures = pictures
+        self._at_rest = at_rest
+        self._rows: list[Row] = []
+        self._spans: list[Spans] = []
+        self._next: int | None = None  # the number of the look that goes on
+        self._near: dict[str, Around] = {}  # by the row's id: one that is looked at again is there at once
+        self._explain = False
+        self._due = asyncio.Event()
+        self._typed_at = 0.0
+        self._answered = False  # whether what is shown is what is typed
+        self._entered_early = False  # Enter, while it looked: the best is gone to when it is there
+        self._read = 0  # entries, of an index that is being made
+        self._gone = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="room"):
+            with Horizontal(classes="room-head"):
+                yield Static(Text("Search"), classes="room-title", markup=False)
+                yield Static("", id="search-found", markup=False)
+            yield Input(
+                self._text, placeholder="what to look for; nothing lists what is newest", id="filter", compact=True
+            )
+            with Container(id="search-body"):
+                yield OptionList(id="choices", markup=False, compact=True)
+                with VerticalScroll(id="search-preview", can_focus=False):
+                    yield Static("", id="search-preview-text", markup=False)
+            yield Static("", id="search-nothing", markup=False)
+            yield Static(KEYS, id="search-keys", markup=False)
+            yield Static(HELP, id="search-help", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#search-nothing").display = False
+        asking = self.query_one(Input)
+        asking.cursor_blink = False
+        asking.focus()
+        asking.cursor_position = len(self._text)
+        self._fit()
+        self._due.set()
+        self._answer()
+
+    def on_unmount(self) -> None:
+        self._gone = True
+
+    def on_resize(self) -> None:
+        self._fit()
+        self.call_after_refresh(self._list_again)
+
+    def _fit(self) -> None:
+        self.query_one("#search-body").set_class(self.size.width >= WIDE, "-wide")
+
+    # What is asked
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        if event.value == self._text:
+            return
+        self._text, self._typed_at = event.value, monotonic()
+        self._ask()
+
+    def _ask(self) -> None:
+        self._answered = self._entered_early = False
+        self._due.set()
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+
+    @work(group="answer")
+    async def _answer(self) -> None:
+        """Looks for what stands in the field, once at a time: of what was typed meanwhile, for the last alone."""
+        await self._read_index()
+        while True:
+            await self._due.wait()
+            await self._calm()
+            self._due.clear()
+            text, explain = self._text, self._explain
+            self._tell("looking …")
+            found = await self._found(text, 1, explain=explain)
+            if (text, explain) == (self._text, self._explain):
+                self._show(found)
+
+    async def _calm(self) -> None:
+        """Until no key was pressed for a moment."""
+        left = self._typed_at + CALM - monotonic()
+        if left > 0:
+            await asyncio.sleep(left)
+            await self._calm()
+
+    async def _read_index(self) -> None:
+        """Takes in what is new, and says how far it is where that takes a while."""
+        ticking = self.set_interval(TICK, self._tell_reading)
+        try:
+            await in_thread(self._memory.search.update, self._count)
+        except PalimpsestError:
+            pass  # the question that follows tells it
+        finally:
+            ticking.stop()
+
+    def _count(self, read: int) -> None:
+        """From the thread that makes the index."""
+        self._read = read
+        if self._gone:
+            raise _Left
+
+    def _tell_reading(self) -> None:
+        self._tell(f"reading what is remembered: {self._read:,} so far" if self._read else "opening the index …")
+
+    async def _found(self, text: str, number: int, *, explain: bool) -> Look:
+        from agent.seeking import seek
+
+        try:
+            return await in_thread(seek, self._memory, text, number, explain=explain)
+        except PalimpsestError as error:
+            return Look(wrong=f"{error.title}: {error.message}")
+
+    # What is found
+
+    def _show(self, found: Look) -> None:
+        """The list anew. Where the words are wrong it stands as it was, and what is wrong is said."""
+        self._answered = True
+        unfinished = worded(self._text).unfinished
+        self._note(found.wrong or (_values_of(unfinished) if unfinished else ""), wrong=bool(found.wrong))
+        if found.wrong:
+            self._tell("")
+            return
+        chosen = self._row.id if self._explain and self._row else ""
+        self._rows, self._spans = [], []
+        self.query_one(OptionList).clear_options()
+        self._take(found)
+        self._tell(_figures(found))
+        self._tell_nothing()
+        at = next((n for n, row in enumerate(self._rows) if row.id == chosen), 0)
+        self._choose(at if self._rows else None)
+        if self._entered_early and self._rows:
+            self._go()
+
+    def _take(self, found: Look) -> None:
+        self._next = found.next if found.rows else None
+        asked = worded(self._text).text
+        spans = [row.marks or spans_of(row.snippet, asked) for row in found.rows]
+        width = self._list_width
+        self._rows += found.rows
+        self._spans += spans
+        self.query_one(OptionList).add_options(
+            Option(row_text(row, self, span, width)) for row, span in zip(found.rows, spans, strict=True)
+        )
+
+    @work(exclusive=True, group="more")
+    async def _more(self) -> None:
+        text, explain, number = self._text, self._explain, self._next
+        if number is None:
+            return
+        found = await self._found(text, number, explain=explain)
+        if (text, explain, number) == (self._text, self._explain, self._next) and self._answered:
+            self._take(found)
+
+    @property
+    def _list_width(self) -> int:
+        return self.query_one(OptionList).size.width - 3  # its padding, and the scrollbar
+
+    def _list_again(self) -> None:
+        """The rows for another width."""
+        listed = self.query_one(OptionList)
+        for number, (row, span) in enumerate(zip(self._rows, self._spans, strict=True)):
+            listed.replace_option_prompt_at_index(number, row_text(row, self, span, self._list_width))
+
+    def _tell_nothing(self) -> None:
+        from agent.seeking import nothing
+
+        empty = not self._rows
+        self.query_one("#search-body").display = not empty
+        told = self.query_one("#search-nothing", Static)
+        told.display = empty
+        told.update(Text(visible(nothing(self._text))) if empty else "")
+
+    def _tell(self, text: str) -> None:
+        self.query_one("#search-found", Static).update(Text(visible(text), no_wrap=True, overflow="ellipsis"))
+
+    def _note(self, text: str, *, wrong: bool = False) -> None:
+        note = self.query_one("#search-help", Static)
+        note.set_class(wrong, "-wrong")
+        note.update(Text(visible(text or HELP)))
+
+    # What is chosen
+
+    @property
+    def _row(self) -> "Row | None":
+        at = self.query_one(OptionList).highlighted
+        return self._rows[at] if at is not None and at < len(self._rows) else None
+
+    def action_move(self, by: int) -> None:
+        at = self.query_one(OptionList).highlighted or 0
+        if self._rows:
+            self._choose(max(0, min(at + by, len(self._rows) - 1)))
+
+    def _choose(self, at: int | None) -> None:
+        self.query_one(OptionList).highlighted = at
+        self._preview()
+        if at is not None and at >= len(self._rows) - AHEAD:
+            self._more()
+
+    def _preview(self) -> None:
+        row = self._row
+        near = self._near.get(row.id) if row else None
+        self._draw(row, near)
+        self.query_one("#search-preview", VerticalScroll).scroll_home(animate=False)
+        if row and near is None:
+            self._look_around(row)
+
+    @work(exclusive=True, group="around")
+    async def _look_around(self, row: "Row") -> None:
+        from agent.seeking import Around, around
+
+        await asyncio.sleep(REST)
+        try:
+            near = await in_thread(around, self._memory, row)
+        except PalimpsestError:  # the passage itself is shown; opening it says what is wrong
+            near = Around()
+        self._near[row.id] = near
+        if row is self._row:
+            self._draw(row, near)
+
+    def _draw(self, row: "Row | None", near: "Around | None") -> None:
+        at = self.query_one(OptionList).highlighted
+        spans = self._spans[at] if row and at is not None else ()
+        text = preview(row, self, spans, near, explain=self._explain) if row else Text("")
+        self.query_one("#search-preview-text", Static).update(text)
+
+    # Keys
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        self._go()
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        self._preview()
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        if not self._answered:
+            self._entered_early = True
+        else:
+            self._go()
+
+    def _go(self) -> None:
+        """To the place in the conversation; a note is shown in its file, a page as /recall shows it."""
+        row = self._row
+        if row is None:
+            return
+        if row.kind == "memory":
+            from tui.screens.search.note import NoteScreen
+
+            host(self).push_screen(NoteScreen(self._memory, row), self._cite)
+        elif row.kind in {"page", "knowledge", "archive"}:
+            self.action_open()
+        elif not self._at_rest():
+            self.notify(BUSY, timeout=6, markup=False)
+        else:
+            self._find_entry(row)
+
+    @work(exclusive=True, group="go")
+    async def _find_entry(self, row: "Row") -> None:
+        from agent.seeking import entry_of
+
+        try:
+            entry = await in_thread(entry_of, self._memory, row)
+        except PalimpsestError as error:
+            self.notify(f"{error.message} {error.hint}", title=error.title, severity="warning", markup=False)
+            return
+        if entry is None:
+            self.action_open()
+        else:
+            self.dismiss(Place(entry, worded(self._text).text))
+
+    def action_open(self) -> None:
+        if row := self._row:
+            from tui.screens.recall.passage import PassageScreen
+
+            host(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
+
+    def action_cite(self) -> None:
+        if row := self._row:
+            self.dismiss(row.citation)
+
+    def _cite(self, citation: str | None) -> None:
+        if citation:
+            self.dismiss(citation)
+
+    def action_explain(self) -> None:
+        self._explain = not self._explain
+        self._ask()
+
+    def action_other_side(self) -> None:
+        in_list = self.query_one(Input).has_focus and bool(self._rows)
+        self.query_one(OptionList if in_list else Input).focus()
+        self.query_one("#search-keys", Static).update(KEYS_IN_LIST if in_list else KEYS)
+
+    def action_field(self) -> None:
+        if not self.query_one(Input).has_focus:
+            self.action_other_side()
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+class _Left(PalimpsestError):
+    """The screen is gone: nobody waits for the index any more."""
+
+    def __init__(self) -> None:
+        super().__init__("Left", "The search was left.")
+
+
+def _figures(found: Look) -> str:
+    damaged = f"{len(found.damaged):,} pages are damaged" if len(found.damaged) != 1 else "a page is damaged"
+    if found.damaged:
+        return f"{found.total:,} found · {damaged}: `palimpsest check --repair`"
+    return f"{found.total:,} found · {found.took_ms:,.0f} ms" if found.total else ""
+
+
+def _values_of(name: str) -> str:
+    """What may stand after a filter's colon."""
+    from agent.seeking import values_of
+
+    return values_of(name)
