@@ -7,6 +7,9 @@ from msgspec import Struct
 
 from foundation.errors import Misuse
 
+ADVERSARIAL = "adversarial"
+"""The category of questions whose right answer is that nothing is there."""
+
 
 class Turn(Struct, frozen=True, kw_only=True):
     """One thing to remember: a turn of talk, or a passage. `time` is ISO 8601, or "" where none is known."""

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.corpora.chitchat import chitchat, is_chitchat
 from benchmarks.corpora.corpus import Corpus, NotThis
 from benchmarks.corpora.faq import faq, pages
 from benchmarks.corpora.madial import is_madial, madial
@@ -12,7 +13,8 @@ from benchmarks.corpora.talk import is_locomo, is_realtalk, locomo, realtalk
 
 FORMATS = (
     "LoCoMo's (locomo10.json), REALTALK's (a chat's JSON, or the folder of them), SQuAD's (cmrc2018_dev.json), "
-    "MADial-Bench's (…-dialogue.json with …-memory.json beside it), or pages of a FAQ (POD, reStructuredText, text)"
+    "MADial-Bench's (…-dialogue.json with …-memory.json beside it), the chit-chat dataset's (dataset.json), "
+    "or pages of a FAQ (POD, reStructuredText, text)"
 )
 
 
@@ -42,6 +44,8 @@ def _of_file(path: Path) -> Corpus | None:
             return realtalk({path: found[0]})
         if is_squad(found[0]):
             return squad(found[0], path)
+        if is_chitchat(found[0]):
+            return chitchat(found[0], path)
     return madial(found, path) if found and is_madial(found) else None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.corpora.corpus import Asked, Corpus, NotThis, Store, Turn
+from benchmarks.corpora.corpus import ADVERSARIAL, Asked, Corpus, NotThis, Store, Turn
 
 CATEGORIES = {"passage": "which passage answers it"}
 
@@ -45,5 +45,5 @@ def _questions(paragraph: dict[str, Any], name: str) -> Iterator[Asked]:
     for each in paragraph["qas"]:
         answers = tuple(dict.fromkeys(answer["text"] for answer in each.get("answers") or []))
         evidence = () if each.get("is_impossible") else (name,)
-        category = "passage" if evidence else "adversarial"
+        category = "passage" if evidence else ADVERSARIAL
         yield Asked(text=each["question"], category=category, evidence=evidence, answers=answers if evidence else ())

@@ -18,11 +18,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.corpora.corpus import Asked, Corpus, NotThis, Store, Turn
+from benchmarks.corpora.corpus import ADVERSARIAL, Asked, Corpus, NotThis, Store, Turn
 
-LOCOMO = {"1": "multi-hop", "2": "temporal", "3": "open-domain", "4": "single-hop", "5": "adversarial"}
+LOCOMO = {"1": "multi-hop", "2": "temporal", "3": "open-domain", "4": "single-hop", "5": ADVERSARIAL}
 REALTALK = {"1": "multi-hop", "2": "temporal", "3": "commonsense"}
-ADVERSARIAL = "adversarial"
 
 _TURN = re.compile(r"D:?(\d+):(\d+)")
 _LOCOMO_TIME = "%I:%M %p on %d %B, %Y"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.corpora import Asked, Corpus, NotThis, read_corpus
+from benchmarks.corpora.chitchat import chitchat
 
 
 def written(path: Path, value: object) -> Path:
@@ -150,6 +151,38 @@ def test_madials_folder_serves_and_missing_memories_are_told(tmp_path: Path) -> 
     assert "zh-memory.json" in told.value.hint
     written(tmp_path / "zh-memory.json", MEMORIES)
     assert len(questions(read_corpus(tmp_path))) == 2
+
+
+def chats(**said: list[tuple[str, str]]) -> dict[str, object]:
+    return {
+        name: {"messages": [[{"text": text, "timestamp": "2018-05-05T19:38:15Z", "sender": who}] for who, text in some]}
+        for name, some in said.items()
+    }
+
+
+ASKED = {
+    "person": "u1",
+    "name": "Mia",
+    "questions": [{"question": "Where did I row?", "category": "mine", "evidence": ["abcdefgh:0"]}],
+}
+
+
+def test_one_persons_chats_with_others_are_a_store(tmp_path: Path) -> None:
+    said = chats(
+        abcdefgh1=[("u1", "I rowed on the lake"), ("u2", "nice")], alone=[("u1", "hello?")], none=[("u3", "x")]
+    )
+    corpus = chitchat(said, tmp_path, written(tmp_path / "q.json", ASKED))
+    assert [(turn.id, turn.speaker, turn.text) for turn in corpus.stores[0].turns] == [
+        ("abcdefgh:0", "Mia", "I rowed on the lake"),
+        ("abcdefgh:1", "", "nice"),
+    ]
+    assert questions(corpus) == [Asked(text="Where did I row?", category="mine", evidence=("abcdefgh:0",))]
+
+
+def test_other_chats_than_those_that_are_asked_about_are_told(tmp_path: Path) -> None:
+    with pytest.raises(NotThis) as told:
+        read_corpus(written(tmp_path / "dataset.json", chats(other=[("u1", "hi"), ("u2", "ho")])))
+    assert "lacks the chats" in told.value.message
 
 
 POD = """=head1 NAME

@@ -1,0 +1,1 @@
+"""What benchmarks.retrieval is made of: asking, figures, and how they are printed."""

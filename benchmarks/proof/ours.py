@@ -1,0 +1,114 @@
+"""A corpus in workspaces of its own, and questions asked of the real search and of the real recall."""
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from agent.importers.jsonl import read_jsonl
+from agent.importers.storing import store_all
+from benchmarks.corpora import Asked, Corpus, Store
+from benchmarks.proof.figures import CONTEXTS, DEEPEST, Answer, Progress, ranks
+from context.counting import Counting
+from context.fence import fenced
+from context.recall import Limits, Wanted, recalled
+from foundation.paths import Workspace
+from memory.search import Query, Results
+from memory.workspace_memory import Memory
+from models.chat.port import ImageRule
+from models.embed.port import Embedder
+from models.messages import Recalled
+from models.tokens import Estimate, estimate
+
+PASSAGE = 200
+"""Tokens of one passage that is recalled, as `context.recall_passage` has it."""
+
+_MOST_PARTS = 100  # as many as fit into the largest context, about
+_TIMED = 10  # hits: as many as a person is shown
+
+
+class Opened:
+    """One store of a corpus, in a workspace of its own."""
+
+    def __init__(self, store: Store, memory: Memory) -> None:
+        self.store = store
+        self._memory = memory
+        self._counting = Counting(Estimate(), ImageRule.NONE)
+        self._texts = {turn.id: _plain(fenced(turn.text)) for turn in store.turns}
+        self._long = {turn.id for turn in store.turns if estimate(turn.text) > PASSAGE}
+
+    def answer(self, asked: Asked, *, without: frozenset[str], timed: bool, held: bool) -> Answer:
+        """What the search finds. The time is that of a query as a person asks it, for ten hits."""
+        ms = None
+        if timed:
+            began = time.perf_counter()
+            self._memory.search.query(_without(Query(text=asked.text, limit=_TIMED), without))
+            ms = (time.perf_counter() - began) * 1000
+        search = cache(lambda query: self._memory.search.query(_without(query, without)))  # the same for every context
+        results = search(Query(text=asked.text, limit=DEEPEST))
+        return Answer(
+            category=asked.category,
+            wanted=len(asked.evidence),
+            ranks=ranks([hit.entry_id for hit in results.hits], asked.evidence),
+            found=results.found,
+            best=results.hits[0].score if results.hits else 0.0,
+            ms=ms,
+            held={tokens: self._held(asked, tokens, search) for tokens in CONTEXTS}
+            if held and asked.evidence
+            else None,
+        )
+
+    def _held(self, asked: Asked, tokens: int, search: Callable[[Query], Results]) -> float:
+        """The share of the evidence that stands in what is recalled for the question within so many tokens.
+
+        A turn is held where its text stands in a part; a passage longer than a part, where one of its answers does, or
+        where nobody says what they are, where a part is of that passage.
+        """
+        parts = recalled(search, Wanted(asked.text), Limits(tokens, PASSAGE, _MOST_PARTS), self._counting)
+        return sum(self._stands(asked, each, parts) for each in asked.evidence) / len(asked.evidence)
+
+    def _stands(self, asked: Asked, evidence: str, parts: tuple[Recalled, ...]) -> bool:
+        texts = [_plain(part.text) for part in parts]
+        needles = [_plain(answer) for answer in asked.answers] or [self._texts.get(evidence, "\0")]
+        if not asked.answers and evidence in self._long:
+            return any(part.citation.ref == evidence for part in parts)
+        return any(needle in text for needle in needles for text in texts)
+
+
+@contextmanager
+def opened(corpus: Corpus, *, whole: bool, embedder: Embedder | None, progress: Progress) -> Iterator[list[Opened]]:
+    """Every store of the corpus, imported and indexed; with an embedder, its vectors made as well."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        memories: list[Memory] = []
+        try:
+            for number, store in enumerate(corpus.stores):
+                progress(f"store {number + 1} of {len(corpus.stores)}: {len(store.turns)} turns")
+                memories.append(Memory.open(Workspace(Path(folder, str(number)))))
+                lines = (json.dumps(line).encode() for line in store.as_lines(whole=whole))
+                store_all(memories[-1].cold, read_jsonl(lines, "all"), source="benchmark", fixed_source=True)
+                memories[-1].search.update()
+            yield [Opened(store, memory) for store, memory in zip(corpus.stores, memories, strict=True)]
+        finally:
+            for memory in memories:
+                memory.close()
+
+
+def _without(query: Query, without: frozenset[str]) -> Query:
+    return replace(query, without=without) if without else query
+
+
+def _plain(text: str) -> str:
+    """With every run of blanks as one: a part may be broken into lines otherwise than the turn was."""
+    return " ".join(text.split())
+
+
+def signals(*, embedded: bool) -> tuple[str, ...]:
+    """The names of the ranking's signals that can be switched off; with vectors or without."""
+    from memory.search.ranking.signals import EMBEDDED, SIGNALS
+
+    return tuple(name for name in SIGNALS if embedded or name not in EMBEDDED)
