@@ -11,7 +11,8 @@ from memory.hot import HotMemory, Note
 from memory.search.asking.filters import entries_allowed, entries_lending, notes_allowed
 from memory.search.asking.query import Query, Results
 from memory.search.note_documents import NoteDocuments
-from memory.search.postings.index import Index, Progress
+from memory.search.postings.index import Index
+from memory.search.postings.keeping import Progress
 from memory.search.ranking.finding import Findings, Newest, Source, find, newest, notes_source
 from memory.search.ranking.question import Question, take_apart
 from memory.search.showing.hits import Reader
@@ -44,10 +45,7 @@ class Engine:
 
     def update(self, on_progress: Progress | None = None) -> None:
         """Takes in what is new, ahead of the next query, and lets go on disk of what was removed."""
-        with self._lock:
-            self._index.catch_up(on_progress)
-            if self._index.holds_removed:
-                self._index.save()
+        self._index.update(on_progress)
 
     @property
     def trouble(self) -> str:

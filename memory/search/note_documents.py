@@ -5,7 +5,7 @@ from memory.cold.changes import TermsRow
 from memory.hot.notes import Note
 from memory.search.asking.query import NOTE
 from memory.search.postings.documents import Documents
-from memory.search.postings.postings import EMPTY, Posting, Recent, find
+from memory.search.postings.postings import Posting, Recent, find
 from memory.search.words.analyse import Terms, analyse
 from memory.search.words.packing import split
 
@@ -35,4 +35,4 @@ class NoteDocuments:
             self._recent.put(self.documents.put(row), *split(terms.packed))
 
     def find(self, term: str) -> Posting:
-        return find(term, EMPTY, self._recent)
+        return find(term, (self._recent,))

@@ -13,7 +13,7 @@ from memory.search.asking.query import Query, Results
 
 if TYPE_CHECKING:
     from memory.search.engine import Engine
-    from memory.search.postings.index import Progress
+    from memory.search.postings.keeping import Progress
 
 
 class Search:

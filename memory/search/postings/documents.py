@@ -1,6 +1,6 @@
 """The documents of the postings: a column a property, a row an entry, numbered from 0 as they came."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from memory.search.postings.growing import Column, Growing
 from memory.search.words.packing import split
 from memory.search.words.substance import substance
 
-COLUMNS = {
+TOLD = {
     "entry": "i8",  # its seq in the cold store
     "conversation": "i8",  # its seq
     "time": "i8",  # milliseconds since 1970
@@ -19,34 +19,47 @@ COLUMNS = {
     "kind": "i4",  # these three: places in `names`
     "role": "i4",
     "speaker": "i4",
+}
+"""What an entry itself says, and its type."""
+
+COLUMNS = {
+    **TOLD,
     "previous": "i4",  # documents before and after it in its conversation, -1 for none
     "following": "i4",
     "alive": "u1",  # 0: removed, or another row stands for the entry now
 }
+NAMED = ("kind", "role", "speaker")
 NONE = -1
 
 
 class Documents:
-    """Rows sorted by entry up to `sorted_rows` (those of a snapshot), then as they came."""
+    """Runs of rows sorted by entry (a segment's each), then rows as they came.
 
-    def __init__(self, columns: Mapping[str, Column] | None = None, names: Iterable[str] = ()) -> None:
-        filled = columns or {}
-        self._columns = {name: Growing(dtype, filled.get(name)) for name, dtype in COLUMNS.items()}
+    `columns` are those of the first run, with `count` rows filled and room for more. All its documents live. A
+    conversation's documents are linked in the order of their entries.
+    """
+
+    def __init__(self, columns: Mapping[str, Column] | None = None, names: Iterable[str] = (), count: int = 0) -> None:
+        rooms = columns or {}
+        self._columns = {name: Growing(dtype, rooms.get(name), count) for name, dtype in COLUMNS.items()}
         self.names = list(names)
         self._codes = {name: code for code, name in enumerate(self.names)}
-        self.sorted_rows = self.count
+        self.runs: list[range] = [range(count)] if count else []
         self._later: dict[int, int] = {}
-        self._speakers = set(np.flatnonzero(np.bincount(self["speaker"])).tolist() if self.count else ())
-        alive = self["alive"] == 1
-        last = np.flatnonzero(alive & (self["following"] == NONE))
-        self._last = dict(zip(self["conversation"][last].tolist(), last.tolist(), strict=True))
-        self.living = int(np.count_nonzero(alive))
-        self.words = int(self["length"][alive].sum())
-        self.dead_and_sorted = self.sorted_rows - self.living
+        self._speakers = set(np.flatnonzero(np.bincount(self["speaker"])).tolist() if count else ())
+        self._last: dict[int, int] = {}
+        self._ends: tuple[Column, Column] | None = None
+        self.living = count
+        self.words = int(self["length"].sum())
 
     @property
     def count(self) -> int:
         return self._columns["entry"].count
+
+    @property
+    def sorted_rows(self) -> int:
+        """How many rows are those of segments."""
+        return self.runs[-1].stop if self.runs else 0
 
     def __getitem__(self, column: str) -> Column:
         return self._columns[column].view
@@ -63,29 +76,38 @@ class Documents:
     def find(self, entry: int) -> int:
         """The living document of an entry, NONE where there is none."""
         document = self._later.get(entry, NONE)
-        if document == NONE:
-            rows = self["entry"][: self.sorted_rows]
-            at = int(np.searchsorted(rows, entry))
-            document = at if at < len(rows) and rows[at] == entry else NONE
-        return document if document != NONE and self["alive"][document] else NONE
+        if document != NONE:
+            return document if self["alive"][document] else NONE
+        for run in reversed(self.runs):
+            rows = self["entry"][run.start : run.stop]
+            at = int(rows.searchsorted(entry))
+            if at < len(rows) and rows[at] == entry:
+                return run.start + at if self["alive"][run.start + at] else NONE
+        return NONE
 
     def rows_of(self, entries: Column) -> Column:
         """The living document of each of some entries (i8, any order), NONE where there is none."""
-        rows = self["entry"][: self.sorted_rows]
         found = np.full(len(entries), NONE, "i8")
-        if len(rows):
+        for run in self.runs:  # the newest row of an entry is the one that may live
+            rows = self["entry"][run.start : run.stop]
             at = np.minimum(np.searchsorted(rows, entries), len(rows) - 1)
-            found = np.where(rows[at] == entries, at, NONE)
+            found = np.where(rows[at] == entries, run.start + at, found)
         if self._later:
             later = np.array([self._later.get(entry, NONE) for entry in entries.tolist()], "i8")
             found = np.where(later == NONE, found, later)
         return np.where((found != NONE) & (self["alive"][found] == 1), found, NONE) if self.count else found
 
+    def dead(self, run: range) -> int:
+        """How many of these rows do not live any more."""
+        return len(run) - int(np.count_nonzero(self["alive"][run.start : run.stop]))
+
+    # ── one by one ──
+
     def put(self, row: TermsRow) -> int:
         """A new document for the row's entry, in the place of the one it had."""
         old, new = self.find(row.entry), self.count
         if old == NONE:
-            before, after = self._last.get(row.conversation, NONE), NONE
+            before, after = self._place(row.entry, row.conversation)
         else:
             before, after = int(self["previous"][old]), int(self["following"][old])
             self._bury(old)
@@ -111,22 +133,37 @@ class Documents:
         if document == NONE:
             return
         before, after = int(self["previous"][document]), int(self["following"][document])
-        conversation = int(self["conversation"][document])
         self._bury(document)
         if before != NONE:
             self["following"][before] = after
         if after != NONE:
             self["previous"][after] = before
-        elif before != NONE:
-            self._last[conversation] = before
         else:
-            self._last.pop(conversation, None)
+            self._last[int(self["conversation"][document])] = before
+
+    def _place(self, entry: int, conversation: int) -> tuple[int, int]:
+        """Between which documents of its conversation an entry stands: mostly it is the last."""
+        before, after = self._last_of(conversation), NONE
+        while before != NONE and self["entry"][before] > entry:
+            before, after = int(self["previous"][before]), before
+        return before, after
+
+    def _last_of(self, conversation: int) -> int:
+        if conversation in self._last:
+            return self._last[conversation]
+        if self._ends is None:
+            ends = np.flatnonzero((self["following"] == NONE) & (self["alive"] == 1))
+            ends = ends[np.argsort(self["conversation"][ends], kind="stable")]
+            self._ends = self["conversation"][ends], ends
+        conversations, ends = self._ends
+        at = int(conversations.searchsorted(conversation))
+        is_known = at < len(conversations) and conversations[at] == conversation
+        return int(ends[at]) if is_known else NONE
 
     def _bury(self, document: int) -> None:
         self["alive"][document] = 0
         self.living -= 1
         self.words -= int(self["length"][document])
-        self.dead_and_sorted += document < self.sorted_rows
 
     def _link(self, before: int, new: int, after: int, conversation: int) -> None:
         if before != NONE:
@@ -141,3 +178,41 @@ class Documents:
         if code == len(self.names):
             self.names.append(name)
         return code
+
+    # ── many at once ──
+
+    def take_in(self, columns: Mapping[str, Column], names: Sequence[str], gone: Column) -> Column:
+        """The rows of a segment, sorted by entry, each in the place of the one that its entry had; entries of `gone`
+        are removed. To be called before any `put`. Gives the conversations that `relink` is to be called for."""
+        replaced = self.rows_of(np.concatenate((columns["entry"], gone)))
+        replaced = replaced[replaced != NONE]
+        touched = np.concatenate((columns["conversation"], self["conversation"][replaced]))
+        self["alive"][replaced] = 0
+        first, many = self.count, len(columns["entry"])
+        codes = np.array([self._coded(name) for name in names], "i4")
+        for name in TOLD:
+            values = columns[name]
+            self._columns[name].extend(codes[values] if name in NAMED else values)
+        self._columns["alive"].extend(np.ones(many, "u1"))
+        for name in ("previous", "following"):
+            self._columns[name].extend(np.full(many, NONE, "i4"))
+        if many:
+            self.runs.append(range(first, first + many))
+            self._speakers.update(np.unique(self["speaker"][first:]).tolist())
+        self.living += many - len(replaced)
+        self.words += int(columns["length"].sum()) - int(self["length"][replaced].sum())
+        return touched
+
+    def relink(self, conversations: Column) -> None:
+        """Puts the links of these conversations right, after `take_in`."""
+        rows = np.flatnonzero(np.isin(self["conversation"], np.unique(conversations)) & (self["alive"] == 1))
+        talks, entries = self["conversation"][rows], self["entry"][rows]
+        order = np.lexsort((entries, talks))
+        rows, talks = rows[order], talks[order]
+        is_same = talks[1:] == talks[:-1]
+        before, after = rows[:-1][is_same], rows[1:][is_same]
+        self["previous"][rows] = NONE
+        self["following"][rows] = NONE
+        self["previous"][after] = before
+        self["following"][before] = after
+        self._ends = None

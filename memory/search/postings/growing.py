@@ -9,11 +9,14 @@ Column = NDArray[Any]
 
 
 class Growing:
-    """`view` is what is filled. A view taken before the column grew may miss what came after."""
+    """`view` is what is filled. A view taken before the column grew may miss what came after.
 
-    def __init__(self, dtype: DTypeLike, filled: Column | None = None) -> None:
-        self._room: Column = np.empty(16, dtype) if filled is None else np.array(filled, dtype)
-        self.count = 0 if filled is None else len(filled)
+    `room` may be given with its first `count` values filled: it is used as it is, and not copied before it is full.
+    """
+
+    def __init__(self, dtype: DTypeLike, room: Column | None = None, count: int = 0) -> None:
+        self._room: Column = np.empty(16, dtype) if room is None else room
+        self.count = count
 
     @property
     def view(self) -> Column:
@@ -33,6 +36,7 @@ class Growing:
         self.count = end
 
     def _make_room(self, more: int) -> None:
-        room = np.empty(max(16, 2 * len(self._room), self.count + more), self._room.dtype)
+        size = self.count + more
+        room = np.empty(max(16, size + max(size // 4, 1024)), self._room.dtype)
         room[: self.count] = self.view
         self._room = room

@@ -1,130 +1,191 @@
-"""The index: a snapshot of the postings, and what the store's journal of changes says has come since.
+"""The index that a search asks: what the segments on disk hold, and what came since.
 
-Every process keeps its own and catches up before each search, so that what another process wrote is found. Snapshots
-are shared: whoever finds one due writes it.
+Every process keeps its own and catches up before each search, so that what another process wrote is found. The segments
+are shared: whoever finds that much has come writes and merges them, in a thread of its own, and the search goes on
+meanwhile with what it has. Where much is missing (an index to be built, a large import in another process) the newest
+entries are taken in at once, the others as the segments come.
 """
 
-from collections.abc import Callable
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
+from msgspec import Struct
+
 from memory.cold import ColdStore
-from memory.cold.changes import TermsRow
-from memory.search.postings import snapshot
+from memory.errors import MemoryTrouble
+from memory.search.postings import whole
+from memory.search.postings.building import Rest
+from memory.search.postings.chain import discard
 from memory.search.postings.documents import Documents
-from memory.search.postings.merging import merge
-from memory.search.postings.postings import EMPTY, Posting, Recent, find
-from memory.search.postings.snapshot import Snapshot
-from memory.search.words.packing import split
+from memory.search.postings.keeping import Progress, keep
+from memory.search.postings.postings import Posting
+from memory.search.postings.whole import Whole
 
-_ROWS_AT_ONCE = 5000
-_DUE_AT_LEAST = 4000  # documents since the snapshot: fewer are scanned in some hundredths of a millisecond a term
-_DUE_SHARE = 20  # a snapshot is due when a twentieth is new: all snapshots together then cost what 20 of the last do
+_DUE = 4096  # documents since the last segment: fewer are scanned in some hundredths of a millisecond a term
+_AT_ONCE = 20_000  # changes that a search takes in while it waits: about a second's work, once in a process's life
+_NEWEST = 500  # changes that it takes in where there are more: some hundredths of a second
+_PATIENCE = 2.0  # seconds that a process's first search waits for an index that is being built
+_OTHERS = 60.0  # seconds that `update` waits for another process that is at it
+_LATELY = 0.25  # seconds after a search began during which the background gives way
+_PAUSE = 0.004
+_SHOWN_EACH = 2.0  # seconds between two states of an index that is being built
 
-Progress = Callable[[int], None]
-"""Told how many entries were read so far."""
+
+class Building(Struct, frozen=True):
+    """How far the index is: entries that can be found, of how many there may be."""
+
+    done: int
+    total: int
 
 
 class Index:
-    """Not safe for two threads at once: `Search` holds a lock around it."""
+    """`catch_up`, `find` and `documents` are for one thread at a time: `Search` holds a lock around them."""
 
     def __init__(self, cold: ColdStore, folder: Path) -> None:
+        self.trouble = ""
         self._cold = cold
         self._folder = folder
+        self._whole: Whole | None = None
+        self._next: Whole | None = None  # what the background made ready
         self._version: int | None = None
-        self._loaded = False
-        self.trouble = ""
-        self._reset()
+        self._keeping: threading.Thread | None = None
+        self._keeping_lock = threading.Lock()
+        self._asked = 0.0
+        self._damaged: Whole | None = None
 
-    def catch_up(self, on_progress: Progress | None = None) -> None:
-        """Takes in all that was committed, by whichever process; writes a snapshot where one is due."""
-        if not self._loaded:
-            self._load()
+    @property
+    def documents(self) -> Documents:
+        return self._known.documents
+
+    def find(self, term: str) -> Posting:
+        """All documents with the term, removed ones among them."""
+        return self._known.find(term)
+
+    @property
+    def change(self) -> int:
+        """The last of the store's changes that it knows of."""
+        return self._known.change
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether entries are in the store that cannot be found yet."""
+        return self._known.skips
+
+    @property
+    def building(self) -> Building | None:
+        """How far the index is while `is_partial`."""
+        known = self._whole
+        return Building(known.documents.living, self._cold.last_change()) if known and known.skips else None
+
+    def catch_up(self) -> None:
+        """Takes in all that was committed, by whichever process; where that is too much at once, the newest of it, and
+        `is_partial` is True until the background has done the rest."""
+        self._asked = time.monotonic()
+        self._adopt()
         version = self._cold.data_version()
-        if version == self._version:
+        if version == self._version and not self._known.skips:
             return
-        if self._is_strange():
-            self._reset()
-        if not self.change:
-            self._read_all(on_progress)
-        self._read_changes()
+        self._read()
         self._version = version
-        if self._is_due:
-            self.save()
+        if self._known.many_came >= _DUE or self._known.skips:
+            self._keep_in_background()
 
-    def save(self) -> None:
-        """Writes a snapshot of all that was read, without what was removed. Where the disk refuses, `trouble` says so
-        and the search goes on in memory."""
-        if not self.change:
+    def update(self, on_progress: Progress | None = None) -> None:
+        """Brings the segments up to the store, and lets go on disk of what was removed. Where the disk refuses,
+        `trouble` says so and the search goes on in memory."""
+        with self._keeping_lock:
+            self._keep(on_progress or no_progress, no_rest, _OTHERS, purge=True)
+
+    @property
+    def _known(self) -> Whole:
+        if self._whole is None:
+            self._whole = whole.opened(self._cold, self._folder)
+            if self._whole.has_unchecked:
+                threading.Thread(
+                    target=self._look_through, args=(self._whole,), name="palimpsest-postings-check", daemon=True
+                ).start()
+        return self._whole
+
+    def _adopt(self) -> None:
+        """Takes what the background made ready."""
+        ready, self._next = self._next, None
+        if ready and (not ready.skips or self._known.skips):
+            self._whole, self._version = ready, None
+        if self._damaged and self._damaged is self._whole:
+            self._whole, self._version, self._damaged = None, None, None
+
+    def _read(self) -> None:
+        last = self._cold.last_change()
+        if self._known.change > last or (self.trouble and self._known.skips):
+            self._whole = None  # the store was put back to an older state, or nobody will build what is missing
+        if last - self._known.change > _AT_ONCE and not self.trouble:
+            self._wait_for_the_rest()
+            if last - self._known.change > _AT_ONCE and not self.trouble:
+                self._known.skip_to(last - _NEWEST)
+        self._known.read(self._cold, last, no_rest)
+
+    def _wait_for_the_rest(self) -> None:
+        self._keep_in_background()
+        if self._version is None and self._keeping:
+            self._keeping.join(_PATIENCE)
+            self._adopt()
+
+    # ── in the background ──
+
+    def _keep_in_background(self) -> None:
+        if self._keeping and self._keeping.is_alive():
             return
-        self.documents, self.standing = merge(self.documents, self.standing, self.recent)
-        self.recent = Recent()
-        mark = self._mark(self.change)
+        self._keeping = threading.Thread(target=self._work, name="palimpsest-postings", daemon=True)
+        self._keeping.start()
+
+    def _work(self) -> None:
+        with self._keeping_lock, suppress(MemoryTrouble):  # a store that was closed; who asks a damaged one is told
+            self._keep(no_progress, self._give_way, _PATIENCE, purge=False)
+
+    def _keep(self, on_progress: Progress, rest: Rest, wait_s: float, *, purge: bool) -> None:
+        shown = time.monotonic()
+
+        def step(done: int) -> None:
+            nonlocal shown
+            on_progress(done)
+            if self.is_partial and time.monotonic() - shown > _SHOWN_EACH:
+                self._next = self._prepared(rest)
+                shown = time.monotonic()
+
         try:
-            path = snapshot.save(self._folder, Snapshot(self.change, mark, self.documents, self.standing))
+            keep(self._cold, self._folder, rest, step, wait_s, purge=purge)
         except OSError as error:
             self.trouble = f"The index could not be written to {self._folder}: {error.strerror}."
             return
         self.trouble = ""
-        if mapped := snapshot.load(path):
-            self.standing = mapped.standing
+        self._next = self._prepared(rest)
 
-    @property
-    def holds_removed(self) -> bool:
-        """Whether the snapshot on disk still has terms of what was removed or changed since."""
-        return self.documents.dead_and_sorted > 0
+    def _prepared(self, rest: Rest) -> Whole:
+        """As the segments have it now, and what came since."""
+        ready, last = whole.opened(self._cold, self._folder), self._cold.last_change()
+        if last - ready.change > _AT_ONCE:
+            ready.skip_to(last - _NEWEST)
+        ready.read(self._cold, last, rest)
+        return ready
 
-    def find(self, term: str) -> Posting:
-        return find(term, self.standing, self.recent)
+    def _give_way(self) -> None:
+        if time.monotonic() - self._asked < _LATELY:
+            time.sleep(_PAUSE)
 
-    @property
-    def _is_due(self) -> bool:
-        new = self.documents.count - self.documents.sorted_rows
-        return new >= max(_DUE_AT_LEAST, self.documents.sorted_rows // _DUE_SHARE)
+    def _look_through(self, opened: Whole) -> None:
+        """Deletes what is damaged; the next search goes on without it."""
+        damaged = opened.damaged()
+        for path in damaged:
+            discard(path)
+        if damaged:
+            self._damaged = opened
 
-    def _reset(self) -> None:
-        self.change = 0
-        self.documents, self.standing, self.recent = Documents(), EMPTY, Recent()
 
-    def _load(self) -> None:
-        self._loaded = True
-        for path in snapshot.newest(self._folder):
-            found = snapshot.load(path)
-            if found and found.change and self._mark(found.change) == found.mark:
-                self.change, self.documents, self.standing = found.change, found.documents, found.standing
-                snapshot.discard_before(path)
-                return
-            snapshot.discard(path)
+def no_progress(done: int) -> None:
+    """Tells nobody."""
 
-    def _is_strange(self) -> bool:
-        """Whether the store is behind what was read of it: another file was put in its place."""
-        return self.change > self._cold.last_change()
 
-    def _mark(self, change: int) -> tuple[str, int]:
-        """What the change was: a snapshot of another store would have another there."""
-        found = self._cold.changes(change - 1, 1)
-        return (found[0].op, found[0].entry) if found and found[0].seq == change else ("", 0)
-
-    def _read_all(self, on_progress: Progress | None) -> None:
-        last, after = self._cold.last_change(), 0
-        while rows := self._cold.terms(after, _ROWS_AT_ONCE):
-            for row in rows:
-                self._put(row)
-            after = rows[-1].entry
-            if on_progress:
-                on_progress(self.documents.count)
-        self.change = last
-
-    def _read_changes(self) -> None:
-        """Changes again and again are harmless: an entry's row takes the place of the one it had."""
-        while changes := self._cold.changes(self.change, _ROWS_AT_ONCE):
-            touched = list(dict.fromkeys(change.entry for change in changes if change.op != "archive"))
-            rows = self._cold.terms_of(touched) if touched else {}
-            for entry in touched:
-                if entry in rows:
-                    self._put(rows[entry])
-                else:  # removed, or an answer still in flight
-                    self.documents.remove(entry)
-            self.change = changes[-1].seq
-
-    def _put(self, row: TermsRow) -> None:
-        self.recent.put(self.documents.put(row), *split(row.packed))
+def no_rest() -> None:
+    """Gives way to nobody."""

@@ -1,50 +1,164 @@
 """The documents' links and counts, against a plain list of what is there."""
 
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.cold.changes import TermsRow
-from memory.search.postings.documents import NONE, Documents
-from memory.search.postings.merging import merge
-from memory.search.postings.postings import EMPTY, Recent
+from memory.search.postings.building import build
+from memory.search.postings.documents import NONE, TOLD, Documents
+from memory.search.postings.merging import merge, starts_of, table
+from memory.search.postings.postings import Standing, find
+from memory.search.postings.segment import LISTS, Segment, name_of, open_segment
+from memory.search.postings.segment_writing import SegmentWriting
+from memory.search.words.analyse import analyse
 
-DEEDS = st.lists(st.tuples(st.sampled_from(["put", "remove", "merge"]), st.integers(1, 8)), max_size=30)
+DEED = st.tuples(st.sampled_from(["put", "put", "remove"]), st.integers(1, 12))
+SPEAKERS = ("Ann", "Bo", "", "who")
 
 
 def row(entry: int, length: int) -> TermsRow:
-    return TermsRow(entry, entry % 3, "message", "user", "Ann", entry, b"tea\0\1", length)
+    speaker = SPEAKERS[entry % 4]
+    packed = analyse(f"tea {'coffee ' * (length % 3)} word{length} what", speaker).packed
+    return TermsRow(entry, entry % 3, "message", "user", speaker, entry, packed, length)
 
 
-@given(DEEDS)
+class There:
+    """A plain list of what is there, in the order of entries."""
+
+    def __init__(self) -> None:
+        self.lengths: dict[int, int] = {}
+        self.came = 0
+
+    def deed(self, deed: str, entry: int) -> bool:
+        """Does it; whether the entry is there now."""
+        self.came += 1
+        if deed == "remove":
+            self.lengths.pop(entry, None)
+        else:
+            self.lengths[entry] = self.came
+        return entry in self.lengths
+
+    def is_told_by(self, documents: Documents) -> None:
+        there = self.lengths
+        assert {entry for entry in range(13) if documents.find(entry) != NONE} == there.keys()
+        asked = [8, 3, 0, 1, 2, 99, 5, 4, 6, 7, 12, 11]
+        assert documents.rows_of(np.array(asked)).tolist() == [documents.find(entry) for entry in asked]
+        assert (documents.living, documents.words) == (len(there), sum(there.values()))
+        for entry in there:
+            talk = sorted(other for other in there if other % 3 == entry % 3)
+            place = talk.index(entry)
+            assert beside(documents, "previous", entry) == (talk[place - 1] if place else None)
+            assert beside(documents, "following", entry) == (talk[place + 1] if place + 1 < len(talk) else None)
+            assert documents.names[documents["speaker"][documents.find(entry)]] == SPEAKERS[entry % 4]
+
+
+@given(st.lists(DEED, max_size=30))
 def test_links_and_counts_are_those_of_what_is_there(deeds: list[tuple[str, int]]) -> None:
-    documents, recent, standing = Documents(), Recent(), EMPTY
-    there: dict[int, int] = {}
-    highest = 0
-    for length, (deed, entry) in enumerate(deeds, start=1):
-        match deed:
-            case "put" if entry in there or entry > highest:  # a seq is never given twice, and each is above the last
-                recent.put(documents.put(row(entry, length)), [b"tea"], b"\1")
-                there[entry] = length
-                highest = max(highest, entry)
-            case "remove":
+    documents, there = Documents(), There()
+    for deed, entry in deeds:
+        if there.deed(deed, entry):
+            documents.put(row(entry, there.came))
+        else:
+            documents.remove(entry)
+    there.is_told_by(documents)
+
+
+@given(st.lists(st.lists(DEED, max_size=8), min_size=1, max_size=5), st.integers(0, 4), st.lists(DEED, max_size=4))
+def test_segments_tell_the_same_before_and_after_they_are_merged(
+    batches: list[list[tuple[str, int]]], cut: int, later: list[tuple[str, int]]
+) -> None:
+    there = There()
+    with TemporaryDirectory() as folder:
+        paths = [written(Path(folder) / str(number), there, batch) for number, batch in enumerate(batches)]
+        there.is_told_by(table(opened(paths)))
+        expected = held(opened(paths))
+        first, second = min(cut, len(paths) - 1), len(paths)
+        paths[first:second] = [merged(Path(folder) / "merged", paths[first:second], since=first)]
+        there.is_told_by(table(opened(paths)))
+        assert held(opened(paths)) == expected
+        whole = merged(Path(folder) / "whole", paths, since=0)
+        there.is_told_by(table(opened([whole])))
+        assert held(opened([whole])) == expected
+        assert table(opened([whole]))["entry"].tolist() == sorted(there.lengths)
+        assert words_in(whole) == {word for word, _ in expected}
+        documents = table(opened([whole]))
+        for deed, entry in later:
+            if there.deed(deed, entry):
+                documents.put(row(entry, there.came))
+            else:
                 documents.remove(entry)
-                there.pop(entry, None)
-            case "merge":
-                documents, standing = merge(documents, standing, recent)
-                recent = Recent()
-    assert {entry for entry in range(9) if documents.find(entry) != NONE} == there.keys()
-    asked = [8, 3, 0, 1, 2, 99, 5, 4, 6, 7]
-    assert documents.rows_of(np.array(asked)).tolist() == [documents.find(entry) for entry in asked]
-    assert (documents.living, documents.words) == (len(there), sum(there.values()))
-    for entry in there:
-        talk = sorted(other for other in there if other % 3 == entry % 3)
-        place = talk.index(entry)
-        assert beside(documents, "previous", entry) == (talk[place - 1] if place else None)
-        assert beside(documents, "following", entry) == (talk[place + 1] if place + 1 < len(talk) else None)
-    merged, postings = merge(documents, standing, recent)
-    assert merged["entry"].tolist() == sorted(there)
-    assert postings.find(b"tea").documents.tolist() == list(range(len(there)))
+        there.is_told_by(documents)
+
+
+def test_what_is_told_of_a_document_is_the_same_in_one_and_in_many() -> None:
+    rows = [row(entry, length=entry) for entry in range(1, 40)]
+    built = build(reversed(rows), lambda: None)
+    documents = Documents()
+    for each in rows:
+        documents.put(each)
+    for name in ("entry", "conversation", "time", "length", "says", "asks"):
+        assert built.columns[name].tolist() == documents[name].tolist()
+    for name in ("kind", "role", "speaker"):
+        told = [documents.names[code] for code in documents[name]]
+        assert [built.names[code] for code in built.columns[name]] == told
+
+
+def written(path: Path, there: There, batch: list[tuple[str, int]]) -> Path:
+    """A segment of some deeds."""
+    rows: dict[int, TermsRow] = {}
+    for deed, entry in batch:
+        rows.pop(entry, None)
+        if there.deed(deed, entry):
+            rows[entry] = row(entry, there.came)
+    built = build(rows.values(), lambda: None)
+    with SegmentWriting(path) as writing:
+        for name in TOLD:
+            writing.section(name_of(name), [built.columns[name]])
+        writing.section("gone", [np.array(sorted({entry for _, entry in batch}.difference(rows)), "i8")])
+        for name in LISTS:
+            writing.section(name, [getattr(built.lists, name)])
+        writing.finish(int(path.name), int(path.name) + 1, ("add", 1), built.names)
+    return path
+
+
+def opened(paths: list[Path]) -> list[Segment]:
+    return [one for path in paths if (one := open_segment(path))]
+
+
+def merged(path: Path, paths: list[Path], since: int) -> Path:
+    segments = opened(paths)
+    with SegmentWriting(path) as writing:
+        names = merge(segments, table(opened(paths)), writing, lambda: None)
+        writing.finish(since, 99, ("add", 1), names)
+    return path
+
+
+def held(segments: list[Segment]) -> set[tuple[str, tuple[tuple[int, int], ...]]]:
+    """Each term with the living entries that hold it, and how often."""
+    documents = table(segments)
+    parts = [Standing(one.lists, first) for one, first in zip(segments, starts_of(segments), strict=True)]
+    terms = ["tea", "coffe", "what", "ann", "bo", "who", *(f"word{number}" for number in range(45))]
+    found: set[tuple[str, tuple[tuple[int, int], ...]]] = set()
+    for term in terms:
+        rows, counts = find(term, parts)
+        assert (np.diff(rows) > 0).all()
+        living = documents["alive"][rows] == 1
+        entries = documents["entry"][rows[living]].tolist()
+        if entries:
+            found.add((term, tuple(sorted(zip(entries, counts[living].tolist(), strict=True)))))
+    return found
+
+
+def words_in(path: Path) -> set[str]:
+    (segment,) = opened([path])
+    text, edges = segment.lists.text.tobytes(), segment.lists.edges.tolist()
+    terms = {text[start:end].decode() for start, end in pairwise(edges)}
+    return {term for term in terms if term not in {"word", *map(str, range(99))}}  # the parts of word7
 
 
 def beside(documents: Documents, link: str, entry: int) -> int | None:

@@ -1,8 +1,9 @@
-"""The index keeps up: with other processes, with removal, with damage."""
+"""The index keeps up: with other processes, with removal, with damage, while it is built and merged."""
 
 import os
 import subprocess
 import sys
+import threading
 import time
 import zlib
 from pathlib import Path
@@ -10,21 +11,24 @@ from pathlib import Path
 import pytest
 
 from foundation.paths import Workspace
-from memory.search.postings import index, snapshot
-from memory.search.postings.index import Index
+from memory.search.postings import index, keeping, segment
+from memory.search.postings.chain import chain, path_for, segments_in
+from memory.search.postings.index import Building, Index
+from memory.search.postings.whole import Whole
 from memory.workspace_memory import Memory
 from tests.memory.search.talk import Talk
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture
-def small_snapshots(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "_DUE_AT_LEAST", 5)
+def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "_DUE", 5)
+    monkeypatch.setattr(keeping, "_AT_ONCE", 7)
 
 
-def snapshots(memory: Memory) -> list[Path]:
-    return snapshot.newest(memory.workspace.postings)
+def segments(memory: Memory) -> list[Path]:
+    return chain(segments_in(memory.workspace.postings))
 
 
 def scattered(talk: Talk, count: int, start: int = 0) -> None:
@@ -47,6 +51,16 @@ def every_posting(some: Index) -> dict[str, list[tuple[int, int]]]:
     return {word: entries_with(some, word) for word in ("tea", "coffe", "fact", "number")}
 
 
+def rested(some: Index) -> Index:
+    """Caught up, with nothing going on behind it."""
+    some.catch_up()
+    for thread in threading.enumerate():
+        if thread.name == "palimpsest-postings":
+            thread.join()
+    some.catch_up()
+    return some
+
+
 def entries_with(some: Index, word: str) -> list[tuple[int, int]]:
     documents, counts = some.find(word)
     alive = some.documents["alive"][documents] == 1
@@ -54,25 +68,25 @@ def entries_with(some: Index, word: str) -> list[tuple[int, int]]:
     return sorted(zip(entries.tolist(), counts[alive].tolist(), strict=True))
 
 
-@pytest.mark.usefixtures("small_snapshots")
-def test_snapshot_and_what_came_since_say_what_the_rows_say(talk: Talk, memory: Memory) -> None:
+@pytest.mark.usefixtures("small_segments")
+def test_segments_and_what_came_since_say_what_the_rows_say(talk: Talk, memory: Memory) -> None:
     kept = Index(memory.cold, memory.workspace.postings)
-    for start, count in enumerate((8, 3, 9, 2)):
-        scattered(talk, count, start=start * 20)
-        kept.catch_up()
+    for start, count in enumerate((8, 3, 30, 2, 9, 1)):
+        scattered(talk, count, start=start * 40)
+        rested(kept)
         fresh = fresh_index(memory)
         assert all(every_posting(kept).values())
         assert every_posting(kept) == every_posting(fresh)
-        assert len(snapshots(memory)) <= 1
-    assert kept.standing.documents.size  # there was a snapshot
-    assert kept.recent.documents.count  # and not all of it came from there
+        assert links(kept) == links(fresh)
+    assert kept.documents.sorted_rows  # there were segments
+    assert kept.documents.count > kept.documents.sorted_rows  # and not all of it came from there
+    assert sorted(memory.workspace.postings.glob("postings-*.bin")) == segments(memory)
 
 
-@pytest.mark.usefixtures("small_snapshots")
-def test_neighbours_are_the_same_after_a_snapshot_and_after_removal(talk: Talk, memory: Memory) -> None:
+@pytest.mark.usefixtures("small_segments")
+def test_neighbours_are_the_same_after_a_merge_and_after_removal(talk: Talk, memory: Memory) -> None:
     scattered(talk, 30)
-    kept = Index(memory.cold, memory.workspace.postings)
-    kept.catch_up()
+    kept = rested(Index(memory.cold, memory.workspace.postings))
     scattered(talk, 4, start=30)
     memory.cold.delete_conversation(talk.seqs.pop("c3"))
     kept.catch_up()
@@ -91,49 +105,105 @@ def links(some: Index) -> dict[int, tuple[int, int]]:
     }
 
 
-@pytest.mark.usefixtures("small_snapshots")
-def test_a_restart_reads_the_snapshot_and_not_the_rows(talk: Talk, memory: Memory) -> None:
+@pytest.mark.usefixtures("small_segments")
+def test_a_restart_reads_the_segments_and_not_the_rows(talk: Talk, memory: Memory) -> None:
     scattered(talk, 20)
-    assert talk.ask("tea").total == 10
-    (path,) = snapshots(memory)
+    rested(Index(memory.cold, memory.workspace.postings))
     again = Index(memory.cold, memory.workspace.postings)
     again.catch_up()
-    assert again.recent.counts.count == 0
+    assert again.documents.sorted_rows == again.documents.count == 20
     assert len(entries_with(again, "tea")) == 10
-    assert path.name == snapshot.name_of(again.change)
 
 
-@pytest.mark.usefixtures("small_snapshots")
-def test_an_older_snapshot_never_takes_the_place_of_a_newer(talk: Talk, memory: Memory) -> None:
-    slow, quick = (Index(memory.cold, memory.workspace.postings) for _ in range(2))
-    scattered(talk, 20)
-    slow.catch_up()
-    scattered(talk, 20, start=20)
-    quick.catch_up()
-    slow.save()
-    assert snapshots(memory)[0].name == snapshot.name_of(quick.change)
-    latest = Index(memory.cold, memory.workspace.postings)
-    latest.catch_up()
-    assert len(entries_with(latest, "tea")) == 20
-    assert len(snapshots(memory)) == 1
+@pytest.mark.usefixtures("small_segments")
+def test_few_segments_stand_however_much_came(talk: Talk, memory: Memory) -> None:
+    kept = Index(memory.cold, memory.workspace.postings)
+    for start in range(0, 150, 6):
+        scattered(talk, 6, start=start)
+        rested(kept)
+    assert 1 <= len(segments(memory)) <= 6
+    assert len(entries_with(kept, "tea")) == 75
 
 
-@pytest.mark.usefixtures("small_snapshots")
+@pytest.mark.usefixtures("small_segments")
+def test_two_indexes_keep_one_chain(talk: Talk, memory: Memory) -> None:
+    one, other = (Index(memory.cold, memory.workspace.postings) for _ in range(2))
+    for start in range(0, 120, 20):
+        scattered(talk, 20, start=start)
+        one.catch_up()
+        other.catch_up()
+    one.update()
+    other.update()
+    latest = fresh_index(memory)
+    assert every_posting(rested(one)) == every_posting(rested(other)) == every_posting(latest)
+    assert sorted(memory.workspace.postings.glob("postings-*.bin")) == segments(memory)
+
+
+def test_the_chain_is_what_reaches_furthest_in_the_fewest_steps(tmp_path: Path) -> None:
+    def paths(*ranges: tuple[int, int]) -> list[Path]:
+        return [path_for(tmp_path, *each) for each in ranges]
+
+    assert chain([]) == []
+    assert chain(paths((0, 5), (5, 9), (0, 9), (9, 12))) == paths((0, 9), (9, 12))
+    assert chain(paths((0, 5), (0, 7), (5, 9))) == paths((0, 5), (5, 9))
+    assert chain(paths((3, 9), (0, 2))) == paths((0, 2))
+
+
+@pytest.mark.usefixtures("small_segments")
 def test_what_a_crash_left_half_written_goes(talk: Talk, memory: Memory) -> None:
     memory.workspace.postings.mkdir(parents=True)
-    left, fresh = (memory.workspace.postings / f".postings-000000000007.bin.{name}.tmp" for name in ("aa", "bb"))
-    left.write_bytes(b"zeppelin")
-    fresh.write_bytes(b"another process is at it")
-    os.utime(left, (1, 1))
+    left = memory.workspace.postings / ".postings-000000000000-000000000007.bin.aa.tmp"
+    older = memory.workspace.postings / "postings-000000000007.bin"
+    for path in (left, older):
+        path.write_bytes(b"zeppelin")
     scattered(talk, 20)
-    talk.ask("tea")
-    assert (left.exists(), fresh.exists()) == (False, True)
+    memory.search.update()
+    assert not left.exists()
+    assert not older.exists()
+    assert talk.ask("tea").total == 10
+
+
+class Crash(BaseException):
+    """Nothing catches it."""
+
+
+@pytest.mark.usefixtures("small_segments")
+@pytest.mark.parametrize("step", range(1, 10))
+def test_a_crash_at_any_step_of_writing_leaves_a_usable_index(
+    talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    scattered(talk, 40)
+    steps = iter(range(1, 1000))
+
+    def dies(real):
+        def maybe(*given, **named):
+            if next(steps) == step:
+                raise Crash
+            return real(*given, **named)
+
+        return maybe
+
+    with monkeypatch.context() as crash:
+        crash.setattr(keeping, "discard_others", dies(keeping.discard_others))
+        crash.setattr(keeping.SegmentWriting, "finish", dies(keeping.SegmentWriting.finish))
+        crash.setattr(keeping, "merge", dies(keeping.merge))
+        with pytest.raises(Crash):
+            Index(memory.cold, memory.workspace.postings).update()
+    again = rested(Index(memory.cold, memory.workspace.postings))
+    assert every_posting(again) == every_posting(fresh_index(memory))
+    again.update()
+    assert sorted(memory.workspace.postings.glob("*.bin")) == segments(memory)
+    assert not list(memory.workspace.postings.glob(".*.tmp"))
 
 
 def damaged(path: Path) -> None:
     body = bytearray(path.read_bytes())
-    body[len(body) // 2] ^= 1
+    body[segment.open_segment(path).footer.sections[-3].offset] ^= 1  # type: ignore[union-attr] — it is whole
     path.write_bytes(bytes(body))
+
+
+def damaged_at_its_end(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b'"since":', b'"sinse":'))
 
 
 def cut_short(path: Path) -> None:
@@ -144,29 +214,52 @@ def emptied(path: Path) -> None:
     path.write_bytes(b"")
 
 
-def of_another_analyser(path: Path) -> None:
-    body = path.read_bytes()[12:].replace(b'"analyser":1,', b'"analyser":9,')
-    path.write_bytes(b"PALPOST1" + zlib.crc32(body).to_bytes(4, "little") + body)
+def of_another_format(path: Path) -> None:
+    path.write_bytes(b"PALPOST1" + path.read_bytes()[8:])
 
 
 def of_another_store(path: Path) -> None:
-    body = path.read_bytes()[12:].replace(b'"mark":["add",', b'"mark":["sub",')
-    path.write_bytes(b"PALPOST1" + zlib.crc32(body).to_bytes(4, "little") + body)
+    body = path.read_bytes()
+    start = body.index(b'{"since"')
+    footer = body[start : -segment.END.size].replace(b'"mark":["add",', b'"mark":["sub",')
+    path.write_bytes(body[:start] + footer + segment.END.pack(len(footer), zlib.crc32(footer), segment.MAGIC))
 
 
-@pytest.mark.usefixtures("small_snapshots")
-@pytest.mark.parametrize("harm", [damaged, cut_short, emptied, of_another_analyser, of_another_store])
-def test_a_snapshot_that_cannot_be_trusted_is_made_anew(talk: Talk, memory: Memory, harm) -> None:
+HARMS = [damaged, damaged_at_its_end, cut_short, emptied, of_another_format, of_another_store]
+
+
+@pytest.mark.usefixtures("small_segments")
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_segment_that_cannot_be_trusted_is_made_anew(talk: Talk, memory: Memory, harm) -> None:
     scattered(talk, 20)
-    talk.ask("tea")
-    (path,) = snapshots(memory)
+    memory.search.update()
+    (path,) = segments(memory)
     whole = path.read_bytes()
     harm(path)
     assert path.read_bytes() != whole
     again = Index(memory.cold, memory.workspace.postings)
     again.catch_up()
     assert len(entries_with(again, "tea")) == 10
+    rested(again).update()
     assert path.read_bytes() == whole
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_damage_in_a_large_segment_is_found_while_it_is_in_use(
+    talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scattered(talk, 20)
+    memory.search.update()
+    (path,) = segments(memory)
+    damaged(path)
+    for room in ("segment", "whole"):
+        monkeypatch.setattr(f"memory.search.postings.{room}.CHECKED_AT_ONCE", 0)
+    again = Index(memory.cold, memory.workspace.postings)
+    again.catch_up()
+    for thread in threading.enumerate():
+        if thread.name == "palimpsest-postings-check":
+            thread.join()
+    assert every_posting(rested(again)) == every_posting(fresh_index(memory))
 
 
 def test_a_store_that_was_put_back_to_an_older_state_is_read_anew(talk: Talk, memory: Memory) -> None:
@@ -174,6 +267,18 @@ def test_a_store_that_was_put_back_to_an_older_state_is_read_anew(talk: Talk, me
     assert talk.ask("tea").found
     memory.cold.write(lambda db: [db.execute(f"DELETE FROM {table}") for table in ("changes", "terms")] and None)
     assert not talk.ask("tea").found
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_entries_that_the_journal_lost_are_found(
+    talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch, *, is_large: bool
+) -> None:
+    scattered(talk, 20)
+    memory.cold.write(lambda db: db.execute("DELETE FROM changes WHERE seq < 15") and None)
+    if is_large:
+        monkeypatch.setattr(index, "_DUE", 5)
+        memory.search.update()
+    assert talk.ask("tea").total == 10
 
 
 WRITER = """
@@ -209,44 +314,120 @@ def test_an_answer_is_found_once_it_is_finished(talk: Talk, memory: Memory) -> N
     assert talk.found("zeppelin") == ["the zeppelin"]
 
 
-@pytest.mark.usefixtures("small_snapshots")
+@pytest.mark.usefixtures("small_segments")
 def test_what_was_removed_is_not_found_and_leaves_the_disk(talk: Talk, memory: Memory) -> None:
-    talk.say("the zeppelin has landed", to="secret")
+    talk.say("the zeppelin has landed", to="secret", speaker="Ferdinand")
     scattered(talk, 20)
+    memory.search.update()
     assert talk.ask("zeppelin").found
-    assert b"zeppelin" in snapshots(memory)[0].read_bytes()
+    assert on_disk(memory, b"zeppelin")
+    assert on_disk(memory, b"Ferdinand")
     memory.cold.delete_conversation(talk.seqs.pop("secret"))
     assert not talk.ask("zeppelin").found
+    scattered(talk, 20, start=20)
     memory.search.update()
-    assert not any(b"zeppelin" in path.read_bytes() for path in memory.workspace.postings.iterdir())
-    assert talk.ask("tea").total == 10
+    assert not on_disk(memory, b"zeppelin")
+    assert not on_disk(memory, b"Ferdinand")
+    assert talk.ask("tea").total == 20
+
+
+def on_disk(memory: Memory, piece: bytes) -> bool:
+    return any(piece in path.read_bytes() for path in memory.workspace.postings.iterdir())
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-@pytest.mark.usefixtures("small_snapshots")
+@pytest.mark.usefixtures("small_segments")
 def test_where_the_disk_refuses_the_search_goes_on_and_says_so(talk: Talk, memory: Memory) -> None:
     memory.workspace.postings.mkdir()
     memory.workspace.postings.chmod(0o500)
     scattered(talk, 20)
     assert talk.ask("tea").total == 10
+    memory.search.update()
     assert "could not be written" in memory.search.trouble
+    assert talk.ask("tea").total == 10
 
 
-@pytest.mark.usefixtures("small_snapshots")
-def test_a_file_in_the_folders_place_does_not_stop_the_search(talk: Talk, memory: Memory) -> None:
+@pytest.mark.usefixtures("small_segments")
+def test_a_file_in_the_folders_place_does_not_stop_the_search(
+    talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "_AT_ONCE", 10)
     memory.workspace.postings.write_text("in the way")
     scattered(talk, 20)
-    assert talk.ask("tea").total == 10
+    memory.search.update()
     assert "could not be written" in memory.search.trouble
+    assert talk.ask("tea").total == 10
 
 
-@pytest.mark.usefixtures("small_snapshots")
+@pytest.mark.usefixtures("small_segments")
 def test_catching_up_costs_by_what_is_new(talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     scattered(talk, 60)
-    talk.ask("tea")
+    kept = rested(Index(memory.cold, memory.workspace.postings))
     rows: list[int] = []
-    put = Index._put
-    monkeypatch.setattr(Index, "_put", lambda self, row: (rows.append(row.entry), put(self, row))[1])
+    put = Whole.put
+    monkeypatch.setattr(Whole, "put", lambda self, row: (rows.append(row.entry), put(self, row))[1])
     talk.say("one more")
-    talk.ask("tea")
+    kept.catch_up()
     assert len(rows) == 1
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_the_newest_is_found_while_the_rest_is_being_built(
+    talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "_AT_ONCE", 30)
+    monkeypatch.setattr(index, "_NEWEST", 4)
+    monkeypatch.setattr(index, "_PATIENCE", 0.01)
+    monkeypatch.setattr(index, "_SHOWN_EACH", 0.0)
+    go_on, build = threading.Semaphore(0), keeping.build
+
+    def waiting(*given):
+        assert go_on.acquire(timeout=5)
+        return build(*given)
+
+    monkeypatch.setattr(keeping, "build", waiting)
+    scattered(talk, 60)
+    kept = Index(memory.cold, memory.workspace.postings)
+    kept.catch_up()
+    assert kept.is_partial
+    assert kept.building == Building(done=4, total=60)
+    assert len(entries_with(kept, "fact")) == 4
+    talk.say("a fact of last minute")
+    kept.catch_up()
+    assert len(entries_with(kept, "fact")) == 5
+    for _ in range(6):  # as many segments as leave less than is read at once
+        go_on.release()
+    until = time.monotonic() + 5
+    while kept.is_partial and time.monotonic() < until:
+        kept.catch_up()
+        time.sleep(0.01)
+    assert len(entries_with(kept, "fact")) == 61
+    for _ in range(9):
+        go_on.release()
+    rested(kept)
+    assert kept.building is None
+
+
+def test_an_entry_is_found_at_once_while_segments_are_merged(
+    talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scattered(talk, 20)
+    memory.search.update()
+    scattered(talk, 20, start=20)
+    merging, go_on, merge = threading.Event(), threading.Event(), keeping.merge
+
+    def waiting(*given):
+        merging.set()
+        assert go_on.wait(5)
+        return merge(*given)
+
+    monkeypatch.setattr(keeping, "merge", waiting)
+    updating = threading.Thread(target=memory.search.update)
+    updating.start()
+    assert merging.wait(5)
+    talk.say("the zeppelin has landed")
+    assert talk.found("zeppelin") == ["the zeppelin has landed"]
+    go_on.set()
+    updating.join()
+    assert talk.ask("tea").total == 20
+    assert talk.found("zeppelin") == ["the zeppelin has landed"]

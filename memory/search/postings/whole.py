@@ -1,0 +1,80 @@
+"""All postings as one: those of the segments, and in memory what came since."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from memory.cold import ColdStore
+from memory.cold.changes import TermsRow
+from memory.search.postings import journal
+from memory.search.postings.building import Rest
+from memory.search.postings.chain import open_chain
+from memory.search.postings.documents import Documents
+from memory.search.postings.merging import starts_of, table
+from memory.search.postings.postings import Posting, Recent, Standing, find
+from memory.search.postings.segment import CHECKED_AT_ONCE, Segment
+from memory.search.words.packing import split
+
+_AT_ONCE = 1000  # changes in one reading
+_FEW = 20_000
+
+
+class Whole:
+    """`change` is the last of the store's changes that it knows of. `skips`: it does not know all before."""
+
+    def __init__(self, segments: Sequence[Segment] = ()) -> None:
+        self.documents: Documents = table(segments)
+        self.recent = Recent()
+        self.change = segments[-1].change if segments else 0
+        self.skips = False
+        self._segments = segments
+        self._parts = [Standing(one.lists, first) for one, first in zip(segments, starts_of(segments), strict=True)]
+
+    def find(self, term: str) -> Posting:
+        """All documents with the term, removed ones among them."""
+        return find(term, (*self._parts, self.recent))
+
+    def read(self, cold: ColdStore, last: int, rest: Rest) -> None:
+        """Takes in what came since, an entry at a time. `last` is the store's last change."""
+        if not self.change and last <= _FEW:  # the rows themselves: a store that was salvaged may miss some changes
+            for row in cold.terms(0, _FEW):
+                self.put(row)
+            self.change = last
+        for new in journal.news(cold, self.change, _AT_ONCE):
+            for row in new.rows:
+                self.put(row)
+                rest()
+            for entry in new.gone:
+                self.documents.remove(entry)
+            self.change = new.change
+
+    def skip_to(self, change: int) -> None:
+        """Leaves what came before the change to be read by whoever builds the segments."""
+        self.skips, self.change = True, change
+
+    def put(self, row: TermsRow) -> None:
+        self.recent.put(self.documents.put(row), *split(row.packed))
+
+    @property
+    def many_came(self) -> int:
+        """How many documents stand in memory alone."""
+        return self.documents.count - self.documents.sorted_rows
+
+    @property
+    def has_unchecked(self) -> bool:
+        """Whether there are segments too large to be looked through as they are opened."""
+        return any(len(one.mapped) > CHECKED_AT_ONCE for one in self._segments)
+
+    def damaged(self) -> list[Path]:
+        """Large segments whose bytes are not as they were written. Reads them through."""
+        large = (one for one in self._segments if len(one.mapped) > CHECKED_AT_ONCE)
+        return [one.path for one in large if not one.is_whole]
+
+
+def opened(cold: ColdStore, folder: Path) -> Whole:
+    """As the segments on disk have it."""
+    return Whole(open_chain(folder, belonging(cold)))
+
+
+def belonging(cold: ColdStore) -> Callable[[Segment], bool]:
+    """Whether a segment was made of this store."""
+    return lambda segment: journal.mark(cold, segment.change) == segment.footer.mark
