@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-NEEDS_DATA = frozenset({"recall_quality", "resident"})
+NEEDS_DATA = frozenset({"minilm_onnx", "onnx_writing", "resident", "retrieval"})
 
 
 def main(arguments: list[str]) -> int:

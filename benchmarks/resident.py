@@ -2,7 +2,7 @@
 
     python -m benchmarks.resident locomo10.json [--window 32768] [--model Qwen3-VL-8B] [--share 0.15] [--json]
 
-The sessions of a file in LoCoMo's format (see benchmarks.recall_quality), as one conversation: two turns a request,
+The sessions of a file in LoCoMo's format (see benchmarks.corpora), as one conversation: two turns a request,
 sent as a session does, recall off, so that only what stands for the past differs. `all` is what sending everything
 would take, whatever the window. Tokens are estimates (models.tokens), pictures by the model's rule.
 
@@ -21,7 +21,7 @@ from statistics import mean
 
 from msgspec import Struct
 
-from benchmarks.recall_quality import turns
+from benchmarks.corpora import read_corpus
 from context import Assembled, Context, ContextSettings, Turn
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
@@ -50,8 +50,8 @@ class Sent(Struct, frozen=True):
 
 def pairs(path: Path) -> Iterator[tuple[str, str]]:
     """Question and answer, two turns of the file at a time."""
-    for sample in json.loads(path.read_text("utf-8")):
-        said = [f"{turn['speaker']}: {turn['text']}" for turn in turns(sample["conversation"], whole=True)]
+    for store in read_corpus(path).stores:
+        said = [f"{turn.speaker}: {turn.text}" for turn in store.turns]
         yield from zip(said[::2], said[1::2], strict=False)
 
 
