@@ -113,12 +113,14 @@ def _store(workspace: Workspace) -> Finding:
         return Finding("store", "wrong", error.message, error.hint)
     try:
         figures = memory.cold.statistics()
+        left = memory.renewing.left()
     finally:
         memory.close()
     return Finding(
         "store",
         "ok",
-        f"{figures.entries:,} entries in {figures.conversations:,} conversations, {figures.pages:,} pages",
+        f"{figures.entries:,} entries in {figures.conversations:,} conversations, {figures.pages:,} pages"
+        + (f"; {left:,} entries are analysed anew after each turn" if left else ""),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from agent.config import Config
 from agent.events import SessionEvent
+from agent.renewal import Renewal
 from agent.resting import Resting
 from agent.tools.files import ReadFile
 from agent.tools.memory_tools import RecallPassage, Remember, SearchMemory
@@ -59,6 +60,7 @@ class Session:
         self._prepared: ChatModel | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._resting = Resting(memory)
+        self._renewal = Renewal(memory)
         self.toolbox = Toolbox(
             (
                 SearchMemory(memory, self._in_view),
@@ -265,6 +267,7 @@ class Session:
         """Ends the turn, lets the background finish, and closes the store."""
         self.stop()
         self._resting.end()
+        self._renewal.end()
         if self._background:
             await asyncio.wait(self._background, timeout=5)
         await self.model.close()
@@ -308,3 +311,6 @@ class Session:
         if await asyncio.to_thread(self._resting.due):
             self.working = "packing pages at rest"
             self.working = await asyncio.to_thread(self._resting.work)
+        if await asyncio.to_thread(self._renewal.due):
+            self.working = "analysing older entries anew"
+            self.working = await asyncio.to_thread(self._renewal.work)

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 
@@ -20,6 +20,9 @@ from memory.hot import HotMemory
 from memory.knowledge.knowledge import Knowledge
 from memory.search import Search, analyse
 from memory.settings import ArchiveSettings
+
+if TYPE_CHECKING:
+    from memory.search.renewing import Renewing
 
 
 class Found(Struct, frozen=True):
@@ -71,6 +74,13 @@ class Memory:
     @cached_property
     def search(self) -> Search:
         return Search(self.cold, self.hot, self.passage, self.workspace.postings, self._clock)
+
+    @cached_property
+    def renewing(self) -> "Renewing":
+        """Brings terms that an older analyser found up to date."""
+        from memory.search.renewing import Renewing
+
+        return Renewing(self.cold, self.passage)
 
     @cached_property
     def knowledge(self) -> Knowledge:

@@ -15,8 +15,10 @@ def command() -> None:
         figures = memory.cold.statistics()
         memory.hot.refresh()
         notes = len(memory.hot.notes())
+        left = memory.renewing.left()
     if invocation.json:
-        output.json_object({"workspace": str(invocation.workspace.root), "notes": notes, **output.built(figures)})
+        where = str(invocation.workspace.root)
+        output.json_object({"workspace": where, "notes": notes, **output.built(figures), "to_analyse": left})
         return
     rows = [
         ("conversations", f"{figures.conversations:,}"),
@@ -25,6 +27,7 @@ def command() -> None:
         ("pages", f"{figures.pages:,}  in {figures.packs:,} packs, {_size(figures.pack_bytes)}"),
         ("at rest", f"{figures.cold_pages:,} pages"),
         ("notes", f"{notes:,}"),
+        *([("to analyse", f"{left:,} entries, by an older analyser; it goes on after each turn")] if left else []),
         ("database", _size(figures.database_bytes)),
     ]
     output.table(rows, ("WHAT", "HOW MUCH"))

@@ -1,0 +1,47 @@
+"""After a turn what an older analyser found is found anew, and closing the program ends that at once."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from agent.renewal import Renewal
+from foundation.paths import Workspace
+from memory.cold.sql import run
+from memory.errors import StoreBusy
+from memory.workspace_memory import Memory
+from tests.fakes import FakeClock
+from tests.memory.search.talk import Talk
+
+
+@pytest.fixture
+def old(workspace: Workspace, clock: FakeClock) -> Iterator[Memory]:
+    memory = Memory.open(workspace, clock)
+    talk = Talk(memory)
+    for number in range(250):
+        talk.say(f"Ferry number {number}")
+    memory.cold.write(lambda db: run(db, "UPDATE terms SET analyser = '1'"))
+    yield memory
+    memory.close()
+
+
+def test_older_terms_are_due_until_they_are_renewed(old: Memory) -> None:
+    renewal = Renewal(old)
+    assert renewal.due()
+    assert renewal.work() == ""
+    assert not renewal.due()
+    assert old.renewing.left() == 0
+
+
+def test_closing_ends_it_within_a_batch(old: Memory) -> None:
+    renewal = Renewal(old)
+    renewal.end()
+    assert renewal.work() == ""
+    assert old.renewing.left() == 50
+
+
+def test_what_is_in_the_way_is_said(old: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(_: object) -> None:
+        raise StoreBusy("Busy", "Another program holds it.")
+
+    monkeypatch.setattr(old.cold, "write", busy)
+    assert Renewal(old).work() == "older entries not analysed anew: Another program holds it."
