@@ -11,7 +11,7 @@ from memory.hot import HotMemory, Note
 from memory.search.asking.filters import entries_allowed, entries_lending, notes_allowed
 from memory.search.asking.query import Query, Results
 from memory.search.note_documents import NoteDocuments
-from memory.search.postings.index import Index
+from memory.search.postings.index import Building, Index
 from memory.search.postings.keeping import Progress
 from memory.search.ranking.finding import Findings, Newest, Source, find, newest, notes_source
 from memory.search.ranking.question import Question, take_apart
@@ -41,16 +41,23 @@ class Engine:
             total=len(findings) if hits or query.page > 1 else 0,
             next=query.page + 1 if more else None,
             hits=hits,
+            partial=self._index.is_partial,
         )
 
     def update(self, on_progress: Progress | None = None) -> None:
-        """Takes in what is new, ahead of the next query, and lets go on disk of what was removed."""
+        """Takes in what is new, ahead of the next query, and lets go on disk of what was removed. Queries go on
+        meanwhile. `on_progress` is told how many entries are on disk so far."""
         self._index.update(on_progress)
 
     @property
     def trouble(self) -> str:
         """Why the index could not be written to disk, in a sentence; "" where it could."""
         return self._index.trouble
+
+    @property
+    def building(self) -> Building | None:
+        """How far the index is, while it is being built."""
+        return self._index.building
 
     def _findings(self, query: Query, question: Question) -> tuple[Findings | Newest, tuple[Note, ...]]:
         allowed = entries_allowed(query, self._cold)

@@ -13,13 +13,14 @@ from memory.search.asking.query import Query, Results
 
 if TYPE_CHECKING:
     from memory.search.engine import Engine
+    from memory.search.postings.index import Building
     from memory.search.postings.keeping import Progress
 
 
 class Search:
     """Finds in all that is remembered. Safe to call from any thread; opens its index at the first query.
 
-    `passage` gives an entry's whole text. Snapshots of the postings lie in `folder`; they may be deleted at any time.
+    `passage` gives an entry's whole text. Segments of the postings lie in `folder`; they may be deleted at any time.
     """
 
     def __init__(
@@ -35,13 +36,19 @@ class Search:
         return self._opened().query(query)
 
     def update(self, on_progress: "Progress | None" = None) -> None:
-        """Takes in what is new, ahead of the next query, and lets go on disk of what was removed."""
+        """Takes in what is new, ahead of the next query, and lets go on disk of what was removed. Queries go on
+        meanwhile. `on_progress` is told how many entries are on disk so far."""
         self._opened().update(on_progress)
 
     @property
     def trouble(self) -> str:
         """Why the index could not be written to disk, in a sentence; "" where it could."""
         return self._engine.trouble if self._engine else ""
+
+    @property
+    def building(self) -> "Building | None":
+        """How far the index is, while it is being built: queries find a part then, and say so."""
+        return self._engine.building if self._engine else None
 
     def _opened(self) -> "Engine":
         with self._lock:

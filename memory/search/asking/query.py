@@ -89,13 +89,15 @@ class Hit(Struct, frozen=True, kw_only=True):
 
 
 class Results(Struct, frozen=True, kw_only=True):
-    """`total` counts what was relevant, near-duplicates too. `next` is the number of the next page, if any."""
+    """`total` counts what was relevant, near-duplicates too. `next` is the number of the next page, if any. `partial`:
+    the index is being built, and entries are in the store that could not be found yet."""
 
     query: str
     took_ms: float = 0.0
     total: int = 0
     next: int | None = None
     hits: tuple[Hit, ...] = ()
+    partial: bool = False
 
     @property
     def found(self) -> bool:
