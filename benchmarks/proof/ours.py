@@ -88,10 +88,15 @@ def opened(corpus: Corpus, *, whole: bool, embedder: Embedder | None, progress: 
         try:
             for number, store in enumerate(corpus.stores):
                 progress(f"store {number + 1} of {len(corpus.stores)}: {len(store.turns)} turns")
-                memories.append(Memory.open(Workspace(Path(folder, str(number)))))
+                workspace = Workspace(Path(folder, str(number)))
+                memories.append(_memory(workspace, embedder))
                 lines = (json.dumps(line).encode() for line in store.as_lines(whole=whole))
                 store_all(memories[-1].cold, read_jsonl(lines, "all"), source="benchmark", fixed_source=True)
                 memories[-1].search.update()
+                if embedder:
+                    memories[-1].search.vectors.fill(
+                        lambda done, total, store=store: progress(f"{store.name}: {done} of {total} vectors")
+                    )
             yield [Opened(store, memory) for store, memory in zip(corpus.stores, memories, strict=True)]
         finally:
             for memory in memories:
@@ -105,6 +110,14 @@ def _without(query: Query, without: frozenset[str]) -> Query:
 def _plain(text: str) -> str:
     """With every run of blanks as one: a part may be broken into lines otherwise than the turn was."""
     return " ".join(text.split())
+
+
+def _memory(workspace: Workspace, embedder: Embedder | None) -> Memory:
+    if embedder is None:
+        return Memory.open(workspace)
+    from memory.search.vectors.embedding import Embedding
+
+    return Memory.open(workspace, embedding=Embedding.of(embedder))
 
 
 def signals(*, embedded: bool) -> tuple[str, ...]:
