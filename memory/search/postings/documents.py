@@ -6,6 +6,7 @@ import numpy as np
 
 from memory.cold.changes import TermsRow
 from memory.search.postings.growing import Column, Growing
+from memory.search.words.analyse import terms
 from memory.search.words.packing import split
 from memory.search.words.substance import substance
 
@@ -47,6 +48,8 @@ class Documents:
         self.runs: list[range] = [range(count)] if count else []
         self._later: dict[int, int] = {}
         self._speakers = set(np.flatnonzero(np.bincount(self["speaker"])).tolist() if count else ())
+        self._called: dict[str, list[str]] = {}
+        self._uncalled = list(self._speakers)
         self._last: dict[int, int] = {}
         self._ends: tuple[Column, Column] | None = None
         self.living = count
@@ -72,6 +75,14 @@ class Documents:
     def speakers(self) -> list[str]:
         """All who speak, or spoke once."""
         return [self.names[code] for code in self._speakers]
+
+    def speakers_called(self, said: Iterable[str]) -> list[str]:
+        """Of all who speak, or spoke once, those whose name begins with one of these terms: there may be thousands."""
+        while self._uncalled:
+            name = self.names[self._uncalled.pop()]
+            if first := next(terms(name), None):
+                self._called.setdefault(first, []).append(name)
+        return [name for term in said for name in self._called.get(term, ())]
 
     def find(self, entry: int) -> int:
         """The living document of an entry, NONE where there is none."""
@@ -120,7 +131,7 @@ class Documents:
         }  # fmt: skip
         for name, value in values.items():
             self._columns[name].append(value)
-        self._speakers.add(values["speaker"])
+        self._speaks(values["speaker"])
         self._link(before, new, after, row.conversation)
         self._later[row.entry] = new
         self.living += 1
@@ -173,6 +184,11 @@ class Documents:
         else:
             self._last[conversation] = new
 
+    def _speaks(self, code: int) -> None:
+        if code not in self._speakers:
+            self._speakers.add(code)
+            self._uncalled.append(code)
+
     def _coded(self, name: str) -> int:
         code = self._codes.setdefault(name, len(self.names))
         if code == len(self.names):
@@ -198,7 +214,8 @@ class Documents:
             self._columns[name].extend(np.full(many, NONE, "i4"))
         if many:
             self.runs.append(range(first, first + many))
-            self._speakers.update(np.unique(self["speaker"][first:]).tolist())
+            for speaker in np.unique(self["speaker"][first:]).tolist():
+                self._speaks(speaker)
         self.living += many - len(replaced)
         self.words += int(columns["length"].sum()) - int(self["length"][replaced].sum())
         return touched

@@ -108,6 +108,16 @@ def test_what_is_told_of_a_document_is_the_same_in_one_and_in_many() -> None:
         assert [built.names[code] for code in built.columns[name]] == told
 
 
+def test_speakers_are_found_by_the_first_word_of_their_name(tmp_path: Path) -> None:
+    there = There()
+    documents = table(opened([written(tmp_path / "0", there, [("put", 1), ("put", 2), ("put", 5)])]))
+    assert documents.speakers_called(["bo", "ann", "tea"]) == ["Bo"]
+    ann = TermsRow(20, 1, "message", "user", "Ann Marie Bo", 0, b"tea\0\1", 1)
+    documents.put(ann)
+    assert sorted(documents.speakers_called({"ann"})) == ["Ann Marie Bo"]
+    assert documents.speakers_called({"marie", "tea"}) == []
+
+
 def written(path: Path, there: There, batch: list[tuple[str, int]]) -> Path:
     """A segment of some deeds."""
     rows: dict[int, TermsRow] = {}
