@@ -4,6 +4,7 @@ No word's term begins with `=`, so marks lie in the same rows and postings as wo
 """
 
 import re
+from functools import lru_cache
 
 from memory.search.words.fold import LONGEST, fold
 
@@ -15,6 +16,7 @@ _SLASHES = re.compile(r"[\\/]+")
 _MOST_PARTS = 4
 
 
+@lru_cache(maxsize=1 << 14)
 def mark(kind: str, value: str = "") -> str:
     """The mark of a kind, or of one value of it: folded, blanks as `_`, 64 characters at most."""
     if not value:

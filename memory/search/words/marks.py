@@ -3,14 +3,21 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+from memory.search.words.entities.rules import entities
 from memory.search.words.marking import CONCEPT, FILE, TYPE, mark, path_ends
 
 _MOST_TOLD = 64  # concepts or files of one entry
+_NOBODY = frozenset({"user", "assistant", "tool", "system", "offline"})
 
 
 def marks(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> frozenset[str]:
-    """The marks of an entry, each once."""
-    return frozenset(_of_meta(meta)) if meta else frozenset()
+    """The marks of an entry, each once. Who says it is a person of it, and does not make it one that names somebody."""
+    found = set(_of_meta(meta)) if meta else set[str]()
+    for kind, value in entities(text):
+        found |= {mark(kind), mark(kind, value)}
+    if speaker and speaker.casefold() not in _NOBODY:
+        found.add(mark("person", speaker))
+    return frozenset(found)
 
 
 def _of_meta(meta: Mapping[str, Any]) -> Iterator[str]:
@@ -20,6 +27,7 @@ def _of_meta(meta: Mapping[str, Any]) -> Iterator[str]:
     for concept in _texts(meta.get("concepts")):
         yield mark(CONCEPT, concept)
     for path in _texts(meta.get("files")):
+        yield mark(FILE)
         yield from (mark(FILE, end) for end in path_ends(path))
 
 

@@ -69,7 +69,7 @@ def test_words_get_the_stem_that_the_published_algorithm_gives(word: str, expect
 
 
 def test_the_speaker_is_a_term_too() -> None:
-    assert unpack(analyse("I like tea", "Ann").packed) == {"ann": 1, "i": 1, "like": 1, "tea": 1}
+    assert unpack(analyse("I like tea", "Ann").packed) == {"=person:ann": 1, "ann": 1, "i": 1, "like": 1, "tea": 1}
 
 
 def test_length_counts_repeats_and_counts_stop_at_a_byte() -> None:
