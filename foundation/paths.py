@@ -83,6 +83,11 @@ class Workspace(Struct, frozen=True):
         return self.state / "postings"
 
     @property
+    def vectors(self) -> Path:
+        """What the passages mean, a folder an embedder; made again from the text where it is deleted."""
+        return self.state / "vectors"
+
+    @property
     def versions(self) -> Path:
         """Copies of what a person's file was before we wrote to it."""
         return self.state / "versions"

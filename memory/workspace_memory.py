@@ -22,6 +22,9 @@ from memory.search import Search, analyse
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
+    from memory.search.vectors.embedding import Embedding
+
+if TYPE_CHECKING:
     from memory.search.renewing import Renewing
 
 
@@ -37,21 +40,35 @@ class Memory:
     """One workspace's memory. Methods are safe to call from any thread; `close` when done."""
 
     def __init__(
-        self, workspace: Workspace, cold: ColdStore, clock: Clock, settings: ArchiveSettings | None = None
+        self,
+        workspace: Workspace,
+        cold: ColdStore,
+        clock: Clock,
+        settings: ArchiveSettings | None = None,
+        embedding: "Embedding | None" = None,
     ) -> None:
         self.workspace = workspace
         self.cold = cold
         self.settings = settings or ArchiveSettings()
         self._clock = clock
+        self._embedding = embedding
 
     @classmethod
-    def open(cls, workspace: Workspace, clock: Clock | None = None, settings: ArchiveSettings | None = None) -> Self:
+    def open(
+        cls,
+        workspace: Workspace,
+        clock: Clock | None = None,
+        settings: ArchiveSettings | None = None,
+        embedding: "Embedding | None" = None,
+    ) -> Self:
         """Opens the store, or makes it. Raises MemoryTrouble where it cannot be opened or is newer than we are.
 
-        `settings` say how text becomes pages and where they stand; nothing there is asked before it is needed.
+        `settings` say how text becomes pages and where they stand, `embedding` what embeds; nothing there is asked
+        before it is needed.
         """
         clock = clock or SystemClock()
-        return cls(workspace, ColdStore.open(workspace.database, analyse=analyse, clock=clock), clock, settings)
+        cold = ColdStore.open(workspace.database, analyse=analyse, clock=clock)
+        return cls(workspace, cold, clock, settings, embedding)
 
     @cached_property
     def hot(self) -> HotMemory:
@@ -73,7 +90,16 @@ class Memory:
 
     @cached_property
     def search(self) -> Search:
-        return Search(self.cold, self.hot, self.passage, self.workspace.postings, self._clock)
+        space = self.workspace
+        return Search(
+            self.cold,
+            self.hot,
+            self.passage,
+            space.postings,
+            self._clock,
+            vectors_folder=space.vectors,
+            embedding=self._embedding,
+        )
 
     @cached_property
     def renewing(self) -> "Renewing":
@@ -137,4 +163,6 @@ class Memory:
     def close(self) -> None:
         if "vault" in self.__dict__:
             self.vault.close()
+        if "search" in self.__dict__:
+            self.search.close()
         self.cold.close()

@@ -16,17 +16,26 @@ from memory.search.postings.keeping import Progress
 from memory.search.ranking.finding import Findings, Newest, Source, find, newest, notes_source
 from memory.search.ranking.question import Question, take_apart
 from memory.search.showing.hits import Reader
+from memory.search.vectors.vectors import Vectors
 
 
 class Engine:
     """Safe to call from any thread."""
 
-    def __init__(self, cold: ColdStore, hot: HotMemory, passage: Callable[[Entry], Passage], folder: Path) -> None:
+    def __init__(
+        self,
+        cold: ColdStore,
+        hot: HotMemory,
+        passage: Callable[[Entry], Passage],
+        folder: Path,
+        vectors: Vectors,
+    ) -> None:
         self._cold = cold
         self._hot = hot
         self._passage = passage
         self._index = Index(cold, folder)
         self._notes = NoteDocuments()
+        self._vectors = vectors
         self._lock = Lock()
 
     def query(self, query: Query) -> Results:
@@ -48,6 +57,7 @@ class Engine:
         """Takes in what is new, ahead of the next query, and lets go on disk of what was removed. Queries go on
         meanwhile. `on_progress` is told how many entries are on disk so far."""
         self._index.update(on_progress)
+        self._vectors.forget()
 
     @property
     def trouble(self) -> str:

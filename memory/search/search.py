@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from foundation.clock import Clock
@@ -15,21 +15,35 @@ if TYPE_CHECKING:
     from memory.search.engine import Engine
     from memory.search.postings.index import Building
     from memory.search.postings.keeping import Progress
+    from memory.search.vectors.embedding import Embedding
+    from memory.search.vectors.vectors import Vectors
 
 
 class Search:
     """Finds in all that is remembered. Safe to call from any thread; opens its index at the first query.
 
-    `passage` gives an entry's whole text. Segments of the postings lie in `folder`; they may be deleted at any time.
+    `passage` gives an entry's whole text. Segments of the postings lie in `folder`, vectors in `vectors_folder`; both
+    may be deleted at any time. Without `embedding` words alone are searched.
     """
 
     def __init__(
-        self, cold: ColdStore, hot: HotMemory, passage: Callable[[Entry], Passage], folder: Path, clock: Clock
+        self,
+        cold: ColdStore,
+        hot: HotMemory,
+        passage: Callable[[Entry], Passage],
+        folder: Path,
+        clock: Clock,
+        *,
+        vectors_folder: Path,
+        embedding: "Embedding | None" = None,
     ) -> None:
         self.clock = clock
-        self._parts = cold, hot, passage, folder
+        self._parts = cold, hot, passage
+        self._folder, self._vectors_folder = folder, vectors_folder
+        self._embedding = embedding
         self._engine: Engine | None = None
-        self._lock = Lock()
+        self._vectors: Vectors | None = None
+        self._lock = RLock()
 
     def query(self, query: Query) -> Results:
         """What is relevant, most relevant first. Raises NotFound where the query names a conversation that is none."""
@@ -50,10 +64,26 @@ class Search:
         """How far the index is, while it is being built: queries find a part then, and say so."""
         return self._engine.building if self._engine else None
 
+    @property
+    def vectors(self) -> "Vectors":
+        """What finds by meaning; it asks nobody and finds nothing where no embedder is set."""
+        with self._lock:
+            if self._vectors is None:
+                from memory.search.vectors.vectors import Vectors
+
+                self._vectors = Vectors(*self._parts, self._vectors_folder, self._embedding)
+            return self._vectors
+
+    def close(self) -> None:
+        """Lets go of what embeds."""
+        with self._lock:
+            if self._vectors is not None:
+                self._vectors.close()
+
     def _opened(self) -> "Engine":
         with self._lock:
             if self._engine is None:
                 from memory.search.engine import Engine
 
-                self._engine = Engine(*self._parts)
+                self._engine = Engine(*self._parts, self._folder, self.vectors)
             return self._engine

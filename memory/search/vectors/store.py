@@ -1,0 +1,188 @@
+"""One embedder's vectors: a folder of segments, shared by all processes of the workspace.
+
+What is new becomes a small segment; small ones are merged into larger, so that a million vectors lie in some ten files
+and each was rewritten a few times. A segment that takes others' place says so in itself: whoever sees both after a
+crash reads the newer alone.
+"""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock, RLock
+
+import numpy as np
+from filelock import FileLock
+
+from memory.search.postings.growing import Column
+from memory.search.vectors import segment as files
+from memory.search.vectors.segment import Rows, Segment
+
+LARGEST = 262_144  # rows: with 384 dimensions 100 MB, which is what forgetting one entry rewrites
+_TOGETHER = 8  # so many of like size become one
+_SMALLEST = 1024  # rows: below this all are of like size
+_LOCK_WAIT = 30.0  # seconds: writing the largest takes one or two
+_LOOKS = 3  # a merge elsewhere may take away what was just listed
+
+
+class VectorStore:
+    """Safe to call from any thread; what writes raises OSError, and filelock's Timeout where another process holds
+    the folder. `segments` is what is there, as of the last `look`."""
+
+    def __init__(self, folder: Path, dimensions: int) -> None:
+        self.folder = folder
+        self.dimensions = dimensions
+        self.segments: tuple[Segment, ...] = ()
+        self._names: frozenset[str] = frozenset()
+        self._looking = RLock()
+        self._writing = Lock()
+
+    def look(self) -> tuple[Segment, ...]:
+        """Takes in what other processes wrote. Damaged files are deleted: what was in them lacks a vector again."""
+        with self._looking:
+            for _ in range(_LOOKS):
+                names = self._present()
+                if names == self._names or self._load(names):
+                    break
+            return self.segments
+
+    @property
+    def entries(self) -> int:
+        """How many entries have been embedded, or found to hold nothing that could be."""
+        return sum(segment.header.entries for segment in self.segments)
+
+    @property
+    def rows(self) -> int:
+        return sum(segment.header.rows for segment in self.segments)
+
+    @property
+    def bytes(self) -> int:
+        """On disk, of the files in use."""
+        return sum(segment.path.stat().st_size for segment in self.segments if segment.path.exists())
+
+    def has(self, entries: Column) -> Column:
+        """Whether each of them has been embedded."""
+        found = np.zeros(len(entries), bool)
+        for segment in self.look():
+            first, last = segment.places(entries)
+            found |= last > first
+        return found
+
+    def checks(self, entries: Column) -> Column:
+        """The check of each entry's text as it was embedded; 0 where it was not."""
+        found = np.zeros(len(entries), np.uint64)
+        for segment in self.look():
+            first, last = segment.places(entries)
+            here = last > first
+            found[here] = segment.rows.check[first[here]]
+        return found
+
+    def notes(self) -> Column:
+        """The notes that have been embedded: keys below 0."""
+        parts = [np.unique(s.rows.entry[: np.searchsorted(s.rows.entry, 0)]) for s in self.look()]
+        return np.concatenate([np.empty(0, np.int64), *parts])
+
+    def put(self, rows: Rows) -> None:
+        """Adds them: they are on disk when it returns."""
+        if len(rows):
+            with self._writing, self._locked():
+                self._write([rows], ())
+                while some := self._due():
+                    self._write([segment.rows for segment in some], some)
+
+    def drop(self, entries: Column) -> bool:
+        """Nothing of these entries is in the files when it returns, nor what a crash left. Whether there was any."""
+        if not self.has(entries).any():
+            if self._left():
+                with self._writing, self._locked():
+                    self._tidy()
+            return False
+        with self._writing, self._locked():
+            for segment in self.look():
+                first, last = segment.places(entries)
+                if gone := int((last - first).sum()):
+                    if gone == segment.header.rows:
+                        files.discard(segment.path)
+                    if segment.path.exists():  # Windows keeps what is mapped: then an empty file stands for it
+                        self._write([segment.rows], [segment], without=entries)
+            self.look()
+        return True
+
+    def clear(self) -> None:
+        """Nothing is left of it."""
+        with self._writing, self._locked():
+            for name in self._present():
+                files.discard(self.folder / name)
+            self.look()
+
+    def prove(self) -> None:
+        """Reads every vector, and deletes the files that are damaged."""
+        for segment in self.look():
+            if not segment.is_whole():
+                files.discard(segment.path)
+        self.look()
+
+    def _locked(self) -> FileLock:
+        files.make_private_folder(self.folder)
+        return FileLock(self.folder / "writing.lock", timeout=_LOCK_WAIT, mode=0o600)
+
+    def _present(self) -> frozenset[str]:
+        try:
+            return frozenset(path.name for path in self.folder.iterdir() if files.number_of(path.name) >= 0)
+        except FileNotFoundError:
+            return frozenset()
+
+    def _load(self, names: frozenset[str]) -> bool:
+        """False where one of them was gone meanwhile."""
+        known = {segment.name: segment for segment in self.segments}
+        found: list[Segment] = []
+        for name in sorted(names):
+            try:
+                segment = known.get(name) or files.load(self.folder / name, self.dimensions)
+            except FileNotFoundError:
+                return False
+            if segment is None:
+                files.discard(self.folder / name)
+            else:
+                found.append(segment)
+        replaced = {name for segment in found for name in segment.header.replaces}
+        self.segments = tuple(segment for segment in found if segment.name not in replaced)
+        self._names = names
+        return True
+
+    def _write(self, parts: Sequence[Rows], instead_of: Sequence[Segment], without: Column | None = None) -> None:
+        """Under the lock. The old files go when the new one is there."""
+        number = max(map(files.number_of, self._present()), default=0) + 1
+        path = self.folder / files.name_of(number)
+        files.write(path, parts, self.dimensions, without=without, replaces=[one.name for one in instead_of])
+        self.look()
+        for one in instead_of:
+            files.discard(one.path)
+        self._tidy()
+        self.look()
+
+    def _left(self) -> list[Path]:
+        """What a crash, or Windows, has left: half a file, or one whose rows are elsewhere now."""
+        replaced = {name for segment in self.segments for name in segment.header.replaces} & self._present()
+        return [*self.folder.glob(".vectors-*.tmp"), *(self.folder / name for name in replaced)]
+
+    def _tidy(self) -> None:
+        """Under the lock, so that nobody is writing."""
+        for path in self._left():
+            files.discard(path)
+
+    def _due(self) -> list[Segment]:
+        """Segments of like size that are to become one; none where there are fewer than eight of them."""
+        sizes: dict[int, list[Segment]] = {}
+        for segment in self.segments:
+            if segment.header.rows < LARGEST:
+                sizes.setdefault(_size_class(segment.header.rows), []).append(segment)
+        for some in sizes.values():
+            together = np.cumsum([segment.header.rows for segment in some])
+            fitting = int(np.count_nonzero(together <= LARGEST))
+            if len(some) >= _TOGETHER and fitting > 1:
+                return some[:fitting]
+        return []
+
+
+def _size_class(rows: int) -> int:
+    return 0 if rows < _SMALLEST else int(math.log(rows / _SMALLEST, _TOGETHER)) + 1
