@@ -41,9 +41,11 @@ class Served:
         if not python.exists():
             raise NotMeasured(f"there is no {python}")
         command = [str(python), str(_SERVING), name, str(folder), str(model)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
-        )
+        self._told = folder / "told.txt"  # what it tells besides its answers
+        with self._told.open("wb") as told:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told, encoding="utf-8"
+            )
         try:
             self.version = str(self._read()["ready"])
         except NotMeasured:
@@ -91,7 +93,8 @@ class Served:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise NotMeasured(f"its process ended with {self._process.wait()} and said nothing")
+            last = self._told.read_text("utf-8", "replace").strip().splitlines()[-1:] or ["nothing"]
+            raise NotMeasured(f"its process ended with {self._process.wait()} and said {last[0][:200]}")
         value: dict[str, Any] = json.loads(line)
         if "error" in value:
             raise NotMeasured(str(value["error"])[:200])

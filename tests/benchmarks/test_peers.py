@@ -112,3 +112,11 @@ def test_a_served_peer_that_fails_says_why(
     fake_peer(tmp_path, monkeypatch, lines)
     with pytest.raises(NotMeasured, match=why):
         measured("mem0", corpus, python=Path(sys.executable), folder=tmp_path / "p", model=tmp_path, progress=quiet)
+
+
+def test_what_a_dying_peer_told_is_the_reason(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "fake_serving.py"
+    script.write_text("raise SystemExit('out of memory')", "utf-8")
+    monkeypatch.setattr("benchmarks.peers.driving._SERVING", script)
+    with pytest.raises(NotMeasured, match="ended with 1 and said out of memory"):
+        measured("mem0", corpus, python=Path(sys.executable), folder=tmp_path / "p", model=tmp_path, progress=quiet)
