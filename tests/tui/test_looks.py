@@ -12,6 +12,7 @@ from msgspec import structs
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from agent import seeking
 from agent.browsing import PagePicture
 from agent.browsing import look as browsing_look
 from context.report import InView, archive_of
@@ -28,6 +29,7 @@ from tui.screens.proposal import ProposalScreen
 from tui.screens.recall.browser import RecallScreen
 from tui.screens.recall.passage import PassageScreen
 from tui.screens.recall.picture import PictureScreen
+from tui.screens.search.screen import SearchScreen
 from tui.screens.start import Start
 from tui.themes import LIGHT
 
@@ -226,6 +228,63 @@ def test_a_passage_whole(look: Look, remembered: Memory, size: tuple[int, int]) 
         await shown(app, pilot, PassageScreen)
 
     assert look(act, size=size, new=False, memory=remembered)
+
+
+async def sought(app: PalimpsestApp, pilot: Pilot[None], text: str) -> None:
+    """/search, answered, and what stands around the first hit read."""
+    app.chat._talk.say(f"/search {text}")  # type: ignore[union-attr]
+    async with asyncio.timeout(20):
+        while not (isinstance(app.screen, SearchScreen) and app.screen._answered):
+            await pilot.pause(0.02)
+        while app.screen._rows and app.screen._row.id not in app.screen._near:  # type: ignore[union-attr]
+            await pilot.pause(0.02)
+    await pilot.pause()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
+def test_the_search_with_what_it_found(
+    look: Look, remembered: Memory, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = seeking.seek
+
+    def steady(*asked: Any, **named: Any) -> Any:
+        """What is found, always as likely and in the same time; the second superseded by the first, the last twice."""
+        found = seen(*asked, **named)
+        likely = (0.93, 0.61, 0.4, 0.2)
+        rows = [structs.replace(row, score=score) for row, score in zip(found.rows, likely, strict=False)]
+        rows[1] = structs.replace(rows[1], superseded_by=rows[0].id)
+        rows[2] = structs.replace(rows[2], like=(rows[1].id,))
+        return structs.replace(found, rows=tuple(rows), took_ms=3.0)
+
+    monkeypatch.setattr("agent.seeking.seek", steady)
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await sought(app, pilot, "boiler 锅炉")
+        await pilot.press("down")
+        await sought_around(app, pilot)
+
+    assert look(act, size=size, new=False, memory=remembered)
+
+
+async def sought_around(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+    async with asyncio.timeout(20):
+        while app.screen._row.id not in app.screen._near:  # type: ignore[attr-defined]
+            await pilot.pause(0.02)
+    await pilot.pause()
+
+
+def test_the_search_that_found_nothing(look: Look, remembered: Memory) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await sought(app, pilot, "kind:page zeppelin 齐柏林 🙂")
+
+    assert look(act, new=False, memory=remembered)
+
+
+def test_the_search_with_a_filter_that_cannot_be(look: Look, remembered: Memory) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await sought(app, pilot, "boiler trust:maybe")
+
+    assert look(act, new=False, memory=remembered)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])

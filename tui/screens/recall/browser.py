@@ -106,7 +106,7 @@ class RecallScreen(ModalScreen[str | None]):
         if found.rows and (self._entered_early or (straight and _is_one_passage(found))):
             self._open(found.rows[0])
 
-    @work(exclusive=True, group="more")
+    @work(group="more")
     async def _more(self) -> None:
         query, number = self._query, self._next
         if number is None or self._fetching:

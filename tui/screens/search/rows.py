@@ -19,7 +19,8 @@ if TYPE_CHECKING:  # loaded when memory is searched
 TONES: Final = {Trust.EXACT: "good-ink", Trust.VERIFIED: "good-ink", Trust.APPROXIMATE: "warning-ink"}
 TITLE: Final = 10  # cells that a title keeps, however narrow the list
 WHO: Final = 16
-LONGEST_LINE: Final = 400  # characters of a snippet that a row may need
+GAP: Final = " · "
+SUPERSEDED: Final = "superseded · "
 
 
 def row_text(row: "Row", node: DOMNode, spans: Spans, width: int) -> Text:
@@ -48,19 +49,32 @@ def where(row: "Row") -> str:
 
 
 def _about(row: "Row", node: DOMNode, width: int) -> Text:
-    muted = ink(node, "muted")
-    said_by = clipped(one_line(row.who), WHO)
-    alike = f"+{len(row.like)} alike" if row.like else ""
-    superseded = "superseded" if row.superseded_by else ""
-    tail = [part for part in (said_by, day(row), row.trust.value, likelihood(row.score), alike, superseded) if part]
-    room = width - 2 - cell_len(" · ".join(["", *tail]))
-    text = Text("  ", muted).append(clipped(where(row), max(room, TITLE)))
-    for part in tail:
-        text.append(" · ").append(part, _tone(part, row, node))
+    tail = _tail(row, width)
+    room = width - 2 - cell_len(GAP.join(["", *(word for word, _ in tail)]))
+    text = Text("  ", ink(node, "muted"))
+    if row.superseded_by:
+        text.append(SUPERSEDED, ink(node, "warning-ink"))
+        room -= len(SUPERSEDED)
+    text.append(clipped(where(row), max(room, TITLE)))
+    for word, tone in tail:
+        text.append(GAP).append(word, ink(node, tone) if tone else "")
     return text
 
 
-def _tone(part: str, row: "Row", node: DOMNode) -> str:
-    if part == row.trust.value:
-        return ink(node, TONES[row.trust])
-    return ink(node, "warning-ink") if part == "superseded" else ""
+def _tail(row: "Row", width: int) -> list[tuple[str, str]]:
+    """What follows the title, each with its tone; where there is little room, without what matters least."""
+    said_by, alike = clipped(one_line(row.who), WHO), f"+{len(row.like)} alike" if row.like else ""
+    words = [
+        (said_by, ""),
+        (day(row), ""),
+        (row.trust.value, TONES[row.trust]),
+        (likelihood(row.score), ""),
+        (alike, ""),
+    ]
+    least = [said_by, alike, day(row)]
+    room = width - 2 - min(TITLE, cell_len(where(row))) - (len(SUPERSEDED) if row.superseded_by else 0)
+    shown = [word for word in words if word[0]]
+    while least and cell_len(GAP.join(["", *(word for word, _ in shown)])) > room:
+        gone = least.pop(0)
+        shown = [word for word in shown if word[0] != gone]
+    return shown

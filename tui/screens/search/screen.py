@@ -71,7 +71,9 @@ class SearchScreen(ModalScreen[Chosen | None]):
         self._rows: list[Row] = []
         self._spans: list[Spans] = []
         self._next: int | None = None  # the number of the look that goes on
+        self._fetching = False  # whether it goes on just now
         self._near: dict[str, Around] = {}  # by the row's id: one that is looked at again is there at once
+        self._drawn: Row | None = None  # whose preview stands
         self._explain = False
         self._due = asyncio.Event()
         self._typed_at = 0.0
@@ -212,12 +214,14 @@ class SearchScreen(ModalScreen[Chosen | None]):
             Option(row_text(row, self, span, width)) for row, span in zip(found.rows, spans, strict=True)
         )
 
-    @work(exclusive=True, group="more")
+    @work(group="more")
     async def _more(self) -> None:
         text, explain, number = self._text, self._explain, self._next
-        if number is None:
+        if number is None or self._fetching:
             return
+        self._fetching = True
         found = await self._found(text, number, explain=explain)
+        self._fetching = False
         if (text, explain, number) == (self._text, self._explain, self._next) and self._answered:
             self._take(found)
 
@@ -267,7 +271,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
             self._more()
 
     def _preview(self) -> None:
-        row = self._row
+        row = self._drawn = self._row
         near = self._near.get(row.id) if row else None
         self._draw(row, near)
         self.query_one("#search-preview", VerticalScroll).scroll_home(animate=False)
@@ -300,8 +304,9 @@ class SearchScreen(ModalScreen[Chosen | None]):
         self._go()
 
     @on(OptionList.OptionHighlighted)
-    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        self._preview()
+    def _highlighted(self) -> None:
+        if self._row is not self._drawn:  # by a click
+            self._preview()
 
     @on(Input.Submitted)
     def _entered(self) -> None:

@@ -1,0 +1,588 @@
+"""The search on the screen: finding as one types, looking around, going there, citing. The memory is real."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import structs
+from textual.widgets import Input, OptionList
+
+import agent.seeking
+from agent.config import Config
+from agent.session import Session
+from agent.workspaces import prepare
+from foundation.clock import SystemClock
+from foundation.paths import Workspace
+from foundation.privacy import as_given, clear
+from memory.cold import Draft, EntryKind
+from memory.errors import Damaged
+from memory.workspace_memory import Memory
+from models.messages import Role
+from tests.tui.fakes import FakeSession, answer
+from tui.screens.recall.passage import PassageScreen
+from tui.screens.search.note import NoteScreen
+from tui.screens.search.screen import SearchScreen
+
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
+BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
+BOILER = "The boiler is serviced in May by Hansen. 锅炉每年五月保养。 🙂"
+HARBOUR = "The harbour office moved to Quay 7."
+
+
+@pytest.fixture
+def session(workspace: Workspace, tmp_path: Path) -> Iterator[Session]:
+    """A real session, which answers from memory alone."""
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare(workspace, environment)
+    opened = Session.open(workspace, Config(environment=environment), clock=SystemClock())
+    yield opened
+    opened.memory.close()
+
+
+@pytest.fixture
+def memory(session: Session) -> Memory:
+    return session.memory
+
+
+def talk(memory: Memory, *texts: str, title: str = "House", parent: int | None = None, into: int = 0) -> list[Any]:
+    """A conversation of Ann's, each message after the other; gives its entries."""
+    conversation = into or memory.cold.new_conversation(clear(title)).seq
+    entries: list[Any] = []
+    for number, text in enumerate(texts):
+        role = Role.ASSISTANT if number % 2 else Role.USER
+        draft = Draft(
+            conversation=conversation, parent=parent, kind=EntryKind.MESSAGE, role=role, text=clear(text),
+            speaker="" if number % 2 else "Ann", time=BEGAN + timedelta(minutes=number),
+        )  # fmt: skip
+        entries.append(memory.cold.append(draft))
+        parent = entries[-1].seq
+    return entries
+
+
+@asynccontextmanager
+async def searching(open_chat: Any, session: Session, query: str = "", **more: Any) -> AsyncIterator[Any]:
+    async with open_chat(session=session, **more) as chat:
+        await chat.type(f"/search {query}".strip())
+        await chat.press("escape", "enter")
+        await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
+        await answered(chat)
+        yield chat
+
+
+async def answered(chat: Any) -> None:
+    await chat.until(lambda: chat.app.screen._answered)
+
+
+def seen(chat: Any) -> str:
+    return "\n".join(chat.seen)
+
+
+def flat(chat: Any) -> str:
+    """The screen's words, however they were wrapped."""
+    return " ".join(seen(chat).split())
+
+
+async def field(chat: Any, text: str) -> None:
+    """Puts this text into the field, as if it were typed."""
+    chat.app.screen.query_one(Input).value = text
+    await chat.until(lambda: chat.app.screen._text == text)
+    await answered(chat)
+
+
+# Finding
+
+
+async def test_what_is_found_stands_with_title_who_day_trust_and_likelihood(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, HARBOUR)
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.until(lambda: "1 found" in seen(chat))
+        assert "The boiler is serviced in May by Hansen." in seen(chat)
+        assert "House · Ann · 2026-03-14 · exact · " in seen(chat)
+        assert " %" in seen(chat)
+        await chat.until(lambda: f"assistant: {HARBOUR}" in seen(chat))  # the turn after it
+
+
+async def test_it_finds_as_one_types_and_lists_the_newest_before(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, HARBOUR)
+    async with searching(open_chat, session) as chat:
+        rows = chat.app.screen._rows
+        assert [row.snippet for row in rows] == [HARBOUR, BOILER]
+        await chat.type("boiler")
+        await chat.until(lambda: len(chat.app.screen._rows) == 1)
+        assert chat.app.screen._rows[0].snippet == BOILER
+
+
+async def test_the_words_that_were_asked_for_are_marked(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER)
+    async with searching(open_chat, session, "boilers serviced") as chat:
+        shown = chat.app.screen.query_one("#search-preview-text").content
+        marked = [shown.plain[span.start : span.end] for span in shown.spans if "underline" in str(span.style)]
+        assert marked == ["boiler", "serviced"]
+
+
+async def test_of_what_is_typed_while_it_looks_only_the_last_is_looked_for(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, BOILER, HARBOUR)
+    asked: list[str] = []
+    release = threading.Event()
+    seek = agent.seeking.seek
+
+    def slow(memory: Memory, text: str, *more: Any, **named: Any) -> Any:
+        asked.append(text)
+        if text:
+            release.wait(20)
+        return seek(memory, text, *more, **named)
+
+    monkeypatch.setattr("agent.seeking.seek", slow)
+    async with searching(open_chat, session) as chat:
+        await chat.type("b")
+        await chat.until(lambda: "b" in asked)
+        for letter in "oiler":
+            async with asyncio.timeout(5):  # keys come while it looks
+                await chat.press(letter)
+            await asyncio.sleep(0.12)
+        assert chat.app.screen.query_one(Input).value == "boiler"
+        assert len(chat.app.screen._rows) == 2  # what stood there stands until there is an answer
+        release.set()
+        await answered(chat)
+        assert asked == ["", "b", "boiler"]
+        assert [row.snippet for row in chat.app.screen._rows] == [BOILER]
+
+
+async def test_enter_while_it_looks_goes_to_the_best_when_it_is_there(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, HARBOUR, BOILER)
+    release = threading.Event()
+    seek = agent.seeking.seek
+
+    def slow(memory: Memory, text: str, *more: Any, **named: Any) -> Any:
+        if text:
+            release.wait(20)
+        return seek(memory, text, *more, **named)
+
+    monkeypatch.setattr("agent.seeking.seek", slow)
+    async with searching(open_chat, session) as chat:
+        await chat.type("harbour")
+        await chat.press("enter")
+        assert isinstance(chat.app.screen, SearchScreen)
+        release.set()
+        await chat.until(lambda: "▸ found here: harbour" in chat.text)
+
+
+async def test_while_the_index_is_made_it_says_how_far_it_is_and_one_types_on(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, BOILER, HARBOUR)
+    release = threading.Event()
+
+    def slow(on_progress: Any = None) -> None:
+        on_progress(35_000)
+        release.wait(20)
+
+    monkeypatch.setattr(session.memory.search, "update", slow)
+    async with open_chat(session=session) as chat:
+        await chat.press("ctrl+f")
+        await chat.until(lambda: "35,000" in seen(chat))
+        await chat.type("boiler")
+        assert chat.app.screen.query_one(Input).value == "boiler"
+        release.set()
+        await answered(chat)
+        assert [row.snippet for row in chat.app.screen._rows] == [BOILER]
+
+
+async def test_a_screen_that_was_left_ends_the_making_of_the_index(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, ended = threading.Event(), threading.Event()
+
+    def slow(on_progress: Any = None) -> None:
+        on_progress(1)
+        go_on.wait(20)
+        try:
+            on_progress(2)
+        finally:
+            ended.set()
+        raise AssertionError
+
+    monkeypatch.setattr(session.memory.search, "update", slow)
+    async with open_chat(session=session) as chat:
+        await chat.press("ctrl+f")
+        await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
+        await chat.press("escape")
+        await chat.until(lambda: chat.app.screen is chat.screen)
+        go_on.set()
+        await chat.until(ended.is_set)
+
+
+async def test_filters_are_words_of_the_field(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER)
+    session.memory.hot.remember(clear("The boiler's valve is by the window."))
+    async with searching(open_chat, session, "boiler") as chat:
+        assert len(chat.app.screen._rows) == 2
+        await field(chat, "kind:note boiler")
+        assert [row.kind for row in chat.app.screen._rows] == ["memory"]
+        await field(chat, "who:Ann boiler")
+        assert [row.who for row in chat.app.screen._rows] == ["Ann"]
+        await field(chat, "kind:nonsense boiler")
+        assert "kind nonsense is not known. It can be message" in seen(chat)
+        assert [row.who for row in chat.app.screen._rows] == ["Ann"]  # what stood there stands
+        await field(chat, "boiler kind:")
+        assert "kind: note, message" in seen(chat)
+        assert len(chat.app.screen._rows) == 2
+
+
+async def test_nothing_found_says_what_may_help(open_chat: Any, session: Session) -> None:
+    async with searching(open_chat, session) as chat:
+        await field(chat, "kind:page")
+        assert "Nothing is remembered that these filters leave." in seen(chat)
+        await field(chat, "zeppelin")
+        assert "Nothing is remembered about “zeppelin”. Another word" in seen(chat)
+        await field(chat, '"zeppelin hangar"')
+        assert "Without the quotes" in seen(chat)
+        await field(chat, "zeppelin since:30d")
+        assert "There may be something without the filters." in flat(chat)
+        await chat.press("enter", "ctrl+y", "ctrl+o", "down", "ctrl+s")  # nothing to do it with
+        assert isinstance(chat.app.screen, SearchScreen)
+
+
+async def test_an_empty_memory_says_what_will_be_found(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in session.workspace.root.rglob("*.md"):
+        path.write_text("")
+    async with searching(open_chat, session) as chat:
+        assert "Nothing is remembered yet." in seen(chat)
+
+
+async def test_more_rows_come_as_one_goes_down(open_chat: Any, session: Session) -> None:
+    talk(session.memory, *(f"The boiler's reading number {number} was {number * 37}." for number in range(130)))
+    async with searching(open_chat, session) as chat:
+        screen = chat.app.screen
+        assert len(screen._rows) == 50
+        for _ in range(16):
+            await chat.press("pagedown")
+            await chat.until(lambda: not screen._fetching)
+        assert len(screen._rows) >= 130
+        assert screen.query_one(OptionList).option_count == len(screen._rows) == len(screen._spans)
+
+
+async def test_a_defect_is_told_and_the_search_goes_on(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, BOILER)
+
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError("not this")
+
+    async with searching(open_chat, session) as chat:
+        with monkeypatch.context() as patched:
+            patched.setattr("agent.seeking.seek", broken)
+            await field(chat, "boiler")
+            assert "ValueError: not this" in seen(chat)
+        await field(chat, "boiler ")
+        assert len(chat.app.screen._rows) == 1
+        await chat.press("escape")
+        assert chat.app.screen is chat.screen
+
+
+# Looking
+
+
+async def test_what_is_alike_and_what_is_superseded_is_shown_as_such(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, newer, twin = talk(session.memory, "The gate code is 1111.", "The gate code is 2222.", "Gate: 1111.")
+    seek = agent.seeking.seek
+
+    def told(*asked: Any, **named: Any) -> Any:
+        found = seek(*asked, **named)
+        rows = tuple(
+            structs.replace(row, superseded_by=newer.id, like=(twin.id, "e_gone")) if row.id == old.id else row
+            for row in found.rows
+        )
+        return structs.replace(found, rows=tuple(row for row in rows if row.id == old.id))
+
+    monkeypatch.setattr("agent.seeking.seek", told)
+    async with searching(open_chat, session, "gate code", size=(160, 40)) as chat:
+        await chat.until(lambda: "superseded on 2026-03-14 by" in seen(chat))
+        assert "superseded · House · 2026-03-14 · exact" in seen(chat)
+        assert "+2 alike" in seen(chat)
+        assert "2 more say the same" in seen(chat)
+        assert f"House · Ann · 2026-03-14 · {twin.id}" in seen(chat)
+        assert "and 1 more" in seen(chat)
+
+
+async def test_a_key_shows_what_a_score_is_made_of_and_the_choice_stays(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, "Hansen sells boilers.", "My boiler is green.")
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.press("down")
+        chosen = chat.app.screen._row.id
+        await chat.press("ctrl+s")
+        await answered(chat)
+        row = chat.app.screen._row
+        assert row.id == chosen
+        assert row.parts
+        assert all(name in seen(chat) for name in row.parts)
+        await chat.press("ctrl+s")
+        await answered(chat)
+        assert not chat.app.screen._row.parts
+
+
+async def test_nothing_foreign_reaches_the_terminal_as_it_is(open_chat: Any, session: Session) -> None:
+    evil = "boiler \x1b]52;c;QUJD\x07 \x9b31m \u202e [@click=app.quit]x[/] [/red"
+    talk(session.memory, evil, evil, title=f"T {evil}")
+    async with searching(open_chat, session, "boiler", size=(140, 40)) as chat:
+        await chat.until(lambda: "assistant:" in seen(chat))
+        assert not {"\x1b", "\x9b", "\u202e", "\x00"} & set(seen(chat))
+        assert "[@click=app.quit]x[/]" in seen(chat)
+
+
+async def test_a_very_long_title_leaves_room_for_what_stands_beside_it(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, title="标题 and a long title 🙂 " * 400)
+    async with searching(open_chat, session, "boiler") as chat:
+        line = next(line for line in chat.seen if "2026-03-14 · exact" in line)
+        assert "Ann · 2026-03-14 · exact · " in line
+        assert line.rstrip().endswith("%")
+        await chat.pilot.resize_terminal(60, 20)
+        await chat.until(lambda: any(line.rstrip().endswith("%") and len(line) < 60 for line in chat.seen))
+
+
+async def test_a_damaged_neighbour_is_named_and_the_passage_stands(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = talk(session.memory, BOILER, HARBOUR)
+    passage = session.memory.passage
+
+    def damaged(entry: Any) -> Any:
+        if entry.seq == second.seq:
+            raise Damaged("A page is damaged", "Page pg_1 does not match.", "")
+        return passage(entry)
+
+    async with searching(open_chat, session) as chat:
+        monkeypatch.setattr(session.memory, "passage", damaged)
+        await field(chat, "boiler")
+        await chat.until(lambda: "[lost: Page pg_1 does not match.]" in seen(chat))
+        assert "May by Hansen" in seen(chat)
+
+
+async def test_the_passage_is_opened_whole(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER)
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.press("ctrl+o")
+        await chat.until(lambda: "exact, as it was stored" in seen(chat))
+        await chat.press("escape")
+        assert isinstance(chat.app.screen, SearchScreen)
+        await chat.press("tab", "o")
+        await chat.until(lambda: isinstance(chat.app.screen, PassageScreen))
+
+
+async def test_an_id_names_its_passage(open_chat: Any, session: Session) -> None:
+    entry, _ = talk(session.memory, BOILER, HARBOUR)
+    async with searching(open_chat, session, entry.id) as chat:
+        assert [row.snippet for row in chat.app.screen._rows] == [BOILER]
+        await field(chat, f"[House · Ann · 2026-03-14 · {entry.id}]")
+        assert [row.id for row in chat.app.screen._rows] == [entry.id]
+        await chat.press("enter")
+        await chat.until(lambda: "▸ found here" in chat.text)
+
+
+# Going there
+
+
+def first_seen(chat: Any) -> str:
+    return next(line for line in chat.seen if line.strip())
+
+
+async def test_enter_goes_to_the_place_even_far_up(open_chat: Any, session: Session) -> None:
+    texts = [f"Remark number {number} about nothing." for number in range(400)]
+    texts[90] = BOILER
+    talk(session.memory, *texts)
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.press("enter")
+        await chat.until(lambda: "▸ found here: boiler" in chat.text)
+        assert chat.app.screen is chat.screen
+        assert session.conversation is not None
+        assert session.conversation.title == "House"
+        assert "Remark number 89" in seen(chat)
+        assert "❯ The boiler is serviced" in seen(chat)
+        assert "Remark number 399" not in chat.text
+        assert "↓ new" in seen(chat)
+        assert not chat.screen.transcript.following
+
+
+async def test_from_a_place_one_scrolls_both_ways_and_returns_to_the_end(open_chat: Any, session: Session) -> None:
+    texts = [f"Remark number {number} about nothing." for number in range(400)]
+    texts[90] = BOILER
+    talk(session.memory, *texts)
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.press("enter")
+        await chat.until(lambda: "▸ found here: boiler" in chat.text)
+        assert "Remark number 79 " not in chat.text
+        for _ in range(30):
+            await chat.press("pageup")
+        await chat.until(lambda: "Remark number 70 " in chat.text)
+        for _ in range(60):
+            await chat.press("pagedown")
+            await chat.pilot.pause(0.02)
+            if "Remark number 130 " in chat.text:
+                break
+        assert "Remark number 130 " in chat.text
+        numbers = [int(line.split("number ")[1].split()[0]) for line in chat.lines if "Remark number" in line]
+        assert numbers == [n for n in range(numbers[0], numbers[-1] + 1) if n != 90]
+        await chat.press("ctrl+end")
+        await chat.until(lambda: "Remark number 399" in seen(chat))
+        assert chat.screen.transcript.following
+        assert "Remark number 130 " not in chat.text
+
+
+async def test_a_message_from_a_place_is_said_at_the_end(open_chat: Any, session: Session) -> None:
+    texts = [f"Remark number {number} about nothing." for number in range(100)]
+    texts[10] = BOILER
+    talk(session.memory, *texts)
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.press("enter")
+        await chat.until(lambda: "▸ found here" in chat.text)
+        await chat.say("And then?")
+        await chat.quiet()
+        assert chat.lines.index("❯ And then?") > max(
+            number for number, line in enumerate(chat.lines) if "Remark number 99" in line
+        )
+
+
+async def test_a_place_on_another_branch_is_shown_with_its_own_answers(open_chat: Any, session: Session) -> None:
+    trunk = talk(session.memory, "One", "Two", "Three", "Four")
+    into = trunk[0].conversation_seq
+    talk(session.memory, BOILER, "Noted, on the old branch.", parent=trunk[1].seq, into=into)
+    talk(session.memory, HARBOUR, "Noted, on the new one.", parent=trunk[1].seq, into=into)
+    leaf = session.memory.cold.conversation_at(into).leaf
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.press("enter")
+        await chat.until(lambda: "▸ found here" in chat.text)
+        assert "Noted, on the old branch." in chat.text
+        assert "This stands on another branch" in chat.text
+        assert HARBOUR not in chat.text
+        assert "Three" not in chat.text
+        assert session.memory.cold.conversation_at(into).leaf == leaf  # looking changes nothing
+        await chat.press("ctrl+end")
+        await chat.until(lambda: HARBOUR in chat.text)
+        assert BOILER not in chat.text
+
+
+async def test_an_archived_place_is_read_back_from_its_page(open_chat: Any, session: Session) -> None:
+    entries = talk(session.memory, *[f"{n}: nothing of note. " * 20 for n in range(30)], "The zeppelin lands at noon.")
+    session.memory.vault.archive_entries(entries, label="House")
+    assert session.memory.cold.entry(entries[30].seq).text is None
+    async with searching(open_chat, session, "zeppelin") as chat:
+        await chat.press("enter")
+        await chat.until(lambda: "❯ The zeppelin lands at noon." in seen(chat))
+
+
+async def test_a_note_is_shown_in_its_file_at_its_line(open_chat: Any, session: Session) -> None:
+    with (session.workspace.root / "MEMORY.md").open("a", encoding="utf-8") as file:
+        file.write(
+            "\n" + "\n".join(f"- fact {number} 事实" for number in range(200)) + "\n\n## Boiler\n\nIt is green.\n"
+        )
+    async with searching(open_chat, session, "kind:note boiler green") as chat:
+        await chat.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, NoteScreen) and "It is green." in seen(chat))
+        assert "MEMORY.md · line" in seen(chat)
+        assert any(line.strip().startswith("▸") and "It is green." in line for line in chat.seen)
+        assert "fact 199" in seen(chat)
+        assert "fact 3 " not in seen(chat)
+        await chat.press("i")
+        assert "MEMORY.md#L" in chat.screen.prompt.text
+
+
+async def test_a_page_is_shown_as_recall_shows_it(open_chat: Any, session: Session) -> None:
+    (page,) = session.memory.vault.archive_text(as_given(BOILER), label="A letter").pages
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, PassageScreen) and "read from its pixels" in seen(chat))
+        assert page.id in seen(chat)
+
+
+async def test_what_is_written_stays_with_its_conversation(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, title="House")
+    talk(session.memory, HARBOUR, title="Harbour")
+    session.resume("Harbour")
+    async with open_chat(session=session) as chat:
+        await chat.type("half a thought")
+        await chat.press("ctrl+f")
+        await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
+        await field(chat, "boiler")
+        await chat.press("enter")
+        await chat.until(lambda: "▸ found here" in chat.text and chat.screen.at_rest)
+        assert chat.screen.prompt.text == ""
+        await asyncio.sleep(0.6)  # what is kept a moment after the last key is kept by now
+        await chat.say("/resume Harbour")
+        await chat.until(lambda: chat.screen.prompt.text == "half a thought")
+
+
+async def test_the_draft_stays_where_one_goes_within_the_conversation(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, HARBOUR)
+    session.resume("House")
+    async with open_chat(session=session) as chat:
+        await chat.type("half a thought")
+        await chat.press("ctrl+f")
+        await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
+        await field(chat, "boiler")
+        await chat.press("enter")
+        await chat.until(lambda: "▸ found here" in chat.text)
+        assert chat.screen.prompt.text == "half a thought"
+
+
+async def test_escape_leaves_the_draft_as_it_was(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER)
+    async with open_chat(session=session) as chat:
+        await chat.type("half a")
+        for key in ("ctrl+f", "f3"):
+            await chat.press(key)
+            await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
+            await chat.type("boiler")
+            await chat.press("escape")
+            await chat.until(lambda: chat.app.screen is chat.screen)
+        await chat.type(" thought")
+        assert chat.screen.prompt.text == "half a thought"
+
+
+async def test_a_citation_goes_into_the_prompt_where_one_writes(open_chat: Any, session: Session) -> None:
+    entry, _ = talk(session.memory, BOILER, HARBOUR)
+    async with open_chat(session=session) as chat:
+        await chat.type("As said in ")
+        await chat.press("ctrl+f")
+        await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
+        await field(chat, "boiler")
+        await chat.press("ctrl+y")
+        await chat.until(lambda: chat.app.screen is chat.screen)
+        assert chat.screen.prompt.text == f"As said in [House · Ann · 2026-03-14 · {entry.id}] "
+
+
+async def test_while_an_answer_comes_one_searches_but_goes_nowhere(open_chat: Any, memory: Memory) -> None:
+    talk(memory, BOILER)
+    hold = asyncio.Event()
+    events = answer("The first words. And the rest.")
+    fake = FakeSession(lambda _: [*events[:5], hold, *events[5:]])
+    fake.memory = memory  # type: ignore[assignment]
+    async with open_chat(session=fake) as chat:
+        await chat.say("go")
+        await chat.until(lambda: "The first" in chat.text)
+        await chat.press("ctrl+f")
+        await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
+        await field(chat, "boiler")
+        await chat.press("enter")
+        await chat.pilot.pause(0.2)
+        assert isinstance(chat.app.screen, SearchScreen)
+        assert any("An answer is under way" in str(note.message) for note in chat.app._notifications)
+        await chat.press("ctrl+y")
+        assert "[House" in chat.screen.prompt.text
+        hold.set()
+        await chat.quiet()
+        assert "◆ The first words. And the rest." in chat.lines
