@@ -13,7 +13,8 @@ in so many tokens of what the real recall brings for the question. `found` is th
 got a hit, `said no` that of unanswerable ones that got none, AUC the chance that an answerable question's best hit
 scores above an unanswerable one's. p50 and p95 are milliseconds of one query for ten hits.
 
---ablate switches off each of the ranking's signals in turn: the difference is what it brings. Peers get the same turns
+--ablate switches off each of the ranking's signals in turn: `brings` is what R@10 loses by it, ± what chance may make
+of that. Peers get the same turns
 (“speaker: text”) and the same embedder, each in its own store; those that are not there say so.
 """
 
@@ -28,7 +29,7 @@ from pathlib import Path
 from benchmarks.corpora import Corpus, NotThis, read_corpus
 from benchmarks.peers.driving import NAMES, NotMeasured, measured
 from benchmarks.proof.embedding import open_for_run
-from benchmarks.proof.figures import Answer, by_category, figures
+from benchmarks.proof.figures import Answer, brought, by_category, figures
 from benchmarks.proof.ours import Opened, opened, signals
 from benchmarks.proof.printing import NO_DATA, Line, Table, printed
 
@@ -58,13 +59,21 @@ def ours(corpus: Corpus, given: argparse.Namespace) -> Iterator[Line]:
     name = f"ours, {given.embedder}" if given.embedder else "ours, no model"
     with opened(corpus, whole=given.whole, embedder=embedder, progress=tell) as stores:
         off = frozenset(given.without)
-        yield from lines(name, asked(stores, name, without=off, whole=not given.quick), given.by)
+        answers = asked(stores, name, without=off, whole=not given.quick)
+        yield from lines(name, answers, given.by)
         if given.ablate:
             for signal in signals(embedded=embedder is not None):
-                answers = asked(stores, f"without {signal}", without=off | {signal}, whole=False)
-                for line in lines(f"  − {signal}", answers, given.by):
-                    kept = {key: value for key, value in line.figures.items() if key not in QUICK}
-                    yield Line(name=line.name, part=line.part, figures=kept)
+                less = asked(stores, f"without {signal}", without=off | {signal}, whole=False)
+                yield from ablated(f"  − {signal}", answers, less, given.by)
+
+
+def ablated(name: str, answers: Sequence[Answer], less: Sequence[Answer], by: str) -> Iterator[Line]:
+    """Lines of an ablation: the ranks that are left, and what the signal brings."""
+    whole = {"": answers, **by_category(answers)}
+    part = {"": less, **by_category(less)}
+    for line in lines(name, less, by):
+        kept = {key: value for key, value in line.figures.items() if key not in QUICK}
+        yield Line(name=name, part=line.part, figures=kept | brought(whole[line.part], part[line.part]))
 
 
 def theirs(corpus: Corpus, given: argparse.Namespace) -> Iterator[Line]:

@@ -1,7 +1,7 @@
 """From answers to figures. R@k is the mean share of a question's evidence that stands among its first k hits."""
 
 from collections.abc import Callable, Sequence
-from statistics import mean
+from statistics import mean, stdev
 
 from msgspec import Struct
 
@@ -45,7 +45,7 @@ def figures(answers: Sequence[Answer]) -> dict[str, float | None]:
     adversarial = [each for each in answers if not each.wanted]
     shown: dict[str, float | None] = {"questions": float(len(answerable))}
     for cut in CUTS:
-        shown[f"R@{cut}"] = _percent([sum(place <= cut for place in each.ranks) / each.wanted for each in answerable])
+        shown[f"R@{cut}"] = _percent([_recall(each, cut) for each in answerable])
     shown["hit@10"] = _percent([any(place <= 10 for place in each.ranks) for each in answerable])
     shown["MRR"] = _percent([1 / min(each.ranks) if each.ranks else 0.0 for each in answerable])
     for tokens in CONTEXTS:
@@ -59,6 +59,23 @@ def figures(answers: Sequence[Answer]) -> dict[str, float | None]:
     times = [each.ms for each in answers if each.ms is not None]
     shown["p50 ms"], shown["p95 ms"] = below(times, 0.5), below(times, 0.95)
     return shown
+
+
+def brought(whole: Sequence[Answer], without: Sequence[Answer]) -> dict[str, float | None]:
+    """What a signal brings to R@10, in points, and how far off that may be by chance (95 %, of paired differences).
+
+    Both are of the same questions in the same order.
+    """
+    gains = [
+        100 * (_recall(one, 10) - _recall(other, 10)) for one, other in zip(whole, without, strict=True) if one.wanted
+    ]
+    if len(gains) < 2:
+        return {"brings": None, "±": None}
+    return {"brings": round(mean(gains), 1), "±": round(1.96 * stdev(gains) / len(gains) ** 0.5, 1)}
+
+
+def _recall(answer: Answer, cut: int) -> float:
+    return sum(place <= cut for place in answer.ranks) / answer.wanted
 
 
 def auc(positive: Sequence[float], negative: Sequence[float]) -> float | None:

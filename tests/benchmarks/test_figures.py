@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.proof.figures import CONTEXTS, Answer, auc, below, by_category, figures, ranks
+from benchmarks.proof.figures import CONTEXTS, Answer, auc, below, brought, by_category, figures, ranks
 
 
 def answer(*places: int, wanted: int = 1, category: str = "one", **more: object) -> Answer:
@@ -56,3 +56,12 @@ def test_percentiles_and_categories() -> None:
     assert below([1.0, 2.0], 0.95) == 2.0
     parted = by_category([answer(category="b"), answer(category="a"), answer(category="b")])
     assert {name: len(some) for name, some in parted.items()} == {"b": 2, "a": 1}
+
+
+def test_a_signal_brings_what_is_lost_without_it_and_chance_has_its_share() -> None:
+    whole = [answer(1), answer(2), answer(12), answer(wanted=0)]
+    assert brought(whole, whole) == {"brings": 0.0, "±": 0.0}
+    less = [answer(1), answer(11), answer(3), answer(wanted=0)]
+    assert brought(whole, less) == {"brings": 0.0, "±": pytest.approx(1.96 * 100 / 3**0.5, abs=0.1)}
+    assert brought(whole, [answer(), answer(), answer(), answer(wanted=0)])["brings"] == pytest.approx(66.7)
+    assert brought(whole[:1], whole[:1]) == {"brings": None, "±": None}
