@@ -26,6 +26,7 @@ ENTRIES_AT_ONCE = 32
 _FLUSH_ROWS = 1024
 _FLUSH_S = 5.0  # what a crash may lose
 _HALVES = 4  # a text that the embedder finds too long is tried at half, a quarter, …
+_LEAST = 32  # characters: less says nothing
 
 Stop = Callable[[], bool]
 Told = Callable[[int], None]
@@ -131,8 +132,10 @@ class Filling:
 
     def _part(self, text: str) -> NDArray[np.float32]:
         for step in range(1, _HALVES + 1):
+            if len(text) >> step < _LEAST:
+                break
             try:
-                return self._embedder.embed([text[: max(1, len(text) >> step)]])
+                return self._embedder.embed([text[: len(text) >> step]])
             except EmbedError as error:
                 if not error.of_text:
                     raise
