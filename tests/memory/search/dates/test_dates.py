@@ -21,6 +21,13 @@ NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
         ("2026-03-01T08:30+02:00", "2026-03-01T06:30", "2026-03-01T06:30"),
         ("30d", "2026-02-12T09:26:53", "2026-02-12T09:26:53"),
         ("2 weeks ago", "2026-02-28T09:26:53", "2026-02-28T09:26:53"),
+        ("last March", "2025-03-01T00:00", "2025-04-01T00:00"),
+        ("Two weeks ago", "2026-02-28T00:00", "2026-03-01T00:00"),
+        ("last summer", "2025-06-01T00:00", "2025-09-01T00:00"),
+        ("the weekend before July 4, 2023", "2023-07-01T00:00", "2023-07-03T00:00"),
+        ("去年三月", "2025-03-01T00:00", "2025-04-01T00:00"),
+        ("前天", "2026-03-12T00:00", "2026-03-13T00:00"),
+        ("上个月", "2026-02-01T00:00", "2026-03-01T00:00"),
     ],
 )
 def test_dates_as_they_are_typed(said: str, start: str, end: str) -> None:
@@ -33,7 +40,9 @@ def test_a_day_is_the_persons_own() -> None:
     assert moment("2026-03-01", NOW, zone=zone) == datetime(2026, 2, 28, 15, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("said", ["", "soon", "2026-13", "2026-02-30", "99999999999d", "9999-12-31x", "0000"])
+@pytest.mark.parametrize(
+    "said", ["", "soon", "last tea", "2026-13", "2026-02-30", "99999999999d", "9999-12-31x", "0000"]
+)
 def test_what_is_no_date_is_said_so(said: str) -> None:
     with pytest.raises(Misuse, match="is no date"):
         moment(said, NOW)
