@@ -45,11 +45,17 @@ class Row(Struct, frozen=True, kw_only=True):
     superseded_by: str = ""  # the id of a newer passage that says otherwise
     parts: dict[str, float] = {}  # what the score is made of, where that was asked for
 
+    @property
+    def key(self) -> str:
+        """What no other row has: an imported id is of its own conversation alone."""
+        return self.id if self.entry is None else str(self.entry)
+
 
 class Look(Struct, frozen=True, kw_only=True):
     """What one look gave. `next` is the number of the next look, where there is more; `wrong` says what failed.
 
-    `damaged` tells of damaged pages, a sentence each; each is told once.
+    `damaged` tells of damaged pages, a sentence each; each is told once. `reading` is there while the index is being
+    built and what was found may be a part: the share of it that stands, from 0 to 1.
     """
 
     rows: tuple[Row, ...] = ()
@@ -58,6 +64,7 @@ class Look(Struct, frozen=True, kw_only=True):
     took_ms: float = 0.0
     wrong: str = ""
     damaged: tuple[str, ...] = ()
+    reading: float | None = None
 
 
 class PagePicture(Struct, frozen=True):
@@ -146,7 +153,7 @@ def of_hit(hit: "Hit") -> Row:
         id=hit.id, kind=hit.kind, entry=hit.entry, conversation=hit.conversation, title=hit.citation.title,
         who=who_said(hit), time=hit.time, trust=hit.trust, snippet=hit.snippet, citation=str(hit.citation),
         score=hit.score, span=hit.text_span, like=hit.like, parts=hit.parts,
-        marks=getattr(hit, "marks", ()), superseded_by=getattr(hit, "superseded_by", ""),
+        marks=hit.marks, superseded_by=hit.superseded_by,
     )  # fmt: skip
 
 

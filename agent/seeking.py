@@ -79,7 +79,16 @@ def seek(memory: "Memory", typed: str, number: int = 1, *, explain: bool = False
         return Look(wrong=f"{error.message} {error.hint}".replace("--", "").strip())
     rows = tuple(of_hit(hit) for hit in results.hits)
     damaged = tuple(memory.vault.troubles())
-    return Look(rows=rows, total=results.total, next=results.next, took_ms=results.took_ms, damaged=damaged)
+    reading = _share_read(memory) if results.partial else None
+    return Look(
+        rows=rows, total=results.total, next=results.next, took_ms=results.took_ms, damaged=damaged, reading=reading
+    )  # fmt: skip
+
+
+def _share_read(memory: "Memory") -> float:
+    """Of the index that is being built."""
+    building = memory.search.building
+    return min(building.done / max(building.total, 1), 1.0) if building else 1.0
 
 
 def nothing(typed: str) -> str:

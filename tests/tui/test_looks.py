@@ -236,7 +236,7 @@ async def sought(app: PalimpsestApp, pilot: Pilot[None], text: str) -> None:
     async with asyncio.timeout(20):
         while not (isinstance(app.screen, SearchScreen) and app.screen._answered):
             await pilot.pause(0.02)
-        while app.screen._rows and app.screen._row.id not in app.screen._near:  # type: ignore[union-attr]
+        while app.screen._rows and app.screen._row.key not in app.screen._near:  # type: ignore[union-attr]
             await pilot.pause(0.02)
     await pilot.pause()
 
@@ -268,7 +268,7 @@ def test_the_search_with_what_it_found(
 
 async def sought_around(app: PalimpsestApp, pilot: Pilot[None]) -> None:
     async with asyncio.timeout(20):
-        while app.screen._row.id not in app.screen._near:  # type: ignore[attr-defined]
+        while app.screen._row.key not in app.screen._near:  # type: ignore[attr-defined]
             await pilot.pause(0.02)
     await pilot.pause()
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from msgspec import structs
+from textual import events
 from textual.widgets import Input, OptionList
 
 import agent.seeking
@@ -121,7 +122,7 @@ async def test_it_finds_as_one_types_and_lists_the_newest_before(open_chat: Any,
 async def test_the_words_that_were_asked_for_are_marked(open_chat: Any, session: Session) -> None:
     talk(session.memory, BOILER)
     async with searching(open_chat, session, "boilers serviced") as chat:
-        shown = chat.app.screen.query_one("#search-preview-text").content
+        shown = chat.app.screen.query_one("#search-passage").content
         marked = [shown.plain[span.start : span.end] for span in shown.spans if "underline" in str(span.style)]
         assert marked == ["boiler", "serviced"]
 
@@ -177,49 +178,40 @@ async def test_enter_while_it_looks_goes_to_the_best_when_it_is_there(
         await chat.until(lambda: "▸ found here: harbour" in chat.text)
 
 
-async def test_while_the_index_is_made_it_says_how_far_it_is_and_one_types_on(
+async def test_while_the_index_is_built_it_finds_a_part_says_so_and_looks_again(
     open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    talk(session.memory, BOILER, HARBOUR)
-    release = threading.Event()
+    talk(session.memory, BOILER, "My boiler is green.", "A boiler of copper.")
+    ready = threading.Event()
+    seek = agent.seeking.seek
 
-    def slow(on_progress: Any = None) -> None:
-        on_progress(35_000)
-        release.wait(20)
+    def partly(*asked: Any, **named: Any) -> Any:
+        found = seek(*asked, **named)
+        return found if ready.is_set() else structs.replace(found, rows=found.rows[-2:], total=2, reading=0.35)
 
-    monkeypatch.setattr(session.memory.search, "update", slow)
-    async with open_chat(session=session) as chat:
-        await chat.press("ctrl+f")
-        await chat.until(lambda: "35,000" in seen(chat))
-        await chat.type("boiler")
-        assert chat.app.screen.query_one(Input).value == "boiler"
-        release.set()
-        await answered(chat)
-        assert [row.snippet for row in chat.app.screen._rows] == [BOILER]
+    monkeypatch.setattr("agent.seeking.seek", partly)
+    monkeypatch.setattr("tui.screens.search.screen.AGAIN", 0.05)
+    async with searching(open_chat, session, "boiler") as chat:
+        assert "2 found so far · 35 % of memory is read" in seen(chat)
+        await chat.press("down")
+        chosen = chat.app.screen._row.id
+        ready.set()
+        await chat.until(lambda: "3 found · " in seen(chat))
+        assert chat.app.screen._row.id == chosen
+        assert len(chat.app.screen._rows) == 3
 
 
-async def test_a_screen_that_was_left_ends_the_making_of_the_index(
+async def test_nothing_found_so_far_is_not_nothing(
     open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on, ended = threading.Event(), threading.Event()
+    seek = agent.seeking.seek
 
-    def slow(on_progress: Any = None) -> None:
-        on_progress(1)
-        go_on.wait(20)
-        try:
-            on_progress(2)
-        finally:
-            ended.set()
-        raise AssertionError
+    def empty(*asked: Any, **named: Any) -> Any:
+        return structs.replace(seek(*asked, **named), rows=(), total=0, reading=0.0)
 
-    monkeypatch.setattr(session.memory.search, "update", slow)
-    async with open_chat(session=session) as chat:
-        await chat.press("ctrl+f")
-        await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
-        await chat.press("escape")
-        await chat.until(lambda: chat.app.screen is chat.screen)
-        go_on.set()
-        await chat.until(ended.is_set)
+    monkeypatch.setattr("agent.seeking.seek", empty)
+    async with searching(open_chat, session, "boiler") as chat:
+        assert "Nothing so far." in seen(chat)
 
 
 async def test_filters_are_words_of_the_field(open_chat: Any, session: Session) -> None:
@@ -358,7 +350,7 @@ async def test_a_very_long_title_leaves_room_for_what_stands_beside_it(open_chat
 async def test_a_damaged_neighbour_is_named_and_the_passage_stands(
     open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = talk(session.memory, BOILER, HARBOUR)
+    _first, second = talk(session.memory, BOILER, HARBOUR)
     passage = session.memory.passage
 
     def damaged(entry: Any) -> Any:
@@ -392,6 +384,36 @@ async def test_an_id_names_its_passage(open_chat: Any, session: Session) -> None
         assert [row.id for row in chat.app.screen._rows] == [entry.id]
         await chat.press("enter")
         await chat.until(lambda: "▸ found here" in chat.text)
+
+
+async def test_a_click_shows_a_row_and_a_second_goes_there(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, "My boiler is green.", "A boiler of copper.")
+    async with searching(open_chat, session, "boiler") as chat:
+        other = chat.app.screen._rows[1]
+        await chat.pilot.click("#choices", offset=(5, 2))
+        assert isinstance(chat.app.screen, SearchScreen)
+        assert chat.app.screen._row == chat.app.screen._drawn == other
+        await chat.pilot.click("#choices", offset=(5, 2))
+        await chat.until(lambda: "▸ found here" in chat.text)
+
+
+async def test_what_is_pasted_comes_in_visible_and_on_one_line(open_chat: Any, session: Session) -> None:
+    async with searching(open_chat, session) as chat:
+        chat.app.screen.query_one(Input).post_message(events.Paste("the \x1b]52;c;QUJD\x07\nboiler\t\u202e"))
+        await chat.until(lambda: "boiler" in chat.app.screen._text)
+        assert chat.app.screen._text == "the ␛]52;c;QUJD␇ boiler ⟨U+202E⟩"
+
+
+async def test_the_passage_stands_in_view_however_long_what_was_said_before_it(
+    open_chat: Any, session: Session
+) -> None:
+    talk(session.memory, "Long talk of nothing. " * 60, "And an answer to it. " * 60, BOILER, "After it. " * 60)
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.until(lambda: chat.app.screen._row.key in chat.app.screen._near)
+        await chat.until(lambda: seen(chat).count("The boiler is serviced in May") == 2)
+        assert "Ann:" in seen(chat)
+        await chat.press("ctrl+up", "ctrl+up")
+        await chat.until(lambda: "answer to it" in seen(chat))
 
 
 # Going there

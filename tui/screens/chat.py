@@ -118,6 +118,7 @@ class ChatScreen(Screen[None]):
             from tui.talk import Talk
 
             self._talk = talk = Talk(session, self._face, self._start.here)
+            session.on_working = lambda words: self.status.tell(working=words)
             self.status.tell(model=session.profile.spec, working="")
         except PalimpsestError as error:
             self._tell_trouble(error)
@@ -132,6 +133,7 @@ class ChatScreen(Screen[None]):
             if text:
                 talk.say(text)
         self._early.clear()
+        session.begin_background()
         self._offer_model(talk)
         self._watching = self._watch_files(talk)
         await talk.run()

@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 
 from foundation.terminal_text import visible
 from tui.host import ink
+from tui.widgets.field import Field
 
 
 class Pick(Struct, frozen=True):
@@ -55,7 +56,7 @@ class ChoicesScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
-            yield Input(placeholder="type to narrow", id="filter", compact=True)
+            yield Field(placeholder="type to narrow", id="filter", compact=True)
             yield OptionList(id="choices", markup=False, compact=True)
             yield Static(KEYS, id="choices-note", classes="sheet-note", markup=False)
 

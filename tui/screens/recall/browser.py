@@ -17,6 +17,7 @@ from foundation.terminal_text import visible
 from tui.defects import in_thread
 from tui.host import host
 from tui.screens.recall.rows import listed, preview
+from tui.widgets.field import Field
 
 if TYPE_CHECKING:  # loaded when memory is looked into
     from agent.browsing import Look, Row
@@ -56,7 +57,7 @@ class RecallScreen(ModalScreen[str | None]):
             with Horizontal(classes="room-head"):
                 yield Static(Text("Recall"), classes="room-title", markup=False)
                 yield Static("", id="recall-found", markup=False)
-            yield Input(
+            yield Field(
                 self._query, placeholder="what to look for; nothing lists what is newest", id="filter", compact=True
             )
             with Horizontal(id="recall-body"):

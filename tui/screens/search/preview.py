@@ -1,6 +1,7 @@
 """What a row says, with the words that were asked for marked, and what was said around it."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.text import Text
 from textual.dom import DOMNode
@@ -17,28 +18,50 @@ if TYPE_CHECKING:  # loaded when memory is searched
     from agent.seeking import Around, Turn
 
 
-def preview(row: "Row", node: DOMNode, spans: Spans, near: "Around | None", *, explain: bool = False) -> Text:
-    """The passage and its surroundings; `near` is None while those are being read."""
+class Preview(NamedTuple):
+    """About the passage; what was said before it; the passage; what was said after it."""
+
+    about: Text
+    before: Text
+    passage: Text
+    after: Text
+
+
+NO_PREVIEW: Final = Preview(Text(), Text(), Text(), Text())
+
+
+def preview(row: "Row", node: DOMNode, spans: Spans, near: "Around | None", *, explain: bool = False) -> Preview:
+    """`near` is None while what stands around the passage is being read."""
+    about = _about(row, near, node)
+    if explain:
+        _parts(about, row, ink(node, "muted"))
     muted = ink(node, "muted")
+    before, after = (_turns(turns, muted) for turns in ((near.before, near.after) if near else ((), ())))
+    if before.plain:
+        before.append("\n")
+    return Preview(about, before, _passage(row, node, spans, near), after)
+
+
+def _about(row: "Row", near: "Around | None", node: DOMNode) -> Text:
     text = Text().append(one_line(row.citation), ink(node, "accent-ink")).append("\n")
     text.append(row.trust.value, ink(node, TONES[row.trust]))
     told = [f"{likelihood(row.score)} likely" if row.score > 0 else "", row.kind.replace("_", " "), when(row)]
-    text.append("".join(f" · {part}" for part in told if part), muted)
+    text.append("".join(f" · {part}" for part in told if part), ink(node, "muted"))
     _twins(text, row, near, node)
-    if explain:
-        _parts(text, row, muted)
-    for turn in near.before if near else ():
-        _turn(text, turn, muted)
-    text.append(f"\n\n{one_line(row.who)}:" if row.who else "\n", f"bold {ink(node, 'accent-ink')}".strip())
-    text.append("\n")
-    if near and near.lead:
-        text.append(f"… {_plain(near.lead)}" if row.span[0] > len(near.lead) else _plain(near.lead), muted)
-    text.append_text(marked(row.snippet, spans, f"bold underline {ink(node, 'accent-ink')}".strip()))
-    if near and near.rest:
-        text.append(f"{_plain(near.rest)} …", muted)
-    for turn in near.after if near else ():
-        _turn(text, turn, muted)
     return text
+
+
+def _passage(row: "Row", node: DOMNode, spans: Spans, near: "Around | None") -> Text:
+    """What was found with its words marked, and some of the same passage beside it."""
+    accent, muted = ink(node, "accent-ink"), ink(node, "muted")
+    text = Text(f"{one_line(row.who)}:\n" if row.who else "", f"bold {accent}".strip())
+    shown = Text()
+    if near and near.lead:
+        shown.append(f"… {_plain(near.lead)}" if row.span[0] > len(near.lead) else _plain(near.lead), muted)
+    shown.append_text(marked(row.snippet, spans, f"bold underline {accent}".strip()))
+    if near and near.rest:
+        shown.append(f"{_plain(near.rest)} …", muted)
+    return Text().append_text(text).append_text(shown)
 
 
 def _twins(text: Text, row: "Row", near: "Around | None", node: DOMNode) -> None:
@@ -68,8 +91,8 @@ def _parts(text: Text, row: "Row", muted: str) -> None:
         text.append(f"\n  {visible(name).ljust(width)}  {value:8.3f}", muted)
 
 
-def _turn(text: Text, turn: "Turn", muted: str) -> None:
-    text.append(f"\n\n{one_line(turn.who)}: {one_line(turn.text)}", muted)
+def _turns(turns: "Sequence[Turn]", muted: str) -> Text:
+    return Text("\n".join(f"\n{one_line(turn.who)}: {one_line(turn.text)}" for turn in turns), muted)
 
 
 def _named(turn: "Turn") -> str:

@@ -22,8 +22,9 @@ from tui.defects import in_thread
 from tui.host import host
 from tui.screens.search.chosen import Chosen, Place
 from tui.screens.search.marking import Spans, spans_of
-from tui.screens.search.preview import preview
+from tui.screens.search.preview import NO_PREVIEW, preview
 from tui.screens.search.rows import row_text
+from tui.widgets.field import Field
 
 if TYPE_CHECKING:
     from agent.browsing import Row
@@ -32,11 +33,13 @@ if TYPE_CHECKING:
 
 CALM: Final = 0.1  # seconds without a key before it looks
 REST: Final = 0.05  # seconds on a row before what stands around it is read
-TICK: Final = 0.2  # seconds between two words of how far the index is
+SLOW: Final = 0.3  # seconds after which it says that it is looking
+AGAIN: Final = 1.0  # seconds after which it looks again while the index is being built
 AHEAD: Final = 10  # rows before the end at which more are fetched
 WIDE: Final = 110  # columns from which the preview stands beside the list
 KEYS: Final = "Enter goes there · Ctrl+Y cites · Ctrl+O opens · Ctrl+S why · Esc leaves"
 KEYS_IN_LIST: Final = "Enter goes there · y cites · o opens · s why · Tab the field · Esc leaves"
+NOT_YET: Final = "Nothing so far. What is remembered is still being read; it goes on looking by itself."
 BUSY: Final = "An answer is under way. Ctrl+O shows the passage here; Esc in the chat stops the answer."
 
 
@@ -50,6 +53,8 @@ class SearchScreen(ModalScreen[Chosen | None]):
         Binding("down", "move(1)", show=False, priority=True),
         Binding("pageup", "move(-10)", show=False, priority=True),
         Binding("pagedown", "move(10)", show=False, priority=True),
+        Binding("ctrl+up,shift+up", "scroll_around(-3)", show=False, priority=True),
+        Binding("ctrl+down,shift+down", "scroll_around(3)", show=False, priority=True),
         Binding("tab,shift+tab", "other_side", "The list, the field", show=False, priority=True),
         Binding("ctrl+f,f3,slash", "field", "The field", show=False),
         Binding("ctrl+y,y,i", "cite", "Cite it in the prompt", show=False),
@@ -72,28 +77,32 @@ class SearchScreen(ModalScreen[Chosen | None]):
         self._spans: list[Spans] = []
         self._next: int | None = None  # the number of the look that goes on
         self._fetching = False  # whether it goes on just now
-        self._near: dict[str, Around] = {}  # by the row's id: one that is looked at again is there at once
+        self._near: dict[str, Around] = {}  # by the row's key: one that is looked at again is there at once
         self._drawn: Row | None = None  # whose preview stands
         self._explain = False
+        self._keeps = False  # whether the row that is chosen stays chosen when the list comes anew
         self._due = asyncio.Event()
         self._typed_at = 0.0
         self._answered = False  # whether what is shown is what is typed
+        self._clicked = False  # whether a click has just chosen the row
         self._entered_early = False  # Enter, while it looked: the best is gone to when it is there
-        self._read = 0  # entries, of an index that is being made
-        self._gone = False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="room"):
             with Horizontal(classes="room-head"):
                 yield Static(Text("Search"), classes="room-title", markup=False)
                 yield Static("", id="search-found", markup=False)
-            yield Input(
+            yield Field(
                 self._text, placeholder="what to look for; nothing lists what is newest", id="filter", compact=True
             )
             with Container(id="search-body"):
                 yield OptionList(id="choices", markup=False, compact=True)
-                with VerticalScroll(id="search-preview", can_focus=False):
-                    yield Static("", id="search-preview-text", markup=False)
+                with Vertical(id="search-preview"):
+                    yield Static("", id="search-about", markup=False)
+                    with VerticalScroll(id="search-around", can_focus=False):
+                        yield Static("", id="search-before", markup=False)
+                        yield Static("", id="search-passage", markup=False)
+                        yield Static("", id="search-after", markup=False)
             yield Static("", id="search-nothing", markup=False)
             yield Static(KEYS, id="search-keys", markup=False)
             yield Static(HELP, id="search-help", markup=False)
@@ -107,9 +116,6 @@ class SearchScreen(ModalScreen[Chosen | None]):
         self._fit()
         self._due.set()
         self._answer()
-
-    def on_unmount(self) -> None:
-        self._gone = True
 
     def on_resize(self) -> None:
         self._fit()
@@ -137,16 +143,24 @@ class SearchScreen(ModalScreen[Chosen | None]):
     @work(group="answer")
     async def _answer(self) -> None:
         """Looks for what stands in the field, once at a time: of what was typed meanwhile, for the last alone."""
-        await self._read_index()
-        while True:
-            await self._due.wait()
+        while await self._due.wait():
             await self._calm()
             self._due.clear()
+            if not self._stands:
+                return
             text, explain = self._text, self._explain
-            self._tell("looking …")
+            slow = self.set_timer(SLOW, lambda: self._tell("looking …"))
             found = await self._found(text, 1, explain=explain)
-            if (text, explain) == (self._text, self._explain):
+            slow.stop()
+            if self._stands and (text, explain) == (self._text, self._explain):
                 self._show(found)
+                if found.reading is not None:
+                    self.set_timer(AGAIN, self._due.set)
+
+    @property
+    def _stands(self) -> bool:
+        """False when the screen was left while a thread worked for it."""
+        return bool(self.query("#search-help"))
 
     async def _calm(self) -> None:
         """Until no key was pressed for a moment."""
@@ -154,25 +168,6 @@ class SearchScreen(ModalScreen[Chosen | None]):
         if left > 0:
             await asyncio.sleep(left)
             await self._calm()
-
-    async def _read_index(self) -> None:
-        """Takes in what is new, and says how far it is where that takes a while."""
-        ticking = self.set_interval(TICK, self._tell_reading)
-        try:
-            await in_thread(self._memory.search.update, self._count)
-        except PalimpsestError:
-            pass  # the question that follows tells it
-        finally:
-            ticking.stop()
-
-    def _count(self, read: int) -> None:
-        """From the thread that makes the index."""
-        self._read = read
-        if self._gone:
-            raise _Left
-
-    def _tell_reading(self) -> None:
-        self._tell(f"reading what is remembered: {self._read:,} so far" if self._read else "opening the index …")
 
     async def _found(self, text: str, number: int, *, explain: bool) -> Look:
         from agent.seeking import seek
@@ -186,19 +181,20 @@ class SearchScreen(ModalScreen[Chosen | None]):
 
     def _show(self, found: Look) -> None:
         """The list anew. Where the words are wrong it stands as it was, and what is wrong is said."""
-        self._answered = True
+        again, self._answered = self._answered, True
         unfinished = worded(self._text).unfinished
         self._note(found.wrong or (_values_of(unfinished) if unfinished else ""), wrong=bool(found.wrong))
         if found.wrong:
             self._tell("")
             return
-        chosen = self._row.id if self._explain and self._row else ""
+        chosen = self._row.key if (again or self._keeps) and self._row else ""
+        self._keeps = False
         self._rows, self._spans = [], []
         self.query_one(OptionList).clear_options()
         self._take(found)
         self._tell(_figures(found))
-        self._tell_nothing()
-        at = next((n for n, row in enumerate(self._rows) if row.id == chosen), 0)
+        self._tell_nothing(reading=found.reading is not None)
+        at = next((n for n, row in enumerate(self._rows) if row.key == chosen), 0)
         self._choose(at if self._rows else None)
         if self._entered_early and self._rows:
             self._go()
@@ -206,7 +202,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
     def _take(self, found: Look) -> None:
         self._next = found.next if found.rows else None
         asked = worded(self._text).text
-        spans = [row.marks or spans_of(row.snippet, asked) for row in found.rows]
+        spans = [row.marks or (spans_of(row.snippet, asked) if asked else []) for row in found.rows]
         width = self._list_width
         self._rows += found.rows
         self._spans += spans
@@ -222,7 +218,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
         self._fetching = True
         found = await self._found(text, number, explain=explain)
         self._fetching = False
-        if (text, explain, number) == (self._text, self._explain, self._next) and self._answered:
+        if self._stands and (text, explain, number) == (self._text, self._explain, self._next) and self._answered:
             self._take(found)
 
     @property
@@ -235,14 +231,14 @@ class SearchScreen(ModalScreen[Chosen | None]):
         for number, (row, span) in enumerate(zip(self._rows, self._spans, strict=True)):
             listed.replace_option_prompt_at_index(number, row_text(row, self, span, self._list_width))
 
-    def _tell_nothing(self) -> None:
+    def _tell_nothing(self, *, reading: bool) -> None:
         from agent.seeking import nothing
 
         empty = not self._rows
         self.query_one("#search-body").display = not empty
         told = self.query_one("#search-nothing", Static)
         told.display = empty
-        told.update(Text(visible(nothing(self._text))) if empty else "")
+        told.update(Text(visible(NOT_YET if reading else nothing(self._text))) if empty else "")
 
     def _tell(self, text: str) -> None:
         self.query_one("#search-found", Static).update(Text(visible(text), no_wrap=True, overflow="ellipsis"))
@@ -272,9 +268,8 @@ class SearchScreen(ModalScreen[Chosen | None]):
 
     def _preview(self) -> None:
         row = self._drawn = self._row
-        near = self._near.get(row.id) if row else None
+        near = self._near.get(row.key) if row else None
         self._draw(row, near)
-        self.query_one("#search-preview", VerticalScroll).scroll_home(animate=False)
         if row and near is None:
             self._look_around(row)
 
@@ -287,26 +282,41 @@ class SearchScreen(ModalScreen[Chosen | None]):
             near = await in_thread(around, self._memory, row)
         except PalimpsestError:  # the passage itself is shown; opening it says what is wrong
             near = Around()
-        self._near[row.id] = near
-        if row is self._row:
+        self._near[row.key] = near
+        if self._stands and row is self._row:
             self._draw(row, near)
 
     def _draw(self, row: "Row | None", near: "Around | None") -> None:
         at = self.query_one(OptionList).highlighted
-        spans = self._spans[at] if row and at is not None else ()
-        text = preview(row, self, spans, near, explain=self._explain) if row else Text("")
-        self.query_one("#search-preview-text", Static).update(text)
+        shown = NO_PREVIEW
+        if row and at is not None:
+            shown = preview(row, self, self._spans[at], near, explain=self._explain)
+        for name, text in zip(("about", "before", "passage", "after"), shown, strict=True):
+            part = self.query_one(f"#search-{name}", Static)
+            part.display = bool(text.plain)
+            part.update(text)
+        self.call_after_refresh(self._bring_passage)
+
+    def _bring_passage(self) -> None:
+        """The passage into view, a line of what was said before it above."""
+        if self._stands:
+            top = self.query_one("#search-passage").virtual_region.y
+            self.query_one("#search-around", VerticalScroll).scroll_to(y=max(top - 1, 0), animate=False)
 
     # Keys
 
-    @on(OptionList.OptionSelected)
-    def _clicked(self, event: OptionList.OptionSelected) -> None:
-        self._go()
-
     @on(OptionList.OptionHighlighted)
     def _highlighted(self) -> None:
-        if self._row is not self._drawn:  # by a click
+        if self._row is not self._drawn:
+            self._clicked = True
             self._preview()
+
+    @on(OptionList.OptionSelected)
+    def _selected(self) -> None:
+        """A first click shows the row, a second goes there."""
+        if not self._clicked:
+            self._go()
+        self._clicked = False
 
     @on(Input.Submitted)
     def _entered(self) -> None:
@@ -360,8 +370,12 @@ class SearchScreen(ModalScreen[Chosen | None]):
             self.dismiss(citation)
 
     def action_explain(self) -> None:
-        self._explain = not self._explain
+        self._explain, self._keeps = not self._explain, True
         self._ask()
+
+    def action_scroll_around(self, by: int) -> None:
+        around = self.query_one("#search-around", VerticalScroll)
+        around.scroll_to(y=around.scroll_y + by, animate=False)
 
     def action_other_side(self) -> None:
         in_list = self.query_one(Input).has_focus and bool(self._rows)
@@ -376,14 +390,9 @@ class SearchScreen(ModalScreen[Chosen | None]):
         self.dismiss(None)
 
 
-class _Left(PalimpsestError):
-    """The screen is gone: nobody waits for the index any more."""
-
-    def __init__(self) -> None:
-        super().__init__("Left", "The search was left.")
-
-
 def _figures(found: Look) -> str:
+    if found.reading is not None:
+        return f"{found.total:,} found so far · {100 * found.reading:.0f} % of memory is read"
     damaged = f"{len(found.damaged):,} pages are damaged" if len(found.damaged) != 1 else "a page is damaged"
     if found.damaged:
         return f"{found.total:,} found · {damaged}: `palimpsest check --repair`"

@@ -1,0 +1,23 @@
+"""A line to type a question into. What is pasted comes in visible, and on one line."""
+
+from typing import Final
+
+from textual import events
+from textual.widgets import Input
+
+from foundation.terminal_text import visible
+
+LONGEST: Final = 2_000  # characters of what is pasted: more is no question
+
+
+class Field(Input):
+    """An Input; Textual's own would hand a pasted escape on to the terminal."""
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        event.stop()
+        words = " ".join(visible(event.text[: 2 * LONGEST]).split())[:LONGEST]
+        if self.selection.is_empty:
+            self.insert_text_at_cursor(words)
+        else:
+            self.replace(words, *self.selection)
