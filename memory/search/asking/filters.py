@@ -8,11 +8,15 @@ import numpy as np
 from foundation.clock import to_ms
 from memory.cold import ColdStore
 from memory.cold.bodies import to_bytes
+from memory.cold.entries import EntryKind
 from memory.cold.sql import fetch
 from memory.hot.notes import Note
-from memory.search.asking.query import KNOWLEDGE, NOTE, QUOTING, UNASKED, Query
+from memory.search.asking.named import groups
+from memory.search.asking.query import KNOWLEDGE, NOTE, PROMPT, QUOTING, UNASKED, Query
+from memory.search.asking.wording import one_term, required
 from memory.search.postings.documents import Documents
 from memory.search.postings.growing import Column
+from memory.search.postings.postings import Posting
 from memory.search.ranking.rank import Allowed
 from models.messages import Role
 
@@ -34,8 +38,8 @@ def entries_lending(query: Query) -> Allowed:
     return lambda documents, some: np.logical_and.reduce([each(documents, some) for each in masks])
 
 
-def entries_allowed(query: Query, cold: ColdStore) -> Allowed:
-    """Which entries the query lets through."""
+def entries_allowed(query: Query, cold: ColdStore, find: Callable[[str], Posting]) -> Allowed:
+    """Which entries the query lets through. `find` gives the postings, and is asked when the first are to be judged."""
     masks: list[_Mask] = [lambda documents, some: documents["alive"][some] == 1, _kinds(query.kinds, cold)]
     if query.exclude:
         masks.append(_not_among(query.exclude))
@@ -54,7 +58,13 @@ def entries_allowed(query: Query, cold: ColdStore) -> Allowed:
         masks.append(_labelled(cold, query.label))
     if query.among is not None:
         masks.append(_in("conversation", sorted(query.among)))
+    if query.around is not None and not query.kinds:
+        masks.append(lambda documents, some: documents["kind"][some] != documents.code(EntryKind.PAGE.value))
+    masks.extend(_of_words(query, find))
+    return _all_of(masks)
 
+
+def _all_of(masks: list[_Mask]) -> Allowed:
     def allowed(documents: Documents, some: Column) -> Column:
         mask = np.ones(len(some), bool)
         for each in masks:
@@ -64,10 +74,10 @@ def entries_allowed(query: Query, cold: ColdStore) -> Allowed:
     return allowed
 
 
-def notes_allowed(query: Query, notes: tuple[Note, ...]) -> Allowed:
+def notes_allowed(query: Query, notes: tuple[Note, ...], find: Callable[[str], Posting]) -> Allowed:
     """Which notes, of documents that are numbered as the notes are, the query lets through."""
     fits = np.array([note_allowed(query, note) for note in notes], bool)
-    return lambda documents, some: fits[some]
+    return _all_of([lambda _, some: fits[some], *_of_words(query, find)])
 
 
 def note_allowed(query: Query, note: Note) -> bool:
@@ -84,6 +94,35 @@ def note_allowed(query: Query, note: Note) -> bool:
     return after and (query.until is None or (note.time is not None and note.time < query.until))
 
 
+def _of_words(query: Query, find: Callable[[str], Posting]) -> list[_Mask]:
+    """What the entry's own row must hold or may not: marks, a phrase's words, each word where they are all wanted."""
+    wording = query.wording
+    needed = [frozenset({term}) for phrase in wording.phrases for term in required(phrase)]
+    if query.exact:
+        needed += [frozenset({term}) for term in required(wording.question)]
+    needed += groups(query.types, query.concepts, query.files, query.entities)
+    masks = [_holding(group, find) for group in dict.fromkeys(needed)]
+    for word in wording.without:
+        if term := one_term(word):
+            holds = _holding(frozenset({term}), find)
+            masks.append(lambda documents, some, holds=holds: ~holds(documents, some))
+    return masks
+
+
+def _holding(terms: frozenset[str], find: Callable[[str], Posting]) -> _Mask:
+    """Documents that hold any of the terms."""
+    held: list[Column] = []
+
+    def mask(_: Documents, some: Column) -> Column:
+        if not held:
+            held.append(np.unique(np.concatenate([find(term).documents for term in terms])))
+        holding = held[0]
+        at = np.minimum(np.searchsorted(holding, some.astype(holding.dtype)), max(len(holding) - 1, 0))
+        return holding[at] == some if len(holding) else np.zeros(len(some), bool)
+
+    return mask
+
+
 def _not_among(entries: frozenset[int]) -> _Mask:
     excluded = np.fromiter(entries, "i8", len(entries))
     return lambda documents, some: ~np.isin(documents["entry"][some], excluded)
@@ -96,6 +135,9 @@ def _quotes_nobody(documents: Documents, some: Column) -> Column:
 
 
 def _kinds(kinds: tuple[str, ...], cold: ColdStore) -> _Mask:
+    if PROMPT in kinds:
+        others = _kinds(tuple(kind for kind in kinds if kind != PROMPT) or (NOTE,), cold)
+        return lambda documents, some: _prompts(documents, some) | others(documents, some)
     if KNOWLEDGE in kinds:
         known = _in("conversation", [row[0] for row in cold.read(lambda db: fetch(db, _KNOWN))])
         others = _kinds(tuple(kind for kind in kinds if kind != KNOWLEDGE) or (NOTE,), cold)
@@ -103,6 +145,11 @@ def _kinds(kinds: tuple[str, ...], cold: ColdStore) -> _Mask:
     if kinds:
         return lambda documents, some: np.isin(documents["kind"][some], [documents.code(kind) for kind in kinds])
     return lambda documents, some: ~np.isin(documents["kind"][some], [documents.code(kind) for kind in UNASKED])
+
+
+def _prompts(documents: Documents, some: Column) -> Column:
+    message, user = documents.code(EntryKind.MESSAGE.value), documents.code(Role.USER.value)
+    return (documents["kind"][some] == message) & (documents["role"][some] == user)
 
 
 def _named(column: str, wanted: str) -> _Mask:

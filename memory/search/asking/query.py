@@ -1,16 +1,12 @@
 """What is asked of the search, and what it gives."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
 
-from foundation.clock import Clock
-from foundation.errors import Misuse
 from foundation.trust import Citation, Trust
 from memory.cold.entries import EntryKind
-from memory.search.dates.dates import moment
-from models.messages import Role
+from memory.search.asking.wording import Wording, worded
 
 NOTE = "memory"
 """The kind of a note of the hot memory, among the kinds of entries."""
@@ -24,8 +20,19 @@ QUOTING = "offline"
 KNOWLEDGE = "knowledge"
 """The kind of a page of a file that was added to knowledge, and that no newer version has replaced."""
 
-KINDS = (*(kind.value for kind in EntryKind), NOTE, KNOWLEDGE)
-_MOST_AT_ONCE = 1000
+PROMPT = "prompt"
+"""The kind of what the person said themselves, among the kinds that a query may name."""
+
+KINDS = (*(kind.value for kind in EntryKind), NOTE, KNOWLEDGE, PROMPT)
+
+CONVERSATION = "conversation"
+"""Asked for as a kind: results are conversations, each by its best passage."""
+
+SAID = (EntryKind.MESSAGE.value, EntryKind.TOOL_RESULT.value, EntryKind.SUMMARY.value, EntryKind.OBSERVATION.value)
+"""What a conversation is found by."""
+
+BEST = "best"
+"""As `Query.around`: around the best hit of the query's text."""
 
 
 class Query(Struct, frozen=True, kw_only=True):
@@ -35,6 +42,11 @@ class Query(Struct, frozen=True, kw_only=True):
     seqs of entries (those in view already). `since` is within, `until` is not. `threshold` is a least score.
     `among` are seqs of conversations; nothing else is found then. `each` is how many passages one conversation gives at
     most, ranked by themselves and not by how often the whole conversation says a word; 0 for any number.
+    `types`, `concepts`, `files` and `entities` are what entries are marked with: one of each that is given must stand.
+    `exact`: each word of the text must stand in the passage itself. `newest`: in order of time, not of relevance.
+    `around` lists what was said around a moment, around what has that id, or around the best hit (BEST), oldest first,
+    so many `before` and `after` it. `without` names signals of the ranking that are not to be used. In the text quotes
+    and dashes are signs (asking/wording.py); `as_it_stands`: they are not.
     Tool calls and summaries are found only where `kinds` names them: what a summary stands for is found itself. What
     `offline` answered only quotes, and is found only where `speaker` or `kinds` is given.
     """
@@ -56,6 +68,22 @@ class Query(Struct, frozen=True, kw_only=True):
     explain: bool = False
     among: frozenset[int] | None = None
     each: int = 0
+    types: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    exact: bool = False
+    newest: bool = False
+    around: datetime | str | None = None
+    before: int = 5
+    after: int = 5
+    without: frozenset[str] = frozenset()
+    as_it_stands: bool = False
+
+    @property
+    def wording(self) -> Wording:
+        """The text, taken apart."""
+        return Wording(self.text.strip()) if self.as_it_stands else worded(self.text)
 
 
 class Hit(Struct, frozen=True, kw_only=True):
@@ -90,7 +118,8 @@ class Hit(Struct, frozen=True, kw_only=True):
 
 class Results(Struct, frozen=True, kw_only=True):
     """`total` counts what was relevant, near-duplicates too. `next` is the number of the next page, if any. `partial`:
-    the index is being built, and entries are in the store that could not be found yet."""
+    the index is being built, and entries are in the store that could not be found yet. `anchor` is the id of the hit
+    that a timeline is around."""
 
     query: str
     took_ms: float = 0.0
@@ -98,56 +127,9 @@ class Results(Struct, frozen=True, kw_only=True):
     next: int | None = None
     hits: tuple[Hit, ...] = ()
     partial: bool = False
+    anchor: str = ""
 
     @property
     def found(self) -> bool:
         """Whether anything was relevant."""
         return self.total > 0
-
-
-def parse_query(
-    text: str = "",
-    *,
-    clock: Clock,
-    kinds: Sequence[str] = (),
-    role: str | None = None,
-    speaker: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    conversation: str | None = None,
-    label: str | None = None,
-    trust: str | None = None,
-    threshold: float = 0.0,
-    limit: int = 10,
-    page: int = 1,
-    explain: bool = False,
-) -> Query:
-    """A query from words as they are typed: dates as `2026-03-01`, `30d`, `yesterday`. Raises Misuse."""
-    now = clock.now()
-    return Query(
-        text=text,
-        limit=_within("-k", limit, _MOST_AT_ONCE),
-        page=_within("--page", page, _MOST_AT_ONCE),
-        kinds=tuple(_one_of("--kind", kind, KINDS) for kind in kinds),
-        role=_one_of("--role", role, [role.value for role in Role]) if role else "",
-        speaker=speaker or "",
-        since=moment(since, now) if since else None,
-        until=moment(until, now, end=True) if until else None,
-        conversation=conversation or "",
-        label=label or "",
-        trust=Trust(_one_of("--trust", trust, [trust.value for trust in Trust])) if trust else None,
-        threshold=threshold,
-        explain=explain,
-    )
-
-
-def _within(option: str, number: int, most: int) -> int:
-    if 1 <= number <= most:
-        return number
-    raise Misuse("Out of range", f"{option} {number} is not between 1 and {most}.", f"Use {option} 10, for instance.")
-
-
-def _one_of(option: str, word: str, known: Sequence[str]) -> str:
-    if word.casefold() in known:
-        return word.casefold()
-    raise Misuse("Unknown word", f"{option} {word} is not known.", f"It can be {', '.join(known)}.")

@@ -39,6 +39,12 @@ class Findings(Struct, frozen=True):
     def __len__(self) -> int:
         return len(self.order)
 
+    def by_time(self) -> "Newest":
+        """The same, newest first."""
+        rows = sorted(self.order, key=lambda row: row[1])
+        keys = [int(self.keys[source][row]) for _, _, source, row in rows]
+        return Newest(np.array([row[2] for row in rows], "i8"), np.array(keys, "i8"), self.worth)
+
     def __iter__(self) -> Iterator[Found]:
         for steps, _, source, row in self.order:
             parts = _parts(self.explained[source], row) if self.explained else {}

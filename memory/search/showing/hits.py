@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
+from msgspec.structs import replace
+
 from foundation.trust import Citation, Trust
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Conversation, Entry, EntryKind
@@ -39,6 +41,7 @@ class Reader:
         self._query = query
         self._notes = notes
         self._findings = findings
+        self._wording = query.wording
         self._conversations: dict[int, Conversation] = {}
 
     def page(self) -> tuple[tuple[Hit, ...], bool]:
@@ -50,7 +53,10 @@ class Reader:
         else:
             block = max(self._query.limit * 3 // 2, _TOGETHER)
             shown = _arranged(folded(self._hits(), -(-end // block) * block), block)
-        return tuple(shown[start:end]), len(shown) > end
+        worth = self._findings.worth
+        marks = (marked(hit.snippet, worth) for hit in shown[start:end])
+        hits = (replace(hit, marks=its) for hit, its in zip(shown[start:end], marks, strict=True))
+        return tuple(hits), len(shown) > end
 
     def _hits(self) -> Iterator[Hit]:
         """One after another, as they are asked for; those that are gone by now are left out."""
@@ -78,7 +84,9 @@ class Reader:
         entry = entries.get(found.key)
         return self._entry_hit(found, entry) if entry else None
 
-    def _note_hit(self, found: Found, note: Note) -> Hit:
+    def _note_hit(self, found: Found, note: Note) -> Hit | None:
+        if not self._wording.says(note.text):
+            return None
         start, end = best_window(note.text, self._findings.worth, self._query.window_tokens)
         lines = (note.line_first, note.line_last)
         return Hit(
@@ -92,7 +100,6 @@ class Reader:
             text_span=(start, end),
             citation=Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines),
             trust=Trust.EXACT,
-            marks=marked(note.text[start:end], self._findings.worth),
             parts=found.parts,
         )
 
@@ -101,6 +108,8 @@ class Reader:
             passage = self._passage(entry)
             conversation = self._conversation(entry.conversation_seq)
         except MemoryTrouble:  # damaged, which the vault tells of, or deleted meanwhile: either way it cannot be quoted
+            return None
+        if not self._wording.says(passage.text):
             return None
         start, end = best_window(passage.text, self._findings.worth, self._query.window_tokens)
         at = self._spot(conversation, entry, passage.text, start, end)
@@ -132,7 +141,6 @@ class Reader:
             text_span=(start, end),
             citation=citation,
             trust=Trust.APPROXIMATE if at.read_by else passage.trust,
-            marks=marked(passage.text[start:end], self._findings.worth),
             parts=found.parts,
         )
 

@@ -39,6 +39,7 @@ _SIGN_BEFORE = re.compile(r"(?:(?<![A-Za-z])(US|CA|C|AU|A|HK|NZ|SG|S|NT|CN|JP))?
 _OTHER_DOLLARS = {"CA": "cad", "C": "cad", "AU": "aud", "A": "aud", "HK": "hkd", "NZ": "nzd", "SG": "sgd", "S": "sgd",
                   "NT": "twd"}  # fmt: skip
 _CODES = "usd eur gbp cny rmb jpy krw inr chf cad aud hkd nzd sgd twd sek nok dkk".split()  # noqa: SIM905
+CURRENCIES = frozenset(_CODES) - {"rmb"}
 _WORDS = {**{code: code for code in _CODES}, "rmb": "cny", "dollar": "usd", "dollars": "usd", "bucks": "usd",
           "euro": "eur", "euros": "eur", "yuan": "cny", "yen": "jpy", "francs": "chf", "rupees": "inr",
           "元": "cny", "块": "cny", "人民币": "cny", "美元": "usd", "美金": "usd", "欧元": "eur", "英镑": "gbp",

@@ -1,0 +1,83 @@
+"""What was said around a moment, across all conversations, in order of time."""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from memory.search.asking.query import Query
+from memory.search.postings.growing import Column
+from memory.search.ranking.finding import Newest, Source
+
+_NEAR = timedelta(days=7)
+_FIRST = int(timedelta(hours=1) / timedelta(milliseconds=1))
+_WIDER = 16  # times as wide at each look: a store of any age is seen whole after a few
+
+
+class Anchor(Struct, frozen=True):
+    """A moment, in milliseconds since 1970; and what stands there, where the timeline is around that: the number of its
+    source, and its key in it."""
+
+    ms: int
+    source: int = -1
+    key: int = -1
+
+
+def best_of(query: Query) -> Query:
+    """The query whose first hit the timeline is around."""
+    return replace(query, around=None, limit=1, page=1, newest=False)
+
+
+def beside(query: Query) -> Query:
+    """The query for what stands around an anchor: the words and marks that found the anchor are not asked of it."""
+    bare = {"text": "", "exact": False, "trust": None, "threshold": 0.0}
+    marks = dict.fromkeys(("types", "concepts", "files", "entities"), ()) if query.text.strip() else {}
+    return replace(query, limit=query.before + query.after + 1, page=1, each=0, **bare, **marks)
+
+
+def near(query: Query, moment: datetime) -> Query:
+    """Words that are looked for around a moment: what was said within a week of it."""
+    since, until = moment - _NEAR, moment + _NEAR
+    return replace(
+        query,
+        around=None,
+        since=max(query.since, since) if query.since else since,
+        until=min(query.until, until) if query.until else until,
+    )
+
+
+def timeline(sources: tuple[Source, ...], anchor: Anchor, before: int, after: int) -> Newest:
+    """So many of what may be found before the anchor, the anchor itself, and so many after it; oldest first."""
+    columns = [_columns(place, source) for place, source in enumerate(sources)]
+    times, places, keys = (np.concatenate(some) for some in zip(*columns, strict=True))
+    width = _FIRST
+    while True:
+        near = np.flatnonzero(np.abs(times - anchor.ms) <= width)
+        earlier = int(np.count_nonzero(times[near] < anchor.ms))
+        if len(near) == len(times) or (earlier > before and len(near) - earlier > after + 1):
+            break
+        width *= _WIDER
+    order = near[np.lexsort((keys[near], places[near], times[near]))]
+    at = _place(times[order], places[order], keys[order], anchor)
+    stands = int(anchor.key >= 0 and at < len(order) and keys[order[at]] == anchor.key)
+    chosen = order[max(0, at - before) : at + stands + after]
+    return Newest(places[chosen], keys[chosen])
+
+
+def _columns(place: int, source: Source) -> tuple[Column, Column, Column]:
+    """Times, the source's number and keys of what may be found, and has a time."""
+    documents = source.collection.documents
+    some = np.flatnonzero(documents["time"] > 0)
+    some = some[source.allowed(documents, some)]
+    return documents["time"][some], np.full(len(some), place), documents["entry"][some]
+
+
+def _place(times: Column, places: Column, keys: Column, anchor: Anchor) -> int:
+    """Where the anchor stands among them, or would stand."""
+    if anchor.key >= 0:
+        found = np.flatnonzero((places == anchor.source) & (keys == anchor.key))
+        if len(found):
+            return int(found[0])
+        return int(np.count_nonzero((times < anchor.ms) | ((times == anchor.ms) & (keys < anchor.key))))
+    return int(np.count_nonzero(times < anchor.ms))
