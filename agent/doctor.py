@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agent.config import read_config
+from agent.doctor_embed import embed_findings
 from agent.doctor_ocr import ocr_findings
 from agent.finding import Finding
 from agent.version import version
@@ -41,6 +42,8 @@ OPTIONAL = (
     Optional("s3fs", "s3", "packs can live on S3"),
     Optional("sshfs", "ssh", "packs can live on a host over SSH"),
     Optional("zfec", "parity", "packs can keep parity"),
+    Optional("onnxruntime", "embed", "ONNX models embed on this machine"),
+    Optional("numkong", "embed", "vectors are compared at the speed of memory"),
     Optional("pypdfium2", "knowledge", "PDF files can be added to knowledge"),
     Optional("docx", "knowledge", "Word documents can be added to knowledge"),
     Optional("pptx", "knowledge", "slides can be added to knowledge"),
@@ -55,6 +58,7 @@ def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Fi
     yield from _workspace(workspace, environment)
     yield from _libraries()
     yield from ocr_findings(environment)
+    yield from embed_findings(workspace, read_config(workspace, environment, {}).config, environment)
     yield _terminal(environment)
     yield from _models(environment)
 

@@ -5,10 +5,11 @@ A face calls `send` and iterates; what it shows is already on its way to disk. N
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING, Self
 
 from agent.config import Config
+from agent.embedding import embedding_of
 from agent.events import SessionEvent
 from agent.renewal import Renewal
 from agent.resting import Resting
@@ -16,6 +17,7 @@ from agent.tools.files import ReadFile
 from agent.tools.memory_tools import RecallPassage, Remember, SearchMemory
 from agent.tools.toolbox import Toolbox
 from agent.turn import TurnRun
+from agent.vector_work import VectorWork
 from context import Assembled, Attachment, Context, Turn
 from context.outlook import Outlook
 from context.receipt import Receipt
@@ -54,13 +56,17 @@ class Session:
         self.conversation: Conversation | None = None
         self.report: Report | None = None
         self.next_title = ""
-        self.working = ""  # what goes on in the background, for the status bar
+        self.on_working: Callable[[str], None] | None = None  # told whenever `working` changes
+        self._working = ""
         self._facts = facts
         self._turn: TurnRun | None = None
         self._prepared: ChatModel | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._resting = Resting(memory)
         self._renewal = Renewal(memory)
+        embedder = config.embed.embedder if config.embed.background else ""
+        self._vector_work = VectorWork(memory, embedder, lambda: self.busy)
+        self._making_vectors = False
         self.toolbox = Toolbox(
             (
                 SearchMemory(memory, self._in_view),
@@ -78,7 +84,7 @@ class Session:
         Answers that a crash cut off are kept as they came. Raises PalimpsestError.
         """
         clock = clock or SystemClock()
-        memory = Memory.open(workspace, clock, config.archive)
+        memory = Memory.open(workspace, clock, config.archive, embedding_of(config))
         try:
             memory.recover()
             model = open_model(config.model, settings=config.models, env=config.environment)
@@ -90,6 +96,17 @@ class Session:
     @property
     def busy(self) -> bool:
         return self._turn is not None
+
+    @property
+    def working(self) -> str:
+        """What goes on in the background, for the status bar."""
+        return self._working
+
+    @working.setter
+    def working(self, words: str) -> None:
+        changed, self._working = words != self._working, words
+        if changed and self.on_working is not None:
+            self.on_working(words)
 
     async def send(
         self,
@@ -266,8 +283,10 @@ class Session:
     async def close(self) -> None:
         """Ends the turn, lets the background finish, and closes the store."""
         self.stop()
+        self.on_working = None
         self._resting.end()
         self._renewal.end()
+        self._vector_work.end()
         if self._background:
             await asyncio.wait(self._background, timeout=5)
         await self.model.close()
@@ -296,7 +315,14 @@ class Session:
         """The readable mirror, the index and pages at rest, off the critical path."""
         if self.conversation is None:
             return
-        task = asyncio.get_running_loop().create_task(self._settle(self.conversation.seq))
+        self._in_background(self._settle(self.conversation.seq))
+
+    def begin_background(self) -> None:
+        """What may go on while nobody has said anything: vectors that are missing are made."""
+        self._in_background(self._make_vectors())
+
+    def _in_background(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
@@ -314,3 +340,18 @@ class Session:
         if await asyncio.to_thread(self._renewal.due):
             self.working = "analysing older entries anew"
             self.working = await asyncio.to_thread(self._renewal.work)
+        await self._make_vectors()
+
+    async def _make_vectors(self) -> None:
+        """A slice after another, until none is missing or a turn begins, after which it goes on."""
+        if self._making_vectors:
+            return
+        self._making_vectors = True
+        try:
+            more = self._vector_work.goes_on
+            while more:
+                more, trouble = await asyncio.to_thread(self._vector_work.work)
+                self.working = trouble or self._vector_work.words
+                more = more and self._vector_work.goes_on
+        finally:
+            self._making_vectors = False

@@ -22,6 +22,7 @@ from agent.tools.port import ToolSettings
 from context.settings import ContextSettings
 from memory.knowledge.settings import KnowledgeSettings
 from memory.settings import ArchiveSettings
+from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
 
 GUARDED = "guarded"
@@ -35,6 +36,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """What answers: `provider:name[@address]`, or `offline`."""
     models: ModelSettings = msgspec.field(default_factory=ModelSettings)
     """How models are reached."""
+    embed: EmbedSettings = msgspec.field(default_factory=EmbedSettings)
+    """What turns texts into vectors, so that what was meant is found and not only what was said."""
     context: ContextSettings = msgspec.field(default_factory=ContextSettings)
     """What goes into a request."""
     archive: ArchiveSettings = msgspec.field(default_factory=ArchiveSettings)

@@ -98,9 +98,12 @@ class Invocation:
         To write, or where `recovering` asks for it, answers that a crash cut off are settled first, so that a search
         finds them. Other readers see them as they stand.
         """
+        from agent.embedding import embedding_of
         from memory.workspace_memory import Memory
 
-        memory = Memory.open(self.prepare(for_writing=for_writing), settings=self.reading.config.archive)
+        config = self.reading.config
+        workspace = self.prepare(for_writing=for_writing)
+        memory = Memory.open(workspace, settings=config.archive, embedding=embedding_of(config))
         try:
             if lost := memory.vault.index_lost():
                 output.say(lost)

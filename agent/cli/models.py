@@ -9,6 +9,7 @@ import click
 from agent.cli import output
 from agent.cli.group import Branch
 from agent.cli.invocation import Invocation, current
+from agent.cli.models_embed import command as embed
 from foundation.errors import PalimpsestError
 from models.chat.port import Done, Failed, Profile, TextDelta
 from models.messages import Request, Usage, user
@@ -22,7 +23,7 @@ class ModelFailed(PalimpsestError):
 
 @click.group(cls=Branch)
 def command() -> None:
-    """List, choose and test models.
+    """List, choose and test models, and make vectors.
 
     SPEC is provider:name[@address]: offline, openai:qwen3@http://127.0.0.1:8080/v1, ollama:…, lmstudio:…,
     anthropic:…, mlx:folder-or-hub-name. Keys come from the environment, never from the command line.
@@ -100,6 +101,9 @@ def test(spec: str | None) -> None:
     profile = result["model"]
     output.line(f"{profile['spec']} answers in {result['first_word_ms']:,} ms; window {profile['window']:,} tokens.")
     output.line(result["text"])
+
+
+command.add_command(embed)
 
 
 async def _test(invocation: Invocation, spec: str) -> dict[str, Any]:

@@ -1,10 +1,16 @@
 """`palimpsest stats`."""
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import current
+from foundation.errors import PalimpsestError
+
+if TYPE_CHECKING:
+    from memory.workspace_memory import Memory
 
 
 @click.command(cls=Leaf)
@@ -16,9 +22,12 @@ def command() -> None:
         memory.hot.refresh()
         notes = len(memory.hot.notes())
         left = memory.renewing.left()
+        vectors = _vectors(memory, invocation.reading.config.embed.embedder)
     if invocation.json:
         where = str(invocation.workspace.root)
-        output.json_object({"workspace": where, "notes": notes, **output.built(figures), "to_analyse": left})
+        output.json_object(
+            {"workspace": where, "notes": notes, **output.built(figures), "to_analyse": left, "vectors": vectors}
+        )
         return
     rows = [
         ("conversations", f"{figures.conversations:,}"),
@@ -28,6 +37,7 @@ def command() -> None:
         ("at rest", f"{figures.cold_pages:,} pages"),
         ("notes", f"{notes:,}"),
         *([("to analyse", f"{left:,} entries, by an older analyser; it goes on after each turn")] if left else []),
+        *([("vectors", _told(vectors))] if vectors else []),
         ("database", _size(figures.database_bytes)),
     ]
     output.table(rows, ("WHAT", "HOW MUCH"))
@@ -38,6 +48,24 @@ def command() -> None:
             for m in figures.models
         ]
         output.table(costs, ("MODEL", "ANSWERS", "PROMPT TOKENS", "ANSWER TOKENS", "TIME"))
+
+
+def _vectors(memory: "Memory", embedder: str) -> dict[str, Any] | None:
+    """What of the entries has vectors; None where no embedder is set."""
+    if embedder in {"", "none"}:
+        return None
+    try:
+        return {**output.built(memory.search.vectors.coverage()), "embedder": embedder}
+    except PalimpsestError as error:
+        return {"embedder": embedder, "trouble": error.message}
+
+
+def _told(vectors: dict[str, Any]) -> str:
+    if trouble := vectors.get("trouble"):
+        return f"none: {trouble}"
+    made = f"{vectors['entries']:,} of {vectors['of']:,} entries  ({vectors['vectors']:,} vectors, "
+    serves = "" if vectors["serving"] else "; words alone find until there are enough"
+    return f"{made}{_size(vectors['bytes'])}, by {vectors['embedder']}){serves}"
 
 
 def _size(count: int) -> str:

@@ -8,7 +8,7 @@ import asyncio
 import re
 import threading
 from collections.abc import Coroutine, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -146,6 +146,10 @@ def _told(failed: Failed) -> EmbedError:
     )
 
 
+def _closed() -> EmbedError:
+    return EmbedError("Closed", "The embedder was closed.", passing=True)
+
+
 class _Loop:
     """An event loop on a thread of its own: connections stay open from one batch to the next."""
 
@@ -160,6 +164,8 @@ class _Loop:
         future = self._begun(work)
         try:
             return future.result()
+        except CancelledError as error:
+            raise _closed() from error
         except BaseException:
             future.cancel()
             raise
@@ -180,7 +186,7 @@ class _Loop:
         with self._lock:
             if self._closed:
                 work.close()
-                raise EmbedError("Closed", "The embedder was closed.", passing=True)
+                raise _closed()
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=self._loop.run_forever, name="embed", daemon=True)

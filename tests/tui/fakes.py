@@ -94,6 +94,7 @@ class FakeSession:
         self.context = SimpleNamespace(reload=self._reload)
         self.config = SimpleNamespace(screen=ScreenSettings())
         self.working = ""
+        self.on_working: Any = None
         self.workspace = SimpleNamespace(root=Path("/home/ann/notes"))
         self.sent: list[tuple[str, tuple[str, ...], str]] = []
         self.entries: list[Any] = []
@@ -122,6 +123,9 @@ class FakeSession:
 
     def stop(self) -> None:
         self._stop.set()
+
+    def begin_background(self) -> None:
+        """Nothing goes on here."""
 
     def _reload(self) -> tuple[Any, ...]:
         told, self.notices = tuple(self.notices), []

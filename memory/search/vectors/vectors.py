@@ -27,7 +27,7 @@ from memory.search.vectors.about import CANARY, About
 from memory.search.vectors.embedding import Embedding
 from memory.search.vectors.filling import Filling, Stop
 from memory.search.vectors.kept import Keepers, Kept
-from memory.search.vectors.lacking import keys_of, removed
+from memory.search.vectors.lacking import entries_lacking, keys_of, removed
 from memory.search.vectors.nearness import Asked, Nearness, Renumbered
 from memory.search.vectors.store import VectorStore
 from models.embed.port import Embedder
@@ -57,11 +57,13 @@ class Coverage(Struct, frozen=True):
 
 
 class Filled(Struct, frozen=True):
-    """What a run made. `done`: nothing is missing any more. `trouble` says why it ended early, where it did."""
+    """What a run made. `done`: nothing is missing any more. `trouble` says why it ended early, where it did, and `hint`
+    what to do about it."""
 
     made: int = 0
     done: bool = False
     trouble: str = ""
+    hint: str = ""
 
 
 class Vectors:
@@ -85,6 +87,7 @@ class Vectors:
         self._proven: set[Path] = set()  # folders whose files were looked through
         self._questions: OrderedDict[tuple[str, str], NDArray[np.float32]] = OrderedDict()
         self._counted: tuple[float, int] = (-1e9, 0)
+        self._made = 0  # in the last run
         self._failures = 0
         self._pause_until = -1e9
         self.trouble = ""
@@ -173,13 +176,17 @@ class Vectors:
         except Timeout:
             return Filled(trouble="Another process makes the vectors just now.")
         except (PalimpsestError, OSError) as error:
-            return Filled(trouble=self._failed(error))
+            hint = error.hint if isinstance(error, PalimpsestError) else ""
+            return Filled(self._made, trouble=self._failed(error), hint=hint)
         finally:
             self._filling.release()
         self._failures = 0
         return filled
 
     def _fill(self, embedder: Embedder, on_progress: Told | None, stop: Stop) -> Filled:
+        self._hot.look()
+        if self._is_complete():
+            return Filled(done=True)
         kept = self._begun(embedder)
         self._sweep(kept.store)
         had, total, last = kept.store.entries, self._total(fresh=True), self._cold.last_change()
@@ -190,15 +197,26 @@ class Vectors:
                 on_progress(min(had + made, total), total)
 
         done = False
+        self._made = 0
         try:
             done = filling.run(self._hot.notes(), kept.about.covered, stop, told)
         finally:
+            self._made = filling.made
             about = abouts.read(kept.store.folder) or kept.about
             about = replace(about, covered=last if done else kept.about.covered)
             abouts.write(kept.store.folder, abouts.seen_now(about, self._cold))
         if done:
             self._keepers.discard_unused(kept.store.folder)
         return Filled(filling.made, done)
+
+    def _is_complete(self) -> bool:
+        """Whether nothing can be missing: then no model is loaded for it."""
+        kept = self._keepers.now()
+        if kept is None or not kept.about.covered or not abouts.is_of(kept.about, self._cold):
+            return False
+        if not kept.store.look() or np.setxor1d(kept.store.notes(), keys_of(self._hot.notes())).size:
+            return False
+        return next(iter(entries_lacking(self._cold, kept.store, kept.about.covered)), None) is None
 
     def _begun(self, embedder: Embedder) -> Kept:
         """The embedder's folder, made where there is none, emptied where it is another model's or another store's."""
@@ -259,6 +277,12 @@ class Vectors:
     def wanted(self) -> bool:
         """Whether an embedder is set. Raises PalimpsestError where it cannot be opened."""
         return self._keepers.embedder() is not None
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether texts leave this machine to be embedded. Raises as `wanted` does."""
+        embedder = self._keepers.embedder()
+        return embedder is not None and embedder.remote
 
     def coverage(self) -> Coverage:
         """How many entries have vectors. Raises PalimpsestError where the embedder cannot be opened."""

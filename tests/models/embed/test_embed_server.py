@@ -227,7 +227,7 @@ def test_closing_ends_what_runs(loopback: Loopback, hasty: ModelSettings) -> Non
     embedder.close()
     thread.join(5)
     assert not thread.is_alive()
-    assert raised
+    assert isinstance(raised[0], EmbedError)
     assert loopback.client_left.wait(2)
     with pytest.raises(EmbedError, match="closed"):
         embedder.embed(["b"])

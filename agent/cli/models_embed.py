@@ -1,0 +1,114 @@
+"""`palimpsest models embed`: what embeds, and its vectors made now."""
+
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Leaf
+from agent.cli.invocation import Invocation, current
+from foundation.errors import Misuse, PalimpsestError
+
+if TYPE_CHECKING:
+    from memory.search.vectors.vectors import Coverage, Filled, Vectors
+
+_LISTEN_S = 0.1  # where waiting cannot be interrupted (Windows), it is at least short
+
+
+class NotEmbedded(PalimpsestError):
+    """Vectors are missing still."""
+
+    code = "embedding"
+
+
+@click.command("embed", cls=Leaf)
+@click.argument("spec", required=False)
+@click.option("--workspace-only", is_flag=True, help="With SPEC: for this workspace, not for all of yours.")
+def command(spec: str | None, workspace_only: bool) -> None:
+    """Make the vectors that are missing, now. With SPEC, that is what embeds from now on.
+
+    SPEC is ollama:nomic-embed-text, lmstudio:NAME, llamacpp:NAME, openai:NAME@ADDRESS, onnx:FOLDER,
+    mlx:FOLDER-OR-HUB-NAME, or none. What embedded until now serves until the new vectors are made. Ctrl+C keeps what
+    was made.
+    """
+    invocation = current()
+    if spec is not None:
+        _use(invocation, spec, workspace_only=workspace_only)
+    chosen = invocation.reading.config.embed.embedder
+    if chosen in {"", "none"}:
+        if spec is None:
+            raise Misuse(
+                "No embedder",
+                "None is set (embed.embedder), so search goes by words.",
+                "`palimpsest models embed ollama:nomic-embed-text` sets one and makes the vectors.",
+            )
+        _tell(invocation, chosen, None, None)
+        return
+    with invocation.memory(for_writing=True) as memory:
+        vectors = memory.search.vectors
+        if vectors.is_remote:
+            output.say(f"The texts of this workspace go to {chosen}, which is not on this machine.")
+        filled = _filled(vectors)
+        coverage = vectors.coverage()
+    if filled.trouble:
+        kept = f" {filled.made:,} were made and are kept." if filled.made else ""
+        raise NotEmbedded("Vectors are missing still", f"{filled.trouble}{kept}", filled.hint)
+    _tell(invocation, chosen, filled, coverage)
+
+
+def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
+    """Sets the embedder, and keeps the one before it for as long as its vectors serve."""
+    from agent.cli.config_target import target
+    from agent.config_edit import save_value
+    from agent.settings import all_settings
+    from models.embed.spec import parse_embedder
+
+    named = parse_embedder(spec)
+    chosen = "none" if named is None else str(named)
+    before = invocation.reading.config.embed.embedder
+    settings = all_settings()
+    path, versions = target(invocation, settings["embed.embedder"], user=not workspace_only)
+    if before not in {"", "none", chosen}:
+        save_value(path, versions, settings["embed.before"], before)
+    save_value(path, versions, settings["embed.embedder"], chosen)
+    del invocation.reading
+    if invocation.reading.config.embed.embedder != chosen:
+        origin = invocation.reading.origins["embed.embedder"]
+        output.say(f"{origin} comes first here, and says {invocation.reading.config.embed.embedder}.")
+    output.say(f"Set in {path}.")
+
+
+def _filled(vectors: "Vectors") -> "Filled":
+    """All that is missing, with a count on stderr. On Ctrl+C what is under way is kept, and the interrupt raised."""
+    stopping = Event()
+    found: list[Filled] = []
+    with output.Progress("entries embedded") as progress:
+
+        def work() -> None:
+            found.append(vectors.fill(lambda done, _: progress(done), stopping.is_set))
+
+        thread = Thread(target=work, name="embedding", daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(_LISTEN_S)
+        except KeyboardInterrupt:
+            stopping.set()
+            output.say("Stopping; what was made is kept …")
+            thread.join()
+            raise
+    return found[0]
+
+
+def _tell(invocation: Invocation, chosen: str, filled: "Filled | None", coverage: "Coverage | None") -> None:
+    figures: dict[str, Any] = output.built(coverage) if coverage else {"entries": 0, "of": 0, "vectors": 0, "bytes": 0}
+    if invocation.json:
+        output.json_object({**figures, "embedder": chosen, "made": filled.made if filled else 0})
+    elif coverage is None or filled is None:
+        output.line("none: search goes by words.")
+    else:
+        output.line(
+            f"{chosen}: {coverage.entries:,} of {coverage.of:,} entries have vectors, {filled.made:,} made now "
+            f"({coverage.vectors:,} vectors, {coverage.bytes / 1e6:,.1f} MB)."
+        )
