@@ -15,7 +15,8 @@ from memory.search.postings.merging import merge, starts_of, table
 from memory.search.postings.postings import Standing, find
 from memory.search.postings.segment import LISTS, Segment, name_of, open_segment
 from memory.search.postings.segment_writing import SegmentWriting
-from memory.search.words.analyse import analyse
+from memory.search.words.analyse import words
+from memory.search.words.packing import pack
 
 DEED = st.tuples(st.sampled_from(["put", "put", "remove"]), st.integers(1, 12))
 SPEAKERS = ("Ann", "Bo", "", "who")
@@ -23,7 +24,7 @@ SPEAKERS = ("Ann", "Bo", "", "who")
 
 def row(entry: int, length: int) -> TermsRow:
     speaker = SPEAKERS[entry % 4]
-    packed = analyse(f"tea {'coffee ' * (length % 3)} word{length} what", speaker).packed
+    packed = pack(words(f"{speaker} tea {'coffee ' * (length % 3)} word{length} what")).packed
     return TermsRow(entry, entry % 3, "message", "user", speaker, entry, packed, length)
 
 
