@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from agent.session import Session
 
 
+MOST_PASSAGES = 8  # of files, for one question
+
+
 def bring(session: "Session", question: str) -> KnowledgeContext:
     """What knowledge has on the question, for the model in use, within what may be recalled. Each is used once more."""
     profile, settings = session.profile, session.config.context
@@ -30,7 +33,7 @@ def bring(session: "Session", question: str) -> KnowledgeContext:
         max_vision_tokens=session.config.knowledge.max_vision_tokens,
         cost=(lambda width, height: image_tokens(profile.images, width, height)) if profile.vision else None,
         count=session.model.counter.count,
-        most=settings.recall_most,
+        most=min(settings.recall_most, MOST_PASSAGES),
     )
 
 

@@ -16,6 +16,7 @@ from agent.knowledge_use import use_cited, use_recalled
 from agent.recorder import Recorder
 from agent.tools.toolbox import Output, Toolbox
 from context import Assembled, Attachment, Context, Turn
+from context.ahead import Ahead
 from context.report import Report
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
@@ -62,6 +63,8 @@ class TurnRun:
         self._skill = skill
         self._brought = brought
         self._stopped = False
+        self._ahead: Ahead | None = None
+        self._asking: asyncio.Task[None] | None = None  # runs it
         self._pump: asyncio.Task[None] | None = None
         self._assembled: Assembled | None = None
         self._outcome: Done | Failed | None = None
@@ -71,6 +74,8 @@ class TurnRun:
 
     def stop(self) -> None:
         self._stopped = True
+        if self._ahead is not None:
+            self._ahead.end()
         if self._pump is not None:
             self._pump.cancel()
 
@@ -85,9 +90,23 @@ class TurnRun:
                 "disk", "The disk refused", f"{error.strerror or error}: {error.filename or 'the store'}.",
                 "What was stored before is safe. Free some space or check the folder's rights, then send it again.",
             )  # fmt: skip
+        finally:
+            if self._ahead is not None:
+                self._ahead.end()
+
+    async def _ask_ahead(self) -> Ahead | None:
+        """Memory is asked from the first moment on, in a thread that nothing waits for before the request is made."""
+        desk = self._desk
+        if self._brought is not None:
+            return None
+        self._ahead = await asyncio.to_thread(desk.context.ask_ahead, desk.conversation, self._text, desk.model.profile)
+        if self._ahead is not None:
+            self._asking = asyncio.create_task(asyncio.to_thread(self._ahead.run))
+        return self._ahead
 
     async def _whole_turn(self) -> AsyncIterator[SessionEvent]:
         desk = self._desk
+        ahead = await self._ask_ahead()
         for notice in await asyncio.to_thread(desk.context.reload, sending=True):
             self._noticed.append(notice.path)
             yield events.Notice(notice.level, str(notice))
@@ -97,7 +116,7 @@ class TurnRun:
         yield events.UserStored(conversation.id, entry.id)
         turn = Turn(
             conversation=conversation, leaf=entry.parent, entry=entry.seq, text=self._text,
-            attachments=self._attachments, skill=self._skill, brought=self._brought,
+            attachments=self._attachments, skill=self._skill, brought=self._brought, ahead=ahead,
         )  # fmt: skip
         for _ in range(desk.toolbox.settings.most_calls + 1):
             async for event in self._assemble(turn, entry):

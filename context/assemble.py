@@ -18,7 +18,7 @@ from context.pieces import Layer, Weighed
 from context.report import Archive, Dropped, InView, LayerReport, Report, Shown, Source, ZoneReport
 from context.tail import Tail, squeezed
 from models.chat.port import Profile
-from models.messages import Fact, Image, Message, Part, Request, Role, Tool, ToolCall, render
+from models.messages import Fact, Image, Message, Part, Request, Role, Tool, ToolCall, as_sent, render
 from models.tokens import REQUEST_OVERHEAD
 
 
@@ -213,7 +213,7 @@ def _zones(materials: Materials, request: Request, last: Weighed | None) -> tupl
 
 def shown_text(message: Message) -> str:
     """The message for a person to read: pictures and tool calls are told in words."""
-    return "\n\n".join(text for part in message.parts if (text := _shown(part)))
+    return "\n\n".join(text for part in as_sent(message.parts) if (text := _shown(part)))
 
 
 def _shown(part: Part) -> str:

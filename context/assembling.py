@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from context.after import Leaving, expected, past_after
+from context.ahead import asked_before
 from context.assemble import Made, Materials, Past, made
 from context.bench import Bench, Pending
 from context.budget import Budget, budget_for
@@ -18,10 +19,11 @@ from context.errors import TooLarge
 from context.fence import fenced
 from context.gather import Desk, Gathered, gathered_tail
 from context.head import Shelf, begun
+from context.notice import Notice
 from context.past import tokens_by_entry
 from context.pieces import Layer
 from context.plan import Figures, Plan, planned
-from context.recall import Limits, Wanted, recalled
+from context.recall import Wanted, fitting, limits_of, recalled
 from context.replaced import passages_in, still_true
 from context.report import Dropped, archive_of
 from context.resident.in_view import Asked as PagesAsked
@@ -30,13 +32,13 @@ from context.tail import Tail
 from context.turn import Assembled, Turn
 from context.view import View
 from foundation.privacy import clear
-from memory.cold import EntryKind
 from models.chat.port import Profile
 from models.messages import Fact, Part, Recalled, Role, Text, Tool
 from models.tokens import REQUEST_OVERHEAD, tool_tokens
 
 OUTGREW = "the project's files outgrew their share"
 NO_ROOM = "the message needs the room that pages in view took"
+TOO_LATE = Notice("warning", "The search of memory was not ready in time: this message goes without what it recalls.")
 
 
 class Asked(Struct, frozen=True):
@@ -63,6 +65,7 @@ class Assembling:
         self._tool_tokens = tool_tokens(asked.tools, counting.counter)
         self._page_room = bench.pages.room(asked.profile, self._budget)
         self._stood: EpochState | None = None  # the epoch as it was stored
+        self._late = False  # whether the search was not ready in time
 
     def done(self) -> Assembled:
         """The request. Raises TooLarge, NoSuchSkill, BadAttachment."""
@@ -152,8 +155,8 @@ class Assembling:
     # ── the request ──
 
     def _made(self, state: EpochState, new: bool, changed: str) -> Assembled:
-        gathered = None if self._turn.continuing else self._gathered(state)
         past = self._past(state)
+        gathered = None if self._turn.continuing else self._gathered(state)
         materials = Materials(
             profile=self._asked.profile,
             budget=self._budget,
@@ -191,7 +194,7 @@ class Assembling:
             report=result.report,
             recalled=result.tail.recalled,
             tail=tuple(_storable(part) for part in result.tail.injected),
-            notices=gathered.notices if gathered else (),
+            notices=(*(gathered.notices if gathered else ()), *((TOO_LATE,) if self._late else ())),
             epoch_changed=changed,
             compaction_needed=needed,
             epoch=state,
@@ -233,9 +236,15 @@ class Assembling:
         entries = self._view.seqs | ({turn.entry} if turn.entry is not None else set[int]())
         standing = unchanged(state, self._shelf.notes)
         shown = still_true(passages_in(self._view), self._shelf.notes)
-        wanted = Wanted(turn.text, _asked_before(self._view), entries, standing, shown)
-        limits = Limits(int(self._budget.total * settings.recall_share), settings.recall_passage, settings.recall_most)
-        return recalled(self._bench.search, wanted, limits, self._counting)
+        wanted = Wanted(turn.text, asked_before(self._view), entries, standing, shown)
+        limits = limits_of(settings, self._budget.total)
+        if turn.ahead is None:
+            return recalled(self._bench.search, wanted, limits, self._counting)
+        found = turn.ahead.wait(settings.recall_wait)
+        self._late = not turn.ahead.done
+        if found is not None and not found.query.exclude <= entries:  # some of what was in view has left it since
+            return recalled(self._bench.search, wanted, limits, self._counting)
+        return fitting(found.results, wanted, limits, self._counting) if found else ()
 
     # ── where it does not fit ──
 
@@ -282,13 +291,6 @@ class Assembling:
         name, why = f"{len(plan.leaving)} older entries", "they leave for the archive before this is sent"
         archive = archive_of(left + archived_tokens(self._view), past.pages)
         return msgspec.structs.replace(materials, past=past, leaving=Dropped(name, left, why), archive=archive)
-
-
-def _asked_before(view: View) -> str:
-    """The words of the user's message before this one."""
-    said = (e for e in reversed(view.entries) if e.kind is EntryKind.MESSAGE and e.role is Role.USER)
-    entry = next(said, None)
-    return (entry.text or "") if entry else ""
 
 
 def _storable(part: Part) -> Part:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from context import compaction
 from context.after import Leaving, expected, past_after
+from context.ahead import Ahead, asked_before
 from context.assemble import Past
 from context.assembling import Asked, Assembling
 from context.bench import Bench, Pending
@@ -23,6 +24,7 @@ from context.outlook import Outlook, outlook_of
 from context.past import PastReader, tokens_by_entry
 from context.pictures import PictureReader
 from context.plan import Figures, Plan, planned
+from context.recall import limits_of, query_for
 from context.receipt import Receipt
 from context.resident.in_view import PagesInView
 from context.resident.recipe import Begin
@@ -30,10 +32,11 @@ from context.settings import ContextSettings
 from context.shelf import WorkspaceShelf
 from context.skills import Skill
 from context.turn import Assembled, Turn
-from context.view import View
+from context.view import View, read_view
 from foundation.clock import Clock, to_ms
 from foundation.paths import Workspace
 from memory.cold import Conversation, Entry, EntryKind, epochs
+from memory.search import Query
 from memory.settings import ArchiveSettings
 from models.chat.port import Profile, TokenCounter
 from models.messages import Fact, Role, Tool
@@ -95,6 +98,24 @@ class Context:
         """The workspace's skills, by name."""
         with self._lock:
             return self._bench.shelf.now().skills
+
+    def ask_ahead(self, conversation: Conversation | None, text: str, profile: Profile) -> Ahead | None:
+        """The search for what a message that is about to be stored recalls, for its `Turn`; None where none is made.
+
+        Its `run` is for a thread of its own: it does not wait for other methods, nor they for it.
+        """
+        bench = self._bench
+        if not bench.settings.recall or not text.strip():
+            return None
+        cold, total = self._memory.cold, budget_for(profile.window, bench.settings).total
+        leaf = cold.conversation_at(conversation.seq).leaf if conversation else None
+        limits = limits_of(bench.settings, total)
+
+        def query() -> Query | None:
+            view = read_view(cold.path(leaf), total, cold.entries) if leaf is not None else View()
+            return query_for(text, asked_before(view), limits, view.seqs)
+
+        return Ahead(query, bench.search)
 
     def assemble(
         self,

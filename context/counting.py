@@ -2,7 +2,8 @@
 
 from context.pieces import Piece, Weighed, gathered
 from models.chat.port import ImageRule, TokenCounter
-from models.messages import Image, Message, Part, Role, ToolCall, render
+from models.messages import Image, Message, Part, Recalled, Role, ToolCall, render
+from models.recalled import passage
 from models.tokens import image_tokens, message_tokens
 
 
@@ -27,6 +28,12 @@ class Counting:
             case _:
                 return self.counter.count(render(part))
 
+    def after(self, part: Part, before: Piece | None) -> int:
+        """Tokens that a part adds: one that was recalled joins the block of what was recalled before it."""
+        if isinstance(part, Recalled) and before is not None and isinstance(before.part, Recalled):
+            return self.counter.count(f"\n{passage(part, before.part)}")
+        return self.part(part)
+
     def message(self, message: Message) -> int:
         """Tokens of one message, its frame included."""
         return message_tokens(message, self.counter, self.images)
@@ -36,7 +43,7 @@ class Counting:
         message = gathered(role, pieces)
         if len(pieces) == 1:
             return Weighed(message, ((pieces[0], self.message(message)),))
-        counts = [self.part(piece.part) for piece in pieces]
+        counts = [self.after(piece.part, before) for before, piece in zip((None, *pieces), pieces, strict=False)]
         rest = self.message(message) - sum(counts)
         largest = max(range(len(counts)), key=counts.__getitem__)
         counts[largest] += rest

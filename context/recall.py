@@ -1,18 +1,23 @@
 """Recall: what memory has on a message, in passages of about 200 tokens, within a share of the budget."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from context.counting import Counting, fitted
 from context.fence import fenced
+from context.settings import ContextSettings
+from foundation.clock import iso
+from foundation.trust import Citation, Trust
 from memory.search import Hit, Query, Results
-from models.messages import Recalled
+from models.recalled import Recalled, passage, recalled_block, together
 
 SHORT_MESSAGE = 6  # words: a message as short as this leans on the one before it
 ALIKE = 0.8  # of their word triples: the same thing said twice
-LOOKED_AT = 3  # times as many hits as are wanted, so that folding leaves enough
+SHORTEST = 25  # tokens of a short turn and its label's share: no more passages than that are looked at
+SPARE = 20  # hits more, for those that are in view already
 CLOSE = 0.03  # of the best score: hits within one such step below it are taken newest first
 
 _WORD = re.compile(r"[\w']+|[\u3400-\u9fff]")
@@ -36,6 +41,13 @@ class Limits(Struct, frozen=True):
     most: int
 
 
+def limits_of(settings: ContextSettings, total: int) -> Limits:
+    """What may be recalled into a request of `total` tokens."""
+    share = int(total * settings.recall_share)
+    tokens = min(share, settings.recall_tokens) if settings.recall_tokens else share
+    return Limits(tokens, settings.recall_passage, settings.recall_most)
+
+
 def question(text: str, before: str) -> str:
     """What is searched for: the message, and where it is short the words of the user's previous one."""
     words = _WORD.findall(text)
@@ -44,20 +56,30 @@ def question(text: str, before: str) -> str:
     return f"{text}\n{' '.join(_WORD.findall(before)[:40])}"
 
 
+def query_for(text: str, before: str, limits: Limits, exclude: frozenset[int] = frozenset()) -> Query | None:
+    """What is asked of the search; None where nothing is. Asked for more than fits: some is in view, some too long."""
+    if not text.strip() or limits.most == 0 or limits.tokens <= 0:
+        return None
+    most = min(limits.most, limits.tokens // SHORTEST) + SPARE
+    asked = question(text, before)
+    return Query(text=asked, limit=most, exclude=exclude, window_tokens=limits.passage, as_it_stands=True)
+
+
 def recalled(
     search: Callable[[Query], Results], wanted: Wanted, limits: Limits, counting: Counting
 ) -> tuple[Recalled, ...]:
-    """The passages, most relevant first, the newest first among equals. Nothing where nothing is relevant."""
-    if not wanted.text.strip() or limits.most == 0 or limits.tokens <= 0:
-        return ()
-    text = question(wanted.text, wanted.before)
-    results = search(
-        Query(text=text, limit=limits.most * LOOKED_AT, exclude=wanted.entries, window_tokens=limits.passage)
-    )
-    if not results.found:
-        return ()
+    """What fits, most relevant first. Passages of one day of a conversation stand together, in their order, under the
+    label of the best of them. Nothing where nothing is relevant."""
+    query = query_for(wanted.text, wanted.before, limits, wanted.entries)
+    return fitting(search(query), wanted, limits, counting) if query else ()
+
+
+def fitting(results: Results, wanted: Wanted, limits: Limits, counting: Counting) -> tuple[Recalled, ...]:
+    """The same, of what a search has found."""
     hits = [hit for hit in results.hits if not _in_view(hit, wanted)]
-    return _within(_folded(_ranked(hits)), limits, counting)
+    newer = {hit.id: hit for hit in results.hits}
+    parts = [_part(hit, rank, newer, limits, counting) for rank, hit in enumerate(_ranked(hits))]
+    return _arranged(_within([(part, seq) for part, seq in parts if part.text.strip()], limits, counting))
 
 
 def _in_view(hit: Hit, wanted: Wanted) -> bool:
@@ -82,16 +104,6 @@ def _ranked(hits: Sequence[Hit]) -> list[Hit]:
     )
 
 
-def _folded(hits: Sequence[Hit]) -> list[Hit]:
-    """Of passages that say the same, the first."""
-    kept: list[tuple[Hit, frozenset[tuple[str, ...]]]] = []
-    for hit in hits:
-        triples = _triples(hit.snippet)
-        if not any(_alike(triples, other) for _, other in kept):
-            kept.append((hit, triples))
-    return [hit for hit, _ in kept]
-
-
 def _triples(text: str) -> frozenset[tuple[str, ...]]:
     words = [word.casefold() for word in _WORD.findall(text)]
     if len(words) < 3:
@@ -104,19 +116,46 @@ def _alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -
     return smaller > 0 and len(one & other) >= ALIKE * smaller
 
 
-def _within(hits: Sequence[Hit], limits: Limits, counting: Counting) -> tuple[Recalled, ...]:
-    kept: list[Recalled] = []
-    used = 0
-    for hit in hits:
-        text, _ = fitted(fenced(hit.snippet.strip()), limits.passage * 2, counting, "…")
-        if not text.strip():
+def _part(hit: Hit, rank: int, newer: Mapping[str, Hit], limits: Limits, counting: Counting) -> tuple[Recalled, int]:
+    """The part, and its entry's seq."""
+    text, _ = fitted(fenced(hit.snippet.strip()), limits.passage * 2, counting, "…")
+    by = newer.get(hit.superseded_by)
+    superseded = iso(by.time)[:10] if by and by.time else ""
+    return Recalled(text, hit.citation, hit.trust, hit.score, hit.time, rank, superseded=superseded), hit.entry or 0
+
+
+_Placed = tuple[Recalled, int]
+
+
+def _within(parts: Sequence[_Placed], limits: Limits, counting: Counting) -> list[_Placed]:
+    """As many as fit, the best first: a label is paid for once."""
+    kept: list[_Placed] = []
+    labelled: dict[tuple[str, ...], Recalled] = {}
+    room = limits.tokens - counting.text(recalled_block([Recalled("", Citation(kind="", ref=""), Trust.EXACT)]))
+    for part, seq in parts:
+        key = together(part)
+        tokens = counting.text("\n" + passage(part, labelled.get(key)))
+        if tokens > room:
             continue
-        part = Recalled(text, hit.citation, hit.trust, hit.score, hit.time)
-        tokens = counting.part(part) + 2
-        if used + tokens > limits.tokens:
-            continue
-        used += tokens
-        kept.append(part)
+        room -= tokens
+        labelled.setdefault(key, part)
+        kept.append((part, seq))
         if len(kept) == limits.most:
             break
-    return tuple(kept)
+    while kept and counting.text(recalled_block(_arranged(kept))) > limits.tokens:
+        kept.pop()
+    return kept
+
+
+def _arranged(parts: Sequence[_Placed]) -> tuple[Recalled, ...]:
+    """Those that share a label together, where the best of them stood, in the order in which they were said."""
+    groups: dict[tuple[str, ...], list[_Placed]] = {}
+    for part, seq in parts:
+        groups.setdefault(together(part), []).append((part, seq))
+    arranged: list[Recalled] = []
+    for group in groups.values():
+        last = 0
+        for part, seq in sorted(group, key=lambda one: (one[1], one[0].rank)):
+            arranged.append(replace(part, follows=bool(last) and seq == last + 1))
+            last = seq
+    return tuple(arranged)

@@ -22,7 +22,13 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
     recall: Annotated[bool, Meta(description="Whether each message brings back what memory has on it.")] = True
     recall_share: Annotated[float, Meta(ge=0, le=1, description="The most that recalled passages may take.")] = 0.15
     recall_passage: Annotated[int, Meta(ge=20, description="Tokens of one recalled passage.")] = 200
-    recall_most: Annotated[int, Meta(ge=0, description="The most passages recalled for one message.")] = 8
+    recall_tokens: Annotated[
+        int, Meta(ge=0, description="The same in tokens, where that is less; 0 leaves it to the share.")
+    ] = 2000
+    recall_most: Annotated[int, Meta(ge=0, description="The most passages recalled for one message.")] = 60
+    recall_wait: Annotated[
+        float, Meta(ge=0, description="The most seconds that a message waits for what is recalled for it.")
+    ] = 3.0
     attachment_share: Annotated[float, Meta(ge=0, le=1, description="The most that attachments may take.")] = 0.5
     high_water: Annotated[
         float, Meta(gt=0, le=1, description="How full a request may be before older turns leave for the archive.")

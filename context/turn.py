@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from context.ahead import Ahead
 from context.epoch import EpochState
 from context.notice import Notice
 from context.report import Report
@@ -30,6 +31,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     attachments: tuple[Attachment, ...] = ()
     skill: str = ""
     brought: tuple[Recalled, ...] | None = None  # what knowledge has on it; then nothing else is recalled
+    ahead: Ahead | None = None  # the search for it, where it was begun before
     entry: int | None = None
     continuing: bool = False
 

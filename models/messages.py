@@ -3,15 +3,19 @@
 `render` is the one place where a part becomes the text that a model reads, so what is counted is what is sent.
 """
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from itertools import groupby
 from typing import Any
 
 from msgspec import Struct, field
 
-from foundation.clock import iso
-from foundation.trust import Citation, Trust
+from models.recalled import Recalled, kept_inside, recalled_block
+
+__all__ = [
+    "Fact", "Image", "Message", "Part", "Recalled", "Request", "Role", "Text", "Tool", "ToolCall", "ToolResult",
+    "Usage", "as_sent", "assistant", "render", "system", "unseen", "user",
+]  # fmt: skip
 
 
 class Role(StrEnum):
@@ -55,16 +59,6 @@ class ToolResult(Struct, frozen=True, tag="tool_result"):
     failed: bool = False
 
 
-class Recalled(Struct, frozen=True, tag="recalled"):
-    """A span that memory brought back, with its address."""
-
-    text: str
-    citation: Citation
-    trust: Trust
-    score: float = 0.0
-    time: datetime | None = None
-
-
 Part = Text | Image | ToolCall | ToolResult | Recalled
 
 
@@ -75,7 +69,7 @@ class Message(Struct, frozen=True):
     @property
     def text(self) -> str:
         """All of the message's words, as a model reads them (images left out)."""
-        return "\n\n".join(words for part in self.parts if (words := render(part)))
+        return "\n\n".join(words for part in as_sent(self.parts) if (words := render(part)))
 
 
 class Tool(Struct, frozen=True):
@@ -132,32 +126,28 @@ def render(part: Part) -> str:
         case Text(text=text, injected=""):
             return text
         case Text(text=text, injected=what):
-            return f"<palimpsest-{what}>\n{_kept_inside(text)}\n</palimpsest-{what}>"
-        case Recalled(text=text, citation=citation, trust=trust, time=time):
-            when = f' time="{iso(time)}"' if time else ""
-            source = ", ".join(part for part in (citation.title, citation.place) if part)
-            opening = f'<palimpsest-recalled ref="{_quoted(citation.ref)}"{when} trust="{trust.value}"'
-            return f'{opening} source="{_quoted(source)}">\n{_kept_inside(text)}\n</palimpsest-recalled>'
+            return f"<palimpsest-{what}>\n{kept_inside(text)}\n</palimpsest-{what}>"
+        case Recalled():
+            return recalled_block([part])
         case ToolResult(text=text):
             return text
         case _:
             return ""
 
 
+def as_sent(parts: Iterable[Part]) -> Iterator[Part]:
+    """The parts as they are sent: what was recalled together is one block of text, the others are as they are."""
+    for are_recalled, some in groupby(parts, key=lambda part: isinstance(part, Recalled)):
+        if are_recalled:
+            yield Text(recalled_block([part for part in some if isinstance(part, Recalled)]))
+        else:
+            yield from some
+
+
 def unseen(image: Image) -> str:
     """What stands for a picture before a model that sees none."""
     name = image.name or "a picture"
     return f"[{name}, {image.width}×{image.height}: this model sees no images]"
-
-
-def _quoted(value: str) -> str:
-    """What stands between an attribute's quotes and cannot leave them."""
-    return " ".join(value.replace('"', "'").replace("<", "(").replace(">", ")").split())
-
-
-def _kept_inside(text: str) -> str:
-    """Foreign words cannot close our frame and go on as if they were the user's own."""
-    return text.replace("</palimpsest-", "<\\/palimpsest-")
 
 
 def user(*parts: Part | str) -> Message:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
-from models.messages import Image, Message, Part, Request, Role, Tool, ToolCall, ToolResult, render, unseen
+from models.messages import Image, Message, Part, Request, Role, Tool, ToolCall, ToolResult, as_sent, render, unseen
 
 Json = dict[str, Any]
 BREAKPOINTS = 4
@@ -72,7 +72,10 @@ def _tool(tool: Tool) -> Json:
 
 def _message(message: Message, *, vision: bool) -> Json:
     role = "assistant" if message.role is Role.ASSISTANT else "user"
-    return {"role": role, "content": [block for part in message.parts if (block := _block(part, vision=vision))]}
+    return {
+        "role": role,
+        "content": [block for part in as_sent(message.parts) if (block := _block(part, vision=vision))],
+    }
 
 
 def _block(part: Part, *, vision: bool) -> Json | None:

@@ -33,8 +33,9 @@ def source_of(part: Recalled) -> Source:
 
 
 def recalled_now(request: Request) -> list[Source]:
-    """The passages recalled for the current message, less what offline itself once quoted."""
-    return [source_of(part) for part in request.recalled if part.citation.speaker != QUOTED_BEFORE]
+    """The passages recalled for the current message, the best first, less what offline itself once quoted."""
+    best_first = sorted(request.recalled, key=lambda part: part.rank)
+    return [source_of(part) for part in best_first if part.citation.speaker != QUOTED_BEFORE]
 
 
 def in_view(request: Request) -> list[Source]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from models.messages import Image, Message, Request, Role, Tool, ToolCall, ToolResult, render, unseen
+from models.messages import Image, Message, Request, Role, Tool, ToolCall, ToolResult, as_sent, render, unseen
 
 Json = dict[str, Any]
 
@@ -89,10 +89,10 @@ def _assistant(message: Message) -> Json:
 def _content(message: Message, *, vision: bool) -> str | list[Json]:
     """A string where there is no picture to send; else a list of parts in their order."""
     if not vision or not any(isinstance(part, Image) for part in message.parts):
-        words = (unseen(part) if isinstance(part, Image) else render(part) for part in message.parts)
+        words = (unseen(part) if isinstance(part, Image) else render(part) for part in as_sent(message.parts))
         return "\n\n".join(word for word in words if word)
     content: list[Json] = []
-    for part in message.parts:
+    for part in as_sent(message.parts):
         if isinstance(part, Image):
             content.append({"type": "image_url", "image_url": {"url": data_uri(part)}})
         elif words := render(part):

@@ -51,7 +51,7 @@ def test_search_gives_the_contracts_object(talk: Run) -> None:
     assert list(found) == ["schema", "query", "took_ms", "found", "total", "next", "hits"]
     hit = found["hits"][0]
     assert list(hit) == ["id", "kind", "conversation", "entry", "time", "role", "speaker", "score", "snippet",
-                         "citation", "trust"]  # fmt: skip
+                         "citation", "trust", "superseded_by", "marks", "like"]  # fmt: skip
     assert (hit["id"], hit["entry"], hit["conversation"], hit["trust"]) == ("t1", "t1", "garden", "exact")
     assert hit["time"] == "2026-03-01T08:00:00Z"
 

@@ -64,7 +64,7 @@ def test_recalled_words_carry_their_address() -> None:
     part = Recalled("Gate B22.", citation, Trust.EXACT, time=datetime(2026, 3, 14, tzinfo=UTC))
     content = wire(request(user(part, Text("See you.", injected="skill"), "Which gate?")))["messages"][0]["content"]
     assert content == (
-        '<palimpsest-recalled ref="e_1" time="2026-03-14T00:00:00Z" trust="exact" source="A \'trip\' (b)">\nGate B22.\n'
+        '<palimpsest-recalled trust="exact">\n[A "trip" (b) · 2026-03-14 · e_1]\n Gate B22.\n'
         "</palimpsest-recalled>\n\n<palimpsest-skill>\nSee you.\n</palimpsest-skill>\n\nWhich gate?"
     )
 

@@ -8,6 +8,7 @@ shingles, after Manber, "Finding similar files in a large file system" (1994).
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from zlib import crc32
 
 from msgspec.structs import replace
@@ -35,16 +36,29 @@ def folded(hits: Iterable[Hit], wanted: int) -> list[Hit]:
     return [_face(group) for group in folds.groups]
 
 
+class _Words:
+    """What a hit says, looked at as far as it is needed."""
+
+    def __init__(self, hit: Hit) -> None:
+        self.hit = hit
+        self.shingles = shingles(hit.snippet)
+
+    @cached_property
+    def said(self) -> Said:
+        return said(self.hit.snippet)
+
+    def says_the_same(self, other: "_Words") -> bool:
+        if not alike(self.shingles, other.shingles) or _said_by_others(self.hit, other.hit):
+            return False
+        return not differ(self.said, other.said)
+
+
 class _Group:
     """Hits that say the same, best first."""
 
-    def __init__(self, hit: Hit, its: Shingles, tells: Said) -> None:
-        self.hits = [hit]
-        self.shingles = its
-        self.said = tells
-
-    def holds(self, hit: Hit, its: Shingles, tells: Said) -> bool:
-        return not _said_by_others(self.hits[0], hit) and not differ(self.said, tells) and alike(self.shingles, its)
+    def __init__(self, first: _Words) -> None:
+        self.first = first
+        self.hits = [first.hit]
 
 
 class _Folds:
@@ -55,21 +69,21 @@ class _Folds:
         self._having: dict[int, list[int]] = {}
 
     def add(self, hit: Hit) -> None:
-        its, tells = shingles(hit.snippet), said(hit.snippet)
-        sample = _sampled(its)
-        if twin := self._twin(hit, its, tells, sample):
+        words = _Words(hit)
+        sample = _sampled(words.shingles)
+        if twin := self._twin(words, sample):
             twin.hits.append(hit)
             return
         for one in sample:
             self._having.setdefault(one, []).append(len(self.groups))
-        self.groups.append(_Group(hit, its, tells))
+        self.groups.append(_Group(words))
 
-    def _twin(self, hit: Hit, its: Shingles, tells: Said, sample: list[int]) -> _Group | None:
+    def _twin(self, words: _Words, sample: list[int]) -> _Group | None:
         shared = Counter[int]()
         for one in sample:
             shared.update(self._having.get(one, ())[:_MOST_SHARING])
         near = (self.groups[place] for place, _ in shared.most_common(_MOST_COMPARED))
-        return next((group for group in near if group.holds(hit, its, tells)), None)
+        return next((group for group in near if group.first.says_the_same(words)), None)
 
 
 def _sampled(its: Shingles) -> list[int]:

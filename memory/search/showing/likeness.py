@@ -3,21 +3,22 @@
 After Broder, "On the resemblance and containment of documents" (1997).
 """
 
-from itertools import islice
+import re
 
-from memory.search.words.analyse import terms
+from memory.search.words.scripts import UNSPACED
 
 Shingles = frozenset[tuple[str, ...]]
 
 _ALIKE = 0.7  # of all shingles of both
 _WITHIN = 0.9  # of the shorter's, where it is long enough to be more than a phrase
 _LONG_ENOUGH = 12
-_MOST_WORDS = 1500
+_MOST_CHARACTERS = 8000
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")
 
 
 def shingles(text: str) -> Shingles:
     """A short text is its own one shingle."""
-    words = tuple(islice(terms(text), _MOST_WORDS))
+    words = tuple(_WORD.findall(text[:_MOST_CHARACTERS].casefold()))
     if len(words) < 6:
         return frozenset([words])
     return frozenset(zip(words, words[1:], words[2:], strict=False))

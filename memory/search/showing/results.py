@@ -9,8 +9,9 @@ SCHEMA = 1
 
 
 def to_json(results: Results) -> dict[str, Any]:
-    """The object of `search --json`: plain values, `found` false where nothing is relevant."""
-    return {
+    """The object of `search --json`: plain values, `found` false where nothing is relevant. `anchor` is there where
+    the hits are a timeline around one of them."""
+    shown: dict[str, Any] = {
         "schema": SCHEMA,
         "query": results.query,
         "took_ms": results.took_ms,
@@ -19,6 +20,7 @@ def to_json(results: Results) -> dict[str, Any]:
         "next": results.next,
         "hits": [hit_to_json(hit) for hit in results.hits],
     }
+    return {**shown, "anchor": results.anchor} if results.anchor else shown
 
 
 def hit_to_json(hit: Hit) -> dict[str, Any]:

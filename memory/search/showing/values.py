@@ -29,6 +29,7 @@ _WORDS = re.findall(
 _WORTH = {word: n if n < 20 else 10 * (n - 18) for n, word in enumerate(_WORDS)}
 
 VALUE = re.compile(
+    r"(?<![A-Za-z0-9])(?:"  # no value begins within a word
     rf"(?P<date>\b\d{{4}}-\d{{1,2}}(?:-\d{{1,2}})?\b|\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?"
     rf"|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b(?:,? \d{{4}}\b)?|\b{_DAY}\b|\b(?!may\b){_MONTH}\b"
     rf"|(?:\d{{4}}年)?[\d{_HAN_NUMBER}]{{1,3}}月(?:[\d{_HAN_NUMBER}]{{1,3}}[日号])?|[\d{_HAN_NUMBER}]{{1,3}}号"
@@ -38,9 +39,9 @@ VALUE = re.compile(
     rf"|(?P<money>[$€£¥] ?\d[\d,.]*\d?[kKmM]?|\b\d[\d,.]* ?{_CURRENCY}\b|\b(?:{'|'.join(_WORDS[1:])}) {_CURRENCY}\b"
     rf"|[\d.{_HAN_NUMBER}]+(?:元|块|美元|欧元))"
     r"|(?P<version>\bv\d+(?:\.\d+)*\b|\b\d+\.\d+\.\d+(?:\.\d+)*\b)"
-    r"|(?P<code>(?<![\w])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]*\b)"
+    r"|(?P<code>(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]*\b)"
     rf"|(?P<number>\d[\d,]*(?:\.\d+)?|\b(?:{'|'.join(_WORDS)}|hundred|thousand|million)\b)"
-    rf"|(?P<count>[{_HAN_NUMBER}]{{1,6}}(?=[个只本岁次条张位人名台辆层楼天年周公米]))",
+    rf"|(?P<count>[{_HAN_NUMBER}]{{1,6}}(?=[个只本岁次条张位人名台辆层楼天年周公米])))",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[\w,;:] )(?!I\b)[A-Z][\w'’-]*[\w](?: [A-Z][\w'’-]*\w)*")

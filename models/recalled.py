@@ -1,0 +1,97 @@
+"""What memory brought back, and how a model reads it: one block, a label for passages that stand together, and the
+passages with who said them.
+
+    <palimpsest-recalled trust="exact">
+    [Trip planning · 2026-03-14 · e_4kx7m2p0q9ab]
+    Ann: The ferry leaves at 09:40.
+    Ben, superseded on 2026-05-01: I booked two seats.
+    … Ann: Then we need a taxi.
+    </palimpsest-recalled>
+
+Labels cost tokens that passages could have: about 15 for each day of a conversation, 3 for each passage. What stands at
+the beginning of a line is ours: a passage goes on after a blank.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
+
+from msgspec import Struct
+
+from foundation.clock import iso
+from foundation.trust import Citation, Trust
+
+_LONGEST_NAME = 40  # characters of who said it
+
+
+class Recalled(Struct, frozen=True, tag="recalled"):
+    """A span that memory brought back, with its address.
+
+    `rank` is its place among what was recalled with it, 0 for the best; `follows` says that it came right after the
+    part before it; `superseded` is the day on which a newer memory said otherwise, "" where none did.
+    """
+
+    text: str
+    citation: Citation
+    trust: Trust
+    score: float = 0.0
+    time: datetime | None = None
+    rank: int = 0
+    follows: bool = False
+    superseded: str = ""
+
+
+def recalled_block(parts: Sequence[Recalled]) -> str:
+    """The block that a model reads."""
+    if not parts:
+        return ""
+    trusts = {part.trust for part in parts}
+    marked = f' trust="{parts[0].trust.value}"' if len(trusts) == 1 else ""
+    lines = [passage(parts[0], None, mixed=len(trusts) > 1)]
+    lines += [passage(part, before, mixed=len(trusts) > 1) for before, part in pairwise(parts)]
+    return f"<palimpsest-recalled{marked}>\n" + "\n".join(lines) + "\n</palimpsest-recalled>"
+
+
+def passage(part: Recalled, before: Recalled | None, *, mixed: bool = False) -> str:
+    """The lines that a part adds to a block after `before`. `mixed`: not all there are to be trusted alike."""
+    text = kept_inside(part.text).replace("\n", "\n ")
+    line = f"{_said_by(part)}{text}"
+    if before is None or together(before) != together(part):
+        return f"{_label(part, mixed=mixed)}\n{line}"
+    return line if part.follows else f"… {line}"
+
+
+def together(part: Recalled) -> tuple[str, str, str, str]:
+    """What is the same for passages that share a label: where they were said, on which day, and their trust."""
+    cited = part.citation
+    where = cited.conversation if cited.kind == "entry" and cited.conversation else cited.ref
+    return where, cited.place, _day(part), part.trust.value
+
+
+def _said_by(part: Recalled) -> str:
+    name = _plain(part.citation.speaker)[:_LONGEST_NAME]
+    told = ", ".join(each for each in (name, f"superseded on {part.superseded}" if part.superseded else "") if each)
+    return f"{told}: " if told else " "
+
+
+def _day(part: Recalled) -> str:
+    time = part.time or part.citation.time
+    return iso(time)[:10] if time else ""
+
+
+def _label(part: Recalled, *, mixed: bool) -> str:
+    cited = part.citation
+    source = ", ".join(each for each in (cited.title, cited.place) if each)
+    where = f"{cited.ref}#L{cited.lines[0]}-L{cited.lines[1]}" if cited.lines else cited.ref
+    told = (source, _day(part), where, part.trust.value if mixed else "")
+    return "[" + " · ".join(_plain(each) for each in told if each) + "]"
+
+
+def kept_inside(text: str) -> str:
+    """Foreign words cannot close our frame and go on as if they were the user's own."""
+    return text.replace("</palimpsest-", "<\\/palimpsest-")
+
+
+def _plain(name: str) -> str:
+    """A name on one line, with nothing in it that could open or close a frame."""
+    return " ".join(name.replace("<", "(").replace(">", ")").split())
