@@ -34,7 +34,7 @@ NONE = -1
 
 
 class Documents:
-    """Runs of rows sorted by entry (a segment's each), then rows as they came.
+    """Runs of rows sorted by entry (a segment's each), and rows that came one by one.
 
     `columns` are those of the first run, with `count` rows filled and room for more. All its documents live. A
     conversation's documents are linked in the order of their entries.
@@ -58,11 +58,6 @@ class Documents:
     @property
     def count(self) -> int:
         return self._columns["entry"].count
-
-    @property
-    def sorted_rows(self) -> int:
-        """How many rows are those of segments."""
-        return self.runs[-1].stop if self.runs else 0
 
     def __getitem__(self, column: str) -> Column:
         return self._columns[column].view
@@ -198,8 +193,8 @@ class Documents:
     # ── many at once ──
 
     def take_in(self, columns: Mapping[str, Column], names: Sequence[str], gone: Column) -> Column:
-        """The rows of a segment, sorted by entry, each in the place of the one that its entry had; entries of `gone`
-        are removed. To be called before any `put`. Gives the conversations that `relink` is to be called for."""
+        """Rows sorted by entry, each in the place of the one that its entry had; entries of `gone` are removed. Gives
+        the conversations that `relink` is to be called for, before anything is put one by one."""
         replaced = self.rows_of(np.concatenate((columns["entry"], gone)))
         replaced = replaced[replaced != NONE]
         touched = np.concatenate((columns["conversation"], self["conversation"][replaced]))
@@ -214,6 +209,9 @@ class Documents:
             self._columns[name].extend(np.full(many, NONE, "i4"))
         if many:
             self.runs.append(range(first, first + many))
+            if self._later:
+                for entry in columns["entry"].tolist():
+                    self._later.pop(entry, None)
             for speaker in np.unique(self["speaker"][first:]).tolist():
                 self._speaks(speaker)
         self.living += many - len(replaced)
@@ -233,3 +231,4 @@ class Documents:
         self["previous"][after] = before
         self["following"][before] = after
         self._ends = None
+        self._last = {}

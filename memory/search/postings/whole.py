@@ -3,10 +3,12 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from memory.cold import ColdStore
 from memory.cold.changes import TermsRow
 from memory.search.postings import journal
-from memory.search.postings.building import Rest
+from memory.search.postings.building import Rest, build
 from memory.search.postings.chain import open_chain
 from memory.search.postings.documents import Documents
 from memory.search.postings.merging import starts_of, table
@@ -14,7 +16,8 @@ from memory.search.postings.postings import Posting, Recent, Standing, find
 from memory.search.postings.segment import CHECKED_AT_ONCE, Segment
 from memory.search.words.packing import split
 
-_AT_ONCE = 1000  # changes in one reading
+_AT_ONCE = 5000  # changes in one reading
+_MANY = 100  # of them: fewer are put one by one
 _FEW = 20_000
 
 
@@ -23,28 +26,33 @@ class Whole:
 
     def __init__(self, segments: Sequence[Segment] = ()) -> None:
         self.documents: Documents = table(segments)
-        self.recent = Recent()
         self.change = segments[-1].change if segments else 0
         self.skips = False
         self._segments = segments
-        self._parts = [Standing(one.lists, first) for one, first in zip(segments, starts_of(segments), strict=True)]
+        self._on_disk = self.documents.count
+        self._recent = Recent()
+        self._parts: list[Standing | Recent] = [
+            *(Standing(one.lists, first) for one, first in zip(segments, starts_of(segments), strict=True)),
+            self._recent,
+        ]
 
     def find(self, term: str) -> Posting:
         """All documents with the term, removed ones among them."""
-        return find(term, (*self._parts, self.recent))
+        return find(term, self._parts)
 
     def read(self, cold: ColdStore, last: int, rest: Rest) -> None:
-        """Takes in what came since, an entry at a time. `last` is the store's last change."""
+        """Takes in what came since. `last` is the store's last change."""
         if not self.change and last <= _FEW:  # the rows themselves: a store that was salvaged may miss some changes
-            for row in cold.terms(0, _FEW):
-                self.put(row)
+            self._take_in(cold.terms(0, _FEW), [], rest)
             self.change = last
         for new in journal.news(cold, self.change, _AT_ONCE):
-            for row in new.rows:
-                self.put(row)
-                rest()
-            for entry in new.gone:
-                self.documents.remove(entry)
+            if len(new.rows) + len(new.gone) > _MANY:
+                self._take_in(new.rows, new.gone, rest)
+            else:
+                for row in new.rows:
+                    self.put(row)
+                for entry in new.gone:
+                    self.documents.remove(entry)
             self.change = new.change
 
     def skip_to(self, change: int) -> None:
@@ -52,12 +60,21 @@ class Whole:
         self.skips, self.change = True, change
 
     def put(self, row: TermsRow) -> None:
-        self.recent.put(self.documents.put(row), *split(row.packed))
+        self._recent.put(self.documents.put(row), *split(row.packed))
+
+    def _take_in(self, rows: list[TermsRow], gone: list[int], rest: Rest) -> None:
+        """Many at once, as a segment that is in memory alone: several times faster than one by one."""
+        if not rows and not gone:
+            return
+        built, first = build(rows, rest), self.documents.count
+        self.documents.relink(self.documents.take_in(built.columns, built.names, np.array(gone, "i8")))
+        self._recent = Recent()
+        self._parts += [Standing(built.lists, first), self._recent]
 
     @property
     def many_came(self) -> int:
         """How many documents stand in memory alone."""
-        return self.documents.count - self.documents.sorted_rows
+        return self.documents.count - self._on_disk
 
     @property
     def has_unchecked(self) -> bool:

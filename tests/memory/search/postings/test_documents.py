@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.cold.changes import TermsRow
@@ -69,6 +69,7 @@ def test_links_and_counts_are_those_of_what_is_there(deeds: list[tuple[str, int]
     there.is_told_by(documents)
 
 
+@settings(deadline=None, max_examples=50)  # files are written and synced
 @given(st.lists(st.lists(DEED, max_size=8), min_size=1, max_size=5), st.integers(0, 4), st.lists(DEED, max_size=4))
 def test_segments_tell_the_same_before_and_after_they_are_merged(
     batches: list[list[tuple[str, int]]], cut: int, later: list[tuple[str, int]]

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from foundation.paths import Workspace
-from memory.search.postings import index, keeping, segment
+from memory.cold import insert
+from memory.search.postings import index, keeping, segment, whole
 from memory.search.postings.chain import chain, path_for, segments_in
 from memory.search.postings.index import Building, Index
-from memory.search.postings.whole import Whole
 from memory.workspace_memory import Memory
 from tests.memory.search.talk import Talk
 
@@ -29,6 +29,10 @@ def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def segments(memory: Memory) -> list[Path]:
     return chain(segments_in(memory.workspace.postings))
+
+
+def rows_on_disk(memory: Memory) -> int:
+    return sum(one.count for path in segments(memory) if (one := segment.open_segment(path)))
 
 
 def scattered(talk: Talk, count: int, start: int = 0) -> None:
@@ -78,9 +82,26 @@ def test_segments_and_what_came_since_say_what_the_rows_say(talk: Talk, memory: 
         assert all(every_posting(kept).values())
         assert every_posting(kept) == every_posting(fresh)
         assert links(kept) == links(fresh)
-    assert kept.documents.sorted_rows  # there were segments
-    assert kept.documents.count > kept.documents.sorted_rows  # and not all of it came from there
+    assert segments(memory)
+    assert kept.documents.count > rows_on_disk(memory)  # and not all of it came from there
     assert sorted(memory.workspace.postings.glob("postings-*.bin")) == segments(memory)
+
+
+def test_many_at_once_say_what_one_by_one_says(talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once, one_by_one = (Index(memory.cold, memory.workspace.root / name) for name in ("a", "b"))
+    for start, count in enumerate((8, 3, 30, 2, 9, 1)):
+        scattered(talk, count, start=start * 40)
+        if start == 3:
+            memory.cold.delete_conversation(talk.seqs.pop("c3"))
+            seqs = [row.entry for row in memory.cold.terms(0)][::3]
+            memory.cold.write(lambda db, seqs=seqs: insert.note_change(db, "change", seqs))
+        monkeypatch.setattr(whole, "_MANY", 4)
+        at_once.catch_up()
+        monkeypatch.setattr(whole, "_MANY", 1000)
+        one_by_one.catch_up()
+        assert every_posting(at_once) == every_posting(one_by_one)
+        assert links(at_once) == links(one_by_one)
+        assert at_once.documents.living == one_by_one.documents.living
 
 
 @pytest.mark.usefixtures("small_segments")
@@ -111,7 +132,7 @@ def test_a_restart_reads_the_segments_and_not_the_rows(talk: Talk, memory: Memor
     rested(Index(memory.cold, memory.workspace.postings))
     again = Index(memory.cold, memory.workspace.postings)
     again.catch_up()
-    assert again.documents.sorted_rows == again.documents.count == 20
+    assert rows_on_disk(memory) == again.documents.count == 20
     assert len(entries_with(again, "tea")) == 10
 
 
@@ -234,14 +255,14 @@ def test_a_segment_that_cannot_be_trusted_is_made_anew(talk: Talk, memory: Memor
     scattered(talk, 20)
     memory.search.update()
     (path,) = segments(memory)
-    whole = path.read_bytes()
+    intact = path.read_bytes()
     harm(path)
-    assert path.read_bytes() != whole
+    assert path.read_bytes() != intact
     again = Index(memory.cold, memory.workspace.postings)
     again.catch_up()
     assert len(entries_with(again, "tea")) == 10
     rested(again).update()
-    assert path.read_bytes() == whole
+    assert path.read_bytes() == intact
 
 
 @pytest.mark.usefixtures("small_segments")
@@ -364,8 +385,8 @@ def test_catching_up_costs_by_what_is_new(talk: Talk, memory: Memory, monkeypatc
     scattered(talk, 60)
     kept = rested(Index(memory.cold, memory.workspace.postings))
     rows: list[int] = []
-    put = Whole.put
-    monkeypatch.setattr(Whole, "put", lambda self, row: (rows.append(row.entry), put(self, row))[1])
+    put = whole.Whole.put
+    monkeypatch.setattr(whole.Whole, "put", lambda self, row: (rows.append(row.entry), put(self, row))[1])
     talk.say("one more")
     kept.catch_up()
     assert len(rows) == 1
