@@ -18,6 +18,7 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold import Draft, EntryKind
+from memory.cold.insert import note_change
 from memory.search import Query
 from memory.workspace_memory import Memory
 from models.messages import Role
@@ -73,7 +74,7 @@ def build(memory: Memory) -> dict[str, Any]:
 
 def first(memory: Memory, question: str) -> dict[str, Any]:
     """One question: who started the process measures the time."""
-    return {"total": memory.search.query(Query(text=question)).total}
+    return {"total": memory.search.query(Query(text=question)).total, "cpu_s": time.process_time()}
 
 
 def ask(memory: Memory, questions: Path) -> dict[str, Any]:
@@ -109,7 +110,8 @@ def insert(memory: Memory, count: int) -> dict[str, Any]:
     talk = memory.cold.new_conversation().seq
     memory.cold.append_many([_draft(talk, f"imported {strange()} {number}") for number in range(5 * count)])
     importing = time.perf_counter() - began
-    memory.cold.delete_conversation(talk)
+    oldest = memory.cold.terms(0, 1)[0].entry
+    memory.cold.write(lambda db: note_change(db, "change", [oldest]))  # its old row leaves: all is written anew
     merging = threading.Thread(target=memory.search.update)
     merging.start()
     meanwhile: list[float] = []
@@ -127,12 +129,11 @@ def insert(memory: Memory, count: int) -> dict[str, Any]:
 
 
 def listen(memory: Memory) -> dict[str, Any]:
-    """Looks for the word of each line that comes in; until there is none."""
+    """Looks for the word of each line that comes in, until an empty one."""
     memory.search.query(Query(text="tea"))
     print("ready", flush=True)
-    for line in sys.stdin:
-        found = memory.search.query(Query(text=line.strip())).total
-        print(found, flush=True)
+    while line := sys.stdin.readline().strip():
+        print(memory.search.query(Query(text=line)).total, flush=True)
     return {}
 
 
@@ -163,9 +164,9 @@ def _draft(talk: int, text: str) -> Draft:
     return Draft(conversation=talk, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=as_given(text), time=now)
 
 
-def at(times: list[float], share: float) -> float:
+def at(times: list[float], share: float, digits: int = 1) -> float:
     """The figure that so large a share of them is below."""
-    return round(sorted(times)[int(len(times) * share)], 1)
+    return round(sorted(times)[int(len(times) * share)], digits)
 
 
 def main(task: str, root: str, *more: str) -> None:
