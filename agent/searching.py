@@ -27,6 +27,19 @@ class BatchLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     k: int | None = None
     page: int | None = None
     explain: bool | None = None
+    type: str | list[str] | None = None
+    concept: str | list[str] | None = None
+    file: str | list[str] | None = None
+    entity: str | list[str] | None = None
+    around: str | None = None
+    before: int | None = None
+    after: int | None = None
+    recent: bool | None = None
+    exact: bool | None = None
+    newest: bool | None = None
+
+
+_SEVERAL = {"kind": "kinds", "type": "types", "concept": "concepts", "file": "files", "entity": "entities"}
 
 
 def asked(text: str, options: Mapping[str, Any]) -> Query:
@@ -55,7 +68,8 @@ def _query(line: bytes, options: Mapping[str, Any]) -> Query:
     text = given.pop("query")
     if "k" in given:
         given["limit"] = given.pop("k")
-    if "kind" in given:
-        kind = given.pop("kind")
-        given["kinds"] = [kind] if isinstance(kind, str) else kind
+    for one, several in _SEVERAL.items():
+        if one in given:
+            said = given.pop(one)
+            given[several] = [said] if isinstance(said, str) else said
     return asked(text, {**options, **given})

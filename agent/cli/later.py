@@ -10,7 +10,6 @@ from foundation.errors import Misuse
 LATER: dict[str, frozenset[str]] = {
     "palimpsest": frozenset({"forget"}),
     "palimpsest memory": frozenset({"log", "diff", "restore"}),
-    "palimpsest search": frozenset({"--around", "--type", "--concept", "--file", "--entity"}),
 }
 """A command → the words below it (commands and options) that are still to come. Strike out what has come."""
 

@@ -10,28 +10,47 @@ import click
 from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import current
-from foundation.clock import iso
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # the index is loaded when it is asked
-    from memory.search import Hit, Results
+    from memory.search import Query, Results
+    from memory.workspace_memory import Memory
+
+_KINDS = (
+    "message, tool_call, tool_result, summary, observation, page, memory (a note), knowledge (a file that was added), "
+    "prompt (what you said), or conversation: then conversations are found, each by its best passage."
+)
 
 
 @click.command(cls=Leaf)
 @click.argument("query", required=False)
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    help="message, tool_call, tool_result, summary, page, memory (a note) or knowledge (a file that was added).",
-)
+@click.option("--kind", "kinds", multiple=True, help=_KINDS)
 @click.option("--role", help="user, assistant, system or tool.")
 @click.option("--speaker", help="Who said it.")
 @click.option("--since", metavar="DATE", help="From this day on: 2026-03-01, 30d, yesterday.")
 @click.option("--until", metavar="DATE", help="Up to this day, which is included.")
+@click.option(
+    "--around",
+    metavar="D|ID",
+    help="What was said around a moment, around a hit (its id), or around the `best` hit of QUERY, oldest first.",
+)
+@click.option("--before", type=int, default=5, show_default=True, metavar="N", help="With --around: how many before.")
+@click.option("--after", type=int, default=5, show_default=True, metavar="N", help="With --around: how many after.")
+@click.option("--recent", is_flag=True, help="The latest of the latest conversations; with QUERY, within those.")
+@click.option("--type", "types", multiple=True, help="decision, bugfix, feature, refactor, discovery, change.")
+@click.option("--concept", "concepts", multiple=True, help="gotcha, pattern, trade-off, how-it-works and so on.")
+@click.option("--file", "files", multiple=True, help="What names a file: its path, or the end of it.")
+@click.option(
+    "--entity",
+    "entities",
+    multiple=True,
+    help="What names a flight, date, money, person, place, url, file or version: the kind, the thing, or kind:thing.",
+)
 @click.option("--conversation", metavar="ID", help="Within one conversation: its id or title.")
 @click.option("--label", help="Within what carries this label, or was archived under it.")
 @click.option("--trust", help="exact, verified or approximate.")
+@click.option("--exact", is_flag=True, help="Each word must stand in the passage itself.")
+@click.option("--newest", is_flag=True, help="The newest first, not the best.")
 @click.option("--threshold", type=float, default=0.0, show_default=True, help="The least score, from 0 to 1.")
 @click.option("-k", "limit", type=int, default=10, show_default=True, help="How many hits.")
 @click.option("--page", type=int, default=1, show_default=True, help="Which page of the hits.")
@@ -42,8 +61,9 @@ if TYPE_CHECKING:  # the index is loaded when it is asked
 def command(query: str | None, batch: str | None, **options: Any) -> None:
     """Search everything remembered: conversations, notes and archived pages.
 
-    Without QUERY it lists what the filters leave, newest first. With --batch a result is printed for each line, in
-    order; a line that cannot be answered gives an error object in its place.
+    In QUERY "a phrase" in quotes must stand as it is, and -word leaves out what says it; put -- before a QUERY that
+    begins with a dash. Without QUERY it lists what the filters leave, newest first. With --batch a result is printed
+    for each line, in order; a line that cannot be answered gives an error object in its place.
     """
     from agent.searching import answer_lines, asked
 
@@ -58,17 +78,33 @@ def command(query: str | None, batch: str | None, **options: Any) -> None:
         return
     if not query and not any(value for name, value in options.items() if name in FILTERS):
         raise Misuse("Nothing to search for", "Name words to look for, or a filter.", 'palimpsest search "the boiler"')
+    wanted = asked(query or "", options)
     with invocation.memory(recovering=True) as memory:
-        results = memory.search.query(asked(query or "", options))
+        results = _found(memory, wanted)
     if invocation.json:
         from memory.search import to_json
 
         output.json_object(to_json(results))
         return
-    _print(results)
+    from agent.cli.search_shown import show
+
+    show(results, wanted)
 
 
-FILTERS = frozenset({"kinds", "role", "speaker", "since", "until", "conversation", "label", "trust"})
+FILTERS = frozenset({
+    "kinds", "role", "speaker", "since", "until", "conversation", "label", "trust", "types", "concepts", "files",
+    "entities", "around", "recent",
+})  # fmt: skip
+
+
+def _found(memory: Memory, query: Query) -> Results:
+    """A large index that is being built is waited for: this process asks once."""
+    results = memory.search.query(query)
+    if not results.partial:
+        return results
+    with output.Progress("entries indexed") as progress:
+        memory.search.update(progress)
+    return memory.search.query(query)
 
 
 def _lines(batch: str) -> list[bytes]:
@@ -80,24 +116,3 @@ def _lines(batch: str) -> list[bytes]:
     if not path.is_file():
         raise Misuse("No such file", f"There is no file {path}.")
     return path.read_bytes().splitlines()
-
-
-def _print(results: Results) -> None:
-    if not results.hits:
-        output.say(f"Nothing is remembered about “{results.query}”.")
-        return
-    for hit in results.hits:
-        output.line(f"{hit.id}  {_about(hit)}")
-        output.line("    " + " ".join(hit.snippet.split()))
-        for name, value in hit.parts.items():
-            output.line(f"      {name} {value:g}")
-    more = f"; --page {results.next} shows more" if results.next else ""
-    output.say(f"{len(results.hits)} of {results.total:,} in {results.took_ms:.0f} ms{more}.")
-
-
-def _about(hit: Hit) -> str:
-    from agent.browsing import who_said
-
-    when = iso(hit.time)[:10] if hit.time else ""
-    parts = (hit.citation.title, who_said(hit), when, hit.trust.value, f"{hit.score:.2f}")
-    return " · ".join(part for part in parts if part)

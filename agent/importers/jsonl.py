@@ -24,7 +24,7 @@ ROLES = {
     "function": Role.TOOL,
     **{role.value: role for role in Role},
 }
-BRANCH_KINDS = frozenset({EntryKind.MESSAGE, EntryKind.TOOL_CALL, EntryKind.TOOL_RESULT})
+BRANCH_KINDS = frozenset({EntryKind.MESSAGE, EntryKind.TOOL_CALL, EntryKind.TOOL_RESULT, EntryKind.OBSERVATION})
 
 
 MOST_NESTED = 100

@@ -14,7 +14,7 @@ from memory.hot import HotMemory, Note
 from memory.search.asking.anchors import anchor, moment_of
 from memory.search.asking.filters import entries_allowed, entries_lending, notes_allowed
 from memory.search.asking.query import BEST, Query, Results
-from memory.search.asking.timeline import beside, best_of, near, timeline
+from memory.search.asking.timeline import beside, best_of, by_conversation, near, timeline
 from memory.search.note_documents import NoteDocuments
 from memory.search.postings.index import Building, Index
 from memory.search.postings.keeping import Progress
@@ -48,8 +48,11 @@ class Engine:
         if query.around is not None:
             return self._around(query, query.around)
         began = perf_counter()
-        findings, notes = self._findings(query, take_apart(query.wording.question))
+        question = take_apart(query.wording.question)
+        findings, notes = self._findings(query, question)
         hits, more = Reader(self._cold, self._passage, query, notes, findings).page()
+        if query.latest and not question.terms:
+            hits = by_conversation(hits)
         read_to_the_end = query.wording.reads and not more
         total = (query.page - 1) * query.limit + len(hits) if read_to_the_end else len(findings)
         return Results(

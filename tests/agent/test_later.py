@@ -11,8 +11,6 @@ from tests.agent.conftest import Run
         ("forget", "x"),
         ("forgte",),
         ("memory", "log"),
-        ("search", "x", "--around", "yesterday"),
-        ("search", "--entity=Ann", "x"),
         ("export", "--to", "chunks"),
         ("import", "x.jsonl", "--from", "chunks"),
     ],

@@ -25,6 +25,8 @@ _Mask = Callable[[Documents, Column], Column]
 _LABELLED_CONVERSATIONS = """SELECT conversation FROM labels WHERE label = ?1
     UNION SELECT seq FROM conversations WHERE kind IN ('archive', 'knowledge') AND title = ?2"""
 _KNOWN = "SELECT conversation FROM knowledge WHERE replaced_ms IS NULL"
+_LATEST = """SELECT seq FROM conversations WHERE kind = 'chat' AND leaf IS NOT NULL
+    ORDER BY updated_ms DESC, seq DESC LIMIT ?"""
 _LABELLED_ENTRIES = """SELECT DISTINCT s.entry FROM archives a JOIN archive_pages h ON h.archive = a.seq
     JOIN spans s ON s.page = h.page JOIN entries e ON e.seq = s.entry
     WHERE (a.label = ?1 OR a.seq IN (SELECT archive FROM archive_tags WHERE tag = ?1))
@@ -58,6 +60,8 @@ def entries_allowed(query: Query, cold: ColdStore, find: Callable[[str], Posting
         masks.append(_labelled(cold, query.label))
     if query.among is not None:
         masks.append(_in("conversation", sorted(query.among)))
+    if query.latest:
+        masks.append(_in("conversation", latest_conversations(cold, query.latest)))
     if query.around is not None and not query.kinds:
         masks.append(lambda documents, some: documents["kind"][some] != documents.code(EntryKind.PAGE.value))
     masks.extend(_of_words(query, find))
@@ -84,7 +88,7 @@ def note_allowed(query: Query, note: Note) -> bool:
     """Whether the query lets a note through. A note has no role, speaker or label."""
     if (query.kinds and NOTE not in query.kinds) or query.role or query.speaker or query.label:
         return False
-    if query.among is not None:
+    if query.among is not None or query.latest:
         return False
     if query.conversation and note.conversation != query.conversation:
         return False
@@ -182,6 +186,11 @@ def _labelled(cold: ColdStore, label: str) -> _Mask:
     conversations, entries = cold.read(read)
     by_conversation, by_entry = _in("conversation", conversations), _in("entry", entries)
     return lambda documents, some: by_conversation(documents, some) | by_entry(documents, some)
+
+
+def latest_conversations(cold: ColdStore, most: int) -> list[int]:
+    """The seqs of the conversations that were gone on with last, the last first."""
+    return [row[0] for row in cold.read(lambda db: fetch(db, _LATEST, (most,)))]
 
 
 def _conversations(cold: ColdStore, ref: str) -> list[int]:

@@ -45,8 +45,10 @@ class Query(Struct, frozen=True, kw_only=True):
     `types`, `concepts`, `files` and `entities` are what entries are marked with: one of each that is given must stand.
     `exact`: each word of the text must stand in the passage itself. `newest`: in order of time, not of relevance.
     `around` lists what was said around a moment, around what has that id, or around the best hit (BEST), oldest first,
-    so many `before` and `after` it. `without` names signals of the ranking that are not to be used. In the text quotes
-    and dashes are signs (asking/wording.py); `as_it_stands`: they are not.
+    so many `before` and `after` it. `latest`: only within so many conversations, those that were gone on with last, and
+    where nothing is looked for, one conversation after the other, each in order of time. `without` names signals of the
+    ranking that are not to be used. In the text quotes and dashes are signs (asking/wording.py); `as_it_stands`: they
+    are not.
     Tool calls and summaries are found only where `kinds` names them: what a summary stands for is found itself. What
     `offline` answered only quotes, and is found only where `speaker` or `kinds` is given.
     """
@@ -77,6 +79,7 @@ class Query(Struct, frozen=True, kw_only=True):
     around: datetime | str | None = None
     before: int = 5
     after: int = 5
+    latest: int = 0
     without: frozenset[str] = frozenset()
     as_it_stands: bool = False
 

@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memory.search.asking.query import Query
+from memory.search.asking.query import Hit, Query
 from memory.search.postings.growing import Column
 from memory.search.ranking.finding import Newest, Source
 
@@ -81,3 +81,11 @@ def _place(times: Column, places: Column, keys: Column, anchor: Anchor) -> int:
             return int(found[0])
         return int(np.count_nonzero((times < anchor.ms) | ((times == anchor.ms) & (keys < anchor.key))))
     return int(np.count_nonzero(times < anchor.ms))
+
+
+def by_conversation(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """What comes newest first, a conversation after the other, each in order of time."""
+    found: dict[str, list[Hit]] = {}
+    for hit in hits:
+        found.setdefault(hit.conversation, []).insert(0, hit)
+    return tuple(hit for its in found.values() for hit in its)

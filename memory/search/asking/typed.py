@@ -12,6 +12,8 @@ from memory.search.dates.dates import moment
 from models.messages import Role
 
 _MOST_AT_ONCE = 1000
+LATEST = 3
+"""Conversations that `recent` is about."""
 _MOST_BESIDE = 200
 _DATE = re.compile(r"\d{4}-\d{1,2}\b")  # meant as one
 
@@ -41,17 +43,22 @@ def parse_query(
     around: str | None = None,
     before: int = 5,
     after: int = 5,
+    recent: bool = False,
 ) -> Query:
     """A query from words as they are typed: dates as `2026-03-01`, `30d`, `yesterday`. `around` is a moment, the id of
-    what was found, or `best`. Raises Misuse."""
+    what was found, or `best`. `recent`: within the latest conversations; without words, about `limit` entries of them
+    together. Raises Misuse."""
     now = clock.now()
+    limit = _within("-k", limit, _MOST_AT_ONCE)
+    each = -(-limit // LATEST) if recent and not text.strip() else 0
     several = tuple(_one_of("--kind", kind, (*KINDS, CONVERSATION)) for kind in kinds)
     return Query(
         text=text,
-        limit=_within("-k", limit, _MOST_AT_ONCE),
+        limit=each * LATEST or limit,
+        latest=LATEST if recent else 0,
         page=_within("--page", page, _MOST_AT_ONCE),
         kinds=_kinds(several),
-        each=int(CONVERSATION in several),
+        each=each or int(CONVERSATION in several),
         role=_one_of("--role", role, [role.value for role in Role]) if role else "",
         speaker=speaker or "",
         since=moment(since, now) if since else None,

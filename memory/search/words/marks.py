@@ -6,6 +6,7 @@ from typing import Any, cast
 from memory.search.words.entities.rules import entities
 from memory.search.words.marking import CONCEPT, FILE, TYPE, mark, path_ends
 
+_TOLD = ("type", "concepts", "files")
 _MOST_TOLD = 64  # concepts or files of one entry
 _NOBODY = frozenset({"user", "assistant", "tool", "system", "offline"})
 
@@ -21,7 +22,11 @@ def marks(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -
 
 
 def _of_meta(meta: Mapping[str, Any]) -> Iterator[str]:
-    """Meta comes from imports as well: what is no text there is passed over."""
+    """Meta comes from imports as well: what is no text there is passed over. An imported line's own words for these
+    stand one deeper, under `imported`."""
+    imported = meta.get("imported")
+    if isinstance(imported, Mapping):
+        yield from _of_meta({name: cast("Mapping[str, Any]", imported).get(name) for name in _TOLD})
     if isinstance(said := meta.get("type"), str) and said.strip():
         yield mark(TYPE, said)
     for concept in _texts(meta.get("concepts")):

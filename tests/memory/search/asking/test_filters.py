@@ -60,8 +60,10 @@ def test_by_type_concept_and_file(talk: Talk) -> None:
 )
 def test_by_entity(talk: Talk, said: str, found: str) -> None:
     for text in (
-        "My flight BA249 leaves at nine.", "The boiler cost $1,200.", "See you on 2026-03-05.", "Dr. Anna Smith called.",
-        "我下周去北京。", "Read https://docs.python.org/3/ first.", "It needs Python 3.12.", "Look at src/a.py.", "Nothing.",
+        "My flight BA249 leaves at nine.", "The boiler cost $1,200.", "See you on 2026-03-05.",
+        "Dr. Anna Smith called.",
+        "我下周去北京。", "Read https://docs.python.org/3/ first.",
+        "It needs Python 3.12.", "Look at src/a.py.", "Nothing.",
     ):  # fmt: skip
         talk.say(text)
     assert talk.found(entities=(said,)) == [found]
