@@ -24,6 +24,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from benchmarks.corpora import Corpus, NotThis, read_corpus
@@ -55,9 +56,12 @@ def asked(stores: Sequence[Opened], name: str, *, without: frozenset[str], whole
 
 def ours(corpus: Corpus, given: argparse.Namespace) -> Iterator[Line]:
     """Lines of our own search: as it is, and with signals off."""
-    embedder = open_for_run(given.embedder, given.cache, given.peer_model) if given.embedder else None
     name = f"ours, {given.embedder}" if given.embedder else "ours, no model"
-    with opened(corpus, whole=given.whole, embedder=embedder, progress=tell) as stores:
+    with ExitStack() as stack:
+        embedder = None
+        if given.embedder:
+            embedder = stack.enter_context(closing(open_for_run(given.embedder, given.cache, given.peer_model)))
+        stores = stack.enter_context(opened(corpus, whole=given.whole, embedder=embedder, progress=tell))
         off = frozenset(given.without)
         answers = asked(stores, name, without=off, whole=not given.quick)
         yield from lines(name, answers, given.by)

@@ -1,11 +1,11 @@
-"""A year of one real person's chats with strangers, and questions that she might ask of them later.
+"""Months of a real person's chats with strangers, and questions that they might ask of them later.
 
 The chats are the BYU PCC lab's chit-chat dataset (MIT; Myers, Etchart and Fulda 2020), dataset.json of the package
 chitchat-dataset: an object of chats, each `messages`, a list of turns that are lists of `{text, timestamp, sender}`.
 The questions are this project's own (chitchat_questions.json), written from the chats alone, before any ranking had
 seen them: for weighing signals that were found elsewhere, so no signal may be made for them.
 
-Her chats in which two people spoke are one store, a chat a conversation; a message is a turn, in bursts as people type.
+A person's chats in which two spoke are one store, a chat a conversation; a message is a turn, in bursts as people type.
 """
 
 import json
@@ -34,21 +34,27 @@ def is_chitchat(found: Any) -> bool:
 
 
 def chitchat(chats: dict[str, Any], path: Path, questions: Path = QUESTIONS) -> Corpus:
-    """One store. Raises NotThis where the file has not the chats that the questions are of."""
-    asked = json.loads(questions.read_text("utf-8"))
-    turns: list[Turn] = []
+    """A store a person. Raises NotThis where the file has not the chats that the questions are of."""
+    people = json.loads(questions.read_text("utf-8"))["people"]
     try:
-        for name, chat in chats.items():
-            said = [message for burst in chat["messages"] for message in burst]
-            speakers = {message["sender"] for message in said}
-            if asked["person"] in speakers and len(speakers) > 1:
-                turns.extend(_turns(name[:_SHORT], said, {asked["person"]: asked["name"]}))
+        stores = tuple(_store(chats, each) for each in people)
     except (KeyError, TypeError) as error:
         raise NotThis(f"{path} looks like the chit-chat dataset, but a chat cannot be read: {error!r}.") from error
-    known = {turn.id for turn in turns}
-    if not known.issuperset(each for question in asked["questions"] for each in question["evidence"]):
-        raise NotThis(f"{path} lacks the chats that {questions.name} asks about.")
-    store = Store(
+    for store in stores:
+        known = {turn.id for turn in store.turns}
+        if not known.issuperset(each for asked in store.questions for each in asked.evidence):
+            raise NotThis(f"{path} lacks the chats that {questions.name} asks about.")
+    return Corpus(name="chit-chat", stores=stores, categories=CATEGORIES)
+
+
+def _store(chats: dict[str, Any], asked: dict[str, Any]) -> Store:
+    person, turns = asked["person"], list[Turn]()
+    for name, chat in chats.items():
+        said = [message for burst in chat["messages"] for message in burst]
+        speakers = {message["sender"] for message in said}
+        if person in speakers and len(speakers) > 1:
+            turns.extend(_turns(name[:_SHORT], said, {person: asked["name"]}))
+    return Store(
         name=asked["name"],
         turns=tuple(sorted(turns, key=lambda turn: turn.time)),
         questions=tuple(
@@ -56,7 +62,6 @@ def chitchat(chats: dict[str, Any], path: Path, questions: Path = QUESTIONS) -> 
             for each in asked["questions"]
         ),
     )
-    return Corpus(name="chit-chat", stores=(store,), categories=CATEGORIES)
 
 
 def _turns(chat: str, said: list[dict[str, Any]], names: dict[str, str]) -> list[Turn]:

@@ -161,9 +161,13 @@ def chats(**said: list[tuple[str, str]]) -> dict[str, object]:
 
 
 ASKED = {
-    "person": "u1",
-    "name": "Mia",
-    "questions": [{"question": "Where did I row?", "category": "mine", "evidence": ["abcdefgh:0"]}],
+    "people": [
+        {
+            "person": "u1",
+            "name": "Mia",
+            "questions": [{"question": "Where did I row?", "category": "mine", "evidence": ["abcdefgh:0"]}],
+        }
+    ]
 }
 
 
