@@ -11,7 +11,6 @@ from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.memory.search.talk import Talk
 
-
 _DECISION = ["We chose the heat pump over the boiler, see plans/house.md."]
 
 

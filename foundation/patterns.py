@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Iterator
 
-from context.pattern_cost import most_steps
+from foundation.pattern_cost import most_steps
 
 LONGEST_PATTERN = 500
 LONGEST_TEXT = 4_000  # characters of a message that patterns look at
