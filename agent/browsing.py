@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
+from agent.cited import citation
 from agent.pictures import is_picture
 from agent.recalling import NO_TEXT, Recalled, by_reference, recall_picture
 from foundation.trust import Trust
@@ -55,7 +56,8 @@ class Look(Struct, frozen=True, kw_only=True):
     """What one look gave. `next` is the number of the next look, where there is more; `wrong` says what failed.
 
     `damaged` tells of damaged pages, a sentence each; each is told once. `reading` is there while the index is being
-    built and what was found may be a part: the share of it that stands, from 0 to 1.
+    built and what was found may be a part: the share of it that stands, from 0 to 1. `anchor` is the id of the row that
+    the others stand around, where that was asked for.
     """
 
     rows: tuple[Row, ...] = ()
@@ -65,6 +67,7 @@ class Look(Struct, frozen=True, kw_only=True):
     wrong: str = ""
     damaged: tuple[str, ...] = ()
     reading: float | None = None
+    anchor: str = ""
 
 
 class PagePicture(Struct, frozen=True):
@@ -87,7 +90,7 @@ def look(memory: "Memory", text: str, number: int = 1) -> Look:
             found = _in_file(text)
             if found == ():
                 return Look(wrong=NO_TEXT)
-            found = found or by_reference(memory, text)
+            found = found or by_reference(memory, citation(text) or text)
         else:
             found = ()
         if found:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from agent.browsing import ROWS, Look, Row, of_hit, of_passage
+from agent.cited import citation
 from agent.recalling import by_reference
 from agent.search_words import Wording, query_of, worded
 from agent.whereabouts import TALK
@@ -24,7 +25,6 @@ BESIDE: Final = 300  # characters of the passage itself, before its snippet and 
 LIKE: Final = 5  # passages that say the same, named one by one
 
 _REFERENCE = re.compile(r"(?:e|pg|m)_\w+\Z")
-_CITATION = re.compile(r"\[[^\[\]]*?(?:· )?((?:e|pg|m)_\w+|\S+#L\d+-L\d+)\]\Z")
 
 
 class Unreadable(PalimpsestError):
@@ -81,7 +81,8 @@ def seek(memory: "Memory", typed: str, number: int = 1, *, explain: bool = False
     damaged = tuple(memory.vault.troubles())
     reading = _share_read(memory) if results.partial else None
     return Look(
-        rows=rows, total=results.total, next=results.next, took_ms=results.took_ms, damaged=damaged, reading=reading
+        rows=rows, total=results.total, next=results.next, took_ms=results.took_ms, damaged=damaged, reading=reading,
+        anchor=results.anchor,
     )  # fmt: skip
 
 
@@ -158,12 +159,9 @@ def values_of(name: str) -> str:
 
 def _named(memory: "Memory", text: str) -> tuple[Row, ...]:
     """What an id of ours names, or a citation as it stands in a prompt."""
-    cited = _CITATION.match(text)
-    name = cited[1] if cited else text
-    if not (cited or _REFERENCE.match(text)):
-        return ()
+    name = citation(text) or (text if _REFERENCE.match(text) else "")
     try:
-        return tuple(of_passage(found) for found in by_reference(memory, name))
+        return tuple(of_passage(found) for found in by_reference(memory, name)) if name else ()
     except NotFound:  # being typed, or only looking like one
         return ()
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.browsing import look
+from agent.seeking import around, seek
 from foundation.paths import Workspace
 from memory.archive.packs.pack import Pack
 from memory.workspace_memory import Memory
@@ -33,6 +34,15 @@ def test_a_list_of_what_is_remembered_says_which_pages_are_damaged(damaged: Memo
     assert len(found.rows) >= 2
     assert len(found.damaged) == 1
     assert "is damaged" in found.damaged[0]
+    damaged.close()
+
+
+def test_a_search_finds_what_is_sound_and_names_what_is_lost_beside_it(damaged: Memory) -> None:
+    found = seek(damaged, "tells of the boiler")
+    assert found.rows
+    assert len(found.damaged) == 1
+    (second,) = [row for row in found.rows if row.snippet.startswith("Entry 2")]
+    assert [turn.text.startswith("[lost: Page pg_") for turn in around(damaged, second).before] == [True, True]
     damaged.close()
 
 

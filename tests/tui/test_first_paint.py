@@ -20,6 +20,9 @@ FORBIDDEN = (
     "PIL",
     "textual_image",
     "apsw",
+    "agent.seeking",
+    "tui.screens.recall.browser",
+    "tui.screens.search.screen",
 )
 PROGRAM = """
 import asyncio, json, sys

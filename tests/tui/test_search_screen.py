@@ -308,6 +308,7 @@ async def test_what_is_alike_and_what_is_superseded_is_shown_as_such(
         assert "superseded · House · 2026-03-14 · exact" in seen(chat)
         assert "+2 alike" in seen(chat)
         assert "2 more say the same" in seen(chat)
+        assert "The same is said in" in seen(chat)
         assert f"House · Ann · 2026-03-14 · {twin.id}" in seen(chat)
         assert "and 1 more" in seen(chat)
 
@@ -414,6 +415,13 @@ async def test_the_passage_stands_in_view_however_long_what_was_said_before_it(
         assert "Ann:" in seen(chat)
         await chat.press("ctrl+up", "ctrl+up")
         await chat.until(lambda: "answer to it" in seen(chat))
+
+
+async def test_of_a_long_passage_the_words_that_were_asked_for_stand_in_view(open_chat: Any, session: Session) -> None:
+    talk(session.memory, "Nothing of note so far. " * 30 + "The zeppelin lands at noon.")
+    async with searching(open_chat, session, "zeppelin") as chat:
+        await chat.until(lambda: chat.app.screen._row.key in chat.app.screen._near)
+        await chat.until(lambda: seen(chat).count("zeppelin lands at noon") == 2)
 
 
 # Going there

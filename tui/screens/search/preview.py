@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from rich.cells import cell_len
+from rich.console import Console
 from rich.text import Text
 from textual.dom import DOMNode
 
@@ -12,10 +14,15 @@ from tui.host import ink
 from tui.screens.recall.rows import one_line, when
 from tui.screens.search.marking import TAB, Spans, marked
 from tui.screens.search.rows import TONES, likelihood
+from tui.widgets.status import clipped
 
 if TYPE_CHECKING:  # loaded when memory is searched
     from agent.browsing import Row
     from agent.seeking import Around, Turn
+
+
+MARKED: Final = "underline"
+SAID: Final = 100  # cells of what a newer passage says
 
 
 class Preview(NamedTuple):
@@ -31,15 +38,20 @@ NO_PREVIEW: Final = Preview(Text(), Text(), Text(), Text())
 
 
 def preview(row: "Row", node: DOMNode, spans: Spans, near: "Around | None", *, explain: bool = False) -> Preview:
-    """`near` is None while what stands around the passage is being read."""
-    about = _about(row, near, node)
-    if explain:
-        _parts(about, row, ink(node, "muted"))
+    """`near` is None while what stands around the passage is being read. `explain`: the parts of the score first."""
     muted = ink(node, "muted")
-    before, after = (_turns(turns, muted) for turns in ((near.before, near.after) if near else ((), ())))
-    if before.plain:
-        before.append("\n")
-    return Preview(about, before, _passage(row, node, spans, near), after)
+    before = _parts(row, muted) if explain else Text()
+    after = Text()
+    if near:
+        before.append_text(_turns(near.before, muted)).append("\n\n" if near.before else "")
+        after.append_text(_turns(near.after, muted)).append_text(_twins(row, near, muted))
+    return Preview(_about(row, near, node), before, _passage(row, node, spans, near), after)
+
+
+def lines_to_mark(passage: Text, width: int) -> int:
+    """Lines of this width before the one with the first marked word."""
+    first = min((span.start for span in passage.spans if MARKED in str(span.style)), default=0)
+    return len(passage[:first].wrap(Console(), max(width, 1))) - 1 if first else 0
 
 
 def _about(row: "Row", near: "Around | None", node: DOMNode) -> Text:
@@ -47,7 +59,11 @@ def _about(row: "Row", near: "Around | None", node: DOMNode) -> Text:
     text.append(row.trust.value, ink(node, TONES[row.trust]))
     told = [f"{likelihood(row.score)} likely" if row.score > 0 else "", row.kind.replace("_", " "), when(row)]
     text.append("".join(f" · {part}" for part in told if part), ink(node, "muted"))
-    _twins(text, row, near, node)
+    if row.superseded_by:
+        text.append(f"\n{_newer(row, near.newer if near else None)}", ink(node, "warning-ink"))
+    if row.like:
+        count = len(row.like)
+        text.append(f"\n{count} more sa{'ys' if count == 1 else 'y'} the same", ink(node, "muted"))
     return text
 
 
@@ -58,50 +74,44 @@ def _passage(row: "Row", node: DOMNode, spans: Spans, near: "Around | None") -> 
     shown = Text()
     if near and near.lead:
         shown.append(f"… {_plain(near.lead)}" if row.span[0] > len(near.lead) else _plain(near.lead), muted)
-    shown.append_text(marked(row.snippet, spans, f"bold underline {accent}".strip()))
+    shown.append_text(marked(row.snippet, spans, f"bold {MARKED} {accent}".strip()))
     if near and near.rest:
         shown.append(f"{_plain(near.rest)} …", muted)
     return Text().append_text(text).append_text(shown)
 
 
-def _twins(text: Text, row: "Row", near: "Around | None", node: DOMNode) -> None:
-    """What says otherwise since, and what says the same."""
-    if row.superseded_by:
-        newer = near.newer if near else None
-        told = f"superseded{_since(newer)} by {row.superseded_by}"
-        text.append(f"\n{visible(told)}", ink(node, "warning-ink"))
-        if newer:
-            text.append(f": {one_line(newer.text)}", ink(node, "warning-ink"))
-    if row.like:
-        count = len(row.like)
-        text.append(f"\n{count} more sa{'ys' if count == 1 else 'y'} the same", ink(node, "muted"))
-        for turn in near.like if near else ():
-            text.append(f"\n  {_named(turn)}", ink(node, "muted"))
-        if near and count > len(near.like):
-            text.append(f"\n  and {count - len(near.like)} more", ink(node, "muted"))
+def _newer(row: "Row", newer: "Turn | None") -> str:
+    """What says otherwise since."""
+    on = f" on {iso(newer.time)[:10]}" if newer and newer.time else ""
+    words = f": {clipped(one_line(newer.text), SAID)}" if newer else ""
+    return f"superseded{on} by {visible(row.superseded_by)}{words}"
 
 
-def _parts(text: Text, row: "Row", muted: str) -> None:
+def _twins(row: "Row", near: "Around", muted: str) -> Text:
+    """What says the same, one by one."""
+    lines = [f"  {_named(turn)}" for turn in near.like]
+    if lines and (more := len(row.like) - len(lines)) > 0:
+        lines.append(f"  and {more} more")
+    return Text("\n\nThe same is said in\n" + "\n".join(lines) if lines else "", muted)
+
+
+def _parts(row: "Row", muted: str) -> Text:
     """What the score is made of, the most first."""
     if not row.parts:
-        text.append("\nits score has no parts: nothing was asked" if not row.score else "", muted)
-        return
-    width = max(map(len, row.parts))
-    for name, value in sorted(row.parts.items(), key=lambda part: -abs(part[1])):
-        text.append(f"\n  {visible(name).ljust(width)}  {value:8.3f}", muted)
+        return Text("its score has no parts: nothing was asked\n\n" if not row.score else "", muted)
+    width = max(map(cell_len, map(visible, row.parts)))
+    parts = [(visible(name), value) for name, value in sorted(row.parts.items(), key=lambda part: -abs(part[1]))]
+    lines = [f"{name}{' ' * (width - cell_len(name))}  {value:8.3f}" for name, value in parts]
+    return Text("\n".join(lines) + "\n\n", muted)
 
 
 def _turns(turns: "Sequence[Turn]", muted: str) -> Text:
-    return Text("\n".join(f"\n{one_line(turn.who)}: {one_line(turn.text)}" for turn in turns), muted)
+    return Text("\n\n".join(f"{one_line(turn.who)}: {one_line(turn.text)}" for turn in turns), muted)
 
 
 def _named(turn: "Turn") -> str:
     parts = (one_line(turn.title), one_line(turn.who), iso(turn.time)[:10] if turn.time else "", turn.id)
     return " · ".join(part for part in parts if part)
-
-
-def _since(newer: "Turn | None") -> str:
-    return f" on {iso(newer.time)[:10]}" if newer and newer.time else ""
 
 
 def _plain(text: str) -> str:

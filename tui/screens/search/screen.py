@@ -22,7 +22,7 @@ from tui.defects import in_thread
 from tui.host import host
 from tui.screens.search.chosen import Chosen, Place
 from tui.screens.search.marking import Spans, spans_of
-from tui.screens.search.preview import NO_PREVIEW, preview
+from tui.screens.search.preview import NO_PREVIEW, lines_to_mark, preview
 from tui.screens.search.rows import row_text
 from tui.widgets.field import Field
 
@@ -187,14 +187,15 @@ class SearchScreen(ModalScreen[Chosen | None]):
         if found.wrong:
             self._tell("")
             return
-        chosen = self._row.key if (again or self._keeps) and self._row else ""
+        moved = bool(self.query_one(OptionList).highlighted)  # the best is best again until a person chooses
+        chosen = self._row.key if (again or self._keeps) and moved and self._row else ""
         self._keeps = False
         self._rows, self._spans = [], []
         self.query_one(OptionList).clear_options()
         self._take(found)
         self._tell(_figures(found))
         self._tell_nothing(reading=found.reading is not None)
-        at = next((n for n, row in enumerate(self._rows) if row.key == chosen), 0)
+        at = next((n for n, row in enumerate(self._rows) if row.key == chosen or row.id == found.anchor), 0)
         self._choose(at if self._rows else None)
         if self._entered_early and self._rows:
             self._go()
@@ -298,10 +299,13 @@ class SearchScreen(ModalScreen[Chosen | None]):
         self.call_after_refresh(self._bring_passage)
 
     def _bring_passage(self) -> None:
-        """The passage into view, a line of what was said before it above."""
-        if self._stands:
-            top = self.query_one("#search-passage").virtual_region.y
-            self.query_one("#search-around", VerticalScroll).scroll_to(y=max(top - 1, 0), animate=False)
+        """The passage into view, and the first of its words that were asked for; or what its score is made of."""
+        if not self._stands:
+            return
+        around, passage = self.query_one("#search-around", VerticalScroll), self.query_one("#search-passage", Static)
+        down = lines_to_mark(passage.content, passage.size.width) if isinstance(passage.content, Text) else 0
+        top = passage.virtual_region.y + max(down + 1 - around.size.height, 0)
+        around.scroll_to(y=0 if self._explain else top, animate=False)
 
     # Keys
 
