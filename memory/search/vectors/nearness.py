@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.search.postings.growing import Column
-from memory.search.vectors.scan import cosines, quantised
+from memory.search.vectors.scan import inverse_lengths, quantised, scores
 from memory.search.vectors.segment import Segment
 
 May = Callable[[Column], Column]
@@ -35,16 +35,18 @@ class Asked:
     def __init__(self, segments: Sequence[Segment], vector: NDArray[np.float32]) -> None:
         self._segments = segments
         self._query = quantised(vector.reshape(1, -1))
+        self._inverse = inverse_lengths(self._query)[0]
         self._scanned: list[Column] | None = None
 
     def nearest(self, most: int, may: May) -> tuple[Column, Column]:
-        scores = self._scores()
-        rows = sum(map(len, scores))
+        scanned = self._scores()
+        rows = sum(map(len, scanned))
         wanted = 4 * most
         while True:
-            entries, best = self._above(scores, _threshold(scores, wanted, rows) if wanted < rows else -2.0, may)
+            least = _threshold(scanned, wanted, rows) if wanted < rows else -np.inf
+            entries, best = self._above(scanned, least, may)
             if len(entries) >= most or wanted >= rows:
-                return entries[:most], best[:most]
+                return entries[:most], best[:most] * self._inverse
             wanted *= _WIDER
 
     def of(self, entries: Column) -> Column:
@@ -64,37 +66,37 @@ class Asked:
         starts = np.cumsum(counts) - counts
         places = np.repeat(first - starts, counts) + np.arange(int(counts.sum()))
         inverse = segment.rows.inverse[places]
-        scores = np.empty(len(places), np.float32)
-        cosines(self._query, np.ascontiguousarray(segment.rows.vectors[places]), inverse, scores)
-        scores[inverse == 0] = np.nan
-        return np.fmax.reduceat(scores, starts)
+        found = np.empty(len(places), np.float32)
+        scores(self._query, segment.rows.vectors[places], inverse, found)
+        found[inverse == 0] = np.nan
+        return np.fmax.reduceat(found, starts) * self._inverse
 
     def _scores(self) -> list[Column]:
-        """Every row's cosine, a segment each; 0 where there is no vector."""
+        """Every row's score, a segment each; 0 where there is no vector."""
         if self._scanned is None:
             found: list[Column] = []
             for segment in self._segments:
-                scores = np.empty(segment.header.rows, np.float32)
-                cosines(self._query, segment.rows.vectors, segment.rows.inverse, scores)
-                found.append(scores)
+                some = np.empty(segment.header.rows, np.float32)
+                scores(self._query, segment.rows.vectors, segment.rows.inverse, some)
+                found.append(some)
             self._scanned = found
         return self._scanned
 
-    def _above(self, scores: list[Column], least: float, may: May) -> tuple[Column, Column]:
+    def _above(self, scanned: list[Column], least: float, may: May) -> tuple[Column, Column]:
         """Entries that may be found with a row of at least so much, and the best of each, best first."""
         entries, best = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
-        for segment, some in zip(self._segments, scores, strict=True):
+        for segment, some in zip(self._segments, scanned, strict=True):
             places = np.flatnonzero(some >= least)
             places = places[(segment.rows.inverse[places] > 0) & (segment.rows.entry[places] > 0)]
             entries.append(segment.rows.entry[places])
             best.append(some[places])
-        found, cosine = np.concatenate(entries), np.concatenate(best)
+        found, score = np.concatenate(entries), np.concatenate(best)
         allowed = may(found)
-        found, cosine = found[allowed], cosine[allowed]
-        order = np.lexsort((found, -cosine))
+        found, score = found[allowed], score[allowed]
+        order = np.lexsort((found, -score))
         _, firsts = np.unique(found[order], return_index=True)
         firsts = order[np.sort(firsts)]
-        return found[firsts], cosine[firsts]
+        return found[firsts], score[firsts]
 
 
 class Renumbered:
@@ -117,9 +119,9 @@ class Renumbered:
         return self._inner.of(self._keys[entries])
 
 
-def _threshold(scores: list[Column], wanted: int, rows: int) -> float:
-    """What about `wanted` rows reach, by a sample: sorting a million takes longer than the scan."""
+def _threshold(scanned: list[Column], wanted: int, rows: int) -> float:
+    """What about twice as many rows as wanted reach, by a sample: sorting a million takes longer than the scan."""
     step = max(1, rows // _SAMPLE)
-    sample = np.sort(np.concatenate([some[::step] for some in scores]))
+    sample = np.sort(np.concatenate([some[::step] for some in scanned]))
     place = int(len(sample) * (1 - 2 * wanted / rows))
-    return float(sample[place]) if place > 0 else -2.0
+    return float(sample[place]) if place > 0 else -np.inf

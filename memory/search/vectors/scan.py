@@ -1,7 +1,7 @@
 """Dot products of one int8 vector with many, exactly and at the speed of memory.
 
-By NumKong where it is installed: 1,000,000 × 384 takes about 1.2 to 1.4 times what reading the bytes takes. Without it
-numpy, some five times that. No approximate index: to a million none is needed.
+By NumKong where it is installed: 1,000,000 × 384 takes 1.4 times what reading the bytes takes. Without it numpy, some
+five times as long. No approximate index: to a million none is needed.
 """
 
 import importlib
@@ -16,7 +16,7 @@ Rows = NDArray[np.int8]
 Dots = Callable[[Rows, Rows, NDArray[np.float64]], None]
 """(query of (1, d), rows of (n, d), out of (1, n)): `out` is filled."""
 
-AT_ONCE = 8192  # rows: what comes of them stays in the processor's cache
+AT_ONCE = 32_768  # rows: what comes of them, 256 kB, stays in a core's own cache
 _NUMPY_ROWS = 1024
 
 
@@ -32,17 +32,19 @@ def inverse_lengths(rows: Rows) -> NDArray[np.float32]:
     return np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
 
-def cosines(query: Rows, rows: Rows, inverse: NDArray[np.float32], out: NDArray[np.float32]) -> None:
-    """Of the query (1, d) with each row (n, d), into `out` (n,); `inverse` are the rows' inverse lengths."""
+def scores(query: Rows, rows: Rows, inverse: NDArray[np.float32], out: NDArray[np.float32]) -> None:
+    """Of the query (1, d) with each row (n, d), into `out` (n,): the cosine, times the length of the query.
+
+    `inverse` are the rows' inverse lengths; a row without one scores 0.
+    """
     dots = kernel()
-    inverse_of_query = inverse_lengths(query)[0]
     room = np.empty((1, min(AT_ONCE, max(len(rows), 1))))
     for start in range(0, len(rows), AT_ONCE):
         end = min(start + AT_ONCE, len(rows))
-        some = room[:, : end - start]
+        some, part = room[:, : end - start], out[start:end]
         dots(query, rows[start:end], some)
-        np.multiply(some[0], inverse[start:end], out=out[start:end], casting="unsafe")
-    out *= inverse_of_query
+        part[:] = some[0]  # to float32 first: twice as fast as a product that casts
+        part *= inverse[start:end]
 
 
 @cache
