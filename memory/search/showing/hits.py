@@ -19,6 +19,7 @@ from memory.search.showing.folding import folded
 from memory.search.showing.marked import marked
 from memory.search.showing.snippets import best_window
 from memory.search.showing.spreading import spread
+from memory.search.showing.superseding import superseded
 
 _ENTRIES = 0
 _TOGETHER = 15  # hits at least are arranged together, however few are shown: what gives way needs somebody to give to
@@ -52,7 +53,7 @@ class Reader:
             shown = list(islice(self._hits(), end + 1))
         else:
             block = max(self._query.limit * 3 // 2, _TOGETHER)
-            shown = _arranged(folded(self._hits(), -(-end // block) * block), block)
+            shown = _arranged(folded(self._hits(), -(-end // block) * block), block, self._findings.worth)
         worth = self._findings.worth
         marks = (marked(hit.snippet, worth) for hit in shown[start:end])
         hits = (replace(hit, marks=its) for hit, its in zip(shown[start:end], marks, strict=True))
@@ -164,7 +165,7 @@ class Reader:
         return str(rows[0][0]) if rows else passage.pages[0]
 
 
-def _arranged(hits: Sequence[Hit], block: int) -> list[Hit]:
+def _arranged(hits: Sequence[Hit], block: int, worth: Mapping[str, float]) -> list[Hit]:
     """Arranged some at a time, so that a page begins where the one before it ended."""
     blocks = (hits[at : at + block] for at in range(0, len(hits), block))
-    return [hit for some in blocks for hit in spread(some, block * 2 // 3)]
+    return [hit for some in blocks for hit in superseded(spread(some, block * 2 // 3), worth)]
