@@ -18,6 +18,11 @@ class Workspace(Struct, frozen=True):
         return self.root / "system.yaml"
 
     @property
+    def entities_yaml(self) -> Path:
+        """What the person's own texts name: kinds of entity beside ours."""
+        return self.root / "entities.yaml"
+
+    @property
     def agents_md(self) -> Path:
         return self.root / "AGENTS.md"
 

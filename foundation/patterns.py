@@ -13,6 +13,7 @@ from foundation.pattern_cost import most_steps
 
 LONGEST_PATTERN = 500
 LONGEST_TEXT = 4_000  # characters of a message that patterns look at
+LONGEST_FOUND_IN = 100_000  # characters of a text in which all that they name is sought
 WINDOWS = (4_000, 1_500, 800, 400, 200, 100)
 MOST_STEPS = 33_000_000  # of one search; the slowest patterns take 10 ns a step, most a tenth of it
 _ADVICE = (
@@ -33,10 +34,14 @@ class Patience:
 
     def search(self, compiled: re.Pattern[str], text: str) -> bool:
         """Whether it is found. False where the time is used up."""
+        return self.match(compiled, text) is not None
+
+    def match(self, compiled: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
+        """Where it is found next. None where the time is used up."""
         if self._left <= 0:
-            return False
+            return None
         began = time.thread_time()
-        found = compiled.search(text) is not None
+        found = compiled.search(text, start)
         self._left -= time.thread_time() - began
         return found
 
@@ -44,11 +49,11 @@ class Patience:
 class SafePattern:
     """A compiled pattern that looks at bounded windows. Raises UnsafePattern, or re.error where it is no pattern."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, steps: int = MOST_STEPS) -> None:
         if len(source) > LONGEST_PATTERN:
             raise UnsafePattern(f"the pattern has {len(source)} characters; {LONGEST_PATTERN} are the most")
         try:
-            self.window = _window(source)
+            self.window = _window(source, steps)
             self._compiled = re.compile(source)
         except RecursionError as error:
             raise UnsafePattern("its groups are nested too deeply") from error
@@ -60,9 +65,23 @@ class SafePattern:
         patience = patience or Patience()
         return any(patience.search(self._compiled, window) for window in _windows(text[:LONGEST_TEXT], self.window))
 
+    def found(self, text: str, patience: Patience, most: int) -> list[str]:
+        """What it is found as, so many at most, in a longer text as well: the pattern looks at one window after
+        another, each half in the one before, until the time is used up."""
+        said = dict[str, None]()
+        for window in _windows(text[:LONGEST_FOUND_IN], self.window):
+            at = 0
+            while len(said) < most:
+                match = patience.match(self._compiled, window, at)
+                if match is None:
+                    break
+                said[match[0]] = None
+                at = max(match.end(), at + 1)
+        return list(said)
 
-def _window(source: str) -> int:
-    window = next((length for length in WINDOWS if most_steps(source, length) <= MOST_STEPS), None)
+
+def _window(source: str, steps: int) -> int:
+    window = next((length for length in WINDOWS if most_steps(source, length) <= steps), None)
     if window is None:
         raise UnsafePattern(_ADVICE)
     return window

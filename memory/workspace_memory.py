@@ -18,7 +18,8 @@ from memory.cold.mirrors import Mirrors
 from memory.errors import MemoryTrouble
 from memory.hot import HotMemory
 from memory.knowledge.knowledge import Knowledge
-from memory.search import Search, analyse
+from memory.search import Search
+from memory.search.words.analyser import Analyser
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Memory:
         before it is needed.
         """
         clock = clock or SystemClock()
-        cold = ColdStore.open(workspace.database, analyse=analyse, clock=clock)
+        cold = ColdStore.open(workspace.database, analyse=Analyser(workspace.entities_yaml), clock=clock)
         return cls(workspace, cold, clock, settings, embedding)
 
     @cached_property

@@ -39,8 +39,9 @@ class Engine:
         self._hot = hot
         self._passage = passage
         self._index = Index(cold, folder)
-        self._notes = NoteDocuments()
+        self._notes = NoteDocuments(cold.analyse)
         self._vectors = vectors
+        self._kinds: tuple[str, ...] = getattr(cold.analyse, "kinds", ())  # of entities, the workspace's own
         self._lock = Lock()
 
     def query(self, query: Query) -> Results:
@@ -114,12 +115,12 @@ class Engine:
 
     def _sources(self, query: Query) -> tuple[tuple[Source, ...], tuple[Note, ...]]:
         """All that is searched, as it stands now, and the notes in it. The lock is held."""
-        allowed = entries_allowed(query, self._cold, self._index.find)
+        allowed = entries_allowed(query, self._cold, self._index.find, self._kinds)
         self._index.catch_up()
         self._hot.look()
         self._notes.keep_up(self._hot.notes())
         notes = self._notes.notes
         return (
             Source(self._index, allowed, lends=entries_lending(query), each=query.each),
-            notes_source(self._notes, notes_allowed(query, notes, self._notes.find)),
+            notes_source(self._notes, notes_allowed(query, notes, self._notes.find, self._kinds)),
         ), notes

@@ -2,18 +2,20 @@
 
 from foundation.clock import to_ms
 from memory.cold.changes import TermsRow
+from memory.cold.entries import Analyse, Terms
 from memory.hot.notes import Note
 from memory.search.asking.query import NOTE
 from memory.search.postings.documents import Documents
 from memory.search.postings.postings import Posting, Recent, find
-from memory.search.words.analyse import Terms, analyse
+from memory.search.words.analyse import analyse
 from memory.search.words.packing import split
 
 
 class NoteDocuments:
     """Document n is note n of `notes`. No note is another's neighbour."""
 
-    def __init__(self) -> None:
+    def __init__(self, analyse: Analyse = analyse) -> None:
+        self._analyse = analyse
         self.notes: tuple[Note, ...] = ()
         self.documents = Documents()
         self._recent = Recent()
@@ -24,7 +26,7 @@ class NoteDocuments:
         if notes == self.notes:
             return
         self._analysed = {
-            key: self._analysed.get(key) or analyse(note.text, note.heading)
+            key: self._analysed.get(key) or self._analyse(note.text, note.heading)
             for note in notes
             if (key := (note.heading, note.text))
         }

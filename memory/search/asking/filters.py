@@ -40,8 +40,11 @@ def entries_lending(query: Query) -> Allowed:
     return lambda documents, some: np.logical_and.reduce([each(documents, some) for each in masks])
 
 
-def entries_allowed(query: Query, cold: ColdStore, find: Callable[[str], Posting]) -> Allowed:
-    """Which entries the query lets through. `find` gives the postings, and is asked when the first are to be judged."""
+def entries_allowed(
+    query: Query, cold: ColdStore, find: Callable[[str], Posting], kinds: tuple[str, ...] = ()
+) -> Allowed:
+    """Which entries the query lets through. `find` gives the postings, and is asked when the first are to be judged.
+    `kinds` are the workspace's own of entities."""
     masks: list[_Mask] = [lambda documents, some: documents["alive"][some] == 1, _kinds(query.kinds, cold)]
     if query.exclude:
         masks.append(_not_among(query.exclude))
@@ -64,7 +67,7 @@ def entries_allowed(query: Query, cold: ColdStore, find: Callable[[str], Posting
         masks.append(_in("conversation", latest_conversations(cold, query.latest)))
     if query.around is not None and not query.kinds:
         masks.append(lambda documents, some: documents["kind"][some] != documents.code(EntryKind.PAGE.value))
-    masks.extend(_of_words(query, find))
+    masks.extend(_of_words(query, find, kinds))
     return _all_of(masks)
 
 
@@ -78,10 +81,12 @@ def _all_of(masks: list[_Mask]) -> Allowed:
     return allowed
 
 
-def notes_allowed(query: Query, notes: tuple[Note, ...], find: Callable[[str], Posting]) -> Allowed:
+def notes_allowed(
+    query: Query, notes: tuple[Note, ...], find: Callable[[str], Posting], kinds: tuple[str, ...] = ()
+) -> Allowed:
     """Which notes, of documents that are numbered as the notes are, the query lets through."""
     fits = np.array([note_allowed(query, note) for note in notes], bool)
-    return _all_of([lambda _, some: fits[some], *_of_words(query, find)])
+    return _all_of([lambda _, some: fits[some], *_of_words(query, find, kinds)])
 
 
 def note_allowed(query: Query, note: Note) -> bool:
@@ -98,13 +103,13 @@ def note_allowed(query: Query, note: Note) -> bool:
     return after and (query.until is None or (note.time is not None and note.time < query.until))
 
 
-def _of_words(query: Query, find: Callable[[str], Posting]) -> list[_Mask]:
+def _of_words(query: Query, find: Callable[[str], Posting], kinds: tuple[str, ...]) -> list[_Mask]:
     """What the entry's own row must hold or may not: marks, a phrase's words, each word where they are all wanted."""
     wording = query.wording
     needed = [frozenset({term}) for phrase in wording.phrases for term in required(phrase)]
     if query.exact:
         needed += [frozenset({term}) for term in required(wording.question)]
-    needed += groups(query.types, query.concepts, query.files, query.entities)
+    needed += groups(query.types, query.concepts, query.files, query.entities, kinds)
     masks = [_holding(group, find) for group in dict.fromkeys(needed)]
     for word in wording.without:
         if term := one_term(word):

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from memory.search.words.entities.rules import entities
 from memory.search.words.marking import CONCEPT, FILE, TYPE, mark, path_ends
 
 _TOLD = ("type", "concepts", "files")
@@ -13,6 +12,8 @@ _NOBODY = frozenset({"user", "assistant", "tool", "system", "offline"})
 
 def marks(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> frozenset[str]:
     """The marks of an entry, each once. Who says it is a person of it, and does not make it one that names somebody."""
+    from memory.search.words.entities.rules import entities  # its lists and patterns wait until there is a text
+
     found = set(_of_meta(meta)) if meta else set[str]()
     for kind, value in entities(text):
         found |= {mark(kind), mark(kind, value)}
