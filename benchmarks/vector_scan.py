@@ -4,9 +4,9 @@
 
 The corpus (any that benchmarks.retrieval reads) is embedded once; more rows are its vectors, each with noise of its own
 (a cosine of about 0.8 to the original). They are put into a store as the product does. `read` sums the mapped bytes,
-`scan` gives every row's score: processor time of one thread, taken turn by turn. `nearest` gives the best 100 entries. `recall` is the share of the best ten by float32 that are among the best ten by
-int8. `private` is the memory that a new process takes for itself to open
-the store and ask it once (Linux).
+`scan` gives every row's score: processor time of one thread, taken turn by turn. `nearest` gives the best 100 entries.
+`recall` is the share of the best ten by float32 that are among the best ten by int8, `private` the memory that a new
+process takes for itself to open the store and ask it once (Linux).
 """
 
 import argparse

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from models.embed import mlx
 from models.embed.errors import EmbedError
 from models.embed.mlx import MlxEmbedder
 from models.embed.settings import EmbedSettings
@@ -100,9 +101,15 @@ def test_a_broken_checkpoint_is_a_sentence(folder: Path, opened: Opened) -> None
         opened(f"mlx:{folder}").embed(["tea"])
 
 
-def test_a_chat_goes_first_and_a_question_does_not_wait_for_it(folder: Path) -> None:
+@pytest.mark.parametrize("is_loaded", [True, False])
+def test_a_chat_goes_first_and_a_question_does_not_wait_for_it(
+    is_loaded: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mlx, "LOADING_S", 0.2)
     thread = MlxThread()
     embedder = MlxEmbedder(str(bert_folder(folder, onnx=False)), EmbedSettings(query_timeout=0.2), thread)
+    if is_loaded:
+        embedder.embed(["tea"])
     ended = threading.Event()
     chat = thread.run(Work.CHAT, lambda: ended.wait(5))
     try:
