@@ -2,9 +2,11 @@
 
     "Sarah went to src/http_client.py"  →  sarah go to src/http_client.py src http_client http client py
 
-English is stemmed, with its irregular verbs; case, width and accents fold; scripts without spaces give pairs of
-characters (a character that stands alone gives itself); identifiers, paths, versions, hashes and addresses stay whole
-and are split as well. What is stored was made by one ANALYSER: a change of what this gives must raise it.
+English is stemmed, with its irregular verbs, and so is each text that is clearly in another language, by that
+language's rules; case, width, accents and traditional characters fold; scripts without spaces give pairs of characters
+(a character that stands alone gives itself); identifiers, paths, versions, hashes, addresses and tags stay whole and
+are split as well; an emoji is a word. What is stored was made by one ANALYSER: a change of what this gives must raise
+it.
 """
 
 import re
@@ -12,16 +14,19 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from memory.search.words.fold import LONGEST, fold
+from memory.search.words.fold import LONGEST, fold, lowered
 from memory.search.words.identifiers import parts_of
+from memory.search.words.languages import language_of, stem_in
 from memory.search.words.marks import marks
 from memory.search.words.packing import Terms, pack, unpack
-from memory.search.words.scripts import MARKS, UNSPACED
+from memory.search.words.scripts import EMOJI, MARKS, UNSPACED
 from memory.search.words.stem import stem
 
 __all__ = ["ANALYSER", "Terms", "analyse", "spans", "terms", "terms_of", "unpack", "version", "words"]
 
 ANALYSER = 2
+LANGUAGE = "language"
+"""The kind of the mark that a text in another language carries: `=language:german`."""
 
 _LETTER = rf"(?:[^\W{UNSPACED}]|[{MARKS}])"
 TOKEN = re.compile(
@@ -29,14 +34,20 @@ TOKEN = re.compile(
     r"|(?P<address>(?:https?|ftp|file)://[^\s\x00-\x1f<>\"'`|{}\[\]）】」，。；]+[^\s<>\"'`|{}\[\]）】」，。；.,;:!?)])"
     rf"|(?P<language>\b[A-Za-z](?:\+\+|\#)(?!\w))"
     rf"|(?P<word>{_LETTER}+(?:(?:::|[.\-/\\:@'’+&~,]){_LETTER}+)*)"
+    rf"|(?P<tag>[#@](?<![\w#@&/].){_LETTER}+(?:-{_LETTER}+)*)"
+    rf"|(?P<flag>[\U0001f1e6-\U0001f1ff]{{2}})|(?P<emoji>[{EMOJI}])"
 )
 """A token of a text as it stands. `unspaced` is a run without spaces; `word` may have joints within."""
 
 
 def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> Terms:
     """The terms of a text and of who said it, and what it is marked with: by `meta`, and by what stands in the text."""
-    words = terms(f"{speaker}\n{text}" if speaker else text)
-    return pack(words, version(), marks(text, speaker, meta))
+    language = language_of(text)
+    said = words(text, language)
+    if speaker:
+        said += words(speaker, "")
+    spoken = (f"={LANGUAGE}:{language}",) if language else ()
+    return pack(said, version(), (*marks(text, speaker, meta), *spoken))
 
 
 def version() -> str:
@@ -44,39 +55,59 @@ def version() -> str:
     return str(ANALYSER)
 
 
-def words(text: str) -> list[str]:
-    """The terms, in order, with repeats."""
-    return list(terms(text))
+def words(text: str, language: str | None = None) -> list[str]:
+    """The terms, in order, with repeats. `language` is the text's; None finds it."""
+    if language is None:
+        language = language_of(text)
+    found: list[str] = []
+    for match in TOKEN.finditer(text):
+        token, kind = match[0], match.lastgroup
+        if kind == "word" and not language and len(token) <= LONGEST:
+            found += _word_terms(token)
+        else:
+            found += terms_of(token, kind or "word", language)
+    return found
 
 
 def terms(text: str) -> Iterator[str]:
-    """The same, as they come."""
-    for found in TOKEN.finditer(text):
-        yield from terms_of(found[0], found.lastgroup or "word")
+    """The same, as they come: of a long text its first are found at once."""
+    language = language_of(text)
+    for match in TOKEN.finditer(text):
+        yield from terms_of(match[0], match.lastgroup or "word", language)
 
 
 def spans(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
     """Each token's terms and where it stands. A run without spaces comes a character at a time, with its pair."""
+    language = language_of(text)
     for found in TOKEN.finditer(text):
         start, end = found.span()
         if found.lastgroup != "unspaced" or end - start < 2:
-            yield terms_of(found[0], found.lastgroup or "word"), start, end
+            yield terms_of(found[0], found.lastgroup or "word", language), start, end
             continue
         for at in range(start, end - 1):
             yield terms_of(text[at : at + 2], "unspaced"), at, at + 2
 
 
-def terms_of(token: str, kind: str) -> tuple[str, ...]:
-    """The terms of one token."""
+def terms_of(token: str, kind: str, language: str = "") -> tuple[str, ...]:
+    """The terms of one token of a text in that language."""
     match kind:
         case "unspaced":
             return _pairs(fold(token))
-        case "language":
+        case "language" | "flag" | "emoji":
             return (fold(token),)
-        case _ if len(token) <= LONGEST:
-            return _word_terms(token)
-        case _:
+        case "tag":
+            return _tagged(token, language)
+        case _ if len(token) > LONGEST:
             return _parted(token)
+        case _ if language:
+            return _foreign_terms(token, language)
+        case _:
+            return _word_terms(token)
+
+
+def _tagged(token: str, language: str) -> tuple[str, ...]:
+    """`#Travel` is found as it stands, and by its word."""
+    return (fold(token)[:LONGEST], *terms_of(token[1:], "word", language))
 
 
 def _parted(token: str) -> tuple[str, ...]:
@@ -84,8 +115,16 @@ def _parted(token: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(term for term in (*map(_word, whole), *map(_word, parts)) if term))
 
 
+def _foreign(token: str, language: str) -> tuple[str, ...]:
+    whole, parts = parts_of(token, lowered)
+    stems = (stem_in(language, part) if part.isalpha() or not part.isascii() else _word(fold(part)) for part in parts)
+    return tuple(dict.fromkeys(term for term in (*map(_word, whole), *stems) if term))
+
+
 _word_terms = lru_cache(maxsize=1 << 16)(_parted)
 """The same words come again and again: analysing is several times faster so."""
+
+_foreign_terms = lru_cache(maxsize=1 << 16)(_foreign)
 
 
 def _pairs(run: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Words that are more than a word: `snake_case`, `camelCase`, paths, versions, hashes, addresses, contractions."""
 
 import re
+from collections.abc import Callable
 
 from memory.search.words.fold import LONGEST, fold
 
@@ -8,9 +9,10 @@ _JOINTS = re.compile(r"[.\-/\\:@'’+&~,_?=#%;()*!$]+")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\WA-Za-z\d_]+")
 _CONTRACTION = re.compile(r"n['’]t$|['’](?:s|re|ve|ll|d|m)?$", re.IGNORECASE)
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+)+)")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
 _HASH = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,}", re.IGNORECASE)
+_OTHER_SCRIPT = re.compile(r"[^\x00-\x7f\u00aa-\u024f]+")  # its vowels may be marks, which are no letters to Python
 _LONGEST_WHOLE = 128  # a longer path or address is found by its parts
 _MOST_HUMPS = 8  # a run of letters and digits with more is no name but a code
 
@@ -18,10 +20,13 @@ Parted = tuple[list[str], list[str]]
 """What stands whole (kept as it is) and what it is made of (stemmed where it is English), folded."""
 
 
-def parts_of(token: str) -> Parted:
-    """`getHTTPResponse` → whole `gethttpresponse`, parts `get http response`. A plain word is its own only part."""
+def parts_of(token: str, folded: Callable[[str], str] = fold) -> Parted:
+    """`getHTTPResponse` → whole `gethttpresponse`, parts `get http response`. A plain word is its own only part.
+
+    `folded` folds the parts: a stemmer of another language needs their accents.
+    """
     if token.isalpha() and (token.islower() or token.istitle() or token.isupper()):
-        return [], [fold(token)]
+        return [], [folded(token)]
     if "://" in token:
         return _address(token)
     if "'" in token or "’" in token:
@@ -31,7 +36,7 @@ def parts_of(token: str) -> Parted:
         return [".".join(numbers[:some]) for some in range(2, len(numbers) + 1)], []
     if _THOUSANDS.fullmatch(token):
         return [], [token.replace(",", "")]
-    return _joined(token)
+    return _joined(token, folded)
 
 
 def _address(token: str) -> Parted:
@@ -41,11 +46,11 @@ def _address(token: str) -> Parted:
     return [fold(whole) for whole in dict.fromkeys((bare, host)) if len(whole) <= _LONGEST_WHOLE], parts
 
 
-def _joined(token: str) -> Parted:
+def _joined(token: str, folded: Callable[[str], str] = fold) -> Parted:
     parts = [part for part in _JOINTS.split(token) if part]
     split = [hump for part in parts for hump in _humps(part)]
     whole = [fold(joined) for joined in _wholes(token, parts, split)]
-    return whole, [fold(part)[:LONGEST] for part in split]
+    return whole, [folded(part)[:LONGEST] for part in split]
 
 
 def _wholes(token: str, parts: list[str], split: list[str]) -> list[str]:
@@ -63,7 +68,9 @@ def _wholes(token: str, parts: list[str], split: list[str]) -> list[str]:
 
 
 def _humps(part: str) -> list[str]:
-    """`HTTPResponse2` → HTTP, Response, 2. Hashes, ordinals and codes stay as they are."""
+    """`HTTPResponse2` → HTTP, Response, 2. Hashes, ordinals and codes stay as they are, and so do other scripts."""
+    if _OTHER_SCRIPT.fullmatch(part):
+        return [part]
     if part.isdigit() or (part.isalpha() and (part.islower() or part.isupper() or part.istitle())):
         return [part]
     if found := _ORDINAL.fullmatch(part):

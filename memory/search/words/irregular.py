@@ -1,5 +1,8 @@
-"""English verbs and nouns whose forms no rule gives. Forms that are everyday words of their own as well go to what
-they most often are (`saw`, `found`, `left`: the verbs), or are left out (`bore`, `wound`, `lay`)."""
+"""English verbs, nouns and adjectives whose forms no rule gives.
+
+Forms that are everyday words of their own as well go to what they most often are (`saw`, `found`, `left`: the verbs),
+or are left out (`bore`, `wound`, `lay`, `better`).
+"""
 
 _VERBS = """
 arise arose arisen|awake awoke awoken|be is am are was were been being|bear borne|beat beaten|become became|
@@ -8,24 +11,59 @@ bring brought|build built|burn burnt|buy bought|catch caught|choose chose chosen
 deal dealt|dig dug|do does did done doing|draw drew drawn|dream dreamt|drink drank drunk|drive drove driven|
 eat ate eaten|fall fell fallen|feed fed|feel felt|fight fought|find found|flee fled|fly flew flown|
 forbid forbade forbidden|forget forgot forgotten|forgive forgave forgiven|freeze froze frozen|get got gotten|
-give gave given|go goes went gone|grow grew grown|hang hung|have has had having|hear heard|hide hid hidden|
-hold held|keep kept|kneel knelt|know knew known|lead led|lean leant|leap leapt|learn learnt|leave left|lend lent|
-lie lain|light lit|lose lost|make made|mean meant|meet met|mistake mistook mistaken|overcome overcame|pay paid|
-prove proven|ride rode ridden|ring rang rung|rise rose risen|run ran|say said|see saw seen|seek sought|sell sold|
-send sent|sew sewn|shake shook shaken|shine shone|shoot shot|show shown|shrink shrank shrunk|sing sang sung|
-sink sank sunk|sit sat|sleep slept|slide slid|speak spoke spoken|spell spelt|spend spent|spill spilt|spin spun|
-spring sprang sprung|stand stood|steal stole stolen|stick stuck|sting stung|strike struck|strive strove striven|
-swear swore sworn|sweep swept|swell swollen|swim swam swum|swing swung|take took taken|teach taught|tear tore torn|
-tell told|think thought|throw threw thrown|tread trod trodden|understand understood|undertake undertook undertaken|
+give gave given|go goes went gone|grow grew grown|hang hung|have has had having|hear heard|hide hid hidden|hold held|
+keep kept|kneel knelt|know knew known|lead led|lean leant|leap leapt|learn learnt|leave left|lend lent|lie lain|
+light lit|lose lost|make made|mean meant|meet met|mistake mistook mistaken|overcome overcame|pay paid|prove proven|
+ride rode ridden|ring rang rung|rise rose risen|run ran|say said|see saw seen|seek sought|sell sold|send sent|
+sew sewn|shake shook shaken|shine shone|shoot shot|show shown|shrink shrank shrunk|sing sang sung|sink sank sunk|
+sit sat|sleep slept|slide slid|speak spoke spoken|spell spelt|spend spent|spill spilt|spin spun|spring sprang sprung|
+stand stood|steal stole stolen|stick stuck|sting stung|strike struck|strive strove striven|swear swore sworn|
+sweep swept|swell swollen|swim swam swum|swing swung|take took taken|teach taught|tear tore torn|tell told|
+think thought|throw threw thrown|tread trod trodden|understand understood|undertake undertook undertaken|
 undergo undergoes underwent undergone|wake woke woken|wear wore worn|weave wove woven|weep wept|win won|
 withdraw withdrew withdrawn|write wrote written|rebuild rebuilt|rewrite rewrote rewritten|
-overwrite overwrote overwritten
+overwrite overwrote overwritten|befall befell befallen|behold beheld|bid bade bidden|clothe clad|dwell dwelt|
+forego forewent foregone|foresee foresaw foreseen|foretell foretold|forsake forsook forsaken|hew hewn|lay laid|
+mislead misled|misspell misspelt|misunderstand misunderstood|mow mown|outdo outdid outdone|outgrow outgrew outgrown|
+outrun outran|oversee oversaw overseen|oversleep overslept|overtake overtook overtaken|overthrow overthrew overthrown|
+overeat overate|partake partook partaken|plead pled|redo redoes redid redone|remake remade|repay repaid|resell resold|
+retake retook|rethink rethought|retell retold|rerun reran|reset resetting|shave shaven|shear shorn|slay slew slain|
+sling slung|slink slunk|smell smelt|sow sown|speed sped|spit spat|spoil spoilt|stink stank stunk|
+stride strode stridden|string strung|thrive throve|undo undoes undid undone|uphold upheld|unwind unwound|
+unbind unbound|withhold withheld|withstand withstood|wring wrung|offset offsetting|upset upsetting|quit quitting|
+input inputting
 """
 _NOUNS = """
 child children|man men|woman women|foot feet|tooth teeth|mouse mice|goose geese|person people|life lives|wife wives|
 knife knives|leaf leaves|shelf shelves|half halves|wolf wolves|thief thieves|self selves|index indices|
 matrix matrices|vertex vertices|criterion criteria|phenomenon phenomena|analysis analyses|crisis crises|
-hypothesis hypotheses|basis bases|grandchild grandchildren
+hypothesis hypotheses|basis bases|grandchild grandchildren|stepchild stepchildren|schoolchild schoolchildren|
+godchild godchildren|louse lice|ox oxen|penny pence|calf calves|elf elves|loaf loaves|scarf scarves|hoof hooves|
+dwarf dwarves|housewife housewives|midwife midwives|bookshelf bookshelves|yourself yourselves|radius radii|
+cactus cacti|fungus fungi|nucleus nuclei|stimulus stimuli|syllabus syllabi|alumnus alumni|focus foci|
+bacterium bacteria|curriculum curricula|datum data|memorandum memoranda|millennium millennia|stratum strata|
+spectrum spectra|appendix appendices|vortex vortices|codex codices|diagnosis diagnoses|oasis oases|
+parenthesis parentheses|synthesis syntheses|synopsis synopses|thesis theses|prognosis prognoses|neurosis neuroses|
+formula formulae|larva larvae|antenna antennae|vertebra vertebrae|alga algae|nebula nebulae|bureau bureaux|
+plateau plateaux|automaton automata|policeman policemen|policewoman policewomen|fireman firemen|
+businessman businessmen|businesswoman businesswomen|salesman salesmen|fisherman fishermen|gentleman gentlemen|
+snowman snowmen|chairman chairmen|freshman freshmen|postman postmen|craftsman craftsmen|sportsman sportsmen|
+spokesman spokesmen|workman workmen|bus buses busses|gas gases|lens lenses|quiz quizzes|plus pluses|virus viruses|
+bonus bonuses|campus campuses|status statuses|census censuses|passerby passersby
+"""
+_DEGREES = """
+big bigger biggest|small smaller smallest|old older oldest elder eldest|young younger youngest|tall taller tallest|
+short shorter shortest|long longer longest|fast faster fastest|slow slower slowest|hot hotter hottest|
+cold colder coldest|warm warmer warmest|cool cooler coolest|cheap cheaper cheapest|high higher highest|
+low lower lowest|easy easier easiest|happy happier happiest|sad sadder saddest|new newer newest|near nearer nearest|
+close closer closest|strong stronger strongest|weak weaker weakest|hard harder hardest|soft softer softest|
+large larger largest|deep deeper deepest|dark darker darkest|bright brighter brightest|heavy heavier heaviest|
+healthy healthier healthiest|busy busier busiest|early earlier earliest|great greater greatest|wide wider widest|
+quick quicker quickest|quiet quieter quietest|loud louder loudest|rich richer richest|poor poorer poorest|
+safe safer safest|clean cleanest|dry drier driest|wet wetter wettest|fresh fresher freshest|kind kinder kindest|
+nice nicer nicest|simple simpler simplest|smart smarter smartest|sweet sweeter sweetest|thick thicker thickest|
+thin thinner thinnest|bad worse worst|far farther farthest further furthest|funny funnier funniest|
+crazy crazier craziest|pretty prettier prettiest|ugly uglier ugliest|lucky luckier luckiest
 """
 
 
@@ -37,5 +75,5 @@ def _table(rows: str) -> dict[str, str]:
     return table
 
 
-IRREGULAR = _table(_VERBS) | _table(_NOUNS)
+IRREGULAR = _table(_VERBS) | _table(_NOUNS) | _table(_DEGREES)
 """From a form to its base: `went` → `go`. `leaves` and `lives` go to the noun."""

@@ -21,11 +21,14 @@ class Terms(Struct, frozen=True):
 
 def pack(terms: Iterable[str], analyser: str = "", marks: Iterable[str] = ()) -> Terms:
     """The terms of one entry, with repeats, in any order. Its marks stand among them, and do not count as words."""
-    words = Counter(terms)
-    counts = sorted({**words, **dict.fromkeys(marks, 1)}.items())
-    names = "\n".join(term for term, _ in counts).encode("utf-8", "surrogatepass")
-    numbers = bytes(min(count, MOST) for _, count in counts)
-    return Terms(names + b"\0" + numbers if counts else b"", words.total(), analyser)
+    counts = Counter(terms)
+    length = counts.total()
+    for mark in marks:
+        counts[mark] = 1
+    names = sorted(counts)
+    numbers = bytes([count if (count := counts[name]) < MOST else MOST for name in names])
+    packed = "\n".join(names).encode("utf-8", "surrogatepass") + b"\0" + numbers if names else b""
+    return Terms(packed, length, analyser)
 
 
 def split(packed: bytes) -> tuple[list[bytes], bytes]:

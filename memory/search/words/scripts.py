@@ -15,6 +15,9 @@ MARKS = (
 )
 """Marks within words, which `\\w` leaves out: accents, Arabic and Hebrew points, the vowels of Indian scripts."""
 
+EMOJI = "\u2600-\u27bf\u2b50\u2b55\U0001f300-\U0001f3fa\U0001f400-\U0001faff"
+"""Pictures that are words. Skin tones and joiners are left out: 👩🏽‍💻 is 👩 and 💻."""
+
 _UNSPACED = re.compile(rf"[{UNSPACED}]+")
 
 

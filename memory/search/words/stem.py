@@ -5,7 +5,9 @@ would silently part the words of a question from those of what was said. A chang
 """
 
 import re
+from functools import cache
 
+from memory.search.words.families import ROWS, with_z
 from memory.search.words.irregular import IRREGULAR
 
 _VOWELS = "aeiouy"
@@ -45,8 +47,20 @@ _STEP_4 = (
 
 
 def stem(word: str) -> str:
-    """The stem of a word in small letters a–z: `deciding`, `decided`, `decides` → `decid`; `went` → `go`."""
-    word = IRREGULAR.get(word, word)
+    """The stem of a word in small letters a–z: `deciding`, `decides`, `decision` → `decid`; `went` → `go`."""
+    found = bare_stem(with_z(IRREGULAR.get(word, word)))
+    return _families().get(found, found)
+
+
+@cache
+def _families() -> dict[str, str]:
+    """From a stem to that of its family's first word."""
+    rows = [[bare_stem(IRREGULAR.get(word, word)) for word in row] for row in ROWS]
+    return {other: first for first, *others in rows for other in others if other != first}
+
+
+def bare_stem(word: str) -> str:
+    """What the published algorithm gives."""
     if len(word) <= 2 or word in _STAYS:
         return word
     if word in _SPECIAL:

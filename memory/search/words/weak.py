@@ -3,7 +3,11 @@
 Given as terms (stems), so that a question's terms are looked up as they are.
 """
 
+import re
+
 from memory.search.words.analyse import words
+from memory.search.words.languages import function_terms
+from memory.search.words.scripts import EMOJI
 
 _ENGLISH = """
 a an the this that these those and or but if then than so as at by for from in into of off on onto out over to up with
@@ -27,13 +31,16 @@ _PARTICLES = frozenset(
     "的了着过是在和与及或吗呢吧啊呀哦嗯么我你您他她它们这那哪谁何几很也都就还又再不没有被把让给对从向到而但则之其所以为于"
 )
 
-WEAK = frozenset(words(_ENGLISH)) | frozenset(_CHINESE.split())
+_PICTURE = re.compile(f"[{EMOJI}]|[\U0001f1e6-\U0001f1ff]{{2}}")
+
+WEAK = frozenset(words(_ENGLISH, "")) | frozenset(_CHINESE.split()) | frozenset(function_terms())
+"""Function words of the other languages too, but for those that are English words of weight (`die`, `war`)."""
 
 
 def is_weak(term: str) -> bool:
-    """Whether the term is a function word, a letter, or a pair of characters with a particle in it."""
+    """Whether the term is a function word, a letter, an emoji, or a pair of characters with a particle in it."""
     if term in WEAK:
         return True
     if term.isascii():
         return len(term) == 1 and term.isalpha()
-    return len(term) <= 2 and not _PARTICLES.isdisjoint(term)
+    return len(term) <= 2 and (not _PARTICLES.isdisjoint(term) or _PICTURE.fullmatch(term) is not None)
