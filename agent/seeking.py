@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from agent.browsing import ROWS, Look, Row, of_hit, of_passage
+from agent.browsing import Look, Row, of_hit, of_passage
 from agent.cited import citation
 from agent.recalling import by_reference
 from agent.search_words import Wording, query_of, worded
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memory.cold import Entry
     from memory.workspace_memory import Memory
 
+ROWS: Final = 30  # looked for at once: more than a screen holds
 NEAR: Final = 2  # turns before a passage, and after it
 LONGEST: Final = 400  # characters of each
 BESIDE: Final = 300  # characters of the passage itself, before its snippet and after it

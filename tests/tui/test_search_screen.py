@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -25,6 +26,8 @@ from memory.errors import Damaged
 from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.tui.fakes import FakeSession, answer
+from tui.past_shown import PastShown
+from tui.screens.draft_keeper import DELAY
 from tui.screens.recall.passage import PassageScreen
 from tui.screens.search.note import NoteScreen
 from tui.screens.search.screen import SearchScreen
@@ -132,28 +135,32 @@ async def test_of_what_is_typed_while_it_looks_only_the_last_is_looked_for(
 ) -> None:
     talk(session.memory, BOILER, HARBOUR)
     asked: list[str] = []
-    release = threading.Event()
+    release = {text: threading.Event() for text in ("h", "boiler")}
     seek = agent.seeking.seek
 
     def slow(memory: Memory, text: str, *more: Any, **named: Any) -> Any:
         asked.append(text)
         if text:
-            release.wait(20)
-        return seek(memory, text, *more, **named)
+            release[text].wait(20)
+        return seek(memory, text.replace("h", "harbour"), *more, **named)
 
     monkeypatch.setattr("agent.seeking.seek", slow)
     async with searching(open_chat, session) as chat:
-        await chat.type("b")
-        await chat.until(lambda: "b" in asked)
-        for letter in "oiler":
+        await chat.type("h")
+        await chat.until(lambda: "h" in asked)
+        await chat.press("backspace")
+        for letter in "boiler":
             async with asyncio.timeout(5):  # keys come while it looks
                 await chat.press(letter)
             await asyncio.sleep(0.12)
         assert chat.app.screen.query_one(Input).value == "boiler"
-        assert len(chat.app.screen._rows) == 2  # what stood there stands until there is an answer
-        release.set()
+        release["h"].set()
+        await chat.until(lambda: "boiler" in asked)
+        assert not chat.app.screen._answered
+        assert len(chat.app.screen._rows) == 2  # the answer to “h” came too late: what stood there stands
+        release["boiler"].set()
         await answered(chat)
-        assert asked == ["", "b", "boiler"]
+        assert asked == ["", "h", "boiler"]
         assert [row.snippet for row in chat.app.screen._rows] == [BOILER]
 
 
@@ -254,16 +261,29 @@ async def test_an_empty_memory_says_what_will_be_found(
         assert "Nothing is remembered yet." in seen(chat)
 
 
-async def test_more_rows_come_as_one_goes_down(open_chat: Any, session: Session) -> None:
-    talk(session.memory, *(f"The boiler's reading number {number} was {number * 37}." for number in range(130)))
+async def test_more_rows_come_as_one_goes_down_each_fetched_once(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, *(f"The boiler's reading number {number} was {number * 37}." for number in range(100)))
+    asked: list[int] = []
+    seek = agent.seeking.seek
+
+    def slow(memory: Memory, text: str, number: int = 1, **named: Any) -> Any:
+        asked.append(number)
+        time.sleep(0.1 if number > 1 else 0)
+        return seek(memory, text, number, **named)
+
+    monkeypatch.setattr("agent.seeking.seek", slow)
     async with searching(open_chat, session) as chat:
         screen = chat.app.screen
-        assert len(screen._rows) == 50
-        for _ in range(16):
-            await chat.press("pagedown")
+        assert len(screen._rows) == agent.seeking.ROWS
+        for _ in range(6):
+            await chat.press("pagedown", "up", "down", "up")
             await chat.until(lambda: not screen._fetching)
-        assert len(screen._rows) >= 130
+        await chat.press(*["pagedown"] * 6)
+        assert len(screen._rows) >= 100
         assert screen.query_one(OptionList).option_count == len(screen._rows) == len(screen._spans)
+        assert asked == sorted(set(asked))
 
 
 async def test_a_defect_is_told_and_the_search_goes_on(
@@ -465,6 +485,7 @@ async def test_from_a_place_one_scrolls_both_ways_and_returns_to_the_end(open_ch
             if "Remark number 130 " in chat.text:
                 break
         assert "Remark number 130 " in chat.text
+        assert not chat.screen.transcript.following  # what came below did not take the view along
         numbers = [int(line.split("number ")[1].split()[0]) for line in chat.lines if "Remark number" in line]
         assert numbers == [n for n in range(numbers[0], numbers[-1] + 1) if n != 90]
         await chat.press("ctrl+end")
@@ -554,6 +575,34 @@ async def test_what_is_written_stays_with_its_conversation(open_chat: Any, sessi
         await asyncio.sleep(0.6)  # what is kept a moment after the last key is kept by now
         await chat.say("/resume Harbour")
         await chat.until(lambda: chat.screen.prompt.text == "half a thought")
+
+
+async def test_what_was_written_where_one_goes_returns_however_long_the_way(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, BOILER, title="House")
+    talk(session.memory, HARBOUR, title="Harbour")
+    place = PastShown.place
+
+    async def slow(*given: Any) -> None:
+        await asyncio.sleep(DELAY + 0.3)  # what is kept a moment after the last key comes due on the way
+        await place(*given)
+
+    monkeypatch.setattr(PastShown, "place", slow)
+    session.resume("House")
+    async with open_chat(session=session) as chat:
+        await chat.type("of the house")
+        chat.screen._keeper.put_away()
+        session.resume("Harbour")
+        await chat.screen._keeper.restore()
+        await chat.type("of the harbour")
+        for word, text in (("boiler", "of the house"), ("harbour", "of the harbour")):
+            await chat.press("ctrl+f")
+            await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
+            await field(chat, word)
+            await chat.press("enter")
+            await chat.until(lambda word=word: f"found here: {word}" in chat.text and chat.screen.at_rest)
+            assert chat.screen.prompt.text == text
 
 
 async def test_the_draft_stays_where_one_goes_within_the_conversation(open_chat: Any, session: Session) -> None:
