@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 from agent.commands.command import Command
 from agent.commands.outcome import Browse, Choice, Choices, Find, OnPage, Outcome, Proposal, Said
 from agent.commands.outlook_rows import outlook_rows
+from agent.commands.search_options import asked, help_markdown, in_order
+from agent.commands.search_options import query_of as query_for
 from agent.search_words import query_of, worded
 from foundation.errors import Misuse
 from foundation.privacy import Cleared, clear
@@ -17,6 +19,7 @@ from foundation.privacy import Cleared, clear
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
     from context.outlook import Outlook
+    from memory.search import Results
 
 _FILE_NAME: Final = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
 
@@ -120,7 +123,18 @@ def _names_a_file(name: str) -> bool:
 
 
 async def _search(session: Session, text: str) -> Outcome:
-    return Find(text, lambda: _searched(session, text))
+    wanted = asked(text)
+    if wanted is None:
+        return Find(text, lambda: _searched(session, text))
+    if wanted.help:
+        return Said(help_markdown())
+    if (filters := wanted.filters) is not None:
+        return Find(filters, lambda: _searched(session, filters))
+    query = query_for(wanted, session.clock)
+    results = await asyncio.to_thread(session.memory.search.query, query)
+    if results.hits and (query.around is not None or query.latest) and not (query.latest and query.text):
+        return Said(in_order(results))
+    return _listed(results, wanted.text)
 
 
 async def _searched(session: Session, text: str) -> Outcome:
@@ -129,8 +143,14 @@ async def _searched(session: Session, text: str) -> Outcome:
         raise Misuse("Nothing to search for", "/search needs words.", "/search the boiler's warranty")
     wording = worded(text)
     results = await asyncio.to_thread(lambda: session.memory.search.query(query_of(wording, session.clock)))
+    return _listed(results, text)
+
+
+def _listed(results: Results, text: str) -> Outcome:
     items = tuple(Choice(hit.id, hit.snippet, f"{hit.citation} · {hit.trust.value}") for hit in results.hits)
-    return Choices(f"Found for “{text}”", items, "/recall") if items else Said(f"Nothing is remembered about “{text}”.")
+    if not items:
+        return Said(f"Nothing is remembered about “{text}”." if text else "Nothing is remembered that fits.")
+    return Choices(f"Found for “{text}”" if text else "Found", items, "/recall")
 
 
 COMMANDS = (
@@ -158,8 +178,10 @@ COMMANDS = (
         name="search",
         summary="Search everything remembered, as you type.",
         usage="[QUERY]",
-        keys="Ctrl+F and F3 open it too. Filters are typed as words: kind:note since:30d until:2026-03-01 who:Anna "
-        'in:House type:decision concept:gotcha file:http.py entity:money trust:exact; "an exact phrase", -without. '
+        keys="`/search --help` lists the ways to search; `--recent`, `--exact` and the command line's other options "
+        "hold here as well. Ctrl+F and F3 open it too. Filters are typed as words: kind:note since:30d "
+        "until:2026-03-01 who:Anna in:House type:decision concept:gotcha file:http.py entity:money trust:exact; "
+        '"an exact phrase", -without. '
         "In the list: ↑ ↓ choose, Enter goes to the place in the conversation, Ctrl+Y puts the citation into the "
         "prompt, Ctrl+O shows the passage whole, Ctrl+S what its score is made of, Tab goes to the list, where y, o "
         "and s do the same, and Esc leaves.",

@@ -214,7 +214,7 @@ async def test_the_context_and_the_status_are_told(session: Session) -> None:
         assert f"| {layer} |" in shown
     status = said(await registry.run(session, "/status"))
     assert "offline" in status and status.startswith("- workspace: ")
-    hit = await registry.run(session, "/search hello")
+    hit = await searched(session, "/search hello")
     assert isinstance(hit, Choices) and hit.items[0].detail.endswith(" · exact")
 
 

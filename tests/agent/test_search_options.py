@@ -1,0 +1,88 @@
+"""`/search` with the options of the command line."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.commands import registry
+from agent.commands.outcome import Choices, Failed, Find, Said
+from agent.commands.search_options import asked
+from agent.config import Config
+from agent.session import Session
+from agent.workspaces import prepare
+from foundation.errors import Misuse
+from foundation.paths import Workspace
+from foundation.privacy import as_given
+from memory.cold import Draft, EntryKind
+from models.messages import Role
+
+
+@pytest.mark.parametrize(
+    ("typed", "filters"),
+    [
+        ("--type decision boiler", 'type:"decision" boiler'),
+        ('boiler --entity "Anna Smith" --file=a.py', 'entity:"Anna Smith" file:"a.py" boiler'),
+        ('--around best "the boiler"', 'around:"best" "the boiler"'),
+    ],
+)
+def test_what_only_narrows_is_the_screens_filters(typed: str, filters: str) -> None:
+    wanted = asked(typed)
+    assert wanted is not None
+    assert wanted.filters == filters
+
+
+def test_what_has_no_option_is_a_question() -> None:
+    assert asked("a well-known -gas boiler -- or so") is None
+
+
+def test_flags_take_no_word() -> None:
+    wanted = asked("--exact gas boiler -k 3 --newest")
+    assert wanted is not None
+    assert (wanted.text, wanted.options) == ("gas boiler", {"exact": True, "newest": True, "limit": 3})
+    assert wanted.filters is None
+
+
+@pytest.mark.parametrize("typed", ["--colour red", "--type", "x -k many"])
+def test_what_cannot_be_is_said(typed: str) -> None:
+    with pytest.raises(Misuse):
+        asked(typed)
+
+
+@pytest.fixture
+async def session(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Session]:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare(workspace, environment)
+    opened = Session.open(workspace, Config(environment=environment))
+    yield opened
+    await opened.close()
+
+
+def told(session: Session) -> None:
+    conversation = session.memory.cold.new_conversation(as_given("House"), id="house")
+    for text in ("the boiler hums", "the gas boiler broke"):
+        session.memory.cold.append(
+            Draft(
+                conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=as_given(text)
+            )
+        )
+
+
+async def test_the_command_prints_lists_and_opens_the_screen(session: Session) -> None:
+    told(session)
+    assert isinstance(await registry.run(session, "/search --type decision"), Find)
+    helped = await registry.run(session, "/search --help")
+    assert isinstance(helped, Said)
+    assert "--around best" in helped.markdown
+    latest = await registry.run(session, "/search --recent")
+    assert isinstance(latest, Said)
+    assert latest.markdown.startswith("**House**")
+    exact = await registry.run(session, "/search --exact gas boiler")
+    assert isinstance(exact, Choices)
+    assert [item.label for item in exact.items] == ["the gas boiler broke"]
+    around = await registry.run(session, "/search --around best --before 1 gas")
+    assert isinstance(around, Said)
+    assert "→" in around.markdown
+    nothing = await registry.run(session, "/search --exact zeppelin")
+    assert isinstance(nothing, Said)
+    assert isinstance(await registry.run(session, "/search --colour red"), Failed)
