@@ -19,6 +19,7 @@ from memory.errors import MemoryTrouble
 from memory.hot import HotMemory
 from memory.knowledge.knowledge import Knowledge
 from memory.search import Search
+from memory.search.showing.fragments import fragments_of
 from memory.search.words.analyser import Analyser
 from memory.settings import ArchiveSettings
 
@@ -123,8 +124,8 @@ class Memory:
         return Mirrors(self.workspace, self.cold, lambda entry: self.passage(entry).text)
 
     def passage(self, entry: Entry) -> Passage:
-        """The entry's whole text, from the store or read back from its pages."""
-        return self.vault.entry_text(entry)
+        """The entry's whole text, from the store or read back from its pages; what was read lately is at hand."""
+        return fragments_of(self.cold).passage(entry, lambda one: self.vault.entry_text(one))  # noqa: PLW0108 -- opened late
 
     def recall(self, ref: str) -> Found:
         """The whole passage behind a reference: an entry (`e_…` or an imported id), a note (`m_…`), a page (`pg_…`).

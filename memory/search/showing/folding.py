@@ -8,27 +8,24 @@ shingles, after Manber, "Finding similar files in a large file system" (1994).
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import cached_property
-from zlib import crc32
 
 from msgspec.structs import replace
 
 from foundation.trust import Trust
 from memory.search.asking.query import Hit
-from memory.search.showing.likeness import Shingles, alike, shingles
-from memory.search.showing.values import Said, differ, said
+from memory.search.showing.likeness import alike
+from memory.search.showing.taken_apart import Look, TakenApart, afresh
+from memory.search.showing.values import differ
 from models.messages import Role
 
-_ONE_IN = 4  # shingles are sampled by their hash: those of a part are sampled in the whole too
-_AT_LEAST = 4  # of a short text
 _MOST_SHARING = 64  # hits looked at that share one shingle
 _MOST_COMPARED = 8  # of those that share most
 _OWN = frozenset({"", Role.USER.value})
 
 
-def folded(hits: Iterable[Hit], wanted: int) -> list[Hit]:
+def folded(hits: Iterable[Hit], wanted: int, look: Look = afresh) -> list[Hit]:
     """The first `wanted` hits that differ, and one more where there is one, in their order."""
-    folds = _Folds()
+    folds = _Folds(look)
     for hit in hits:
         folds.add(hit)
         if len(folds.groups) > wanted:
@@ -36,60 +33,42 @@ def folded(hits: Iterable[Hit], wanted: int) -> list[Hit]:
     return [_face(group) for group in folds.groups]
 
 
-class _Words:
-    """What a hit says, looked at as far as it is needed."""
-
-    def __init__(self, hit: Hit) -> None:
-        self.hit = hit
-        self.shingles = shingles(hit.snippet)
-
-    @cached_property
-    def said(self) -> Said:
-        return said(self.hit.snippet)
-
-    def says_the_same(self, other: "_Words") -> bool:
-        if not alike(self.shingles, other.shingles) or _said_by_others(self.hit, other.hit):
-            return False
-        return not differ(self.said, other.said)
-
-
 class _Group:
     """Hits that say the same, best first."""
 
-    def __init__(self, first: _Words) -> None:
-        self.first = first
-        self.hits = [first.hit]
+    def __init__(self, hit: Hit, words: TakenApart) -> None:
+        self.words = words
+        self.hits = [hit]
+
+    def holds(self, hit: Hit, words: TakenApart) -> bool:
+        if not alike(self.words.shingles, words.shingles) or _said_by_others(self.hits[0], hit):
+            return False
+        return not differ(self.words.said, words.said)
 
 
 class _Folds:
     """Groups, and for each sampled shingle the groups that have it."""
 
-    def __init__(self) -> None:
+    def __init__(self, look: Look) -> None:
+        self._look = look
         self.groups: list[_Group] = []
         self._having: dict[int, list[int]] = {}
 
     def add(self, hit: Hit) -> None:
-        words = _Words(hit)
-        sample = _sampled(words.shingles)
-        if twin := self._twin(words, sample):
+        words = self._look(hit)
+        if twin := self._twin(hit, words):
             twin.hits.append(hit)
             return
-        for one in sample:
+        for one in words.sample:
             self._having.setdefault(one, []).append(len(self.groups))
-        self.groups.append(_Group(words))
+        self.groups.append(_Group(hit, words))
 
-    def _twin(self, words: _Words, sample: list[int]) -> _Group | None:
+    def _twin(self, hit: Hit, words: TakenApart) -> _Group | None:
         shared = Counter[int]()
-        for one in sample:
+        for one in words.sample:
             shared.update(self._having.get(one, ())[:_MOST_SHARING])
         near = (self.groups[place] for place, _ in shared.most_common(_MOST_COMPARED))
-        return next((group for group in near if group.first.says_the_same(words)), None)
-
-
-def _sampled(its: Shingles) -> list[int]:
-    hashes = sorted(crc32(" ".join(one).encode("utf-8", "surrogatepass")) for one in its)
-    kept = [one for one in hashes if one % _ONE_IN == 0]
-    return kept if len(kept) >= _AT_LEAST else list({*kept, *hashes[:_AT_LEAST]})
+        return next((group for group in near if group.holds(hit, words)), None)
 
 
 def _said_by_others(one: Hit, other: Hit) -> bool:

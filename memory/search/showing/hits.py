@@ -16,10 +16,12 @@ from memory.knowledge.places import Spot, best_spot, spots
 from memory.search.asking.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.ranking.finding import Findings, Found, Newest
 from memory.search.showing.folding import folded
+from memory.search.showing.fragments import fragments_of
 from memory.search.showing.marked import marked
 from memory.search.showing.snippets import best_window
 from memory.search.showing.spreading import spread
 from memory.search.showing.superseding import superseded
+from memory.search.showing.taken_apart import BYTES_A_CHARACTER, TakenApart
 
 _ENTRIES = 0
 _TOGETHER = 15  # hits at least are arranged together, however few are shown: what gives way needs somebody to give to
@@ -44,6 +46,8 @@ class Reader:
         self._findings = findings
         self._wording = query.wording
         self._conversations: dict[int, Conversation] = {}
+        self._fragments = fragments_of(cold)
+        self._fragments.keep_up(cold)
 
     def page(self) -> tuple[tuple[Hit, ...], bool]:
         """The hits of the query's page, and whether there are more after them."""
@@ -53,11 +57,23 @@ class Reader:
             shown = list(islice(self._hits(), end + 1))
         else:
             block = max(self._query.limit * 3 // 2, _TOGETHER)
-            shown = _arranged(folded(self._hits(), -(-end // block) * block), block, self._findings.worth)
+            shown = folded(self._hits(), -(-end // block) * block, self._look)
+            shown = shown if self._query.newest else self._arranged(shown, block)
         worth = self._findings.worth
-        marks = (marked(hit.snippet, worth) for hit in shown[start:end])
+        marks = (marked(hit.snippet, worth, self._look(hit).spans) if worth else () for hit in shown[start:end])
         hits = (replace(hit, marks=its) for hit, its in zip(shown[start:end], marks, strict=True))
         return tuple(hits), len(shown) > end
+
+    def _arranged(self, hits: Sequence[Hit], block: int) -> list[Hit]:
+        """Arranged some at a time, so that a page begins where the one before it ended."""
+        blocks = (spread(hits[at : at + block], block * 2 // 3) for at in range(0, len(hits), block))
+        return [hit for some in blocks for hit in superseded(some, self._findings.worth, self._look)]
+
+    def _look(self, hit: Hit) -> TakenApart:
+        """The snippet taken apart, as it was for an earlier question where it is kept."""
+        owner = hit.note if hit.entry is None else hit.entry
+        size = BYTES_A_CHARACTER * len(hit.snippet) + 500
+        return self._fragments.get((owner, hit.snippet), owner, size, lambda: TakenApart(hit.snippet))
 
     def _hits(self) -> Iterator[Hit]:
         """One after another, as they are asked for; those that are gone by now are left out."""
@@ -163,9 +179,3 @@ class Reader:
             return passage.pages[0] if passage.pages else ""
         rows = self._cold.read(lambda db: fetch(db, _PAGE_OF, (entry.seq, start)))
         return str(rows[0][0]) if rows else passage.pages[0]
-
-
-def _arranged(hits: Sequence[Hit], block: int, worth: Mapping[str, float]) -> list[Hit]:
-    """Arranged some at a time, so that a page begins where the one before it ended."""
-    blocks = (hits[at : at + block] for at in range(0, len(hits), block))
-    return [hit for some in blocks for hit in superseded(spread(some, block * 2 // 3), worth)]

@@ -4,7 +4,7 @@ marked("Die Fähre: src/ferry_times.py", {"ferri": 4.1})  →  ((15, 20),)
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from memory.search.words.analyse import spans, terms_of
 from memory.search.words.weak import is_weak
@@ -14,16 +14,19 @@ _PART = re.compile(r"[^\W_]+")
 Marks = tuple[tuple[int, int], ...]
 """Spans of characters, first to last and not touching."""
 
+Span = tuple[tuple[str, ...], int, int]
 
-def marked(snippet: str, worth: Mapping[str, float]) -> Marks:
-    """`worth` are the question's terms. Words that say little are marked only where the question has no others."""
+
+def marked(snippet: str, worth: Mapping[str, float], found: Iterable[Span] | None = None) -> Marks:
+    """`worth` are the question's terms. Words that say little are marked only where the question has no others.
+    `found` are the snippet's `spans`, where they are at hand."""
     wanted = {term for term in worth if not is_weak(term)} or set(worth)
     if not wanted:
         return ()
-    return _joined(snippet, (part for found in spans(snippet) for part in _within(snippet, found, wanted)))
+    return _joined(snippet, (part for one in found or spans(snippet) for part in _within(snippet, one, wanted)))
 
 
-def _within(snippet: str, found: tuple[tuple[str, ...], int, int], wanted: set[str]) -> Iterator[tuple[int, int]]:
+def _within(snippet: str, found: Span, wanted: set[str]) -> Iterator[tuple[int, int]]:
     """The part of a path, an address or a name with humps that the question asked for; the whole where none is."""
     terms, start, end = found
     if wanted.isdisjoint(terms):

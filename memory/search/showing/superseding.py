@@ -10,16 +10,17 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from memory.search.asking.query import NOTE, Hit
-from memory.search.showing.sentences import Statement, statements
+from memory.search.showing.sentences import Statement
+from memory.search.showing.taken_apart import Look, afresh
 from models.messages import Role
 
 _LOOKED_AT = 30  # hits of a page that are compared with each other
 _FRAME = 0.6  # of the shorter sentence's words are the other's too
 
 
-def superseded(hits: Sequence[Hit], worth: Mapping[str, float]) -> list[Hit]:
+def superseded(hits: Sequence[Hit], worth: Mapping[str, float], look: Look = afresh) -> list[Hit]:
     """The same hits: those that a newer one contradicts name it, and it stands before them."""
-    said = [_statements(hit, worth) if n < _LOOKED_AT else () for n, hit in enumerate(hits)]
+    said = [_statements(hit, worth, look) if n < _LOOKED_AT else () for n, hit in enumerate(hits)]
     by = {n: newest for n in range(len(hits)) if said[n] and (newest := _newest(n, hits, said)) is not None}
     if not by:
         return list(hits)
@@ -40,10 +41,10 @@ def _newest(n: int, hits: Sequence[Hit], said: Sequence[tuple[Statement, ...]]) 
     return max(others, key=lambda m: (hits[m].time or 0, -m), default=None)
 
 
-def _statements(hit: Hit, worth: Mapping[str, float]) -> tuple[Statement, ...]:
+def _statements(hit: Hit, worth: Mapping[str, float], look: Look) -> tuple[Statement, ...]:
     if hit.time is None or (hit.kind != NOTE and hit.role != Role.USER.value):
         return ()
-    return tuple(one for one in statements(hit.snippet) if not worth or not one.all_terms.isdisjoint(worth))
+    return tuple(one for one in look(hit).statements if not worth or not one.all_terms.isdisjoint(worth))
 
 
 def _is_newer(one: Hit, other: Hit) -> bool:
