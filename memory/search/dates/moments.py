@@ -5,7 +5,6 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from foundation.errors import Misuse
-from memory.search.dates.spans import bounds, whole
 
 _AGO = re.compile(r"(\d{1,12})\s*(h|d|w|m|y|hours?|days?|weeks?|months?|years?)(?:\s+ago)?")
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
@@ -29,6 +28,8 @@ def moment(text: str, now: datetime, *, end: bool = False, zone: tzinfo | None =
     try:
         given = datetime.fromisoformat(text.strip())
     except ValueError as error:
+        from memory.search.dates.spans import bounds, whole  # dozens of patterns, for words alone
+
         if span := whole(text, now, zone):
             return bounds(span, zone)[end]
         raise _no_date(text) from error

@@ -4,6 +4,8 @@ Each row is a family; all its words get the stem of the first. Left out is what 
 `office`), and whatever the stemmer brings together by itself.
 """
 
+from collections.abc import Sequence
+
 _DERIVED = """
 absent absence|accurate accuracy|act actor actress|admit admission|advise advice adviser advisor|age aging ageing|
 allergy allergic|analyze analyse analysis analyst|angry anger|anxious anxiety|apologize apology|apply application|
@@ -68,11 +70,6 @@ whiskey whisky|yogurt yoghurt|ax axe|artifact artefact|fulfill fulfil|skillful s
 installment instalment|omelet omelette|dad daddy|grandma grandmother granny grandmom|grandpa grandfather granddad|
 bike bicycle|phone telephone|tv television|fridge refrigerator|flu influenza|vet veterinarian veterinary
 """
-ROWS = tuple(
-    tuple(row.split()) for table in (_DERIVED, _PLACES, _SPELLINGS) for row in table.replace("\n", "").split("|")
-)
-"""The families. Their stems are found when the first word is stemmed."""
-
 _IZED = frozenset(
     """
     actual agon alphabet american amort apolog author brutal burglar capital categor cauter central character civil
@@ -95,3 +92,8 @@ def with_z(word: str) -> str:
     if at > 2 and word[at:] in _ISED and word[:at] in _IZED:
         return f"{word[:at]}iz{word[at + 2 :]}"
     return word
+
+
+def families() -> Sequence[Sequence[str]]:
+    """The families, each the words of one row."""
+    return [row.split() for table in (_DERIVED, _PLACES, _SPELLINGS) for row in table.replace("\n", "").split("|")]

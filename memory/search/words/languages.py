@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from threading import Lock
+from typing import NamedTuple
 
 from memory.search.words.fold import LONGEST, fold, lowered
 from memory.search.words.stem import stem
@@ -72,29 +73,51 @@ _WORDS = {
 _SCRIPTS = {"greek": "[\u0370-\u03ff\u1f00-\u1fff]{2}", "armenian": "[\u0531-\u0587]{2}", "tamil": "[\u0b85-\u0bcd]{2}"}
 """Languages that have a script for themselves."""
 
-_IS_ENGLISH = frozenset(
-    """die war hat man den was is in an am so will a no me he on or as do over of are we i at to be el son sin
+_IS_ENGLISH = """
+    die war hat man den was is in an am so will a no me he on or as do over of are we i at to be el son sin
     main pour sur tout fin sent plus fond bin also wild art gut du la les per con ma pa ha hay lo le des ton ai
     bar era mine fra men her os for hun det ten te se mi si sole solo dove come mail may van met een hoe how bad
     op mes car tu es et and de di da il un en e o y ne al by my far care take dig biz com fur pro mir jen io ios
-    ki tat tan hade sera ante""".split()  # noqa: SIM905
-)
+    ki tat tan hade sera ante"""
 """Function words of others that are English words, or names and letters there: alone they tell nothing."""
 
-FUNCTION_WORDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _WORDS.items()}
-LANGUAGES = tuple(name for name in (*FUNCTION_WORDS, *_SCRIPTS) if name != "english")
-TELLING = (
-    frozenset[str]().union(*(words for name, words in FUNCTION_WORDS.items() if name != "english"))
-    - _IS_ENGLISH
-    - (FUNCTION_WORDS["english"])
-)
-"""Words that make a text worth a closer look."""
+LANGUAGES = tuple(name for name in (*_WORDS, *_SCRIPTS) if name != "english")
+
+
+class _Known(NamedTuple):
+    """What a language is known by, made when the first text is looked at: a start of the program has no time for it.
+
+    `telling` are the words that make a text worth a closer look, `owners` the languages of each function word.
+    """
+
+    words: dict[str, frozenset[str]]
+    telling: frozenset[str]
+    owners: dict[str, tuple[str, ...]]
+    letters: re.Pattern[str]
+    alphabets: re.Pattern[str]
+
+
+@cache
+def _known() -> _Known:
+    words = {name: frozenset(said.split()) for name, said in _WORDS.items()}
+    owners: dict[str, tuple[str, ...]] = {}
+    for name, some in words.items():
+        for word in some:
+            owners[word] = (*owners.get(word, ()), name)
+    return _Known(
+        words,
+        frozenset(owners) - frozenset(_IS_ENGLISH.split()) - words["english"],
+        owners,
+        re.compile(r"[^\W\d_]+(?:[\u0300-\u036f\u0900-\u0963][^\W\d_]*)*"),
+        re.compile(f"[{_ALPHABETS}]"),
+    )
+
 
 _STEMMING = Lock()
 """A stemmer holds the word that it is at, and is asked by more than one thread."""
 
-_LETTERS = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f\u0900-\u0963][^\W\d_]*)*")
-_ALPHABETS = re.compile("[\u00df-\u024f\u0370-\u058f\u0600-\u06ff\u0900-\u097f\u0b80-\u0bff\u1f00-\u1fff]")
+_ALPHABETS = "\u00df-\u024f\u0370-\u058f\u0600-\u06ff\u0900-\u097f\u0b80-\u0bff\u1f00-\u1fff"
+"""Letters with which another language is likely, as a range."""
 _LOOKED_AT = 2000  # characters of a text: its language shows by then
 _LEAST_SHARE = 0.15  # of its words
 _LEAST_HITS = 2
@@ -103,20 +126,20 @@ _AHEAD = 1.3  # times the next language's score
 
 def language_of(text: str) -> str:
     """`german`, for instance; "" for English, and wherever it is not clear."""
-    start = text[:_LOOKED_AT].lower()
-    if TELLING.isdisjoint(start.split()) and (start.isascii() or not _ALPHABETS.search(start)):
+    start, known = text[:_LOOKED_AT].lower(), _known()
+    if known.telling.isdisjoint(start.split()) and (start.isascii() or not known.alphabets.search(start)):
         return ""
-    words = _LETTERS.findall(start)
+    words = known.letters.findall(start)
     if not start.isascii() and (found := _by_script(start, len(words))):
         return found
     return _by_words(words)
 
 
 def _by_words(words: list[str]) -> str:
-    scores: dict[str, float] = {}
+    owners, scores = _known().owners, dict[str, float]()
     hits: dict[str, int] = {}
     for word in words:
-        names = _owners().get(word, ())
+        names = owners.get(word, ())
         for name in names:
             scores[name] = scores.get(name, 0.0) + 1 / len(names)
             hits[name] = hits.get(name, 0) + (len(word) > 1)  # a letter alone may be anything
@@ -136,20 +159,11 @@ def _by_script(text: str, words: int) -> str:
     return ""
 
 
-@cache
-def _owners() -> dict[str, tuple[str, ...]]:
-    owners: dict[str, tuple[str, ...]] = {}
-    for name, words in FUNCTION_WORDS.items():
-        for word in words:
-            owners[word] = (*owners.get(word, ()), name)
-    return owners
-
-
 @lru_cache(maxsize=1 << 16)
 def stem_in(language: str, word: str) -> str:
     """The term of a word of that language, folded. Function words stay as they are, so that they are known as such."""
     low = lowered(word.replace("I", "ı").replace("İ", "i") if language == "turkish" else word)
-    if low in FUNCTION_WORDS.get(language, ()):
+    if low in _known().words.get(language, ()):
         return fold(low)[:LONGEST]
     with _STEMMING:
         stemmed = _stemmer(language)(low)
@@ -167,5 +181,6 @@ def _stemmer(language: str) -> Callable[[str], str]:
 
 def function_terms() -> Iterable[str]:
     """The function words that no English word is, as `stem_in` gives them, and as English stems."""
-    folded = {*map(fold, TELLING)} - _IS_ENGLISH
-    return folded | {stem(word) for word in folded if word.isascii() and word.isalpha()} - _IS_ENGLISH
+    english = {*_IS_ENGLISH.split()}
+    folded = {*map(fold, _known().telling)} - english
+    return folded | {stem(word) for word in folded if word.isascii() and word.isalpha()} - english

@@ -7,7 +7,7 @@ would silently part the words of a question from those of what was said. A chang
 import re
 from functools import cache
 
-from memory.search.words.families import ROWS, with_z
+from memory.search.words.families import families, with_z
 from memory.search.words.irregular import IRREGULAR
 
 _VOWELS = "aeiouy"
@@ -55,7 +55,7 @@ def stem(word: str) -> str:
 @cache
 def _families() -> dict[str, str]:
     """From a stem to that of its family's first word."""
-    rows = [[bare_stem(IRREGULAR.get(word, word)) for word in row] for row in ROWS]
+    rows = [[bare_stem(IRREGULAR.get(word, word)) for word in row] for row in families()]
     return {other: first for first, *others in rows for other in others if other != first}
 
 

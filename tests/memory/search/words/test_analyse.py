@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.search.words.analyse import analyse, spans, unpack, words
-from memory.search.words.families import ROWS
+from memory.search.words.families import families
 from memory.search.words.fold import fold
 from memory.search.words.irregular import IRREGULAR
 from memory.search.words.stem import bare_stem, stem
@@ -109,14 +109,14 @@ def test_words_that_only_look_alike_stay_apart(pair: str) -> None:
 
 def test_every_family_is_one_and_no_word_is_of_two() -> None:
     seen: dict[str, str] = {}
-    for first, *others in ROWS:
+    for first, *others in families():
         assert {stem(word) for word in others} == {stem(first)}
         for bare in {bare_stem(IRREGULAR.get(word, word)) for word in (first, *others)}:
             assert seen.setdefault(bare, first) == first
 
 
 def test_no_word_that_says_something_becomes_one_that_does_not() -> None:
-    for row in ROWS:
+    for row in families():
         assert not any(is_weak(stem(word)) for word in row), row
 
 
