@@ -54,7 +54,7 @@ class Engine:
         hits, more = Reader(self._cold, self._passage, query, notes, findings).page()
         if query.latest and not question.terms:
             hits = by_conversation(hits)
-        read_to_the_end = query.wording.reads and not more
+        read_to_the_end = (query.wording.reads or query.each == 1) and not more
         total = (query.page - 1) * query.limit + len(hits) if read_to_the_end else len(findings)
         return Results(
             query=query.text,

@@ -9,9 +9,11 @@ from foundation.errors import Misuse
 from foundation.privacy import as_given
 from memory.cold import EntryKind
 from memory.errors import NotFound
-from memory.search import Query, parse_query
+from memory.search import Query, analyse, parse_query
 from memory.search.asking.named import entity_marks
 from memory.search.asking.query import BEST
+from memory.search.words.packing import split, unpack
+from memory.search.words.substance import substance
 from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.fakes import FakeClock
@@ -89,6 +91,17 @@ def test_what_an_archived_entry_names_is_found_still(talk: Talk, memory: Memory)
     assert len(talk.found(entities=("BA249",))) == 1
 
 
+def test_marks_are_no_words(talk: Talk) -> None:
+    observed(talk, "水很好", type="decision", concepts=["模式"], files=["plans/house.md"])
+    plain, marked = analyse("水很好"), analyse("水很好", "", {"type": "decision", "concepts": ["模式"]})
+    assert marked.length == plain.length
+    assert set(unpack(marked.packed)) - set(unpack(plain.packed)) == {"=type:decision", "=concept:模式"}
+    for word in ("decision", "house", "模", "=type:decision", "type decision"):
+        assert talk.found(word) == []
+    assert substance(*split(marked.packed), "") == substance(*split(plain.packed), "")
+    assert talk.found("水") == ["水很好"]
+
+
 def test_exact_asks_each_word_of_the_passage_itself(talk: Talk) -> None:
     talk.say("The boiler is loud.")
     talk.say("It was serviced in May.")
@@ -138,6 +151,7 @@ def test_conversations_are_found_by_their_best_passage(talk: Talk, clock: FakeCl
     query = parse_query("tea", clock=clock, kinds=["conversation"])
     hits = talk.memory.search.query(query).hits
     assert sorted(hit.conversation for hit in hits) == ["a", "b"]
+    assert talk.memory.search.query(query).total == 2
 
 
 def timeline(talk: Talk, **more: object) -> list[str]:
