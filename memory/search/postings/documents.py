@@ -27,9 +27,15 @@ COLUMNS = {
     **TOLD,
     "previous": "i4",  # documents before and after it in its conversation, -1 for none
     "following": "i4",
+    "talk": "i4",  # which run of its conversation without a long gap, numbered from 0; some numbers stand for none
     "alive": "u1",  # 0: removed, or another row stands for the entry now
 }
+LINKS = ("previous", "following", "talk")
+"""What an entry's place in its conversation says, and only segments that hold all from the first change on keep."""
+
 NAMED = ("kind", "role", "speaker")
+APART_MS = 12 * 3_600_000
+"""Entries of a conversation that are further apart in time are of two talks."""
 NONE = -1
 
 
@@ -52,6 +58,8 @@ class Documents:
         self._uncalled = list(self._speakers)
         self._last: dict[int, int] = {}
         self._ends: tuple[Column, Column] | None = None
+        self.talks = int(self["talk"].max()) + 1 if count else 0
+        self._talk_lengths: Growing | None = None
         self.living = count
         self.words = int(self["length"].sum())
 
@@ -78,6 +86,14 @@ class Documents:
             if first := next(terms(name), None):
                 self._called.setdefault(first, []).append(name)
         return [name for term in said for name in self._called.get(term, ())]
+
+    @property
+    def talk_lengths(self) -> Column:
+        """The terms of each talk (i8), of its living documents; 0 for numbers that stand for none."""
+        if self._talk_lengths is None:
+            sums = np.bincount(self["talk"], self["length"] * self["alive"].astype("f8"), self.talks)
+            self._talk_lengths = Growing("i8", sums[: self.talks].astype("i8"), self.talks)
+        return self._talk_lengths.view
 
     def find(self, entry: int) -> int:
         """The living document of an entry, NONE where there is none."""
@@ -111,18 +127,19 @@ class Documents:
 
     def put(self, row: TermsRow) -> int:
         """A new document for the row's entry, in the place of the one it had."""
-        old, new = self.find(row.entry), self.count
+        old, new, _ = self.find(row.entry), self.count, self.talk_lengths  # counted before there is one more
         if old == NONE:
             before, after = self._place(row.entry, row.conversation)
         else:
             before, after = int(self["previous"][old]), int(self["following"][old])
             self._bury(old)
+        talk = self._talk_of(row, old, before)
         own = substance(*split(row.packed), row.speaker)
         values = {
             "entry": row.entry, "conversation": row.conversation, "time": row.time_ms, "length": row.length,
             "says": own.says, "asks": own.asks,
             "kind": self._coded(row.kind), "role": self._coded(row.role), "speaker": self._coded(row.speaker),
-            "previous": before, "following": after, "alive": 1,
+            "previous": before, "following": after, "talk": talk, "alive": 1,
         }  # fmt: skip
         for name, value in values.items():
             self._columns[name].append(value)
@@ -131,6 +148,9 @@ class Documents:
         self._later[row.entry] = new
         self.living += 1
         self.words += row.length
+        self.talk_lengths[talk] += row.length
+        if not (self._is_well_told(before, new) and self._is_well_told(new, after)):
+            self._tell_anew(new)
         return new
 
     def remove(self, entry: int) -> None:
@@ -146,6 +166,8 @@ class Documents:
             self["previous"][after] = before
         else:
             self._last[int(self["conversation"][document])] = before
+        if not self._is_well_told(before, after):
+            self._tell_anew(before)
 
     def _place(self, entry: int, conversation: int) -> tuple[int, int]:
         """Between which documents of its conversation an entry stands: mostly it is the last."""
@@ -167,9 +189,46 @@ class Documents:
         return int(ends[at]) if is_known else NONE
 
     def _bury(self, document: int) -> None:
+        self.talk_lengths[self["talk"][document]] -= self["length"][document]
         self["alive"][document] = 0
         self.living -= 1
         self.words -= int(self["length"][document])
+
+    # ── talks ──
+
+    def _talk_of(self, row: TermsRow, old: int, before: int) -> int:
+        """The talk that an entry joins, of the document that it had or of the one before it; or a new one."""
+        if old != NONE:
+            return int(self["talk"][old])
+        if before != NONE and abs(int(self["time"][before]) - row.time_ms) <= APART_MS:
+            return int(self["talk"][before])
+        return self._new_talk()
+
+    def _new_talk(self) -> int:
+        self.talks += 1
+        if self._talk_lengths:
+            self._talk_lengths.append(0)
+        return self.talks - 1
+
+    def _is_well_told(self, before: int, after: int) -> bool:
+        """Whether two that stand beside each other are of one talk just where no long gap parts them."""
+        if NONE in {before, after}:
+            return True
+        is_near = abs(int(self["time"][after]) - int(self["time"][before])) <= APART_MS
+        return is_near == bool(self["talk"][before] == self["talk"][after])
+
+    def _tell_anew(self, document: int) -> None:
+        """New talks for a document's whole conversation: something came or went in its middle."""
+        while self["previous"][document] != NONE:
+            document = int(self["previous"][document])
+        talk, before = self._new_talk(), document
+        while document != NONE:
+            if abs(int(self["time"][document]) - int(self["time"][before])) > APART_MS:
+                talk = self._new_talk()
+            self.talk_lengths[self["talk"][document]] -= self["length"][document]
+            self.talk_lengths[talk] += self["length"][document]
+            self["talk"][document] = talk
+            before, document = document, int(self["following"][document])
 
     def _link(self, before: int, new: int, after: int, conversation: int) -> None:
         if before != NONE:
@@ -205,8 +264,8 @@ class Documents:
             values = columns[name]
             self._columns[name].extend(codes[values] if name in NAMED else values)
         self._columns["alive"].extend(np.ones(many, "u1"))
-        for name in ("previous", "following"):
-            self._columns[name].extend(np.full(many, NONE, "i4"))
+        for name in LINKS:
+            self._columns[name].extend(np.full(many, 0 if name == "talk" else NONE, "i4"))
         if many:
             self.runs.append(range(first, first + many))
             if self._later:
@@ -219,7 +278,7 @@ class Documents:
         return touched
 
     def relink(self, conversations: Column) -> None:
-        """Puts the links of these conversations right, after `take_in`."""
+        """Puts the links and talks of these conversations right, after `take_in`."""
         rows = np.flatnonzero(np.isin(self["conversation"], np.unique(conversations)) & (self["alive"] == 1))
         talks, entries = self["conversation"][rows], self["entry"][rows]
         order = np.lexsort((entries, talks))
@@ -230,5 +289,11 @@ class Documents:
         self["following"][rows] = NONE
         self["previous"][after] = before
         self["following"][before] = after
+        times = self["time"][rows]
+        begins = np.ones(len(rows), bool)
+        begins[1:] = ~is_same | (np.abs(np.diff(times)) > APART_MS)
+        self["talk"][rows] = self.talks - 1 + np.cumsum(begins)
+        self.talks += int(np.count_nonzero(begins))
+        self._talk_lengths = None
         self._ends = None
         self._last = {}

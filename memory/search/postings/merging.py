@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from memory.search.postings.building import Rest, counts_of, documents_of, keyed, terms_of
-from memory.search.postings.documents import NAMED, NONE, TOLD, Documents
+from memory.search.postings.documents import LINKS, NAMED, NONE, TOLD, Documents
 from memory.search.postings.growing import Column
 from memory.search.postings.postings import NOWHERE, Lists
 from memory.search.postings.segment import Segment, name_of
@@ -24,7 +24,7 @@ def table(segments: Sequence[Segment]) -> Documents:
     """The documents of segments that follow one another. Those of the first may be changed in place: each table needs
     segments that were opened for it."""
     documents, rest = Documents(), list(segments)
-    if rest and "previous" in rest[0].columns:
+    if rest and all(name in rest[0].columns for name in LINKS):
         first = rest.pop(0)
         alive = np.ones(len(first.columns["entry"]), "u1")
         documents = Documents({**first.columns, "alive": alive}, first.footer.names, first.count)
@@ -75,7 +75,17 @@ def _write_columns(
         links = documents[name][order]
         into.section(name_of(name), [np.where(links == NONE, NONE, numbers[links])], more)
         rest()
+    if with_links:
+        into.section(name_of("talk"), [_in_order(documents["talk"][order])], more)
     return [documents.names[code] for code in used.tolist()]
+
+
+def _in_order(talks: Column) -> Column:
+    """Numbered anew, as they first come."""
+    _, firsts, places = np.unique(talks, return_index=True, return_inverse=True)
+    numbers = np.empty(len(firsts), "i4")
+    numbers[np.argsort(firsts)] = np.arange(len(firsts), dtype="i4")
+    return numbers[places]
 
 
 class _Input(Struct, frozen=True):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.cold.changes import TermsRow
 from memory.search.postings.building import build
-from memory.search.postings.documents import NONE, TOLD, Documents
+from memory.search.postings.documents import APART_MS, NONE, TOLD, Documents
 from memory.search.postings.merging import merge, starts_of, table
 from memory.search.postings.postings import Standing, find
 from memory.search.postings.segment import LISTS, Segment, name_of, open_segment
@@ -25,7 +25,12 @@ SPEAKERS = ("Ann", "Bo", "", "who")
 def row(entry: int, length: int) -> TermsRow:
     speaker = SPEAKERS[entry % 4]
     packed = pack(words(f"{speaker} tea {'coffee ' * (length % 3)} word{length} what")).packed
-    return TermsRow(entry, entry % 3, "message", "user", speaker, entry, packed, length)
+    return TermsRow(entry, entry % 3, "message", "user", speaker, time(entry), packed, length)
+
+
+def time(entry: int) -> int:
+    """Entries of a conversation are three apart: most follow one another, some after a long gap."""
+    return entry * (APART_MS // 6) + (APART_MS if entry > 6 else 0)
 
 
 class There:
@@ -56,6 +61,28 @@ class There:
             assert beside(documents, "previous", entry) == (talk[place - 1] if place else None)
             assert beside(documents, "following", entry) == (talk[place + 1] if place + 1 < len(talk) else None)
             assert documents.names[documents["speaker"][documents.find(entry)]] == SPEAKERS[entry % 4]
+        self.talks_are_told_by(documents)
+
+    def talks_are_told_by(self, documents: Documents) -> None:
+        """Runs of a conversation without a long gap, and the terms of each."""
+        told: dict[int, list[int]] = {}
+        for entry in sorted(self.lengths):
+            told.setdefault(int(documents["talk"][documents.find(entry)]), []).append(entry)
+        expected: list[list[int]] = []
+        for conversation in range(3):
+            before = None
+            for entry in (entry for entry in sorted(self.lengths) if entry % 3 == conversation):
+                if before is None or time(entry) - time(before) > APART_MS:
+                    expected.append([])
+                expected[-1].append(entry)
+                before = entry
+        assert sorted(told.values()) == sorted(expected)
+        lengths = documents.talk_lengths
+        assert len(lengths) == documents.talks
+        assert {talk: int(lengths[talk]) for talk in told} == {
+            talk: sum(self.lengths[entry] for entry in some) for talk, some in told.items()
+        }
+        assert int(lengths.sum()) == documents.words
 
 
 @given(st.lists(DEED, max_size=30))
@@ -69,7 +96,7 @@ def test_links_and_counts_are_those_of_what_is_there(deeds: list[tuple[str, int]
     there.is_told_by(documents)
 
 
-@settings(deadline=None, max_examples=50)  # files are written and synced
+@settings(deadline=None, max_examples=20)  # files are written and synced
 @given(st.lists(st.lists(DEED, max_size=8), min_size=1, max_size=5), st.integers(0, 4), st.lists(DEED, max_size=4))
 def test_segments_tell_the_same_before_and_after_they_are_merged(
     batches: list[list[tuple[str, int]]], cut: int, later: list[tuple[str, int]]
