@@ -57,7 +57,7 @@ class Look(Struct, frozen=True, kw_only=True):
 
     `damaged` tells of damaged pages, a sentence each; each is told once. `reading` is there while the index is being
     built and what was found may be a part: the share of it that stands, from 0 to 1. `anchor` is the id of the row that
-    the others stand around, where that was asked for.
+    the others stand around, where that was asked for. `told`: why words alone were looked for, not what they mean.
     """
 
     rows: tuple[Row, ...] = ()
@@ -68,6 +68,7 @@ class Look(Struct, frozen=True, kw_only=True):
     damaged: tuple[str, ...] = ()
     reading: float | None = None
     anchor: str = ""
+    told: str = ""
 
 
 class PagePicture(Struct, frozen=True):

@@ -83,7 +83,7 @@ def seek(memory: "Memory", typed: str, number: int = 1, *, explain: bool = False
     reading = _share_read(memory) if results.partial else None
     return Look(
         rows=rows, total=results.total, next=results.next, took_ms=results.took_ms, damaged=damaged, reading=reading,
-        anchor=results.anchor,
+        anchor=results.anchor, told=memory.search.vectors.trouble,
     )  # fmt: skip
 
 

@@ -238,6 +238,16 @@ async def test_filters_are_words_of_the_field(open_chat: Any, session: Session) 
         assert len(chat.app.screen._rows) == 2
 
 
+async def test_why_words_alone_were_looked_for_is_told(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, BOILER)
+    monkeypatch.setattr(session.memory.search.vectors, "trouble", "The embedder at 127.0.0.1:9 is not there.")
+    async with searching(open_chat, session, "boiler") as chat:
+        assert "The embedder at 127.0.0.1:9 is not there." in seen(chat)
+        assert len(chat.app.screen._rows) == 1
+
+
 async def test_nothing_found_says_what_may_help(open_chat: Any, session: Session) -> None:
     async with searching(open_chat, session) as chat:
         await field(chat, "kind:page")

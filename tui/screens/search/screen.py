@@ -183,7 +183,8 @@ class SearchScreen(ModalScreen[Chosen | None]):
         """The list anew. Where the words are wrong it stands as it was, and what is wrong is said."""
         again, self._answered = self._answered, True
         unfinished = worded(self._text).unfinished
-        self._note(found.wrong or (_values_of(unfinished) if unfinished else ""), wrong=bool(found.wrong))
+        values = _values_of(unfinished) if unfinished else ""
+        self._note(found.wrong or values or found.told, wrong=bool(found.wrong))
         if found.wrong:
             self._tell("")
             return
