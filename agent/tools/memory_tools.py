@@ -1,6 +1,6 @@
 """Memory, as the model may use it: search, recall the whole of a passage, remember."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from agent.tools.port import wanted
@@ -8,10 +8,13 @@ from foundation.privacy import clear
 from memory.search import Hit, Query
 from memory.workspace_memory import Memory
 from models.messages import Tool
+from models.tokens import estimate
+
+MOST_TOKENS = 1200  # of all passages of one search: a tool's output is not cut within one
 
 
 class SearchMemory:
-    """Finds passages; each comes with its address, date and trust."""
+    """Finds passages; each comes with its address, date and trust, the words it was found by, what superseded it."""
 
     asks = False
     definition = Tool(
@@ -28,11 +31,11 @@ class SearchMemory:
         return f"search memory for “{arguments.get('query', '')}”"
 
     def run(self, arguments: dict[str, Any]) -> str:
-        query = Query(text=wanted(arguments, "query"), limit=6, exclude=self._in_view())
+        query = Query(text=wanted(arguments, "query"), limit=12, exclude=self._in_view())
         results = self._memory.search.query(query)
         if not results.found:
             return "Nothing relevant is remembered."
-        return "\n\n".join(_shown(hit) for hit in results.hits)
+        return "\n\n".join(_bounded(map(_shown, results.hits)))
 
 
 class RecallPassage:
@@ -80,5 +83,24 @@ class Remember:
         return f"Remembered as {note.id}."
 
 
+def _bounded(shown: Iterable[str]) -> Iterator[str]:
+    """The best, as many as fit; the first in any case."""
+    room = MOST_TOKENS
+    for text in shown:
+        tokens = estimate(text)
+        if tokens > room and room < MOST_TOKENS:
+            yield "More was found: ask for it in narrower words."
+            return
+        room -= tokens
+        yield text
+
+
 def _shown(hit: Hit) -> str:
-    return f"{hit.citation} (ref {hit.id}, trust {hit.trust.value})\n{hit.snippet}"
+    words = dict.fromkeys(hit.snippet[start:end].casefold() for start, end in hit.marks)
+    told = [
+        f"ref {hit.id}, trust {hit.trust.value}",
+        f"superseded by {hit.superseded_by}" if hit.superseded_by else "",
+        f"{len(hit.like)} more say the same" if hit.like else "",
+        f"found by: {', '.join(list(words)[:8])}" if words else "",
+    ]
+    return f"{hit.citation} ({'; '.join(each for each in told if each)})\n{hit.snippet}"

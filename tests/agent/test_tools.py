@@ -1,6 +1,8 @@
 """A model that calls tools: what runs, what asks first, what is kept and what the model sees of it."""
 
+import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,13 +10,25 @@ from typing import Any
 import pytest
 
 from agent.config import Config
-from agent.events import AnswerStored, PermissionAsked, SessionEvent, ToolFinished, TurnFailed
+from agent.events import (
+    AnswerStored,
+    PermissionAsked,
+    SessionEvent,
+    Stopped,
+    ToolFinished,
+    TurnFailed,
+    UserStored,
+)
 from agent.session import Session
+from agent.tools.memory_tools import MOST_TOKENS, SearchMemory
 from agent.tools.port import ToolSettings
 from agent.workspaces import prepare
 from foundation.paths import Workspace
+from memory.cold import Draft, Entry, EntryKind
+from memory.search import Query, Results
 from models.messages import Role
 from models.settings import ModelSettings
+from models.tokens import estimate
 from tests.loopback import Loopback, Received, Reply, chat, data, delta, json_reply, stream
 
 
@@ -168,3 +182,58 @@ def _cleared(text: str) -> Any:
     from foundation.privacy import clear
 
     return clear(text)
+
+
+def _said(session: Session, *lines: str) -> list[str]:
+    conversation = session.memory.cold.new_conversation(_cleared("Old"))
+    drafts = [
+        Draft(conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=_cleared(line))
+        for line in lines
+    ]
+    return [session.memory.cold.append(draft).id for draft in drafts]
+
+
+async def test_what_the_search_gives_a_model_is_bounded_at_a_passage(session: Session) -> None:
+    _said(session, *(f"Lantern {n * 7919}. " + f"The lantern of hut {n * 104729} is lit. " * 30 for n in range(12)))
+    tool = SearchMemory(session.memory, frozenset)
+    told = tool.run({"query": "lantern hut"})
+    assert estimate(told) < MOST_TOKENS + 100
+    assert told.endswith("More was found: ask for it in narrower words.")
+    assert "found by: " in told and "lantern" in told.split("found by: ")[1].split("\n")[0]
+
+
+async def test_a_model_that_searches_is_told_what_was_superseded(session: Session) -> None:
+    old, new = _said(session, "My phone number is 555-0142.", "My phone number is 555-0199.")
+    told = SearchMemory(session.memory, frozenset).run({"query": "phone number"})
+    assert told.index("0199") < told.index("0142")
+    assert f"ref {old}, trust exact; superseded by {new}" in told
+
+
+async def test_memory_is_asked_while_the_message_is_stored_and_esc_ends_the_waiting(
+    session: Session, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _said(session, "The ferry to Hydra leaves at seven from gate E8.")
+    order, go = list[str](), threading.Event()
+    query, append = session.memory.search.query, session.memory.cold.append
+
+    def slow(asked: Query) -> Results:
+        order.append("search")
+        go.wait(20)
+        return query(asked)
+
+    def stored(draft: Draft) -> Entry:
+        order.append("stored")
+        return append(draft)
+
+    monkeypatch.setattr(session.memory.search, "query", slow)
+    monkeypatch.setattr(session.memory.cold, "append", stored)
+    events = session.send("Which gate does the ferry to Hydra leave from?")
+    seen: list[Any] = []
+    async for event in events:
+        seen.append(event)
+        if isinstance(event, UserStored):
+            asyncio.get_running_loop().call_later(0.3, session.stop)
+    go.set()
+    assert set(order) == {"search", "stored"}
+    assert isinstance(seen[-1], Stopped)
+    assert asked(server) == []

@@ -10,7 +10,8 @@ from memory.cold import Draft, EntryKind
 from memory.search import Hit, Results
 from models.chat.port import ImageRule
 from models.messages import Recalled, Role
-from models.tokens import Estimate
+from models.recalled import recalled_block
+from models.tokens import Estimate, estimate
 from tests.context.talking import Talk, texts
 
 
@@ -178,3 +179,58 @@ def test_the_best_passage_goes_before_newer_ones_that_only_come_close(talk: Talk
     limits, counting = Limits(1000, 200, 8), Counting(Estimate(), ImageRule.NONE)
     found = recalled(lambda _: Results(query="", total=3, hits=hits), Wanted("the vault code"), limits, counting)
     assert [part.citation.ref for part in found] == ["e_2", "e_1", "e_3"]  # equals newest first, and no others
+
+
+def found_by_hand(hits: tuple[Hit, ...], tokens: int = 2000) -> tuple[Recalled, ...]:
+    limits, counting = Limits(tokens, 200, 100), Counting(Estimate(), ImageRule.NONE)
+    return recalled(lambda _: Results(query="", total=len(hits), hits=hits), Wanted("the vault"), limits, counting)
+
+
+def said(text: str, seq: int, *, conversation: str = "c", day: int = 1, score: float = 0.5, by: str = "") -> Hit:
+    time = datetime(2026, 1, day, tzinfo=UTC)
+    citation = Citation(kind="entry", ref=f"e_{seq}", conversation=conversation, title=conversation, time=time)
+    return Hit(
+        id=f"e_{seq}", kind="message", conversation=conversation, entry=seq, time=time, score=score, snippet=text,
+        citation=citation, trust=Trust.EXACT, superseded_by=by,
+    )  # fmt: skip
+
+
+def test_passages_of_a_day_stand_together_where_the_best_of_them_was_and_in_their_order() -> None:
+    hits = (
+        said("The vault has a red door.", 8, score=0.9),
+        said("Vaults elsewhere are blue.", 90, conversation="d", score=0.7),
+        said("Who has been in the vault?", 7, score=0.5),
+        said("The vault was empty in spring.", 3, score=0.3),
+    )
+    parts = found_by_hand(hits)
+    assert [part.citation.ref for part in parts] == ["e_3", "e_7", "e_8", "e_90"]
+    assert [part.follows for part in parts] == [False, False, True, False]
+    assert [part.rank for part in parts] == [3, 2, 0, 1]
+
+
+def test_short_passages_fill_the_room_and_no_more() -> None:
+    hits = tuple(
+        said(f"In the vault stands box {n * 7919} with a lid of its own.", 2 * n, score=1 - n / 100) for n in range(90)
+    )
+    parts = found_by_hand(hits, 600)
+    assert 520 <= estimate(recalled_block(parts)) <= 600
+    assert {part.rank for part in parts} == set(range(len(parts)))
+
+
+def test_what_was_superseded_says_when() -> None:
+    hits = (
+        said("The vault opens at ten.", 9, day=20, score=0.9),
+        said("The vault opens at nine.", 2, score=0.8, by="e_9"),
+    )
+    newer, older = found_by_hand(hits)
+    assert (newer.superseded, older.superseded) == ("", "2026-01-20")
+    assert "superseded on 2026-01-20: The vault opens at nine." in recalled_block([newer, older])
+
+
+def test_a_request_counts_what_was_recalled_as_it_is_sent(talk: Talk) -> None:
+    remembered(talk, *(f"The lighthouse of island {n * 7919} has {n + 3} lamps and a keeper." for n in range(12)))
+    assembled = talk.send("Tell me of the lighthouse, the lamps and the keeper.")
+    layer = assembled.report.layers[3]
+    taken = [source.tokens for source in layer.sources]
+    assert len(assembled.recalled) == 12 and all(tokens > 0 for tokens in taken)
+    assert sum(taken) == layer.tokens
