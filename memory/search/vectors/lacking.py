@@ -44,6 +44,15 @@ def removed(cold: ColdStore, after: int) -> Column:
     return np.array(sorted(found), np.int64)
 
 
+def added(cold: ColdStore, after: int) -> int:
+    """How many entries were added, or changed, by changes above `after`, at most."""
+    count = 0
+    while changes := cold.changes(after, _AT_ONCE):
+        count += sum(change.op in {"add", "change"} for change in changes)
+        after = changes[-1].seq
+    return count
+
+
 def seqs_here(cold: ColdStore, entries: Column) -> Column:
     """Those of the entries that the store has."""
     found: list[int] = []

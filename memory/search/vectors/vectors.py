@@ -27,7 +27,7 @@ from memory.search.vectors.about import CANARY, About
 from memory.search.vectors.embedding import Embedding
 from memory.search.vectors.filling import Filling, Stop
 from memory.search.vectors.kept import Keepers, Kept
-from memory.search.vectors.lacking import entries_lacking, keys_of, removed
+from memory.search.vectors.lacking import added, entries_lacking, keys_of, removed
 from memory.search.vectors.nearness import Asked, Nearness, Renumbered
 from memory.search.vectors.store import VectorStore
 from models.embed.port import Embedder
@@ -84,6 +84,7 @@ class Vectors:
         self._lock = Lock()
         self._filling = Lock()
         self._known: set[str] = set()  # names of embedders whose canary was looked at
+        self._strangers: set[str] = set()  # names under which another model answered
         self._proven: set[Path] = set()  # folders whose files were looked through
         self._questions: OrderedDict[tuple[str, str], NDArray[np.float32]] = OrderedDict()
         self._counted: tuple[float, int] = (-1e9, 0)
@@ -142,6 +143,7 @@ class Vectors:
             is_known = name in self._known
         found = kept.embedder.embed([text] if is_known else [text, CANARY], query=True)
         if not is_known and not abouts.is_same_model(found[1], kept.about):
+            self._strangers.add(name)
             self.trouble = (
                 "Another model answers under the embedder's name than made the vectors: they are made anew, and words "
                 "alone find until then."
@@ -159,7 +161,8 @@ class Vectors:
     def fill(self, on_progress: Told | None = None, stop: Stop | None = None, seconds: float | None = None) -> Filled:
         """Makes what is missing, newest first; blocks until all is made, `stop` says so, or so many seconds passed.
 
-        One process at a time fills. Raises nothing: what goes wrong is in `Filled.trouble`, what was made is kept.
+        Without `seconds` the embedder is asked even where nothing is missing: another model may answer by now. One
+        process at a time fills. Raises nothing: what goes wrong is in `Filled.trouble`, what was made is kept.
         """
         if not self._filling.acquire(blocking=False):
             return Filled(trouble="Vectors are being made already.")
@@ -172,7 +175,10 @@ class Vectors:
             folder = self._keepers.folder(embedder)
             make_private_folder(folder)
             with FileLock(folder / "filling.lock", timeout=0, mode=0o600):
-                filled = self._fill(embedder, on_progress, _stopper(stop, seconds))
+                if seconds is not None and self._is_complete():
+                    filled = Filled(done=True)
+                else:
+                    filled = self._fill(embedder, on_progress, _stopper(stop, seconds))
         except Timeout:
             return Filled(trouble="Another process makes the vectors just now.")
         except (PalimpsestError, OSError) as error:
@@ -184,12 +190,10 @@ class Vectors:
         return filled
 
     def _fill(self, embedder: Embedder, on_progress: Told | None, stop: Stop) -> Filled:
-        self._hot.look()
-        if self._is_complete():
-            return Filled(done=True)
         kept = self._begun(embedder)
         self._sweep(kept.store)
         had, total, last = kept.store.entries, self._total(fresh=True), self._cold.last_change()
+        covered = kept.about.covered if self._holds_what_was_made(kept, total) else 0
         filling = Filling(self._cold, self._passage, embedder, kept.store)
 
         def told(made: int) -> None:
@@ -199,22 +203,28 @@ class Vectors:
         done = False
         self._made = 0
         try:
-            done = filling.run(self._hot.notes(), kept.about.covered, stop, told)
+            done = filling.run(self._hot.notes(), covered, stop, told)
         finally:
             self._made = filling.made
             about = abouts.read(kept.store.folder) or kept.about
-            about = replace(about, covered=last if done else kept.about.covered)
+            about = replace(about, covered=last if done else covered)
             abouts.write(kept.store.folder, abouts.seen_now(about, self._cold))
         if done:
             self._keepers.discard_unused(kept.store.folder)
         return Filled(filling.made, done)
 
     def _is_complete(self) -> bool:
-        """Whether nothing can be missing: then no model is loaded for it."""
+        """Whether nothing can be missing: then the background loads no model."""
+        self._hot.look()
         kept = self._keepers.now()
-        if kept is None or not kept.about.covered or not abouts.is_of(kept.about, self._cold):
+        if kept is None or kept.embedder.name in self._strangers:
             return False
-        if not kept.store.look() or np.setxor1d(kept.store.notes(), keys_of(self._hot.notes())).size:
+        if not kept.about.covered or not abouts.is_of(kept.about, self._cold):
+            return False
+        kept.store.look()
+        if not self._holds_what_was_made(kept, self._total(fresh=True)):
+            return False
+        if np.setxor1d(kept.store.notes(), keys_of(self._hot.notes())).size:
             return False
         return next(iter(entries_lacking(self._cold, kept.store, kept.about.covered)), None) is None
 
@@ -232,13 +242,16 @@ class Vectors:
             abouts.write(folder, about)
         with self._lock:
             self._known.add(embedder.name)
+            self._strangers.discard(embedder.name)
         store = self._keepers.store(folder, about.dimensions)
         if folder not in self._proven:
             store.prove()
             self._proven.add(folder)
-        if not store.look():  # its files were deleted, or damaged
-            about = replace(about, covered=0)
         return Kept(embedder, store, about)
+
+    def _holds_what_was_made(self, kept: Kept, total: int) -> bool:
+        """Whether nothing is missing but what is new: a file that was deleted or damaged leaves more."""
+        return kept.store.entries + added(self._cold, kept.about.covered) >= total
 
     # ── letting go ──
 

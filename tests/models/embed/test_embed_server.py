@@ -65,6 +65,14 @@ def test_a_text_too_long_for_llama_cpp_is_the_texts_own_trouble(embeddings_at_ll
     assert not caught.value.passing
 
 
+def test_a_text_too_long_is_not_asked_for_again(loopback: Loopback, opened: Opened) -> None:
+    said = "input (5000 tokens) is too large to process. increase the physical batch size"
+    loopback.answers_all(lambda _: json_reply({"error": {"message": said}}, status=500))
+    with pytest.raises(EmbedError):
+        opened(f"openai:m@{loopback.address}/v1").embed(["a"])
+    assert len(loopback.posts) == 1
+
+
 # ── what is sent ──
 
 

@@ -410,6 +410,30 @@ def test_another_model_under_the_same_name_is_never_compared(opens: Opens) -> No
     assert nearest(vectors.ask("boiler needs a new valve number5")) == [seqs[5]]
 
 
+def test_the_background_asks_no_model_where_nothing_is_missing(
+    talk: Talk, vectors: Vectors, embedder: FakeEmbedder
+) -> None:
+    scattered(talk, 10)
+    vectors.fill(seconds=60)
+    embedder.questions.clear()
+    embedder.texts.clear()
+    assert vectors.fill(seconds=60).done
+    assert not embedder.questions
+    assert not embedder.texts
+    talk.say("something new")
+    assert vectors.fill(seconds=60).made == 1
+
+
+def test_the_background_makes_anew_what_another_model_had_made(opens: Opens) -> None:
+    memory = opens(FakeEmbedder("m"))
+    scattered(Talk(memory), 10)
+    memory.search.vectors.fill()
+    vectors = opens(FakeEmbedder("m", salt="another model")).search.vectors
+    assert vectors.ask("boiler") is None
+    assert vectors.fill(seconds=60).made == 10
+    assert vectors.ask("boiler") is not None
+
+
 def test_a_model_of_another_size_under_the_same_name_starts_anew(opens: Opens) -> None:
     memory = opens(FakeEmbedder("m", dimensions=64))
     scattered(Talk(memory), 10)
@@ -486,6 +510,23 @@ def test_vectors_whose_files_are_gone_are_made_again(
         path.unlink()
     embedder = FakeEmbedder()
     assert opens(embedder).search.vectors.fill().made == 5
+
+
+@pytest.mark.parametrize("seconds", [None, 60.0])
+def test_what_one_damaged_file_held_is_made_again(
+    seconds: float | None, talk: Talk, vectors: Vectors, opens: Opens, workspace: Workspace
+) -> None:
+    scattered(talk, 10)
+    vectors.fill()
+    scattered(talk, 10)
+    vectors.fill()
+    first, _ = sorted(workspace.vectors.rglob("*.bin"))
+    first.write_bytes(first.read_bytes()[:-3])
+    new = talk.say("a brass telescope")
+    other = opens(FakeEmbedder()).search.vectors
+    assert other.fill(seconds=seconds).made == 11
+    assert other.fill(seconds=seconds).made == 0
+    assert nearest(other.ask("brass telescope")) == [new.seq]
 
 
 def test_coverage_is_told(talk: Talk, vectors: Vectors, memory: Memory) -> None:
