@@ -7,7 +7,8 @@ perturbed: words swapped for others of the corpus, names and numbers changed, in
 corpus's own turns stand among them unchanged, and its questions ask for those: quality among near-duplicates. Figures:
 import by the store's own appending; the index's building, with the most private memory of it; a new process to its
 first result (files in the page cache); a question's time by the clock and of the processor; the memory after them, with
-mapped files apart; an entry from COMMIT to being found, alone, while all segments are merged, and by another process;
+mapped files apart; the exact scan of a vector an entry, perturbed from real ones or else random, and a search that has
+them at hand; an entry from COMMIT to being found, alone, while all segments are merged, and by another process;
 SQLite's FTS5 over the same texts in the same run, and grep. `--keep` leaves the stores for the next run: filling a
 million takes minutes.
 
@@ -43,7 +44,7 @@ OPENINGS = 5
 FROM_OTHERS = 20
 
 
-def measured(corpus: Corpus, size: int, folder: Path, questions: int) -> dict[str, Any]:
+def measured(corpus: Corpus, size: int, folder: Path, questions: int, vectors: str | None) -> dict[str, Any]:
     """All figures at one size."""
     workspace = Workspace(folder)
     sources = _filled(corpus, size, workspace)
@@ -57,6 +58,9 @@ def measured(corpus: Corpus, size: int, folder: Path, questions: int) -> dict[st
     figures["index_mb"] = _mb(list(workspace.postings.iterdir()))
     figures |= _first_result(folder, asked[0]["text"])
     figures |= _in_process("ask", folder, str(questions_file))
+    if vectors is not None:
+        figures |= _in_process("embed", folder, vectors)
+        figures |= _in_process("near", folder, str(questions_file), vectors)
     figures |= others.fts5(workspace.database, folder / "fts5.db", asked)
     figures |= others.grep(folder / "fts5.db", folder / "texts.txt", asked)
     figures |= _in_process("insert", folder, "100")
@@ -157,14 +161,19 @@ def main() -> None:
     parser.add_argument("--entries", type=int, nargs="+", default=SIZES)
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--keep", type=Path, help="a folder to leave the stores in, and to find them again")
+    parser.add_argument("--vectors", type=Path, help="an .npy of (n, dimensions): real vectors, to be perturbed")
+    parser.add_argument("--no-vectors", action="store_true", help="words alone")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     corpus = read_corpus(given.corpus)
+    vectors = None if given.no_vectors else str(given.vectors.resolve()) if given.vectors else ""
+    if vectors == "":
+        _say("No real vectors were given: random ones stand for them, and say nothing of quality.")
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as passing:
         for size in given.entries:
             _say(f"{size:,} entries")
-            rows.append(measured(corpus, size, (given.keep or Path(passing)) / str(size), given.questions))
+            rows.append(measured(corpus, size, (given.keep or Path(passing)) / str(size), given.questions, vectors))
     if given.json:
         json.dump({"schema": 1, "benchmark": "scale", "rows": rows}, sys.stdout)
         return

@@ -14,12 +14,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.scaling.embedded import FakeEmbedder, fill_vectors
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold import Draft, EntryKind
 from memory.cold.insert import note_change
 from memory.search import Query
+from memory.search.vectors.embedding import Embedding
 from memory.workspace_memory import Memory
 from models.messages import Role
 
@@ -102,6 +104,40 @@ def ask(memory: Memory, questions: Path) -> dict[str, Any]:
     }
 
 
+def embed(memory: Memory, embedder: FakeEmbedder) -> dict[str, Any]:
+    """A vector for each entry."""
+    return {"vectors_mb": fill_vectors(memory.workspace, memory.cold, embedder)}
+
+
+def near(memory: Memory, questions: Path) -> dict[str, Any]:
+    """Questions with vectors at hand: the scan of all of them, and the whole search."""
+    texts: list[str] = [one["text"] for one in json.loads(questions.read_text())]
+    vectors = memory.search.vectors
+    for text in texts[:5]:
+        memory.search.query(Query(text=text))
+    scans: list[float] = []
+    cpu: list[float] = []
+    for text in texts:
+        began = time.perf_counter()
+        nearness = vectors.ask(text)
+        if nearness is None:
+            raise SystemExit(vectors.trouble)
+        nearness.nearest(100, lambda entries: entries > 0)
+        scans.append((time.perf_counter() - began) * 1000)
+        busy = time.process_time()
+        memory.search.query(Query(text=text, limit=TOP))
+        cpu.append((time.process_time() - busy) * 1000)
+    private, mapped = private_mb()
+    return {
+        "scan_p50_ms": at(scans, 0.5),
+        "scan_p95_ms": at(scans, 0.95),
+        "with_vectors_p50_cpu_ms": at(cpu, 0.5),
+        "with_vectors_p95_cpu_ms": at(cpu, 0.95),
+        "with_vectors_private_mb": private,
+        "with_vectors_mapped_mb": mapped,
+    }
+
+
 def insert(memory: Memory, count: int) -> dict[str, Any]:
     """Single entries, each looked for as soon as it is on disk; then many at once; then while all is merged."""
     memory.search.query(Query(text="tea"))
@@ -170,11 +206,15 @@ def at(times: list[float], share: float, digits: int = 1) -> float:
 
 
 def main(task: str, root: str, *more: str) -> None:
-    memory = Memory.open(Workspace(Path(root)), SystemClock())
+    embedder = FakeEmbedder(Path(more[-1]) if more and more[-1] else None) if task in {"embed", "near"} else None
+    embedding = Embedding.of(embedder) if embedder else None
+    memory = Memory.open(Workspace(Path(root)), SystemClock(), embedding=embedding)
     tasks: dict[str, Callable[[], dict[str, Any]]] = {
         "build": lambda: build(memory),
         "first": lambda: first(memory, more[0]),
         "ask": lambda: ask(memory, Path(more[0])),
+        "embed": lambda: embed(memory, embedder or FakeEmbedder(None)),
+        "near": lambda: near(memory, Path(more[0])),
         "insert": lambda: insert(memory, int(more[0])),
         "listen": lambda: listen(memory),
     }

@@ -96,7 +96,7 @@ class Index:
         """Brings the segments up to the store, and lets go on disk of what was removed. Where the disk refuses,
         `trouble` says so and the search goes on in memory."""
         with self._keeping_lock:
-            self._keep(on_progress or no_progress, no_rest, _OTHERS, purge=True)
+            self._keep(on_progress or no_progress, self._give_way, _OTHERS, purge=True)
 
     @property
     def _known(self) -> Whole:
