@@ -103,9 +103,20 @@ def test_a_spans_bounds_are_moments_of_the_persons_days() -> None:
     (span,) = spans("yesterday", NOW, UTC)
     start, end = bounds(span, timezone(timedelta(hours=2)))
     assert (start.isoformat(), end.isoformat()) == ("2026-11-19T22:00:00+00:00", "2026-11-20T22:00:00+00:00")
-    for text in ("before 2023", "until 9999"):
-        for span in spans(text, NOW, UTC):
-            assert bounds(span, timezone(timedelta(hours=-9)))[0].tzinfo is UTC
+    for text in ("before 2023", "after 2030"):
+        (span,) = spans(text, NOW, UTC)
+        for hours in (-9, 2):
+            assert FIRST in (span.start, span.end) or LAST in (span.start, span.end)
+            assert all(moment.tzinfo is UTC for moment in bounds(span, timezone(timedelta(hours=hours))))
+
+
+def test_a_day_has_no_early_part() -> None:
+    assert [span.days for span in spans("early yesterday, in early 2023", NOW, UTC)] == [1, 122]
+
+
+def test_only_the_beginning_of_a_long_text_is_read() -> None:
+    assert spans("word " * 5000 + "yesterday", NOW, UTC) == ()
+    assert len(spans("yesterday, " * 200, NOW, UTC)) == 64
 
 
 def test_what_is_near_a_soft_span_is_within() -> None:

@@ -1,7 +1,10 @@
 """A text in another language is found by that language's stems, and a keyword in any of them."""
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +16,7 @@ from memory.search.words.languages import LANGUAGES, language_of, stem_in
 from memory.search.words.weak import is_weak
 from tests.memory.search.talk import Talk
 
+ROOT = Path(__file__).parents[4]
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 
@@ -43,6 +47,7 @@ pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes 
         ("我昨天去了市场", ""),
         ("שלום לכולם", ""),
         ("München", ""),
+        ("Jeg har ikke det her", ""),  # Danish as well as Norwegian
         ("", ""),
     ],
 )
@@ -127,3 +132,11 @@ def test_no_text_breaks_it(text: str, language: str) -> None:
     for terms in question_terms(text, (language,)):
         assert terms and all(term and "\n" not in term and "\0" not in term for term in terms)
     assert all("\n" not in term and "\0" not in term and len(term) <= 64 for term in words(text, language))
+
+
+def test_english_loads_no_stemmer_of_another_language() -> None:
+    program = (
+        "import sys; from memory.search import analyse; analyse('I went to the market', 'Ann', None);"
+        "assert not {'snowballstemmer', 'memory.search.dates.spans'} & {*sys.modules}"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
