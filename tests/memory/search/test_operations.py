@@ -54,6 +54,13 @@ def test_recent_is_a_conversation_after_the_other_each_in_order_of_time(store: M
     assert found(store, "recent", query="$300 paid") == ["we paid $300"]
 
 
+def test_recent_leaves_out_older_conversations(store: Memory, talk: Talk) -> None:
+    for number in range(6, 9):
+        talk.say(f"talk {number}", to=f"c{number}", day=f"2026-03-0{number}")
+    assert found(store, "recent") == ["talk 8", "talk 7", "talk 6"]
+    assert found(store, "recent", query="boiler") == []
+
+
 def test_timelines(store: Memory) -> None:
     assert found(store, "timeline", around="2026-03-02T12:00:00+00:00", before=1, after=1) == [
         "the boiler broke", "we paid $300",
