@@ -23,6 +23,7 @@ from agent.session import Session
 from agent.tools.memory_tools import MOST_TOKENS, SearchMemory
 from agent.tools.port import ToolSettings
 from agent.workspaces import prepare
+from context.ahead import Ahead, Searched
 from foundation.paths import Workspace
 from memory.cold import Draft, Entry, EntryKind
 from memory.search import Query, Results
@@ -227,6 +228,12 @@ async def test_memory_is_asked_while_the_message_is_stored_and_esc_ends_the_wait
 
     monkeypatch.setattr(session.memory.search, "query", slow)
     monkeypatch.setattr(session.memory.cold, "append", stored)
+    waits = Ahead.wait
+
+    def long(ahead: Ahead, _: float) -> Searched | None:
+        return waits(ahead, 60)  # longer than a test may take
+
+    monkeypatch.setattr(Ahead, "wait", long)
     events = session.send("Which gate does the ferry to Hydra leave from?")
     seen: list[Any] = []
     async for event in events:

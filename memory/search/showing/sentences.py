@@ -87,7 +87,6 @@ class Statement(Struct, frozen=True):
     all_terms: frozenset[str]
     denies: bool
     changes: bool
-    is_state: bool
     slot: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     instead: tuple[frozenset[str], frozenset[str]] | None = None
 
@@ -119,7 +118,6 @@ def _statement(sentence: str) -> Statement | None:
         all_terms=frozenset(words(sentence)),
         denies=NEGATION.search(sentence) is not None or _GIVEN_UP.search(sentence) is not None,
         changes=changes,
-        is_state=is_state,
         slot=_slot(sentence),
         instead=_instead(sentence) if changes else None,
     )

@@ -60,7 +60,7 @@ def _same_source(one: Hit, other: Hit) -> bool:
 
 def contradicts(new: Statement, old: Statement) -> bool:
     """Whether the newer statement takes the place of the older."""
-    if not new.subject or new.subject != old.subject or not old.is_state or not (new.is_state or new.changes):
+    if not new.subject or new.subject != old.subject:
         return False
     if new.denies != old.denies:
         return new.denies and new.values == old.values and _same_frame(new, old, least=1 if new.changes else 2)

@@ -23,7 +23,7 @@ def test_what_looks_alike_does_not_contradict() -> None:
 
 def test_contradictions_are_found() -> None:
     missed = [pair for pair in CONTRADICT if not are_said_to_contradict(*pair)]
-    assert len(missed) <= 3, missed  # of 46
+    assert len(missed) <= 3, missed  # of 47
 
 
 def test_nothing_contradicts_itself() -> None:
