@@ -34,8 +34,13 @@ def loaded_by(code: str) -> set[str]:
         "from models.chat.open import open_model\nfrom models.settings import ModelSettings\n"
         "for spec in ('offline', 'openai:m', 'ollama:m', 'lmstudio:m', 'llamacpp:m', 'anthropic:m', 'mlx:m'):\n"
         "    open_model(spec, settings=ModelSettings(), env={})",
+        "from models.embed.open import open_embedder\nfrom models.embed.settings import EmbedSettings\n"
+        "from models.settings import ModelSettings\n"
+        "for spec in ('none', 'openai:m', 'ollama:m', 'lmstudio:m', 'llamacpp:m'):\n"
+        "    open_embedder(spec, settings=EmbedSettings(), models=ModelSettings(), env={})",
+        "import agent.embedding, agent.settings, memory.search.vectors.embedding",
     ],
-    ids=["words", "faces", "every provider opened"],
+    ids=["words", "faces", "every provider opened", "embedders opened", "embedding set"],
 )
 def test_nothing_heavy_is_loaded_before_it_is_used(code: str) -> None:
     assert loaded_by(code) == set()
