@@ -4,11 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from agent.doctor import examine
 from agent.renewal import Renewal
 from foundation.paths import Workspace
 from memory.cold.sql import run
 from memory.errors import StoreBusy
 from memory.workspace_memory import Memory
+from tests.agent.conftest import Run
 from tests.fakes import FakeClock
 from tests.memory.search.talk import Talk
 
@@ -30,6 +32,17 @@ def test_older_terms_are_due_until_they_are_renewed(old: Memory) -> None:
     assert renewal.work() == ""
     assert not renewal.due()
     assert old.renewing.left() == 0
+
+
+def test_stats_and_doctor_say_how_many_are_left(old: Memory, run: Run) -> None:
+    where = str(old.workspace.root)
+    assert run("stats", "--workspace", where, "--json").json["to_analyse"] == 250
+    assert "250 entries" in run("stats", "--workspace", where).out
+    (store,) = [each for each in examine(old.workspace, {}) if each.topic == "store"]
+    assert "250 entries are analysed anew" in store.sentence
+    old.renewing.run()
+    assert run("stats", "--workspace", where, "--json").json["to_analyse"] == 0
+    assert "to analyse" not in run("stats", "--workspace", where).out
 
 
 def test_closing_ends_it_within_a_batch(old: Memory) -> None:

@@ -7,8 +7,8 @@ would silently part the words of a question from those of what was said. A chang
 import re
 from functools import cache
 
-from memory.search.words.families import families, with_z
 from memory.search.words.irregular import IRREGULAR
+from memory.search.words.spellings import spellings, with_z
 
 _VOWELS = "aeiouy"
 _DOUBLES = ("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt")
@@ -47,15 +47,15 @@ _STEP_4 = (
 
 
 def stem(word: str) -> str:
-    """The stem of a word in small letters a–z: `deciding`, `decides`, `decision` → `decid`; `went` → `go`."""
+    """The stem of a word in small letters a–z: `deciding`, `decides` → `decid`; `went` → `go`; `colours` → `color`."""
     found = bare_stem(with_z(IRREGULAR.get(word, word)))
-    return _families().get(found, found)
+    return _spellings().get(found, found)
 
 
 @cache
-def _families() -> dict[str, str]:
-    """From a stem to that of its family's first word."""
-    rows = [[bare_stem(IRREGULAR.get(word, word)) for word in row] for row in families()]
+def _spellings() -> dict[str, str]:
+    """From a stem to that of the same word as it is written elsewhere."""
+    rows = [[bare_stem(IRREGULAR.get(word, word)) for word in row] for row in spellings()]
     return {other: first for first, *others in rows for other in others if other != first}
 
 

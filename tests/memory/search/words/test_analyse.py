@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.search.words.analyse import analyse, spans, unpack, words
-from memory.search.words.families import families
 from memory.search.words.fold import fold
 from memory.search.words.irregular import IRREGULAR
+from memory.search.words.spellings import spellings
 from memory.search.words.stem import bare_stem, stem
 from memory.search.words.weak import is_weak
 
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes 
         ("https://www.example.org/a_b?q=1.", "example.org/a_b?q=1 example.org exampl org a b q 1"),
         ("ann@example.org", "ann@example.org ann exampl org"),
         ("children mice taught bought bigger", "child mous teach buy big"),
-        ("weight weighed marriage decision colour travelling organised", "weigh marri decid color travel organiz"),
+        ("weight colour travelling organised grandmother", "weight color travel organiz grandma"),
         ("軟體 软体 颱風 學校裡", "软体 台风 学校 校里"),
         ("학교에서", "학교 교에 에서"),
         ("👩🏽‍💻 🎉 🇩🇪", "👩 💻 🎉 🇩🇪"),
@@ -90,8 +90,8 @@ def test_words_get_the_stem_that_the_published_algorithm_gives(word: str, expect
     [
         ("学校", "學校"), ("软体", "軟體"), ("台风", "颱風"), ("학교", "학교에서"), ("1200", "1,200"),
         ("1.2", "v1.2.3"), ("travel", "#travel"),
-        ("colour", "COLORS"), ("decision", "decided"), ("buy", "bought"), ("mouse", "mice"),
-        ("organize", "organisation"), ("France", "French"), ("🎉", "party🎉"), ("ann", "ann@example.org"),
+        ("colour", "COLORS"), ("centre", "Centers"), ("buy", "bought"), ("mouse", "mice"),
+        ("organize", "organisation"), ("analyse", "analyzed"), ("🎉", "party🎉"), ("ann", "ann@example.org"),
         ("http", "getHTTPResponse"), ("naïve", "naive"), ("strasse", "Straße"),
     ],
 )  # fmt: skip
@@ -107,16 +107,16 @@ def test_words_that_only_look_alike_stay_apart(pair: str) -> None:
     assert words(one) != words(other)
 
 
-def test_every_family_is_one_and_no_word_is_of_two() -> None:
+def test_every_spelling_of_a_word_is_one_term_and_no_form_is_of_two() -> None:
     seen: dict[str, str] = {}
-    for first, *others in families():
+    for first, *others in spellings():
         assert {stem(word) for word in others} == {stem(first)}
         for bare in {bare_stem(IRREGULAR.get(word, word)) for word in (first, *others)}:
             assert seen.setdefault(bare, first) == first
 
 
 def test_no_word_that_says_something_becomes_one_that_does_not() -> None:
-    for row in families():
+    for row in spellings():
         assert not any(is_weak(stem(word)) for word in row), row
 
 
