@@ -4,7 +4,7 @@ import re
 
 _CITATION = re.compile(
     r"\[(?:(?P<alone>(?:e|pg|m)_\w+|[^\s\[\]]+\.md#L\d+-L\d+)"
-    r"|[^\n]*? · (?P<last>[^\s\[\]·]+))\](?!\()"  # as `foundation.trust.Citation` writes them: the reference last
+    r"|[^\n]*? · (?P<last>[^\s\[\]·]+))\](?!\(| · )"  # as `foundation.trust.Citation` writes them: the reference last
 )
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agent.cited import citation, cited
 from foundation.trust import Citation
 
-WORDS = st.text(st.characters(exclude_characters="\n·", exclude_categories=["C", "Z"]), max_size=40)
+WORDS = st.text(st.characters(exclude_characters="[]·", exclude_categories=["C", "Z"]), max_size=40)
 
 
 def test_each_citation_of_a_text_is_named_once_in_order() -> None:
@@ -30,6 +30,11 @@ def test_a_place_in_a_file_is_cited_by_its_lines() -> None:
 
 def test_an_imported_id_is_cited_as_it_came() -> None:
     assert citation("[garden · Ann · 2026-03-05 · t100]") == "t100"
+
+
+def test_brackets_within_a_title_do_not_end_its_citation() -> None:
+    assert cited("See [Plan [draft] · Ann · e_1], please") == ("e_1",)
+    assert cited("See [a · b] · Ann · e_1], please") == ("e_1",)
 
 
 @given(title=WORDS, speaker=WORDS, ref=st.from_regex(r"[A-Za-z0-9_.-]{1,20}", fullmatch=True))

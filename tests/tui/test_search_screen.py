@@ -280,7 +280,7 @@ async def test_more_rows_come_as_one_goes_down_each_fetched_once(
 
     def slow(memory: Memory, text: str, number: int = 1, **named: Any) -> Any:
         asked.append(number)
-        time.sleep(0.1 if number > 1 else 0)
+        time.sleep(1 if number == 2 else 0)
         return seek(memory, text, number, **named)
 
     monkeypatch.setattr("agent.seeking.seek", slow)
