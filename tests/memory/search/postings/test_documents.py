@@ -12,11 +12,11 @@ from memory.cold.changes import TermsRow
 from memory.search.postings.building import build
 from memory.search.postings.documents import APART_MS, NONE, TOLD, Documents
 from memory.search.postings.merging import merge, starts_of, table
-from memory.search.postings.postings import Standing, find
+from memory.search.postings.postings import Recent, Standing, find
 from memory.search.postings.segment import LISTS, Segment, name_of, open_segment
 from memory.search.postings.segment_writing import SegmentWriting
 from memory.search.words.analyse import words
-from memory.search.words.packing import pack
+from memory.search.words.packing import pack, split
 
 DEED = st.tuples(st.sampled_from(["put", "put", "remove"]), st.integers(1, 12))
 SPEAKERS = ("Ann", "Bo", "", "who")
@@ -145,6 +145,16 @@ def test_speakers_are_found_by_the_first_word_of_their_name(tmp_path: Path) -> N
     documents.put(ann)
     assert sorted(documents.speakers_called({"ann"})) == ["Ann Marie Bo"]
     assert documents.speakers_called({"marie", "tea"}) == []
+
+
+def test_a_character_alone_is_found_in_its_pairs_and_not_in_marks() -> None:
+    packed = [pack(["王小", "小明"]).packed, pack(["tea"], marks=["=person:王小明"]).packed, pack(["大王"]).packed]
+    rows = [TermsRow(entry, 1, "message", "user", "", entry, each, 1) for entry, each in enumerate(packed)]
+    recent = Recent()
+    for row in rows:
+        recent.put(row.entry, *split(row.packed))
+    for part in (Standing(build(rows, lambda: None).lists), recent):
+        assert find("王", [part]).documents.tolist() == [0, 2]
 
 
 def written(path: Path, there: There, batch: list[tuple[str, int]]) -> Path:
