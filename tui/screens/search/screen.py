@@ -24,6 +24,7 @@ from tui.screens.search.chosen import Chosen, Place
 from tui.screens.search.marking import Spans, spans_of
 from tui.screens.search.preview import NO_PREVIEW, lines_to_mark, preview
 from tui.screens.search.rows import row_text
+from tui.screens.search.telling import BUSY, KEYS, KEYS_IN_LIST, NOT_YET, figures
 from tui.widgets.field import Field
 
 if TYPE_CHECKING:
@@ -37,10 +38,6 @@ SLOW: Final = 0.3  # seconds after which it says that it is looking
 AGAIN: Final = 1.0  # seconds after which it looks again while the index is being built
 AHEAD: Final = 10  # rows before the end at which more are fetched
 WIDE: Final = 110  # columns from which the preview stands beside the list
-KEYS: Final = "Enter goes there · Ctrl+Y cites · Ctrl+O opens · Ctrl+S why · Esc leaves"
-KEYS_IN_LIST: Final = "Enter goes there · y cites · o opens · s why · Tab the field · Esc leaves"
-NOT_YET: Final = "Nothing so far. What is remembered is still being read; it goes on looking by itself."
-BUSY: Final = "An answer is under way. Ctrl+O shows the passage here; Esc in the chat stops the answer."
 
 
 class SearchScreen(ModalScreen[Chosen | None]):
@@ -194,7 +191,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
         self._rows, self._spans = [], []
         self.query_one(OptionList).clear_options()
         self._take(found)
-        self._tell(_figures(found))
+        self._tell(figures(found))
         self._tell_nothing(reading=found.reading is not None)
         at = next((n for n, row in enumerate(self._rows) if row.key == chosen or row.id == found.anchor), 0)
         self._choose(at if self._rows else None)
@@ -393,15 +390,6 @@ class SearchScreen(ModalScreen[Chosen | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
-
-
-def _figures(found: Look) -> str:
-    if found.reading is not None:
-        return f"{found.total:,} found so far · {100 * found.reading:.0f} % of memory is read"
-    damaged = f"{len(found.damaged):,} pages are damaged" if len(found.damaged) != 1 else "a page is damaged"
-    if found.damaged:
-        return f"{found.total:,} found · {damaged}: `palimpsest check --repair`"
-    return f"{found.total:,} found · {found.took_ms:,.0f} ms" if found.total else ""
 
 
 def _values_of(name: str) -> str:
