@@ -99,6 +99,10 @@ FILTERS = frozenset({
 
 def _found(memory: Memory, query: Query) -> Results:
     """A large index that is being built is waited for: this process asks once."""
+    from memory.search.words.analyser import rules_trouble
+
+    if trouble := rules_trouble(memory.cold.analyse):
+        output.say(f"{trouble} Its kinds of entity mark nothing until it is mended.")
     results = memory.search.query(query)
     if not results.partial:
         return results

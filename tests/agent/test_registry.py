@@ -60,7 +60,7 @@ async def test_help_lists_all_and_explains_one() -> None:
 
 
 async def test_a_command_without_its_words_says_what_it_needs() -> None:
-    for name in ("remember", "search", "rename"):
+    for name in ("remember", "rename"):
         outcome = await registry.run(NOBODY, f"/{name}")
         assert isinstance(outcome, Failed)
         assert outcome.error.hint

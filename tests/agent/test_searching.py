@@ -136,6 +136,13 @@ def test_a_place_in_time_that_is_nowhere(told: Run) -> None:
     assert "neither a moment nor the id" in said.err
 
 
+def test_a_broken_entities_yaml_is_told_of(told: Run, root: Path) -> None:
+    (root / "entities.yaml").write_text("ticket: {patern: x}", encoding="utf-8")
+    said = told("search", "boiler")
+    assert said.status == 0
+    assert "entities.yaml: ticket has “patern”" in said.err
+
+
 def test_an_unusual_mark_is_named_with_the_usual_ones(told: Run) -> None:
     said = told("search", "--type", "wish")
     assert said.status == 0

@@ -43,6 +43,11 @@ class Analyser:
         return Terms(packed(held), found.length, self.version)
 
 
+def rules_trouble(analyse: object) -> str:
+    """Why the workspace's own rules cannot be used, in a sentence; "" where they can, or there are none."""
+    return analyse.rules.problem if isinstance(analyse, Analyser) else ""
+
+
 def packed(counts: Mapping[str, int]) -> bytes:
     """Terms and how often they occur, as `pack` writes them."""
     terms = sorted(counts)

@@ -1,6 +1,7 @@
 """Filters by what entries are marked with, exact words, and words to leave out."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -154,7 +155,7 @@ def test_conversations_are_found_by_their_best_passage(talk: Talk, clock: FakeCl
     assert talk.memory.search.query(query).total == 2
 
 
-def timeline(talk: Talk, **more: object) -> list[str]:
+def timeline(talk: Talk, **more: Any) -> list[str]:
     return [hit.snippet for hit in talk.memory.search.query(replace(Query(), **more)).hits]
 
 
@@ -206,7 +207,10 @@ def test_what_is_typed_is_judged(clock: FakeClock) -> None:
     assert (query.types, query.before, query.after) == (("decision",), 0, 9)
     assert parse_query("tea", clock=clock, around="Best").around == BEST
     assert parse_query("", clock=clock, around="e_0123").around == "e_0123"
-    for wrong in ({"around": "2026-13-40"}, {"around": "best"}, {"before": -1}, {"threshold": 7.0}, {"types": [" "]}):
+    several: list[dict[str, Any]] = [
+        {"around": "2026-13-40"}, {"around": "best"}, {"before": -1}, {"threshold": 7.0}, {"types": [" "]},
+    ]  # fmt: skip
+    for wrong in several:
         with pytest.raises(Misuse):
             parse_query("", clock=clock, **wrong)
 
