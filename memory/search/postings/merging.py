@@ -118,7 +118,9 @@ def _write_postings(inputs: list[_Input], into: SegmentWriting, rest: Rest) -> N
 def _blocks(inputs: list[_Input]) -> Iterator[tuple[int, int]]:
     """Ranges of hashes, low and high, that hold about `_AT_ONCE` postings; more where one term has more."""
     largest = max((each.lists for each in inputs), key=lambda lists: len(lists.documents))
-    steps = np.arange(_AT_ONCE, len(largest.documents), _AT_ONCE, dtype="u4")
+    together = sum(len(each.lists.documents) for each in inputs)
+    step = max(1, _AT_ONCE * len(largest.documents) // max(together, 1))  # all others have their share in a block
+    steps = np.arange(step, len(largest.documents), step, dtype="u4")
     bounds = np.unique(largest.hashes[largest.starts.searchsorted(steps) - 1]).tolist()
     yield from zip([0, *bounds], [*bounds, 1 << 64], strict=True)
 

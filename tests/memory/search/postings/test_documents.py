@@ -5,11 +5,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.cold.changes import TermsRow
-from memory.search.postings.building import build
+from memory.search.postings import merging
+from memory.search.postings.building import build, documents_of
 from memory.search.postings.documents import APART_MS, NONE, TOLD, Documents
 from memory.search.postings.merging import merge, starts_of, table
 from memory.search.postings.postings import Recent, Standing, find
@@ -29,8 +31,9 @@ def row(entry: int, length: int) -> TermsRow:
 
 
 def time(entry: int) -> int:
-    """Entries of a conversation are three apart: most follow one another, some after a long gap."""
-    return entry * (APART_MS // 6) + (APART_MS if entry > 6 else 0)
+    """Entries of a conversation are three apart: beside each other they are of one talk, but for a long gap after the
+    sixth, and where one between them is gone they are not."""
+    return entry * (APART_MS // 5) + (APART_MS if entry > 6 else 0)
 
 
 class There:
@@ -145,6 +148,17 @@ def test_speakers_are_found_by_the_first_word_of_their_name(tmp_path: Path) -> N
     documents.put(ann)
     assert sorted(documents.speakers_called({"ann"})) == ["Ann Marie Bo"]
     assert documents.speakers_called({"marie", "tea"}) == []
+
+
+def test_a_merge_goes_through_the_postings_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merging, "_AT_ONCE", 30)
+    there, sizes = There(), list[int]()
+    batches = [[("put", 1 + entry) for entry in range(start, start + 3)] for start in range(0, 12, 3)]
+    paths = [written(tmp_path / str(number), there, batch) for number, batch in enumerate(batches)]
+    monkeypatch.setattr(merging, "documents_of", lambda keys: (sizes.append(len(keys)), documents_of(keys))[1])
+    merged(tmp_path / "whole", paths, since=0)
+    assert len(sizes) > 2
+    assert max(sizes) <= 30 + 12  # and what is left of a term
 
 
 def test_a_character_alone_is_found_in_its_pairs_and_not_in_marks() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from foundation.paths import Workspace
 from memory.cold import insert
@@ -166,6 +167,22 @@ def test_two_indexes_keep_one_chain(talk: Talk, memory: Memory) -> None:
     assert sorted(memory.workspace.postings.glob("postings-*.bin")) == segments(memory)
 
 
+@pytest.mark.usefixtures("small_segments")
+def test_one_process_at_a_time_keeps_the_segments(talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "_OTHERS", 0.1)
+    folder = memory.workspace.postings
+    folder.mkdir(parents=True)
+    half = folder / ".postings-000000000000-000000000007.bin.aa.tmp"
+    half.write_bytes(b"another process is at it")
+    scattered(talk, 20)
+    with FileLock(folder / keeping.LOCK):
+        memory.search.update()
+        assert (segments(memory), half.exists()) == ([], True)
+        assert talk.ask("tea").total == 10
+    memory.search.update()
+    assert (len(segments(memory)), half.exists()) == (1, False)
+
+
 def test_the_chain_is_what_reaches_furthest_in_the_fewest_steps(tmp_path: Path) -> None:
     def paths(*ranges: tuple[int, int]) -> list[Path]:
         return [path_for(tmp_path, *each) for each in ranges]
@@ -217,6 +234,7 @@ def test_a_crash_at_any_step_of_writing_leaves_a_usable_index(
         crash.setattr(keeping, "merge", dies(keeping.merge))
         with pytest.raises(Crash):
             Index(memory.cold, memory.workspace.postings).update()
+    assert not list(memory.workspace.postings.glob(".*.tmp"))
     again = rested(Index(memory.cold, memory.workspace.postings))
     assert every_posting(again) == every_posting(fresh_index(memory))
     again.update()
