@@ -29,6 +29,7 @@ PASSAGE = 200
 """Tokens of one passage that is recalled, as `context.recall_passage` has it."""
 
 _MOST_PARTS = 100  # as many as fit into the largest context, about
+_TELLING = 25  # characters: what is shorter stands in many turns
 _TIMED = 10  # hits: as many as a person is shown
 
 
@@ -66,18 +67,21 @@ class Opened:
     def _held(self, asked: Asked, tokens: int, search: Callable[[Query], Results]) -> float:
         """The share of the evidence that stands in what is recalled for the question within so many tokens.
 
-        A turn is held where its text stands in a part; a passage longer than a part, where one of its answers does, or
-        where nobody says what they are, where a part is of that passage.
+        A turn is held where its text stands in a part, of whatever turn (of a few words, in a part of its own: anybody
+        says “Yes!”); a passage longer than a part, where one of its answers does, or where nobody says what they are,
+        where a part is of that passage.
         """
         parts = recalled(search, Wanted(asked.text), Limits(tokens, PASSAGE, _MOST_PARTS), self._counting)
         return sum(self._stands(asked, each, parts) for each in asked.evidence) / len(asked.evidence)
 
     def _stands(self, asked: Asked, evidence: str, parts: tuple[Recalled, ...]) -> bool:
-        texts = [_plain(part.text) for part in parts]
-        needles = [_plain(answer) for answer in asked.answers] or [self._texts.get(evidence, "\0")]
-        if not asked.answers and evidence in self._long:
-            return any(part.citation.ref == evidence for part in parts)
-        return any(needle in text for needle in needles for text in texts)
+        own = [_plain(part.text) for part in parts if part.citation.ref == evidence]
+        if asked.answers:
+            return any(_plain(answer) in _plain(part.text) for answer in asked.answers for part in parts)
+        if evidence in self._long:
+            return bool(own)
+        text = self._texts.get(evidence, "\0")
+        return any(text in each for each in (own if len(text) < _TELLING else (_plain(part.text) for part in parts)))
 
 
 @contextmanager

@@ -70,3 +70,29 @@ def test_a_file_that_is_no_corpus_is_refused(
         run(monkeypatch, capsys, path)
     assert ended.value.code == 2
     assert "none of the formats" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("answer", "held"), [("Rex", 100.0), ("nowhere said", 0.0)])
+def test_of_a_passage_the_answer_must_be_recalled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answer: str, held: float
+) -> None:
+    qas = [{"question": "What is the name of Bo's dog?", "id": "1", "answers": [{"text": answer}]}]
+    path = tmp_path / "squad.json"
+    path.write_text(json.dumps({"data": [{"paragraphs": [{"context": "Bo's dog is called Rex.", "qas": qas}]}]}))
+    found = json.loads(run(monkeypatch, capsys, path, "--json"))
+    assert found["tables"][0]["lines"][0]["figures"]["2k"] == held
+
+
+def test_a_turn_of_a_word_is_held_by_itself_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turns = [{"speaker": "Ann", "dia_id": "D1:1", "text": "Is the kayak painted green?"}]
+    turns += [{"speaker": "Bo", "dia_id": "D1:2", "text": "The green kayak? Yes. Ask Ann."}]
+    sessions = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns}
+    turns += [{"speaker": "Cy", "dia_id": f"D1:{number}", "text": f"Rain number {number}."} for number in range(3, 30)]
+    turns += [{"speaker": "Cy", "dia_id": "D1:30", "text": "Yes."}]
+    qa = [{"question": "Which kayak is green?", "evidence": ["D1:30"], "category": 4}]
+    path = tmp_path / "locomo.json"
+    path.write_text(json.dumps([{"conversation": sessions, "qa": qa}]), "utf-8")
+    found = json.loads(run(monkeypatch, capsys, path, "--json"))
+    assert found["tables"][0]["lines"][0]["figures"]["1k"] == 0.0
