@@ -16,9 +16,10 @@ class News(Struct, frozen=True):
     gone: list[int]
 
 
-def news(cold: ColdStore, after: int, at_once: int) -> Iterator[News]:
-    """What came after the change `after`, some changes at a time. An answer still in flight has no row, and is gone."""
-    while changes := cold.changes(after, at_once):
+def news(cold: ColdStore, after: int, at_once: int, last: int) -> Iterator[News]:
+    """What came after the change `after` up to `last`, and maybe a little more, some changes at a time. An answer still
+    in flight has no row, and is gone."""
+    while after < last and (changes := cold.changes(after, at_once)):
         after = changes[-1].seq
         touched = list(dict.fromkeys(change.entry for change in changes if change.op != "archive"))
         rows = _rows(cold, touched)

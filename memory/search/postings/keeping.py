@@ -82,8 +82,9 @@ class _Keeping:
                 one.path.unlink(missing_ok=True)
 
     def _written(self, segments: list[Segment]) -> list[Segment]:
-        """With new segments for all that came since."""
-        for new in journal.news(self._cold, _end(segments), _AT_ONCE):
+        """With new segments for all that came since, up to now: somebody may go on writing all the time."""
+        last = self._cold.last_change()
+        for new in journal.news(self._cold, _end(segments), _AT_ONCE, last):
             self._write(_end(segments), new)
             segments = self._open()
             self._on_step(sum(one.count for one in segments))
@@ -108,8 +109,11 @@ class _Keeping:
         if self._cold.read_only or count <= documents.living:
             return False
         entries = np.array(self._cold.read(lambda db: fetch(db, "SELECT entry FROM terms")), "i8").reshape(-1)
-        strays = entries[documents.rows_of(entries) == NONE].tolist()
-        self._cold.write(lambda db: note_change(db, "add", strays))
+        strays = set(entries[documents.rows_of(entries) == NONE].tolist())
+        sql = "SELECT entry FROM changes WHERE seq > ?"  # asked after the terms: what is new meanwhile is no stray
+        strays -= {row[0] for row in self._cold.read(lambda db: fetch(db, sql, (_end(segments),)))}
+        if strays:
+            self._cold.write(lambda db: note_change(db, "add", sorted(strays)))
         return bool(strays)
 
     def _tidied(self, segments: list[Segment]) -> list[Segment]:

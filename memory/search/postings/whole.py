@@ -45,7 +45,7 @@ class Whole:
         if not self.change and last <= _FEW:  # the rows themselves: a store that was salvaged may miss some changes
             self._take_in(cold.terms(0, _FEW), [], rest)
             self.change = last
-        for new in journal.news(cold, self.change, _AT_ONCE):
+        for new in journal.news(cold, self.change, _AT_ONCE, last):
             if len(new.rows) + len(new.gone) > _MANY:
                 self._take_in(new.rows, new.gone, rest)
             else:

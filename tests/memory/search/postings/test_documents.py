@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memory.cold.changes import TermsRow
@@ -32,8 +32,8 @@ def row(entry: int, length: int) -> TermsRow:
 
 def time(entry: int) -> int:
     """Entries of a conversation are three apart: beside each other they are of one talk, but for a long gap after the
-    sixth, and where one between them is gone they are not."""
-    return entry * (APART_MS // 5) + (APART_MS if entry > 6 else 0)
+    ninth, and where one between them is gone they are not."""
+    return entry * (APART_MS // 5) + (APART_MS if entry > 9 else 0)
 
 
 class There:
@@ -88,6 +88,7 @@ class There:
         assert int(lengths.sum()) == documents.words
 
 
+@example([("put", 1), ("put", 4), ("put", 7), ("remove", 4)])
 @given(st.lists(DEED, max_size=30))
 def test_links_and_counts_are_those_of_what_is_there(deeds: list[tuple[str, int]]) -> None:
     documents, there = Documents(), There()

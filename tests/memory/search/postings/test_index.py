@@ -470,6 +470,26 @@ def test_the_newest_is_found_while_the_rest_is_being_built(
     assert kept.building is None
 
 
+@pytest.mark.usefixtures("small_segments")
+def test_segments_are_kept_while_somebody_writes_all_the_time(
+    talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scattered(talk, 20)
+    build = keeping.build
+
+    def written_meanwhile(*given):
+        scattered(talk, 1, start=100 + len(built))
+        built.append(1)
+        assert len(built) < 20
+        return build(*given)
+
+    built: list[int] = []
+    monkeypatch.setattr(keeping, "build", written_meanwhile)
+    memory.search.update()
+    assert segments(memory)
+    assert memory.cold.last_change() == len(memory.cold.terms(0))  # and nobody noted the new ones once more
+
+
 def test_an_entry_is_found_at_once_while_segments_are_merged(
     talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
