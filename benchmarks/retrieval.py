@@ -76,6 +76,8 @@ def ablated(name: str, answers: Sequence[Answer], less: Sequence[Answer], by: st
     whole = {"": answers, **by_category(answers)}
     part = {"": less, **by_category(less)}
     for line in lines(name, less, by):
+        if not line.figures["questions"]:
+            continue  # what nothing answers has no ranks to lose
         kept = {key: value for key, value in line.figures.items() if key not in QUICK}
         yield Line(name=name, part=line.part, figures=kept | brought(whole[line.part], part[line.part]))
 
