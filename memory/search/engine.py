@@ -1,41 +1,56 @@
 """What `Search` opens at its first query: the index, the notes, and the way from a query to its results."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from foundation.clock import Clock
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.hot import HotMemory, Note
 from memory.search.asking.anchors import anchor, moment_of
 from memory.search.asking.filters import entries_allowed, entries_lending, notes_allowed
 from memory.search.asking.query import BEST, Query, Results
-from memory.search.asking.timeline import beside, best_of, by_conversation, near, timeline
+from memory.search.asking.timeline import beside, best_of, by_conversation, timeline
+from memory.search.asking.timeline import near as around_then
 from memory.search.note_documents import NoteDocuments
 from memory.search.postings.index import Building, Index
 from memory.search.postings.keeping import Progress
 from memory.search.ranking.finding import Findings, Newest, Source, find, newest, notes_source
-from memory.search.ranking.question import Question, take_apart
+from memory.search.ranking.question import Question, called, nameless, take_apart
 from memory.search.showing.hits import Reader
+from memory.search.vectors.nearness import Nearness
 from memory.search.vectors.vectors import Vectors
+from memory.search.words.alternatives import held_languages
+
+
+class Near(NamedTuple):
+    """How near the entries are to a question, and what gives the same of notes."""
+
+    entries: Nearness
+    notes: Callable[[Sequence[Note]], Nearness | None]
 
 
 class Engine:
     """Safe to call from any thread."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 — all that is remembered
         self,
         cold: ColdStore,
         hot: HotMemory,
         passage: Callable[[Entry], Passage],
         folder: Path,
         vectors: Vectors,
+        clock: Clock,
     ) -> None:
         self._cold = cold
+        self._clock = clock
         self._hot = hot
         self._passage = passage
         self._index = Index(cold, folder)
@@ -49,8 +64,8 @@ class Engine:
         if query.around is not None:
             return self._around(query, query.around)
         began = perf_counter()
-        question = take_apart(query.wording.question)
-        findings, notes = self._findings(query, question)
+        question, near = self._question(query)
+        findings, notes = self._findings(query, question, near)
         hits, more = Reader(self._cold, self._passage, query, notes, findings).page()
         if query.latest and not question.terms:
             hits = by_conversation(hits)
@@ -90,7 +105,7 @@ class Engine:
                 return best
             around = best.hits[0].entry_id or best.hits[0].id
         elif query.wording.question:
-            return self.query(near(query, moment_of(around, self._cold, self._hot)))
+            return self.query(around_then(query, moment_of(around, self._cold, self._hot)))
         query = beside(query)
         with self._lock:
             sources, notes = self._sources(query)
@@ -101,19 +116,37 @@ class Engine:
         took = round((perf_counter() - began) * 1000, 1)
         return Results(query=told, took_ms=took, total=len(hits), hits=hits, anchor=ids[0] if ids else "")
 
-    def _findings(self, query: Query, question: Question) -> tuple[Findings | Newest, tuple[Note, ...]]:
+    def _question(self, query: Query) -> tuple[Question, Near | None]:
+        """The question, taken apart, and what asks the vectors; the embedder is waited for without the lock."""
+        text = query.wording.question
         with self._lock:
-            sources, notes = self._sources(query)
+            self._index.catch_up()
+            held = held_languages(lambda mark: len(self._index.find(mark).documents) > 0)
+            question = take_apart(text, self._clock.now(), held, query.without)
+            named = self._index.documents.speakers_called([term.term for term in question.terms])
+        if not question.content or not question.uses("vectors"):
+            return question, None
+        return question, self._near(nameless(text, called(question, dict.fromkeys(named)).terms))
+
+    def _near(self, text: str) -> Near | None:
+        entries = self._vectors.ask(text)
+        return None if entries is None else Near(entries, partial(self._vectors.ask_notes, text))
+
+    def _findings(
+        self, query: Query, question: Question, near: Near | None
+    ) -> tuple[Findings | Newest, tuple[Note, ...]]:
+        with self._lock:
+            sources, notes = self._sources(query, near)
             if not query.wording.question:
                 return newest(sources), notes
             most = 2 * query.page * query.limit
             found = find(question, sources, most=most, least=query.threshold, explain=query.explain)
             if not len(found) and (query.exact or query.wording.phrases) and not query.threshold:
-                worth = {term.term: term.weight for term in question.terms}
+                worth = {term.term: question.weight(term) for term in question.terms}
                 return replace(newest(sources), worth=worth), notes  # its words say little, but all of them are there
             return (found.by_time() if query.newest else found), notes
 
-    def _sources(self, query: Query) -> tuple[tuple[Source, ...], tuple[Note, ...]]:
+    def _sources(self, query: Query, near: Near | None = None) -> tuple[tuple[Source, ...], tuple[Note, ...]]:
         """All that is searched, as it stands now, and the notes in it. The lock is held."""
         allowed = entries_allowed(query, self._cold, self._index.find, self._kinds)
         self._index.catch_up()
@@ -121,6 +154,8 @@ class Engine:
         self._notes.keep_up(self._hot.notes())
         notes = self._notes.notes
         return (
-            Source(self._index, allowed, lends=entries_lending(query), each=query.each),
-            notes_source(self._notes, notes_allowed(query, notes, self._notes.find, self._kinds)),
+            Source(self._index, allowed, lends=entries_lending(query), each=query.each, nearness=near and near.entries),
+            notes_source(
+                self._notes, notes_allowed(query, notes, self._notes.find, self._kinds), near and near.notes(notes)
+            ),
         ), notes

@@ -85,5 +85,5 @@ class Search:
             if self._engine is None:
                 from memory.search.engine import Engine
 
-                self._engine = Engine(*self._parts, self._folder, self.vectors)
+                self._engine = Engine(*self._parts, self._folder, self.vectors, self.clock)
             return self._engine

@@ -1,6 +1,6 @@
 """What a question says beside its words: whom it names, which day it speaks of, whether it asks when or how many.
 
-Each gives a bonus in the units of BM25; the weights were found on LoCoMo's first five conversations.
+Each gives a bonus in the units of BM25.
 """
 
 from collections.abc import Iterable
@@ -10,14 +10,15 @@ from typing import Protocol
 import numpy as np
 from msgspec import Struct
 
-from memory.search.dates.dates import Period
-from memory.search.postings.documents import Documents
+from memory.search.dates.anchors import Side
+from memory.search.dates.dates import Period, Span
+from memory.search.postings.documents import APART_MS, Documents
 from memory.search.postings.growing import Column
 from memory.search.postings.postings import Posting
-from memory.search.ranking.question import Question, named
+from memory.search.ranking.question import Question
 from memory.search.words.analyse import words
 
-SPEAKER, DATE, WHEN, NUMBER = 3.0, 3.0, 1.5, 1.0
+SPEAKER, DATE, ANCHORED, WHEN, NUMBER = 4.0, 5.0, 2.0, 2.0, 1.0
 _DAYS_AROUND = 2  # people speak of a day on the days after
 _SAME_MONTH = 0.3  # the share for a document of the month, where the question names a day in it
 
@@ -47,21 +48,61 @@ class Searched(Protocol):
     def find(self, term: str) -> Posting: ...
 
 
-def bonuses(searched: Searched, question: Question, chosen: Column) -> tuple[Bonus, ...]:
-    """Those that the question gives cause for."""
+class Anchored(Struct, frozen=True):
+    """When the event was that the question is anchored to (a moment in milliseconds), and which side of it is meant."""
+
+    event: str
+    side: Side
+    time: int
+
+
+def bonuses(
+    searched: Searched, question: Question, speaker: str, anchored: Iterable[Anchored], chosen: Column
+) -> tuple[Bonus, ...]:
+    """Those that the question gives cause for. `speaker`: the one whom it names, or ""."""
     documents = searched.documents
     found: list[Bonus] = []
-    if speaker := named(question, documents.speakers):
+    if speaker and question.uses("speaker"):
         found.append(Bonus(f"said by {speaker}", SPEAKER, documents["speaker"][chosen] == documents.code(speaker)))
-    if question.periods:
-        days = documents["time"][chosen].astype("M8[ms]").astype("M8[D]")
-        shares = [_within(days, period) for period in question.periods]
-        found.append(Bonus("of that time", DATE, np.maximum.reduce(shares)))
-    if question.asks_when:
+    if question.uses("dates"):
+        found += _of_its_time(documents["time"][chosen], question, anchored)
+    if question.asks_when and question.uses("when"):
         found.append(Bonus("says when", WHEN, _holds_any(searched, _TIMES, chosen)))
-    if question.asks_number:
+    if question.asks_number and question.uses("number"):
         found.append(Bonus("says how many", NUMBER, _holds_any(searched, _NUMBERS, chosen)))
     return tuple(found)
+
+
+def _of_its_time(times: Column, question: Question, anchored: Iterable[Anchored]) -> list[Bonus]:
+    found: list[Bonus] = []
+    days = times.astype("M8[ms]").astype("M8[D]")
+    shares = [_within(days, period) for period in question.periods]
+    shares += [_around(days, span) for span in question.spans]
+    if shares:
+        found.append(Bonus("of that time", DATE, np.maximum.reduce(shares)))
+    for anchor in anchored:
+        found.append(Bonus(f"{anchor.side.value} {anchor.event}", ANCHORED, _on_side(times, anchor)))
+    return found
+
+
+def _around(days: Column, span: Span) -> Column:
+    """1 within the days that are spoken of, a half in those that may be meant as well."""
+    start, end = np.datetime64(span.start, "D"), np.datetime64(span.end, "D")
+    soft = np.timedelta64(span.soft or _DAYS_AROUND, "D")
+    within = (days >= start) & (days < end)
+    return np.where(within, 1.0, 0.5 * ((days >= start - soft) & (days < end + soft)))
+
+
+def _on_side(times: Column, anchor: Anchored) -> Column:
+    """1 on the side that is meant; the talk in which the event was told counts for either."""
+    beside = np.abs(times - anchor.time) <= APART_MS
+    match anchor.side:
+        case Side.BEFORE:
+            return (beside | (times < anchor.time)).astype("f8")
+        case Side.AFTER:
+            return (beside | (times > anchor.time)).astype("f8")
+        case Side.DURING:
+            return beside.astype("f8")
 
 
 def _within(days: Column, period: Period) -> Column:

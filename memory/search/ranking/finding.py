@@ -7,12 +7,20 @@ from msgspec import Struct
 
 from memory.search.postings.documents import Documents
 from memory.search.postings.growing import Column
-from memory.search.ranking.question import Question
-from memory.search.ranking.rank import Allowed, Collection, Corpus, May, Ranked, look_up, rank
+from memory.search.ranking.bonuses import Anchored
+from memory.search.ranking.candidates import May
+from memory.search.ranking.fields import Allowed
+from memory.search.ranking.looking import Collection, Corpus, Looked, look_up
+from memory.search.ranking.question import Question, called, take_apart
+from memory.search.ranking.rank import Asking, Ranked, rank
+from memory.search.vectors.nearness import Nearness
 
-BEST_COVERAGE, LEAST_COVERAGE = 0.18, 0.07
+BEST_COVERAGE, LEAST_COVERAGE, SURE_COVERAGE = 0.18, 0.03, 0.6
 """Of a question's content, by weight of its words. Where nothing holds the former, nothing is about the question; what
 holds less than the latter is not, whatever else is."""
+
+BEST_COSINE, LEAST_COSINE = 0.4, 0.25
+"""The same, where an embedder sees it otherwise."""
 
 _CURATED = 1.1  # a note was written to be found
 _WEAK = 0.1  # of a weak word's worth, in a snippet: it decides where nothing else does
@@ -35,6 +43,7 @@ class Findings(Struct, frozen=True):
     keys: tuple[Column, ...] = ()  # a source
     worth: dict[str, float] = {}
     explained: tuple[Ranked, ...] = ()  # a source, where the parts of the scores are wanted
+    covered: float = 0.0  # the best's coverage
 
     def __len__(self) -> int:
         return len(self.order)
@@ -65,10 +74,11 @@ class Source(Struct, frozen=True):
     weight: float = 1.0
     lends: Allowed = all_of
     each: int = 0  # of one conversation at most
+    nearness: Nearness | None = None  # of the question, by an embedder
 
 
-def notes_source(collection: Collection, allowed: Allowed) -> Source:
-    return Source(collection, allowed, _CURATED)
+def notes_source(collection: Collection, allowed: Allowed, nearness: Nearness | None = None) -> Source:
+    return Source(collection, allowed, _CURATED, nearness=nearness)
 
 
 def find(
@@ -78,22 +88,35 @@ def find(
     if not question.content:
         return Findings()
     corpus = _corpus(sources)
-    looked = look_up(question, tuple(source.collection for source in sources), corpus)
+    asking = _asking(question, sources)
+    looked = look_up(question, [source.collection for source in sources], corpus, asking.called.terms)
     ranked = tuple(
-        rank(source.collection, question, terms, corpus, May(source.allowed, source.lends, source.each), most)
+        rank(
+            source.collection, asking, terms, corpus, May(source.allowed, source.lends, source.each), most,
+            source.nearness,
+        )
         for source, terms in zip(sources, looked, strict=True)
-    )
-    if max((float(each.coverage.max(initial=0.0)) for each in ranked), default=0.0) < BEST_COVERAGE:
+    )  # fmt: skip
+    if not any(_answers(each) for each in ranked):
         return Findings()
     reachable = max(each.reachable for each in ranked) or 1.0
     found: list[tuple[int, int, int, int]] = []
     for place, (source, each) in enumerate(zip(sources, ranked, strict=True)):
         found.extend(_scored(place, source, each, reachable, least))
+    order = sorted(found)
     return Findings(
-        order=sorted(found),
+        order=order,
         keys=tuple(_entries(source, each.documents) for source, each in zip(sources, ranked, strict=True)),
-        worth={each.term.term: each.idf * (_WEAK if each.term.weak else 1) for each in looked[0]},
+        worth={name: value for each in looked[0] for name, value in _worth(each)},
         explained=ranked if explain else (),
+        covered=float(ranked[order[0][2]].coverage[order[0][3]]) if order else 0.0,
+    )
+
+
+def _worth(looked: Looked) -> Iterator[tuple[str, float]]:
+    """What a term and its kindred are worth in a snippet."""
+    yield from (
+        (term, looked.idf * (_WEAK if looked.term.weak else 1)) for term in (looked.term.term, *looked.term.also)
     )
 
 
@@ -127,6 +150,26 @@ def newest(sources: tuple[Source, ...]) -> Newest:
     return Newest(of_source[order], key[order])
 
 
+def _asking(question: Question, sources: tuple[Source, ...]) -> Asking:
+    """Whom it names, and when what it is anchored to was."""
+    said = [term.term for term in question.terms]
+    speakers = [name for source in sources for name in source.collection.documents.speakers_called(said)]
+    anchored = _anchored(question, sources) if question.anchors and question.uses("dates") else ()
+    return Asking(question, called(question, dict.fromkeys(speakers)), anchored)
+
+
+def _anchored(question: Question, sources: tuple[Source, ...]) -> tuple[Anchored, ...]:
+    """When those events were: the time of what answers their words best. Only where nearly all of them are found."""
+    found: list[Anchored] = []
+    for anchor in question.anchors:
+        event = take_apart(anchor.event, without=question.without)
+        plain = tuple(Source(source.collection, source.allowed, source.weight) for source in sources[:1])
+        best = find(event, plain, most=1)
+        if best.order and best.covered >= SURE_COVERAGE:
+            found.append(Anchored(anchor.event, anchor.side, -best.order[0][1]))
+    return tuple(found)
+
+
 def _entries(source: Source, some: Column) -> Column:
     return source.collection.documents["entry"][some]
 
@@ -143,14 +186,20 @@ def _scored(
     """For sorting: the score in steps, best first; the time, newest first; and which it is."""
     documents = source.collection.documents
     score = np.minimum(ranked.score * source.weight / reachable, 1.0)
-    relevant = np.flatnonzero((ranked.coverage >= LEAST_COVERAGE) & (score >= least))
+    near = np.nan_to_num(ranked.cosine) >= LEAST_COSINE
+    relevant = np.flatnonzero(((ranked.coverage >= LEAST_COVERAGE) | near) & (score >= least))
     steps = np.round(score[relevant] / _STEP).astype("i8")
     times = documents["time"][ranked.documents[relevant]]
     return zip((-steps).tolist(), (-times).tolist(), [place] * len(relevant), relevant.tolist(), strict=True)
 
 
+def _answers(ranked: Ranked) -> bool:
+    """Whether anything of it is about the question."""
+    covered = float(ranked.coverage.max(initial=0.0)) >= BEST_COVERAGE
+    return covered or float(np.nan_to_num(ranked.cosine).max(initial=0.0)) >= BEST_COSINE
+
+
 def _parts(ranked: Ranked, row: int) -> dict[str, float]:
     """What the score is made of, in the units of BM25."""
-    names = [each.term.term for each in ranked.looked] + [bonus.name for bonus in ranked.bonuses]
-    parts = zip(names, ranked.parts[row].tolist(), strict=True)
-    return {name: round(part, 3) for name, part in parts if part}
+    parts = zip(ranked.names, ranked.parts[row].tolist(), strict=True)
+    return {name: round(part, 3) for name, part in parts if round(part, 3)}

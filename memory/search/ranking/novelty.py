@@ -4,34 +4,34 @@
 
 An entry that asks nothing is judged so only where the question asks: a quotation that is looked up is found by the
 entry that says just that. An entry with none of the question's words is known by its neighbours alone, and counts as
-repeating half. The weights were found on LoCoMo's first five conversations.
+repeating over half.
 """
 
 import numpy as np
 
 from memory.search.postings.documents import Documents
 from memory.search.postings.growing import Column
-from memory.search.ranking.question import Question, named
-from memory.search.words.analyse import words
+from memory.search.ranking.question import Called, Question
 
-COST = 0.6  # the share of the score that an entry loses which tells nothing new
-FEW_ASKING, FEW_SAYING = 2.0, 0.5  # new words that halve the cost, for an entry with a question word and for others
-SILENT = 0.5
+COST, COST_ASKING = 0.45, 0.65  # the share of the score that an entry loses which tells nothing new; that only asks
+FEW_ASKING, FEW_SAYING = 2.0, 0.25  # new words that halve the cost, for an entry with a question word and for others
+SILENT = 0.6
 
 
-def telling(documents: Documents, chosen: Column, held: Column, question: Question) -> Column:
+def telling(documents: Documents, chosen: Column, held: Column, question: Question, called: Called) -> Column:
     """What each document's score is multiplied by. `held`: how often it holds each of the question's terms itself."""
     content = set(question.content)
     said = held @ np.array([term in content for term in question.terms], "f8")
-    new = np.maximum(documents["says"][chosen] - said + _names(documents, chosen, question), 0)
+    new = np.maximum(documents["says"][chosen] - said + _names(documents, chosen, question, called), 0)
     asks = documents["asks"][chosen] == 1
     repeats = np.where(asks, 1 / (1 + new / FEW_ASKING), question.asks / (1 + new / FEW_SAYING))
-    return 1 - COST * np.where(said > 0, repeats, SILENT)
+    cost = np.where(asks & (said > 0), COST_ASKING, COST)
+    return 1 - cost * np.where(said > 0, repeats, SILENT)
 
 
-def _names(documents: Documents, chosen: Column, question: Question) -> Column:
+def _names(documents: Documents, chosen: Column, question: Question, called: Called) -> Column:
     """How many of the question's words each document holds as its speaker's name: `says` does not count them."""
-    speaker = named(question, documents.speakers)
-    asked = {term.term for term in question.content}
-    held = sum(word in asked for word in words(speaker)) if speaker else 0
-    return held * (documents["speaker"][chosen] == documents.code(speaker))
+    if not called.one:
+        return np.zeros(len(chosen))
+    held = sum(term.term in called.terms for term in question.content)
+    return held * (documents["speaker"][chosen] == documents.code(called.one))

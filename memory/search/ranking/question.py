@@ -1,41 +1,57 @@
 """A question, taken apart: its terms and their weights, whom it names, when it speaks of, what it asks for."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from datetime import datetime
 from functools import lru_cache
 
 from msgspec import Struct
 
-from memory.search.dates.dates import Period, periods
+from memory.search.dates.anchors import Anchor, anchors
+from memory.search.dates.dates import Period, Span, periods, spans
+from memory.search.words.alternatives import question_terms
 from memory.search.words.analyse import terms, words
 from memory.search.words.substance import is_asking
 from memory.search.words.weak import is_weak
+
+WEAK = 0.2  # what a word that says little is worth beside the others
 
 _LONGEST = 64  # terms of a question that are looked up: of a pasted text its first
 _ASKS_WHEN = re.compile(
     r"\b(?:when|how long|what (?:date|day|month|year|time))\b|什么时候|何时|多久|哪年|哪天|几月", re.IGNORECASE
 )
 _ASKS_NUMBER = re.compile(r"\bhow (?:many|much|often|old)\b|多少|几个|几次|几岁", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+(?:['’]s\b)?")
 _NOBODY = frozenset({"user", "assistant", "tool", "system", ""})
 
 
 class Term(Struct, frozen=True):
-    """A word of the question. `weight` is 1, and one half where the word says little. `dated`: it is part of a date."""
+    """A word of the question. `also` are the terms under which entries in other languages hold it. `weak`: it says
+    little. `dated`: it is part of a date."""
 
     term: str
-    weight: float
-    weak: bool
+    weak: bool = False
     dated: bool = False
+    also: tuple[str, ...] = ()
 
 
 class Question(Struct, frozen=True):
-    """What is looked for."""
+    """What is looked for. `spans` are days that it speaks of, `anchors` events before or after which something was."""
 
     terms: tuple[Term, ...]
     periods: tuple[Period, ...] = ()
+    spans: tuple[Span, ...] = ()
+    anchors: tuple[Anchor, ...] = ()
     asks_when: bool = False
     asks_number: bool = False
     asks: bool = False  # it has a question word, or a question mark
+    without: frozenset[str] = frozenset()  # signals that are not to be used
+
+    def uses(self, signal: str) -> bool:
+        return signal not in self.without
+
+    def weight(self, term: Term) -> float:
+        return WEAK if term.weak and self.uses("function-words") else 1.0
 
     @property
     def content(self) -> tuple[Term, ...]:
@@ -54,25 +70,44 @@ class Question(Struct, frozen=True):
         return tuple(term for term in self.content if not term.dated) or self.content
 
 
-def take_apart(text: str) -> Question:
-    """A question's terms in their order, each once."""
-    found = list(dict.fromkeys(terms(text)))[:_LONGEST]
-    dates = periods(text)
-    dated = {term for date in dates for term in terms(text[date.start : date.end])}
+def take_apart(
+    text: str, now: datetime | None = None, held: Collection[str] = (), without: frozenset[str] = frozenset()
+) -> Question:
+    """A question's terms in their order, each once.
+
+    `now` is when it is asked: without it “last March” is nothing. `held` are the languages beside English in which
+    there are entries. `without` are signals that are not to be used.
+    """
+    found = question_terms(text, held)[:_LONGEST]
+    dates, stretches = periods(text), spans(text, now) if now else ()
+    said = [(date.start, date.end) for date in dates] + [(span.at, span.to) for span in stretches]
+    dated = {term for start, end in said for term in terms(text[start:end])}
     return Question(
-        terms=tuple(Term(term, 0.5 if is_weak(term) else 1.0, is_weak(term), term in dated) for term in found),
+        terms=tuple(Term(term, is_weak(term), term in dated, tuple(also)) for term, *also in found),
         periods=tuple(dict.fromkeys(date.period for date in dates)),
+        spans=tuple(span for span in stretches if not span.yearless),
+        anchors=tuple(anchors(text)),
         asks_when=_ASKS_WHEN.search(text) is not None,
         asks_number=_ASKS_NUMBER.search(text) is not None,
-        asks=text.rstrip().endswith(("?", "？")) or any(map(is_asking, found)),
+        asks=text.rstrip().endswith(("?", "？")) or any(is_asking(term) for term, *_ in found),
+        without=without,
     )
 
 
-def named(question: Question, speakers: Iterable[str]) -> str:
-    """The one speaker whom the question names, by first or whole name; "" where it names none or several."""
+class Called(Struct, frozen=True):
+    """Whom a question names: `one` is the only speaker that it names, "" where it names none or several. `terms` are
+    its terms that are a speaker's name."""
+
+    one: str = ""
+    terms: frozenset[str] = frozenset()
+
+
+def called(question: Question, speakers: Iterable[str]) -> Called:
+    """Of these speakers, whom the question names by first or whole name."""
     said = {term.term for term in question.terms}
     found = [speaker for speaker in speakers if speaker.casefold() not in _NOBODY and _is_named(speaker, said)]
-    return found[0] if len(found) == 1 else ""
+    names = frozenset(name for speaker in found for name in _names(speaker) if name in said)
+    return Called(found[0] if len(found) == 1 else "", names)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -83,3 +118,11 @@ def _names(speaker: str) -> tuple[str, ...]:
 def _is_named(speaker: str, said: set[str]) -> bool:
     names = _names(speaker)
     return bool(names) and ((names[0] in said and not is_weak(names[0])) or said.issuperset(names))
+
+
+def nameless(text: str, names: frozenset[str]) -> str:
+    """The text without these names: an embedder takes a name for what the question is about."""
+    if not names:
+        return text
+    kept = _WORD.sub(lambda word: "" if names.issuperset(words(word[0]) or [""]) else word[0], text)
+    return " ".join(kept.split()) or text

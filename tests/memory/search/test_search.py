@@ -327,7 +327,7 @@ def test_what_stands_beside_the_asking_goes_after_what_holds_the_words(talk: Tal
 def test_what_offline_answered_is_found_only_where_it_is_asked_for(talk: Talk) -> None:
     quoting = "From memory, word for word: the parrot is called Admiral Bertrand."
     talk.say("The parrot is called Admiral Bertrand, and it is green.", to="told")
-    talk.say("I like birds.", to="asked")
+    talk.say("I like trains.", to="asked")
     talk.say(quoting, to="asked", role=Role.ASSISTANT, speaker="offline")
     talk.say("Thank you kindly, that helps.", to="asked")
     assert talk.found("How is the parrot called?") == ["The parrot is called Admiral Bertrand, and it is green."]

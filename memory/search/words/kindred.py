@@ -1,0 +1,67 @@
+"""Words that are near in meaning: `kindred("car")` → vehicl, automobil, sedan, truck, … and how near each is.
+
+A table that ships with the program (data/kindred.zst): the terms of 12,000 English words and up to twenty others for
+each. scripts/kindred_words.py read it off once from all-MiniLM-L6-v2 (Apache 2.0, see data/LICENSE-MINILM.txt); no
+model is loaded. Names have no kin, and other languages none yet.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+MOST = 20
+_FILE = Path(__file__).parent / "data" / "kindred.zst"
+_SHARES = 255  # a share from 0 to 1 is kept in a byte
+
+
+class Kin(NamedTuple):
+    """A term, and how near it is: from 0 to 1, which would be the same."""
+
+    term: str
+    share: float
+
+
+def kindred(term: str) -> tuple[Kin, ...]:
+    """The terms near this one, nearest first; none for a word that is not in the table."""
+    table = _table()
+    place = table.places.get(term)
+    if place is None:
+        return ()
+    part = slice(int(table.starts[place]), int(table.starts[place + 1]))
+    others = zip(table.others[part].tolist(), table.shares[part].tolist(), strict=True)
+    return tuple(Kin(table.terms[other], share / _SHARES) for other, share in others)
+
+
+class _Table(NamedTuple):
+    terms: list[str]
+    places: dict[str, int]
+    starts: NDArray[np.int64]
+    others: NDArray[np.uint16]
+    shares: NDArray[np.uint8]
+
+
+def encode(kin: dict[str, list[Kin]]) -> bytes:
+    """The table as a file: terms a line each, a zero byte, how many others each has, the others, their shares."""
+    terms = list(kin)
+    places = {term: place for place, term in enumerate(terms)}
+    counts = np.array([len(others) for others in kin.values()], "u1")
+    others = np.array([places[other.term] for some in kin.values() for other in some], "<u2")
+    shares = np.array([round(other.share * _SHARES) for some in kin.values() for other in some], "u1")
+    whole = b"\0".join(("\n".join(terms).encode(), counts.tobytes() + others.tobytes() + shares.tobytes()))
+    return zstandard.ZstdCompressor(level=19).compress(whole)
+
+
+@cache
+def _table() -> _Table:
+    names, _, rest = zstandard.ZstdDecompressor().decompress(_FILE.read_bytes()).partition(b"\0")
+    terms = names.decode().split("\n")
+    counts = np.frombuffer(rest, "u1", len(terms))
+    starts = np.concatenate((np.zeros(1, "i8"), np.cumsum(counts, dtype="i8")))
+    total = int(starts[-1])
+    others = np.frombuffer(rest, "<u2", total, len(terms))
+    shares = np.frombuffer(rest, "u1", total, len(terms) + 2 * total)
+    return _Table(terms, {term: place for place, term in enumerate(terms)}, starts, others, shares)
