@@ -26,7 +26,7 @@ from memory.search.postings.growing import Column
 
 _MAGIC = b"PALVECT1"
 _START = struct.Struct("<8sII")
-_NAME = re.compile(r"vectors-(\d{10})\.bin")
+_NAME = re.compile(r"vectors-(\d{10})(?:-[0-9a-f]{8})?\.bin")
 _COLUMNS = {"entry": "i8", "check": "u8", "inverse": "f4", "chunk": "u2"}
 _ALIGNED = 64
 _FEW = 8 * 1024 * 1024  # bytes of vectors: proven in some milliseconds
@@ -82,7 +82,8 @@ def number_of(name: str) -> int:
 
 
 def name_of(number: int) -> str:
-    return f"vectors-{number:010d}.bin"
+    """A name that no file had before: who knows a deleted file of this number must see that it is another."""
+    return f"vectors-{number:010d}-{secrets.token_hex(4)}.bin"
 
 
 def write(

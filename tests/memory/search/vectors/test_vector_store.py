@@ -115,6 +115,15 @@ def test_other_processes_see_what_is_dropped(store: VectorStore) -> None:
     assert other.has(np.array([1, 2])).tolist() == [False, True]
 
 
+def test_other_processes_see_what_takes_the_place_of_what_was_dropped(store: VectorStore) -> None:
+    store.put(rows(1, seed=1))
+    other = VectorStore(store.folder, SIZE)
+    other.look()
+    store.drop(np.array([1]))
+    store.put(rows(1, seed=2))
+    assert held(other) == {1: rows(1, seed=2).vectors.tolist()}
+
+
 @pytest.mark.parametrize("at", [0, 9, 14, 60, 150, -1])
 def test_a_damaged_file_is_deleted(at: int, store: VectorStore) -> None:
     store.put(rows(1, 2))
