@@ -1,6 +1,6 @@
 """Lines break where a reader expects it, and never beyond the edge."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -14,6 +14,7 @@ def cut(text: str, offsets: list[int]) -> list[str]:
 
 
 @given(WORDS, st.integers(2, 40))
+@example("\u200d\u200d、a", 2)  # joiners that join nothing
 def test_no_line_is_wider_than_the_view(text: str, width: int) -> None:
     for line in cut(text, breaks(text, width)):
         assert cell_len(line.rstrip(" ")) <= width

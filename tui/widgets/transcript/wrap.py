@@ -1,5 +1,7 @@
 """Where a line of text breaks, in terminal cells: at spaces, and between characters of scripts that set none."""
 
+from collections.abc import Iterator
+
 from rich.cells import cell_len, split_graphemes
 
 _NO_START = frozenset("、。，．・：；？！）］｝〉》」』】〕〗’”…ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ,.;:?!)]}%")
@@ -17,7 +19,7 @@ def breaks(text: str, width: int) -> list[int]:
     start = 0
     chance, chance_used = 0, 0  # the last place where it may break, and the cells before it
     before, before_wide = "", False
-    for at, end, cells in split_graphemes(text)[0]:
+    for at, end, cells in _graphemes(text):
         what = text[at:end]
         if what == " ":
             used += 1
@@ -48,9 +50,16 @@ def fold(text: str, width: int) -> list[int]:
         return []
     found: list[int] = []
     used = 0
-    for at, _end, cells in split_graphemes(text)[0]:
+    for at, _, cells in _graphemes(text):
         if used + cells > width:
             found.append(at)
             used = 0
         used += cells
     return found
+
+
+def _graphemes(text: str) -> Iterator[tuple[int, int, int]]:
+    """Where each begins and ends, and its cells. Of joiners that a text begins with, Rich's own count takes what it
+    shows behind them for nothing."""
+    for at, end, cells in split_graphemes(text)[0]:
+        yield at, end, cells or cell_len(text[at:end])
