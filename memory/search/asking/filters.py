@@ -124,7 +124,8 @@ def _holding(terms: frozenset[str], find: Callable[[str], Posting]) -> _Mask:
 
     def mask(_: Documents, some: Column) -> Column:
         if not held:
-            held.append(np.unique(np.concatenate([find(term).documents for term in terms])))
+            lists = [find(term).documents for term in terms]  # in order each; one twice among them does no harm
+            held.append(lists[0] if len(lists) == 1 else np.sort(np.concatenate(lists), kind="stable"))
         holding = held[0]
         at = np.minimum(np.searchsorted(holding, some.astype(holding.dtype)), max(len(holding) - 1, 0))
         return holding[at] == some if len(holding) else np.zeros(len(some), bool)
