@@ -58,6 +58,7 @@ class Look(Struct, frozen=True, kw_only=True):
     `damaged` tells of damaged pages, a sentence each; each is told once. `reading` is there while the index is being
     built and what was found may be a part: the share of it that stands, from 0 to 1. `anchor` is the id of the row that
     the others stand around, where that was asked for. `told`: why words alone were looked for, not what they mean.
+    `sure` is false where nothing is likely to answer, and the rows are merely what lies nearest.
     """
 
     rows: tuple[Row, ...] = ()
@@ -69,6 +70,7 @@ class Look(Struct, frozen=True, kw_only=True):
     reading: float | None = None
     anchor: str = ""
     told: str = ""
+    sure: bool = True
 
 
 class PagePicture(Struct, frozen=True):

@@ -84,6 +84,7 @@ def seek(memory: "Memory", typed: str, number: int = 1, *, explain: bool = False
     return Look(
         rows=rows, total=results.total, next=results.next, took_ms=results.took_ms, damaged=damaged, reading=reading,
         anchor=results.anchor, told=memory.search.vectors.trouble,
+        sure=results.found or not results.hits,
     )  # fmt: skip
 
 

@@ -62,6 +62,7 @@ def main() -> None:
     given = parser.parse_args()
     found = vocabulary(given.words.read_text("utf-8").split(), common_words(given.wordnet))
     embedder = open_embedder(f"onnx:{given.minilm}", settings=EmbedSettings(), models=ModelSettings(), env={})
+    assert embedder is not None
     terms, vectors = list(found), embedder.embed(list(found.values()))
     kin: dict[str, list[Kin]] = {}
     for place, term in enumerate(terms):

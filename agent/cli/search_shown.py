@@ -71,6 +71,8 @@ def _ranked(results: Results) -> None:
         for name, value in hit.parts.items():
             output.line(" " * (_INDENT + 2) + f"{name} {value:g}")
     more = f"; --page {results.next} shows more" if results.next else ""
+    if not results.found:
+        output.say(f"Nothing surely answers “{results.query}”; these lie nearest.")
     output.say(f"{len(results.hits)} of {results.total:,} in {results.took_ms:.0f} ms{more}.")
 
 

@@ -33,9 +33,10 @@ class SearchMemory:
     def run(self, arguments: dict[str, Any]) -> str:
         query = Query(text=wanted(arguments, "query"), limit=12, exclude=self._in_view())
         results = self._memory.search.query(query)
-        if not results.found:
+        if not results.hits:
             return "Nothing relevant is remembered."
-        return "\n\n".join(_bounded(map(_shown, results.hits)))
+        nearest = [] if results.found else ["Nothing that surely answers is remembered; these lie nearest:"]
+        return "\n\n".join([*nearest, *_bounded(map(_shown, results.hits))])
 
 
 class RecallPassage:

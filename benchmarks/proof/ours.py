@@ -55,9 +55,10 @@ class Opened:
         return Answer(
             category=asked.category,
             wanted=len(asked.evidence),
+            store=self.store.name,
             ranks=ranks([hit.entry_id for hit in results.hits], asked.evidence),
             found=results.found,
-            best=results.hits[0].score if results.hits else 0.0,
+            best=results.likelihood if results.hits else 0.0,
             ms=ms,
             held={tokens: self._held(asked, tokens, search) for tokens in CONTEXTS}
             if held and asked.evidence

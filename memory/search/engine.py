@@ -78,6 +78,7 @@ class Engine:
             next=query.page + 1 if more else None,
             hits=hits,
             partial=self._index.is_partial,
+            likelihood=findings.likelihood if isinstance(findings, Findings) else 1.0,
         )
 
     def update(self, on_progress: Progress | None = None) -> None:

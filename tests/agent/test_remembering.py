@@ -48,7 +48,7 @@ def test_a_file_that_is_all_bad_fails(run: Run, tmp_path: Path) -> None:
 
 def test_search_gives_the_contracts_object(talk: Run) -> None:
     found = talk("search", "where is the greenhouse key", "--json").json
-    assert list(found) == ["schema", "query", "took_ms", "found", "total", "next", "hits"]
+    assert list(found) == ["schema", "query", "took_ms", "found", "total", "next", "hits", "likelihood"]
     hit = found["hits"][0]
     assert list(hit) == ["id", "kind", "conversation", "entry", "time", "role", "speaker", "score", "snippet",
                          "citation", "trust", "superseded_by", "marks", "like"]  # fmt: skip

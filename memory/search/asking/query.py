@@ -31,6 +31,10 @@ CONVERSATION = "conversation"
 SAID = (EntryKind.MESSAGE.value, EntryKind.TOOL_RESULT.value, EntryKind.SUMMARY.value, EntryKind.OBSERVATION.value)
 """What a conversation is found by."""
 
+LIKELY = 0.3
+"""A likelihood from which on something is found (ranking/likelihood.py): of the answerable questions that it was fitted
+on 3 in 100 lie below, of those that nothing answers 72."""
+
 BEST = "best"
 """As `Query.around`: around the best hit of the query's text."""
 
@@ -122,7 +126,7 @@ class Hit(Struct, frozen=True, kw_only=True):
 class Results(Struct, frozen=True, kw_only=True):
     """`total` counts what was relevant, near-duplicates too. `next` is the number of the next page, if any. `partial`:
     the index is being built, and entries are in the store that could not be found yet. `anchor` is the id of the hit
-    that a timeline is around."""
+    that a timeline is around. `likelihood`: how likely it is that anything of it answers the question, from 0 to 1."""
 
     query: str
     took_ms: float = 0.0
@@ -131,8 +135,9 @@ class Results(Struct, frozen=True, kw_only=True):
     hits: tuple[Hit, ...] = ()
     partial: bool = False
     anchor: str = ""
+    likelihood: float = 1.0
 
     @property
     def found(self) -> bool:
-        """Whether anything was relevant."""
-        return self.total > 0
+        """Whether anything is likely to answer. Where it is not, hits are merely what lies nearest."""
+        return self.total > 0 and self.likelihood >= LIKELY

@@ -10,6 +10,7 @@ from memory.search.postings.growing import Column
 from memory.search.ranking.bonuses import Anchored
 from memory.search.ranking.candidates import May
 from memory.search.ranking.fields import Allowed
+from memory.search.ranking.likelihood import likelihood
 from memory.search.ranking.looking import Collection, Corpus, Looked, look_up
 from memory.search.ranking.question import Question, called, take_apart
 from memory.search.ranking.rank import Asking, Ranked, rank
@@ -44,6 +45,7 @@ class Findings(Struct, frozen=True):
     worth: dict[str, float] = {}
     explained: tuple[Ranked, ...] = ()  # a source, where the parts of the scores are wanted
     covered: float = 0.0  # the best's coverage
+    likelihood: float = 0.0  # that anything of it answers
 
     def __len__(self) -> int:
         return len(self.order)
@@ -109,6 +111,7 @@ def find(
         keys=tuple(_entries(source, each.documents) for source, each in zip(sources, ranked, strict=True)),
         worth={name: value for each in looked[0] for name, value in _worth(each)},
         explained=ranked if explain else (),
+        likelihood=likelihood(asking, [source.collection for source in sources], looked, ranked),
         covered=float(ranked[order[0][2]].coverage[order[0][3]]) if order else 0.0,
     )
 

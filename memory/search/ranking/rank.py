@@ -50,6 +50,8 @@ class Ranked(Struct, frozen=True):
     names: tuple[str, ...]
     parts: Column
     cosine: Column  # NaN where there is none
+    by_words: Column  # the score without an embedder's part, of what can be reached without it
+    reachable_by_words: float
 
 
 def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
@@ -89,8 +91,13 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
         *(bonus.name for bonus in more),
         "near in meaning",
     )
-    reachable = _reachable(worth, asking, looked, more, nearness)
-    return Ranked(chosen, parts.sum(axis=1), reachable, _coverage(question, looked, own, counts), names, parts, cosine)
+    reachable = _reachable(worth, asking, looked, more)
+    score = parts.sum(axis=1)
+    return Ranked(
+        documents=chosen, score=score, reachable=reachable + (meaning.MOST if nearness is not None else 0.0),
+        coverage=_coverage(question, looked, own, counts), names=names, parts=parts, cosine=cosine,
+        by_words=(score - near) / max(reachable, 1e-9), reachable_by_words=max(reachable, 1e-9),
+    )  # fmt: skip
 
 
 def _worth(question: Question, called: Called, looked: Looked) -> float:
@@ -113,10 +120,8 @@ def _coverage(question: Question, looked: tuple[Looked, ...], own: Column, count
     return coverage * (literal if literal.any() else (own > 0).any(axis=1))
 
 
-def _reachable(
-    worth: Column, asking: Asking, looked: tuple[Looked, ...], more: tuple[Bonus, ...], nearness: Nearness | None
-) -> float:
-    """In the units of BM25."""
+def _reachable(worth: Column, asking: Asking, looked: tuple[Looked, ...], more: tuple[Bonus, ...]) -> float:
+    """In the units of BM25, without an embedder."""
     words = float(worth.sum()) * (K1 + 1)
     talk = 2 * TALK * sum(each.idf for each in looked if _is_topical(asking, each))
-    return words + talk + sum(bonus.weight for bonus in more) + (meaning.MOST if nearness is not None else 0.0)
+    return words + talk + sum(bonus.weight for bonus in more)

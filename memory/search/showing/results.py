@@ -9,8 +9,8 @@ SCHEMA = 1
 
 
 def to_json(results: Results) -> dict[str, Any]:
-    """The object of `search --json`: plain values, `found` false where nothing is relevant. `anchor` is there where
-    the hits are a timeline around one of them."""
+    """The object of `search --json`: plain values, `found` false where nothing is likely to answer. `anchor` is
+    there where the hits are a timeline around one of them."""
     shown: dict[str, Any] = {
         "schema": SCHEMA,
         "query": results.query,
@@ -19,6 +19,7 @@ def to_json(results: Results) -> dict[str, Any]:
         "total": results.total,
         "next": results.next,
         "hits": [hit_to_json(hit) for hit in results.hits],
+        "likelihood": round(results.likelihood, 3),
     }
     return {**shown, "anchor": results.anchor} if results.anchor else shown
 

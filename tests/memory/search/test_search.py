@@ -237,7 +237,7 @@ def test_pages_of_hits_follow_one_another(talk: Talk) -> None:
 def test_results_as_json_have_the_shape_that_is_promised(talk: Talk) -> None:
     entry = talk.say("tea with lemon", speaker="Ann", day="2026-03-02")
     shape = to_json(talk.ask("lemon tea"))
-    assert list(shape) == ["schema", "query", "took_ms", "found", "total", "next", "hits"]
+    assert list(shape) == ["schema", "query", "took_ms", "found", "total", "next", "hits", "likelihood"]
     assert (shape["schema"], shape["found"], shape["total"], shape["next"]) == (1, True, 1, None)
     (hit,) = json.loads(json.dumps(shape))["hits"]
     assert 0 < hit.pop("score") <= 1

@@ -18,4 +18,5 @@ def figures(found: "Look") -> str:
     damaged = f"{len(found.damaged):,} pages are damaged" if len(found.damaged) != 1 else "a page is damaged"
     if found.damaged:
         return f"{found.total:,} found · {damaged}: `palimpsest check --repair`"
-    return f"{found.total:,} found · {found.took_ms:,.0f} ms" if found.total else ""
+    near = "found" if found.sure else "lie near, none surely answers"
+    return f"{found.total:,} {near} · {found.took_ms:,.0f} ms" if found.total else ""
