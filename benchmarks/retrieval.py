@@ -1,6 +1,6 @@
 """How much of the evidence a search brings back, on talk and passages that nobody here wrote.
 
-    python -m benchmarks.retrieval FILE… [--embedder SPEC|minilm] [--ablate | --without SIGNAL…] [--by category]
+    python -m benchmarks.retrieval FILE… [--embedder SPEC|minilm] [--ablate | --without SIGNAL…] [--by category|store]
         [--peers NAME… --peer-python PYTHON --peer-model FOLDER] [--whole] [--conversations N] [--cache FOLDER] [--json]
 
 FILE is in the format of LoCoMo, REALTALK, SQuAD (CMRC 2018), MADial-Bench, or pages of a FAQ: benchmarks/corpora says
@@ -14,8 +14,8 @@ got a hit, `said no` that of unanswerable ones that got none, AUC the chance tha
 scores above an unanswerable one's. p50 and p95 are milliseconds of one query for ten hits.
 
 --ablate switches off each of the ranking's signals in turn: `brings` is what R@10 loses by it, ± what chance may make
-of that. Peers get the same turns
-(“speaker: text”) and the same embedder, each in its own store; those that are not there say so.
+of that. Peers get the same turns (“speaker: text”) and the same embedder, each in its own store; those that are not
+there say so.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from pathlib import Path
 from benchmarks.corpora import Corpus, NotThis, read_corpus
 from benchmarks.peers.driving import NAMES, NotMeasured, measured
 from benchmarks.proof.embedding import open_for_run
-from benchmarks.proof.figures import Answer, brought, by_category, figures
+from benchmarks.proof.figures import Answer, brought, figures, parted
 from benchmarks.proof.ours import Opened, opened, signals
 from benchmarks.proof.printing import NO_DATA, Line, Table, printed
 
@@ -73,8 +73,8 @@ def ours(corpus: Corpus, given: argparse.Namespace) -> Iterator[Line]:
 
 def ablated(name: str, answers: Sequence[Answer], less: Sequence[Answer], by: str) -> Iterator[Line]:
     """Lines of an ablation: the ranks that are left, and what the signal brings."""
-    whole = {"": answers, **by_category(answers)}
-    part = {"": less, **by_category(less)}
+    whole = {"": answers, **parted(answers, by)}
+    part = {"": less, **parted(less, by)}
     for line in lines(name, less, by):
         if not line.figures["questions"]:
             continue  # what nothing answers has no ranks to lose
@@ -105,10 +105,10 @@ def theirs(corpus: Corpus, given: argparse.Namespace) -> Iterator[Line]:
 
 def lines(name: str, answers: Sequence[Answer], by: str) -> Iterator[Line]:
     yield Line(name=name, figures=figures(answers))
-    parted = by_category(answers)
-    if by and len(parted) > 1:
-        for category, some in parted.items():
-            yield Line(name=name, part=category, figures=figures(some))
+    parts = parted(answers, by)
+    if by and len(parts) > 1:
+        for part, some in parts.items():
+            yield Line(name=name, part=part, figures=figures(some))
 
 
 def table(corpus: Corpus, given: argparse.Namespace) -> Table:
@@ -127,7 +127,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--embedder", default="", metavar="SPEC", help="as in the configuration, or minilm")
     parser.add_argument("--without", nargs="+", default=[], metavar="SIGNAL", help="signals switched off throughout")
     parser.add_argument("--ablate", action="store_true", help="each signal switched off in turn")
-    parser.add_argument("--by", choices=["category"], default="", help="a line a category as well")
+    parser.add_argument("--by", choices=["category", "store"], default="", help="a line for each as well")
     parser.add_argument("--peers", nargs="+", default=[], choices=NAMES, metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--only-peers", action="store_true", help="leave our own search out")
     parser.add_argument("--peer-python", type=Path, help="the Python that peers are installed for")

@@ -2,8 +2,9 @@
 
 The chats are the BYU PCC lab's chit-chat dataset (MIT; Myers, Etchart and Fulda 2020), dataset.json of the package
 chitchat-dataset: an object of chats, each `messages`, a list of turns that are lists of `{text, timestamp, sender}`.
-The questions are this project's own (chitchat_questions.json), written from the chats alone, before any ranking had
-seen them: for weighing signals that were found elsewhere, so no signal may be made for them.
+The questions are this project's own (chitchat_questions.json), written from the chats alone. Sailor's were looked at
+while the ranking was weighed. Kyle's were held back until it was done, and no signal may be made for them: what is
+found of his is what one may expect of talk that nobody has seen.
 
 A person's chats in which two spoke are one store, a chat a conversation; a message is a turn, in bursts as people type.
 """

@@ -116,6 +116,7 @@ def asked_of(peer: Peer, corpus: Corpus, progress: Progress) -> list[Answer]:
                     Answer(
                         category=asked.category,
                         wanted=len(asked.evidence),
+                        store=store.name,
                         ranks=ranks(found, asked.evidence),
                         ms=(time.perf_counter() - began) * 1000,
                     )

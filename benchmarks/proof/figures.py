@@ -22,6 +22,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     category: str
     wanted: int
+    store: str = ""
     ranks: tuple[int, ...] = ()
     found: bool | None = None
     best: float = 0.0
@@ -100,12 +101,12 @@ def below(times: Sequence[float], share: float) -> float | None:
     return round(sorted(times)[min(int(len(times) * share), len(times) - 1)], 2) if times else None
 
 
-def by_category(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
-    """The answers of each category, in the order in which the categories first come."""
-    parted: dict[str, list[Answer]] = {}
+def parted(answers: Sequence[Answer], by: str) -> dict[str, list[Answer]]:
+    """The answers of each `category` or `store`, in the order in which they first come."""
+    parts: dict[str, list[Answer]] = {}
     for each in answers:
-        parted.setdefault(each.category, []).append(each)
-    return parted
+        parts.setdefault(each.store if by == "store" else each.category, []).append(each)
+    return parts
 
 
 def _percent(values: Sequence[float]) -> float | None:

@@ -9,7 +9,10 @@ _INDENT = 26
 
 
 class Line(Struct, frozen=True, kw_only=True):
-    """One line of a table. `part` is a category, "" for all questions; `not_measured` is why there are no figures."""
+    """One line of a table. `part` is a category or a store, "" for all questions.
+
+    `not_measured` is why there are no figures.
+    """
 
     name: str
     figures: dict[str, float | None] = {}

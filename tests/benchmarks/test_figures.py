@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.proof.figures import CONTEXTS, Answer, auc, below, brought, by_category, figures, ranks
+from benchmarks.proof.figures import CONTEXTS, Answer, auc, below, brought, figures, parted, ranks
 
 
 def answer(*places: int, wanted: int = 1, category: str = "one", **more: object) -> Answer:
@@ -54,8 +54,9 @@ def test_percentiles_and_categories() -> None:
     assert below([], 0.5) is None
     assert below([5.0, 1.0, 3.0], 0.5) == 3.0
     assert below([1.0, 2.0], 0.95) == 2.0
-    parted = by_category([answer(category="b"), answer(category="a"), answer(category="b")])
-    assert {name: len(some) for name, some in parted.items()} == {"b": 2, "a": 1}
+    answers = [answer(category="b", store="x"), answer(category="a", store="x"), answer(category="b", store="y")]
+    assert {name: len(some) for name, some in parted(answers, "category").items()} == {"b": 2, "a": 1}
+    assert {name: len(some) for name, some in parted(answers, "store").items()} == {"x": 2, "y": 1}
 
 
 def test_a_signal_brings_what_is_lost_without_it_and_chance_has_its_share() -> None:
