@@ -16,7 +16,7 @@ from memory.search.ranking.question import Question, called, take_apart
 from memory.search.ranking.rank import Asking, Ranked, rank
 from memory.search.vectors.nearness import Nearness
 
-BEST_COVERAGE, LEAST_COVERAGE, SURE_COVERAGE = 0.18, 0.03, 0.6
+BEST_COVERAGE, LEAST_COVERAGE, SURE_COVERAGE = 0.18, 0.01, 0.6
 """Of a question's content, by weight of its words. Where nothing holds the former, nothing is about the question; what
 holds less than the latter is not, whatever else is."""
 

@@ -25,7 +25,7 @@ from memory.search.vectors.nearness import Nearness
 __all__ = ["Allowed", "Asking", "Collection", "Corpus", "May", "Ranked", "rank"]
 
 NAME = 0.3  # what a speaker's name is worth beside other words: the bonus says whose turn it is
-SURE, FAINT = 0.25, 0.1  # of a word's count, in full or around: from the former it is covered, below the latter not
+SURE = 0.25  # of a word's count, in full or around: it is covered
 
 
 class Asking(Struct, frozen=True):
@@ -112,8 +112,7 @@ def _is_topical(asking: Asking, looked: Looked) -> bool:
 def _coverage(question: Question, looked: tuple[Looked, ...], own: Column, counts: Column) -> Column:
     topic = set(question.topic)
     idfs = np.array([each.idf * (each.term in topic) for each in looked])
-    covered = np.where(counts >= FAINT, np.minimum(counts / SURE, 1.0), 0.0)
-    coverage = covered @ idfs / max(float(idfs.sum()), 1e-9)
+    coverage = np.minimum(counts / SURE, 1.0) @ idfs / max(float(idfs.sum()), 1e-9)
     if not question.is_keywords or not looked:
         return coverage
     literal = (own >= 1).any(axis=1)  # words that are looked up are meant as such: kindred ones stand in only for none
