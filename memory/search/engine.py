@@ -15,6 +15,7 @@ from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.hot import HotMemory, Note
 from memory.search.asking.anchors import anchor, moment_of
+from memory.search.asking.days import days_alone
 from memory.search.asking.filters import entries_allowed, entries_lending, notes_allowed
 from memory.search.asking.query import BEST, Query, Results
 from memory.search.asking.timeline import beside, best_of, by_conversation, timeline
@@ -140,12 +141,22 @@ class Engine:
             sources, notes = self._sources(query, near)
             if not query.wording.question:
                 return newest(sources), notes
+            if of_days := self._of_days(query, question):
+                return of_days
             most = 2 * query.page * query.limit
             found = find(question, sources, most=most, least=query.threshold, explain=query.explain)
             if not len(found) and (query.exact or query.wording.phrases) and not query.threshold:
                 worth = {term.term: question.weight(term) for term in question.terms}
                 return replace(newest(sources), worth=worth), notes  # its words say little, but all of them are there
             return (found.by_time() if query.newest else found), notes
+
+    def _of_days(self, query: Query, question: Question) -> tuple[Newest, tuple[Note, ...]] | None:
+        """What was said on the days that the question is about, newest first, where it is about nothing else."""
+        for each in days_alone(query, self._clock.now()) if question.uses("dates") else ():
+            sources, notes = self._sources(each)
+            if len(listed := newest(sources)):
+                return listed, notes
+        return None
 
     def _sources(self, query: Query, near: Near | None = None) -> tuple[tuple[Source, ...], tuple[Note, ...]]:
         """All that is searched, as it stands now, and the notes in it. The lock is held."""
