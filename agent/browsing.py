@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
-from agent.cited import citation
 from agent.pictures import is_picture
 from agent.recalling import NO_TEXT, Recalled, by_reference, recall_picture
+from foundation.cited import citation
 from foundation.trust import Trust
 from memory.archive.passage import PageRow
 from memory.errors import NotFound

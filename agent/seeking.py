@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from agent.browsing import Look, Row, of_hit, of_passage
-from agent.cited import citation
 from agent.recalling import by_reference
 from agent.search_words import Wording, query_of, worded
 from agent.whereabouts import TALK
+from foundation.cited import citation
 from foundation.errors import Misuse, PalimpsestError
 from memory.errors import MemoryTrouble, NotFound
 

@@ -11,6 +11,7 @@ from context.assemble import Made, Materials, Past, made
 from context.bench import Bench, Pending
 from context.budget import Budget, budget_for
 from context.changes import unchanged, untold
+from context.cited import pointed, pointed_parts
 from context.compaction import archived_tokens, summary_of
 from context.counting import Counting
 from context.digest import Item, decoded_items, tools_digest
@@ -231,20 +232,23 @@ class Assembling:
         settings, turn = self._bench.settings, self._turn
         if turn.brought is not None:
             return turn.brought
-        if not (settings.recall and self._asked.recall):
+        if not self._asked.recall:
             return ()
+        here = pointed(turn.text, self._bench.recall)
+        limits = limits_of(settings, self._budget.total)
+        if not settings.recall:  # what a message points at it brings all the same, as it does an attachment
+            return pointed_parts(here.passages, limits.cited, self._counting)
         entries = self._view.seqs | ({turn.entry} if turn.entry is not None else set[int]())
         standing = unchanged(state, self._shelf.notes)
         shown = still_true(passages_in(self._view), self._shelf.notes)
-        wanted = Wanted(turn.text, asked_before(self._view), entries, standing, shown)
-        limits = limits_of(settings, self._budget.total)
+        wanted = Wanted(here.words, asked_before(self._view), entries, standing, shown, here.passages)
         if turn.ahead is None:
             return recalled(self._bench.search, wanted, limits, self._counting)
         found = turn.ahead.wait(settings.recall_wait)
         self._late = not turn.ahead.done
         if found is not None and not found.query.exclude <= entries:  # some of what was in view has left it since
             return recalled(self._bench.search, wanted, limits, self._counting)
-        return fitting(found.results, wanted, limits, self._counting) if found else ()
+        return fitting(found.results if found else None, wanted, limits, self._counting)
 
     # ── where it does not fit ──
 

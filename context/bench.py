@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
+from context.cited import Passage
 from context.counting import Counting
 from context.epoch import EpochState
 from context.head import head_weighed
@@ -47,6 +48,7 @@ class Bench:
 
     cold: ColdStore
     search: Callable[[Query], Results]
+    recall: Callable[[str], Passage]
     shelf: WorkspaceShelf
     past: PastReader
     settings: ContextSettings

@@ -14,6 +14,7 @@ from context.assemble import Past
 from context.assembling import Asked, Assembling
 from context.bench import Bench, Pending
 from context.budget import Budget, budget_for
+from context.cited import pointed
 from context.compaction import OnPage, Place
 from context.counting import Counting
 from context.epoch import EpochState, Told, decoded, encoded
@@ -77,6 +78,7 @@ class Context:
         self._bench = Bench(
             cold=memory.cold,
             search=lambda query: memory.search.query(query),  # noqa: PLW0108 — the index is opened by its first query
+            recall=memory.recall,
             shelf=WorkspaceShelf(workspace, memory.hot, clock),
             past=reader,
             pages=PagesInView(memory.cold, reader.text_of, settings),
@@ -113,7 +115,7 @@ class Context:
 
         def query() -> Query | None:
             view = read_view(cold.path(leaf), total, cold.entries) if leaf is not None else View()
-            return query_for(text, asked_before(view), limits, view.seqs)
+            return query_for(pointed(text, bench.recall).words, asked_before(view), limits, view.seqs)
 
         return Ahead(query, bench.search)
 

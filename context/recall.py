@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from context.cited import Passage, pointed_parts
 from context.counting import Counting, fitted
 from context.fence import fenced
 from context.settings import ContextSettings
@@ -18,6 +19,7 @@ SHORT_MESSAGE = 6  # words: a message as short as this leans on the one before i
 ALIKE = 0.8  # of their word triples: the same thing said twice
 SHORTEST = 25  # tokens of a short turn and its label's share: no more passages than that are looked at
 SPARE = 20  # hits more, for those that are in view already
+TELLING = 25  # characters: anybody says what is shorter
 CLOSE = 0.03  # of the best score: hits within one such step below it are taken newest first
 
 _WORD = re.compile(r"[\w']+|[\u3400-\u9fff]")
@@ -31,21 +33,23 @@ class Wanted(Struct, frozen=True):
     entries: frozenset[int] = frozenset()
     notes: frozenset[str] = frozenset()
     shown: tuple[tuple[str, str], ...] = ()  # passages recalled before and still in view: reference, text
+    cited: tuple[Passage, ...] = ()  # what the message points at; its citations are no part of `text`
 
 
 class Limits(Struct, frozen=True):
-    """Tokens in all, tokens a passage, and passages."""
+    """Tokens in all, tokens a passage, and passages; and the tokens of what the message cites, which may be more."""
 
     tokens: int
     passage: int
     most: int
+    cited: int = 0
 
 
 def limits_of(settings: ContextSettings, total: int) -> Limits:
     """What may be recalled into a request of `total` tokens."""
     share = int(total * settings.recall_share)
     tokens = min(share, settings.recall_tokens) if settings.recall_tokens else share
-    return Limits(tokens, settings.recall_passage, settings.recall_most)
+    return Limits(tokens, settings.recall_passage, settings.recall_most, share)
 
 
 def question(text: str, before: str) -> str:
@@ -68,18 +72,24 @@ def query_for(text: str, before: str, limits: Limits, exclude: frozenset[int] = 
 def recalled(
     search: Callable[[Query], Results], wanted: Wanted, limits: Limits, counting: Counting
 ) -> tuple[Recalled, ...]:
-    """What fits, most relevant first. Passages of one day of a conversation stand together, in their order, under the
-    label of the best of them. Nothing where nothing is relevant."""
+    """What fits: what is cited, as it is cited, then what is found, most relevant first. Passages of one day of a
+    conversation stand together, in their order, under the label of the best of them. Nothing where nothing is
+    relevant."""
     query = query_for(wanted.text, wanted.before, limits, wanted.entries)
-    return fitting(search(query), wanted, limits, counting) if query else ()
+    return fitting(search(query) if query else None, wanted, limits, counting)
 
 
-def fitting(results: Results, wanted: Wanted, limits: Limits, counting: Counting) -> tuple[Recalled, ...]:
-    """The same, of what a search has found."""
-    hits = [hit for hit in results.hits if not _in_view(hit, wanted)]
-    newer = {hit.id: hit for hit in results.hits}
-    parts = [_part(hit, rank, newer, limits, counting) for rank, hit in enumerate(_ranked(hits))]
-    return _arranged(_within([(part, seq) for part, seq in parts if part.text.strip()], limits, counting))
+def fitting(results: Results | None, wanted: Wanted, limits: Limits, counting: Counting) -> tuple[Recalled, ...]:
+    """The same, of what a search has found; None where nothing was searched for."""
+    first = pointed_parts(wanted.cited, max(limits.cited, limits.tokens), counting)
+    found = results.hits if results else ()
+    hits = [hit for hit in found if not _in_view(hit, wanted) and not _is_told(hit, first)]
+    newer = {hit.id: hit for hit in found}
+    parts = [_part(hit, rank, newer, limits, counting) for rank, hit in enumerate(_ranked(hits), len(first))]
+    return (
+        *first,
+        *_arranged(_within([(part, seq) for part, seq in parts if part.text.strip()], first, limits, counting)),
+    )
 
 
 def _in_view(hit: Hit, wanted: Wanted) -> bool:
@@ -89,6 +99,17 @@ def _in_view(hit: Hit, wanted: Wanted) -> bool:
         return True  # the same question, asked before: its words are in view
     said = [text for ref, text in wanted.shown if ref == hit.citation.ref]
     return bool(said) and any(_alike(_triples(hit.snippet), _triples(text)) for text in said)
+
+
+def _is_told(hit: Hit, first: Sequence[Recalled]) -> bool:
+    """Whether what the message cites says it already."""
+    words, place = " ".join(fenced(hit.snippet).split()), (hit.citation.ref, hit.citation.lines)
+    return any(
+        place == (part.citation.ref, part.citation.lines)
+        or hit.entry_id == part.citation.ref
+        or (len(words) >= TELLING and words in " ".join(part.text.split()))
+        for part in first
+    )
 
 
 def _echoes(hit: Hit, text: str) -> bool:
@@ -127,11 +148,12 @@ def _part(hit: Hit, rank: int, newer: Mapping[str, Hit], limits: Limits, countin
 _Placed = tuple[Recalled, int]
 
 
-def _within(parts: Sequence[_Placed], limits: Limits, counting: Counting) -> list[_Placed]:
-    """As many as fit, the best first: a label is paid for once."""
+def _within(parts: Sequence[_Placed], first: tuple[Recalled, ...], limits: Limits, counting: Counting) -> list[_Placed]:
+    """As many as fit after the `first`, the best first: a label is paid for once."""
     kept: list[_Placed] = []
     labelled: dict[tuple[str, ...], Recalled] = {}
-    room = limits.tokens - counting.text(recalled_block([Recalled("", Citation(kind="", ref=""), Trust.EXACT)]))
+    frame = (Recalled("", Citation(kind="", ref=""), Trust.EXACT),)
+    room = limits.tokens - counting.text(recalled_block(first or frame))
     for part, seq in parts:
         key = together(part)
         tokens = counting.text("\n" + passage(part, labelled.get(key)))
@@ -142,7 +164,7 @@ def _within(parts: Sequence[_Placed], limits: Limits, counting: Counting) -> lis
         kept.append((part, seq))
         if len(kept) == limits.most:
             break
-    while kept and counting.text(recalled_block(_arranged(kept))) > limits.tokens:
+    while kept and counting.text(recalled_block((*first, *_arranged(kept)))) > limits.tokens:
         kept.pop()
     return kept
 

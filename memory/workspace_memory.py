@@ -16,7 +16,7 @@ from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry
 from memory.cold.mirrors import Mirrors
 from memory.errors import MemoryTrouble
-from memory.hot import HotMemory
+from memory.hot import HotMemory, Note
 from memory.knowledge.knowledge import Knowledge
 from memory.search import Search
 from memory.search.showing.fragments import fragments_of
@@ -128,19 +128,19 @@ class Memory:
         return fragments_of(self.cold).passage(entry, lambda one: self.vault.entry_text(one))  # noqa: PLW0108 -- opened late
 
     def recall(self, ref: str) -> Found:
-        """The whole passage behind a reference: an entry (`e_…` or an imported id), a note (`m_…`), a page (`pg_…`).
+        """The whole passage behind a reference: an entry (`e_…` or an imported id), a note (`m_…`, or its place as
+        `MEMORY.md#L3-L7`), a page (`pg_…`).
 
-        Raises NotFound.
+        Raises NotFound, NoSuchNote, Damaged.
         """
         if ref.startswith("pg_"):
             page = self.vault.read_page(ref)
             citation = Citation(kind="page", ref=ref, title=page.label, page=ref)
             return Found(page.text, page.trust, citation)
         if ref.startswith("m_"):
-            note = self.hot.note(ref)
-            lines = (note.line_first, note.line_last)
-            citation = Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines)
-            return Found(note.text, Trust.EXACT, citation)
+            return _of_note(self.hot.note(ref))
+        if "#L" in ref and (note := self._note_at(ref)):
+            return _of_note(note)
         entry = self.cold.find(ref)
         passage = self.passage(entry)
         conversation = self.cold.conversation_at(entry.conversation_seq)
@@ -155,6 +155,18 @@ class Memory:
         )
         return Found(passage.text, passage.trust, citation)
 
+    def _note_at(self, place: str) -> Note | None:
+        """The note that stands at a place in a file as the file is now."""
+        path, _, lines = place.rpartition("#L")
+        first = lines.partition("-")[0]
+        if not first.isdecimal():
+            return None
+        self.hot.look()
+        at = (
+            note for note in self.hot.notes() if note.path == path and note.line_first <= int(first) <= note.line_last
+        )
+        return next(at, None)
+
     def recover(self) -> None:
         """What a crash cut off is brought to its end: answers become entries, and deletions go on."""
         self.cold.recover()
@@ -168,3 +180,9 @@ class Memory:
         if "search" in self.__dict__:
             self.search.close()
         self.cold.close()
+
+
+def _of_note(note: Note) -> Found:
+    lines = (note.line_first, note.line_last)
+    citation = Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines)
+    return Found(note.text, Trust.EXACT, citation)

@@ -28,7 +28,8 @@ class Recalled(Struct, frozen=True, tag="recalled"):
     """A span that memory brought back, with its address.
 
     `rank` is its place among what was recalled with it, 0 for the best; `follows` says that it came right after the
-    part before it; `superseded` is the day on which a newer memory said otherwise, "" where none did.
+    part before it; `superseded` is the day on which a newer memory said otherwise, "" where none did. `cited`: the
+    message itself names it, so that its reference stands over it, and over nothing else.
     """
 
     text: str
@@ -39,6 +40,7 @@ class Recalled(Struct, frozen=True, tag="recalled"):
     rank: int = 0
     follows: bool = False
     superseded: str = ""
+    cited: bool = False
 
 
 def recalled_block(parts: Sequence[Recalled]) -> str:
@@ -65,6 +67,8 @@ def together(part: Recalled) -> tuple[str, str, str, str]:
     """What is the same for passages that share a label: where they were said, on which day, and their trust."""
     cited = part.citation
     where = cited.conversation if cited.kind == "entry" and cited.conversation else cited.ref
+    if part.cited:
+        where = _where(cited)
     return where, cited.place, _day(part), part.trust.value
 
 
@@ -82,9 +86,12 @@ def _day(part: Recalled) -> str:
 def _label(part: Recalled, *, mixed: bool) -> str:
     cited = part.citation
     source = ", ".join(each for each in (cited.title, cited.place) if each)
-    where = f"{cited.ref}#L{cited.lines[0]}-L{cited.lines[1]}" if cited.lines else cited.ref
-    told = (source, _day(part), where, part.trust.value if mixed else "")
+    told = (source, _day(part), _where(cited), part.trust.value if mixed else "")
     return "[" + " · ".join(_plain(each) for each in told if each) + "]"
+
+
+def _where(cited: Citation) -> str:
+    return f"{cited.ref}#L{cited.lines[0]}-L{cited.lines[1]}" if cited.lines else cited.ref
 
 
 def kept_inside(text: str) -> str:
