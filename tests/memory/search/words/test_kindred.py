@@ -1,0 +1,86 @@
+"""The table of words that are near in meaning, as it ships."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memory.search.words import kindred as module
+from memory.search.words.analyse import words
+from memory.search.words.kindred import MOST, Kin, encode, kindred
+from memory.search.words.weak import is_weak
+
+
+@pytest.fixture
+def every_term() -> list[str]:
+    return module._table().terms
+
+
+def test_a_word_is_known_by_those_near_it() -> None:
+    assert {"vehicl", "automobil", "truck"} <= {kin.term for kin in kindred("car")}
+    assert {"doctor", "nurs"} & {kin.term for kin in kindred("physician")}
+    assert "car" in {kin.term for kin in kindred("vehicl")}
+
+
+@pytest.mark.parametrize("term", ["carolin", "lisbon", "锅炉", "", "the", "=type:decision", "car "])
+def test_names_function_words_and_other_scripts_have_none(term: str) -> None:
+    assert kindred(term) == ()
+
+
+SAMPLE = (
+    "car cars bought children travelling colour coffee disease response happier running ships early financial"
+    " increased agreed degrees surprise horse neighbours organised teeth professional promise"
+)
+
+
+@pytest.mark.parametrize("word", SAMPLE.split())
+def test_what_an_entry_is_found_by_is_what_the_table_goes_by(word: str) -> None:
+    """A change of stems asks for a new table."""
+    (term,) = words(word)
+    assert kindred(term)
+
+
+def test_nearly_all_terms_are_their_own(every_term: list[str]) -> None:
+    """Stems are no fixed points, all of them: `coffe` would become `coff`."""
+    changed = [term for term in every_term if words(term) != [term]]
+    assert len(every_term) == 12_000
+    assert len(changed) < 0.04 * len(every_term)
+
+
+def test_shares_fall_and_nobody_is_its_own_kin(every_term: list[str]) -> None:
+    for term in every_term:
+        kin = kindred(term)
+        shares = [share for _, share in kin]
+        assert shares == sorted(shares, reverse=True), term
+        assert all(0 < share <= 1 for share in shares), term
+        assert len({term, *(name for name, _ in kin)}) == len(kin) + 1 <= MOST + 1, term
+
+
+def test_no_term_says_little(every_term: list[str]) -> None:
+    assert [term for term in every_term if is_weak(term)] == []
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {
+        "boat": [Kin("ship", 1.0), Kin("ferri", 0.4)],
+        "ship": [Kin("boat", 1.0)],
+        "ferri": [],
+        "émigré": [Kin("boat", 1 / 255)],
+    }
+    (tmp_path / "kindred.zst").write_bytes(encode(table))
+    monkeypatch.setattr(module, "_FILE", tmp_path / "kindred.zst")
+    module._table.cache_clear()
+    try:
+        assert {term: list(kindred(term)) for term in table} == table
+        assert kindred("car") == ()
+    finally:
+        module._table.cache_clear()
+
+
+def test_the_table_is_read_when_a_word_is_asked_for() -> None:
+    code = (
+        "from memory.search.words import kindred as k; assert not k._table.cache_info().currsize;"
+        "k.kindred('car'); assert k._table.cache_info().currsize"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
