@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +22,28 @@ _KINDS = (
     "prompt (what you said), or conversation: then conversations are found, each by its best passage."
 )
 
+_LEFT_OUT = re.compile(r"-[^\W\d_]\w+")
 
-@click.command(cls=Leaf)
-@click.argument("query", required=False)
+
+class _Search(Leaf):
+    """A `-word` that the shell has handed on as an argument of its own is told of."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = tuple(args)  # click takes them from the list
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            word = next(
+                (each for each in given if each.startswith(error.option_name) and _LEFT_OUT.fullmatch(each)), ""
+            )
+            if not word:
+                raise
+            hint = f'Put the question in quotes: palimpsest search "… {word}"'
+            raise Misuse("No such option", f"“{word}” is no option of search.", hint) from None
+
+
+@click.command(cls=_Search)
+@click.argument("words", metavar="[QUERY]", nargs=-1)
 @click.option("--kind", "kinds", multiple=True, help=_KINDS)
 @click.option("--role", help="user, assistant, system or tool.")
 @click.option("--speaker", help="Who said it.")
@@ -46,7 +66,7 @@ _KINDS = (
     multiple=True,
     help="What names a flight, date, money, person, place, url, file or version: the kind, the thing, or kind:thing.",
 )
-@click.option("--conversation", metavar="ID", help="Within one conversation: its id or title.")
+@click.option("--conversation", metavar="ID", help="Within a conversation: its id, its title, or a part of the title.")
 @click.option("--label", help="Within what carries this label, or was archived under it.")
 @click.option("--trust", help="exact, verified or approximate.")
 @click.option("--exact", is_flag=True, help="Each word must stand in the passage itself.")
@@ -58,18 +78,19 @@ _KINDS = (
 @click.option(
     "--batch", metavar="FILE.jsonl", help="Many queries: a JSON object a line, with `query` and these options."
 )
-def command(query: str | None, batch: str | None, **options: Any) -> None:
+def command(words: tuple[str, ...], batch: str | None, **options: Any) -> None:
     """Search everything remembered: conversations, notes and archived pages.
 
-    In QUERY "a phrase" in quotes must stand as it is, and -word leaves out what says it; put -- before a QUERY that
-    begins with a dash. Without QUERY it lists what the filters leave, newest first. With --batch a result is printed
-    for each line, in order; a line that cannot be answered gives an error object in its place.
+    In QUERY "a phrase" in quotes must stand as it is, and -word leaves out what says it: in a shell, put the whole in
+    quotes, as "boiler -gas"; put -- before a QUERY that begins with a dash. Without QUERY it lists what the filters
+    leave, newest first. With --batch a result is printed for each line, in order; a line that cannot be answered gives
+    an error object in its place.
     """
     from agent.searching import answer_lines, asked
 
-    invocation = current()
+    invocation, query = current(), " ".join(words)
     if batch is not None:
-        if query is not None:
+        if words:
             raise Misuse("Two things at once", "--batch has its own queries.", "Give a query, or a file of them.")
         lines = _lines(batch)
         with invocation.memory(recovering=True) as memory:
@@ -78,7 +99,7 @@ def command(query: str | None, batch: str | None, **options: Any) -> None:
         return
     if not query and not any(value for name, value in options.items() if name in FILTERS):
         raise Misuse("Nothing to search for", "Name words to look for, or a filter.", 'palimpsest search "the boiler"')
-    wanted = asked(query or "", options)
+    wanted = asked(query, options)
     with invocation.memory(recovering=True) as memory:
         results = _found(memory, wanted)
     if invocation.json:

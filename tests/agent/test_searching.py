@@ -58,6 +58,7 @@ def ids(run: Run, *words: str) -> list[str]:
         (["gas boiler", "--exact"], ["x1"]),
         (['"oil boiler"'], ["x2"]),
         (["boiler -gas"], ["x2"]),
+        (["--exact", "gas", "boiler"], ["x1"]),
         (["boiler", "--kind", "prompt"], ["x1"]),
         (["--around", "x3", "--before", "1", "--after", "1"], ["x2", "x3", "x4"]),
         (["gas", "--around", "best", "--after", "1"], ["x1", "x2"]),
@@ -71,6 +72,12 @@ def test_what_is_asked_for_is_found(told: Run, words: list[str], found: list[str
         assert set(ids(told, *words)) <= {"x1", "x2", "x3"}
     else:
         assert ids(told, *words) == found
+
+
+def test_a_word_to_be_without_wants_quotes_in_a_shell(told: Run) -> None:
+    said = told("search", "-k3", "boiler", "-gas")
+    assert said.status == 2
+    assert 'palimpsest search "… -gas"' in said.err
 
 
 def test_conversations_are_found_each_once(told: Run) -> None:

@@ -7,9 +7,10 @@ import numpy as np
 
 from foundation.clock import to_ms
 from memory.cold import ColdStore
-from memory.cold.bodies import to_bytes
+from memory.cold.bodies import to_bytes, to_text
 from memory.cold.entries import EntryKind
 from memory.cold.sql import fetch
+from memory.errors import NotFound
 from memory.hot.notes import Note
 from memory.search.asking.named import groups
 from memory.search.asking.query import KNOWLEDGE, NOTE, PROMPT, QUOTING, UNASKED, Query
@@ -18,12 +19,14 @@ from memory.search.postings.documents import Documents
 from memory.search.postings.growing import Column
 from memory.search.postings.postings import Posting
 from memory.search.ranking.rank import Allowed
+from memory.search.words.fold import fold
 from models.messages import Role
 
 _Mask = Callable[[Documents, Column], Column]
 
 _LABELLED_CONVERSATIONS = """SELECT conversation FROM labels WHERE label = ?1
     UNION SELECT seq FROM conversations WHERE kind IN ('archive', 'knowledge') AND title = ?2"""
+_TITLES = "SELECT seq, title FROM conversations WHERE kind <> 'knowledge'"
 _KNOWN = "SELECT conversation FROM knowledge WHERE replaced_ms IS NULL"
 _LATEST = """SELECT seq FROM conversations WHERE kind = 'chat' AND leaf IS NOT NULL
     ORDER BY updated_ms DESC, seq DESC LIMIT ?"""
@@ -200,6 +203,16 @@ def latest_conversations(cold: ColdStore, most: int) -> list[int]:
 
 
 def _conversations(cold: ColdStore, ref: str) -> list[int]:
-    """The seqs of the conversations so called: several where imports from two sources share an id. Raises NotFound."""
+    """The seqs of the conversations so called: several where imports from two sources share an id, or where it is a
+    part of several titles, in any case. Raises NotFound."""
     seqs = [row[0] for row in cold.read(lambda db: fetch(db, "SELECT seq FROM conversations WHERE id = ?", (ref,)))]
-    return seqs or [cold.conversation(ref).seq]
+    if seqs:
+        return seqs
+    try:
+        return [cold.conversation(ref).seq]
+    except NotFound:
+        part, titled = fold(ref.strip()), cold.read(lambda db: fetch(db, _TITLES))
+        seqs = [seq for seq, title in titled if part and title and part in fold(to_text(title))]
+        if not seqs:
+            raise
+        return seqs

@@ -220,3 +220,13 @@ def test_an_entity_of_any_kind_is_asked_for_by_itself() -> None:
     assert entity_marks("date:03-05") == {"=date:03-05"}
     assert entity_marks("Money") == {"=money"}
     assert {"=money:cny300", "=money:jpy300"} <= entity_marks("¥300")
+
+
+def test_a_conversation_is_called_by_a_part_of_its_title(talk: Talk) -> None:
+    talk.say("The boiler knocks.", to="The House")
+    talk.say("The boiler is new.", to="the house by the sea")
+    talk.say("No boiler there.", to="trip")
+    assert sorted(talk.found("boiler", conversation="house")) == ["The boiler is new.", "The boiler knocks."]
+    assert talk.found("boiler", conversation="The House") == ["The boiler knocks."]  # a whole title is that one
+    with pytest.raises(NotFound):
+        talk.ask("boiler", conversation="castle")
