@@ -47,11 +47,16 @@ def candidates(  # noqa: PLR0917 — all are needed
 
 def with_neighbours(documents: Documents, some: Column, may: May) -> Column:
     """These and the turns around them, as far as they may be found."""
-    window = np.sort(np.concatenate([some, *around(documents, some)]))  # numpy's `unique` hashes: ten times as long
-    is_new = np.ones(len(window), bool)
-    is_new[1:] = window[1:] != window[:-1]
-    window = window[is_new & (window != NONE)].astype("i4")
+    window = together(some, *around(documents, some))
     return window[may.be_found(documents, window)]
+
+
+def together(*some: Column) -> Column:
+    """All of these documents, each once (i4, in rising order). (`unique` of numpy hashes: ten times as long.)"""
+    all_of_them = np.sort(np.concatenate(some))
+    is_new = np.ones(len(all_of_them), bool)
+    is_new[1:] = all_of_them[1:] != all_of_them[:-1]
+    return all_of_them[is_new & (all_of_them != NONE)].astype("i4")
 
 
 def _plain(documents: Documents, content: list[Looked], question: Question, corpus: Corpus) -> Column:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from memory.search.postings.growing import Column
 from memory.search.ranking import bonuses, meaning
 from memory.search.ranking.bonuses import Bonus
-from memory.search.ranking.candidates import May, candidates, with_neighbours
+from memory.search.ranking.candidates import May, candidates, together, with_neighbours
 from memory.search.ranking.fields import K1, TALK, Allowed, around, counted, lending, saturation, talk_scores
 from memory.search.ranking.looking import Collection, Corpus, Looked
 from memory.search.ranking.novelty import telling
@@ -68,7 +68,7 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
     chosen = candidates(documents, question, looked, corpus, may, most)
     if nearness is not None and question.uses("vectors"):
         nearest = meaning.nearest(documents, nearness, may, most)
-        chosen = np.union1d(chosen, with_neighbours(documents, nearest, may)).astype("i4")
+        chosen = together(chosen, with_neighbours(documents, nearest, may))
     neighbours = around(documents, chosen)
     lent = lending(documents, chosen, question, may.lend, neighbours)
     own, counts = counted(looked, lent)
