@@ -11,8 +11,10 @@ from models.embed.port import Embedder
 
 
 def embedding_of(config: Config) -> Embedding:
-    """What is set now, and what was set before it."""
-    return Embedding(partial(_opened, config.embed.embedder, config), partial(_opened, config.embed.before, config))
+    """What is set now, and what was set before it. Where none is set it was switched off, and no vectors serve."""
+    named = config.embed.embedder.strip()
+    before = config.embed.before if named not in {"", "none"} else "none"
+    return Embedding(partial(_opened, named, config), partial(_opened, before, config))
 
 
 def _opened(name: str, config: Config) -> Embedder | None:

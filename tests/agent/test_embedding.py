@@ -80,6 +80,17 @@ def test_the_embedder_before_is_kept_for_as_long_as_it_serves(run: Run, said: Sa
     assert run("config", "show", "embed.embedder").out.strip().endswith("none")
 
 
+def test_switched_off_words_alone_find(run: Run, said: Says, bag: str) -> None:
+    said("the boiler", "tea", "the ferry")
+    run("models", "embed", bag)
+    near = "near in meaning"
+    assert near in run("search", "boiler", "--explain").out
+    run("models", "embed", "none")
+    assert near not in run("search", "boiler", "--explain").out
+    run("models", "embed", bag)
+    assert near in run("search", "boiler", "--explain").out
+
+
 def test_without_an_embedder_it_says_how_to_set_one(run: Run) -> None:
     ran = run("models", "embed")
     assert ran.status == 2
