@@ -14,6 +14,7 @@ _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
 _HASH = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,}", re.IGNORECASE)
 _OTHER_SCRIPT = re.compile(r"[^\x00-\x7f\u00aa-\u024f]+")  # its vowels may be marks, which are no letters to Python
 _LONGEST_WHOLE = 128  # a longer path or address is found by its parts
+_MOST_NUMBERS = 12  # a longer row of numbers is no version; a thousand of them would be as many wholes
 _MOST_HUMPS = 8  # a run of letters and digits with more is no name but a code
 
 Parted = tuple[list[str], list[str]]
@@ -31,8 +32,7 @@ def parts_of(token: str, folded: Callable[[str], str] = fold) -> Parted:
         return _address(token)
     if "'" in token or "’" in token:
         token = _CONTRACTION.sub("", token)
-    if found := _VERSION.fullmatch(token):
-        numbers = found[1].split(".")
+    if (found := _VERSION.fullmatch(token)) and len(numbers := found[1].split(".")) <= _MOST_NUMBERS:
         return [".".join(numbers[:some]) for some in range(2, len(numbers) + 1)], []
     if _THOUSANDS.fullmatch(token):
         return [], [token.replace(",", "")]
@@ -54,17 +54,18 @@ def _joined(token: str, folded: Callable[[str], str] = fold) -> Parted:
 
 
 def _wholes(token: str, parts: list[str], split: list[str]) -> list[str]:
+    alone = set(split)
     if len(parts) < 2:
         return [] if split == parts or _ORDINAL.fullmatch(token) else parts
     if len(token) > _LONGEST_WHOLE or "," in token:
-        return [part for part in parts if part not in split]
+        return [part for part in parts if part not in alone]
     if all(part.isalpha() for part in parts) and "_" not in token:
         joint = _JOINTS.findall(token)
         if set(joint) == {"-"}:
             return ["".join(parts)] if len(parts) == 2 else []  # e-mail is email
         if set(joint) <= {"'", "’", "/", "&", "+", "~"} and len(parts) == 2:
             return []  # and/or
-    return [token, *(part for part in parts if part not in split)]
+    return [token, *(part for part in parts if part not in alone)]
 
 
 def _humps(part: str) -> list[str]:

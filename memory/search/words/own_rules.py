@@ -22,6 +22,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from foundation.bounded_yaml import BadYaml, load_yaml
+from foundation.own_text import Unreadable, read_own_text
 from foundation.patterns import Patience, SafePattern, UnsafePattern
 from memory.search.words.fold import LONGEST, fold
 from memory.search.words.marking import CONCEPT, TYPE, mark
@@ -73,13 +74,11 @@ class OwnRules(Struct, frozen=True):
 def read_rules(path: Path) -> OwnRules:
     """The rules of a file; none where there is no file, and none but a `problem` where it cannot be used."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return parse_rules(read_own_text(path))
     except FileNotFoundError:
         return OwnRules()
-    except (OSError, UnicodeDecodeError) as error:
-        return OwnRules(problem=f"{path.name} cannot be read: {error}.")
-    try:
-        return parse_rules(text)
+    except Unreadable as error:
+        return OwnRules(problem=f"{path.name} is left alone: {error}.")
     except BadYaml as error:
         return OwnRules(problem=f"{path.name}, line {error.line}: {error.said}.")
     except BrokenRules as error:

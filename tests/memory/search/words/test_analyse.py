@@ -155,8 +155,14 @@ def test_no_text_breaks_it_and_spans_lie_within(text: str) -> None:
         assert all("\n" not in term and "\0" not in term for term in terms)
 
 
+def test_a_long_row_of_numbers_and_dots_is_no_version() -> None:
+    assert "1.2.3.4" in unpack(analyse("it is 1.2.3.4.5").packed)
+    assert len(unpack(analyse(".".join(map(str, range(1000)))).packed)) <= 1001
+    assert len(unpack(analyse("/".join(f"aB{number}" for number in range(1000))).packed)) <= 2100
+
+
 def test_a_line_of_a_million_letters_takes_no_longer_than_other_text() -> None:
     began = time.process_time()
-    for text in ("a" * 1_000_000, "a." * 500_000, "aB" * 500_000, "1" * 1_000_000, "'" * 1_000_000):
+    for text in ("a" * 1_000_000, "a." * 500_000, "aB" * 500_000, "1" * 1_000_000, "'" * 1_000_000, "1." * 500_000):
         analyse(text)
     assert time.process_time() - began < 8

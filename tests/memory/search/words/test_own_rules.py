@@ -1,5 +1,6 @@
 """`entities.yaml`: a workspace's own kinds of entity."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -102,6 +103,18 @@ def test_a_file_that_is_no_yaml_tells_its_line(tmp_path: Path) -> None:
     with pytest.raises(BadYaml):
         parse_rules("b: [")
     assert "line 2" in read_rules(path).problem
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_of_that_name_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "entities.yaml")
+    assert "pipe" in read_rules(tmp_path / "entities.yaml").problem
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no endless device")
+def test_a_device_of_that_name_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "entities.yaml").symlink_to("/dev/zero")
+    assert "device" in read_rules(tmp_path / "entities.yaml").problem
 
 
 def test_a_slow_pattern_is_given_up_on() -> None:
