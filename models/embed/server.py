@@ -76,12 +76,13 @@ class ServerEmbedder:
         if query:
             raw = self._loop.run(self._at_once(said))
         else:
-            raw = np.concatenate(
-                [
-                    self._loop.run(self._patiently(said[start : start + self._settings.batch]))
-                    for start in range(0, len(said), self._settings.batch)
-                ]
-            )
+            batches = [
+                self._loop.run(self._patiently(said[start : start + self._settings.batch]))
+                for start in range(0, len(said), self._settings.batch)
+            ]
+            if len({batch.shape[1] for batch in batches}) > 1:
+                raise bad_vectors(str(self._place), "gives now more, now fewer numbers a text")
+            raw = np.concatenate(batches)
         return to_unit(raw, str(self._place), self._settings.dimensions)
 
     def close(self) -> None:

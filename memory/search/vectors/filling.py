@@ -17,7 +17,7 @@ from memory.search.vectors.passages import passages
 from memory.search.vectors.scan import inverse_lengths, quantised
 from memory.search.vectors.segment import Rows
 from memory.search.vectors.store import VectorStore
-from models.embed.errors import EmbedError
+from models.embed.errors import EmbedError, bad_vectors
 from models.embed.port import Embedder
 
 T = TypeVar("T")
@@ -92,6 +92,10 @@ class Filling:
         cut = [passages(text, speaker) for text, speaker in zip(texts, speakers, strict=True)]
         said = [piece for pieces in cut for piece in pieces]
         vectors = self._vectors(said)
+        if said and vectors.shape[1] != self._store.dimensions:
+            raise bad_vectors(
+                "The embedder", f"gives {vectors.shape[1]:,} numbers a text now, and gave {self._store.dimensions:,}"
+            )
         entry, check, chunk = list[int](), list[int](), list[int]()
         places: list[int] = []  # of each row among the vectors; -1 for a row without one
         at = 0

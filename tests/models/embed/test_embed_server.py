@@ -76,6 +76,12 @@ def test_a_text_too_long_is_not_asked_for_again(loopback: Loopback, opened: Open
 # ── what is sent ──
 
 
+def test_batches_of_different_lengths_are_refused(loopback: Loopback, opened: Opened) -> None:
+    loopback.answers_all(lambda request: vectors([1.0] * len(request.json["input"][0])))
+    with pytest.raises(EmbedError, match="now fewer numbers"):
+        opened(f"openai:m@{loopback.address}/v1", batch=1).embed(["ab", "abc"])
+
+
 def test_what_is_asked_for(loopback: Loopback, opened: Opened) -> None:
     loopback.answers_all(counted)
     embedder = opened(f"openai:nomic@{loopback.address}/v1", query_prefix="query: ", text_prefix="text: ")
