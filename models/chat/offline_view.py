@@ -21,6 +21,7 @@ _TOLD = re.compile(
     r"^- (?:(?:changed|new) in (?P<new>.+?)|(?P<now>.+?) now says|note m_\w+ is again as it was) ?(?:\(m_[^)]*\))?: "
 )
 _REPLACES = re.compile(r"^\s+replaces: (.+)$")
+_COMMENT = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)  # of Markdown: how to edit it, and when a note was written
 _MARK = re.compile(r"^\s*(?:[-*+]|#{1,6}|>|\d{1,3}[.)])\s+")
 
 
@@ -100,7 +101,7 @@ def _held_by(message: Message, past: _Past, *, current: bool) -> Iterator[Source
             case Text(text=text, injected="") if message.role is Role.USER and not only_asks(text):
                 yield Source(text, "[this conversation]")
             case Text(text=text, injected=what) if _HOT.search(what):
-                yield Source(past.current(text), _NAMES.get(what, f"[{what}]"))
+                yield Source(past.current(_COMMENT.sub("", text)), _NAMES.get(what, f"[{what}]"))
             case Text(text=text, injected=what) if _IN_VIEW.search(what):
                 yield Source(text, _NAMES.get(what, f"[{what}]"))
             case _:

@@ -97,3 +97,8 @@ def test_a_note_recalled_before_and_never_changed_is_quoted() -> None:
 def test_what_offline_quoted_once_is_no_source() -> None:
     echoed = note("From memory: flight BA117 leaves at 09:40.", speaker="offline", kind="entry")
     assert quoted(ask(now=(echoed,))) == []
+
+
+def test_a_comment_in_a_file_of_notes_is_no_note() -> None:
+    told = "# Memory\n\n<!-- Yours to edit. The flight\nBA117 would be an entry below. -->\n\n- Flight BA117 is late."
+    assert quoted(ask(system(Text(told, injected="memory")))) == ["Flight BA117 is late."]
