@@ -2,7 +2,6 @@
 
 import threading
 import time
-from pathlib import Path
 
 import apsw
 import numpy as np
@@ -11,39 +10,14 @@ import pytest
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold import EntryKind
-from memory.search.postings.growing import Column
-from memory.search.vectors import about, filling
-from memory.search.vectors import vectors as module
-from memory.search.vectors.embedding import Embedding
+from memory.search.vectors import filling
 from memory.search.vectors.lacking import key_of
-from memory.search.vectors.nearness import Nearness
 from memory.search.vectors.vectors import Vectors
 from memory.workspace_memory import Memory
-from models.embed.errors import EmbedError
 from tests.memory.search.talk import Talk
 from tests.memory.search.vectors.conftest import Opens
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder
-
-TOPICS = ("the boiler needs a new valve", "tea with lemon", "a ferry to lisbon", "seven white ships", "the tax form")
-
-
-def everything(entries: Column) -> Column:
-    return np.ones(len(entries), bool)
-
-
-def nearest(found: Nearness | None, most: int = 1) -> list[int]:
-    assert found is not None
-    return found.nearest(most, everything)[0].tolist()
-
-
-def bytes_under(root: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file())
-
-
-def scattered(talk: Talk, count: int = 5) -> list[int]:
-    drafts = [talk.draft(f"{TOPICS[number % 5]} number{number}", to=f"c{number % 3}") for number in range(count)]
-    return [entry.seq for entry in talk.memory.cold.append_many(drafts) if entry]
-
+from tests.memory.search.vectors.filled import bytes_under, nearest, scattered, store_of
 
 # ── filling and asking ──
 
@@ -130,7 +104,7 @@ def test_a_text_that_changed_is_embedded_anew(talk: Talk, vectors: Vectors, embe
     assert vectors.fill().made == 1
     assert embedder.texts == ["a brass telescope"]
     assert nearest(vectors.ask("brass telescope")) == [seqs[0]]
-    assert sum(segment.rows.entry.tolist().count(seqs[0]) for segment in _store(vectors).look()) == 1
+    assert sum(segment.rows.entry.tolist().count(seqs[0]) for segment in store_of(vectors).look()) == 1
 
 
 def test_what_was_only_analysed_anew_is_not(talk: Talk, vectors: Vectors, embedder: FakeEmbedder) -> None:
@@ -152,7 +126,7 @@ def test_a_long_text_is_found_by_any_of_its_passages(talk: Talk, vectors: Vector
     asked = vectors.ask("the brass telescope broke")
     assert asked is not None
     assert asked.of(np.array([long.seq]))[0] > 0.9
-    assert _store(vectors).rows > 5
+    assert store_of(vectors).rows > 5
 
 
 def test_entries_without_words_are_done_too(talk: Talk, vectors: Vectors, embedder: FakeEmbedder) -> None:
@@ -202,11 +176,11 @@ def test_notes_have_vectors_and_lose_them(memory: Memory, talk: Talk, vectors: V
     first = nearest(asked)[0]
     assert "telescope" in notes[first].text
     key = key_of(notes[first])
-    assert key in _store(vectors).notes()
+    assert key in store_of(vectors).notes()
     workspace.memory_md.write_text(workspace.memory_md.read_text(encoding="utf-8").replace("brass", "glass"))
     memory.search.update()
-    assert key not in _store(vectors).notes()
-    assert _store(vectors).notes().size == 1
+    assert key not in store_of(vectors).notes()
+    assert store_of(vectors).notes().size == 1
 
 
 # ── forgetting ──
@@ -225,7 +199,7 @@ def test_of_a_deleted_conversation_no_byte_is_left(
     memory.cold.delete_conversation(secret.conversation_seq)
     memory.search.update()
     assert pattern not in bytes_under(workspace.vectors)
-    assert not _store(vectors).has(np.array([secret.seq]))[0]
+    assert not store_of(vectors).has(np.array([secret.seq]))[0]
     assert nearest(vectors.ask("boiler"))  # the others are there
 
 
@@ -255,7 +229,7 @@ def test_what_is_deleted_while_it_is_embedded_does_not_stay(
     deleting.join()
     embedder.waits.set()
     run.join()
-    assert not _store(vectors).has(np.array([secret.seq]))[0]
+    assert not store_of(vectors).has(np.array([secret.seq]))[0]
 
 
 def test_what_is_deleted_between_reading_and_writing_does_not_stay(
@@ -273,198 +247,7 @@ def test_what_is_deleted_between_reading_and_writing_does_not_stay(
 
     monkeypatch.setattr(filling.Filling, "_flush", late)
     vectors.fill()
-    assert _store(vectors).has(np.array([secret.seq, secret.seq - 1])).tolist() == [False, True]
-
-
-# ── embedders that fail ──
-
-
-def test_a_server_that_is_down_leaves_words_and_is_asked_less_and_less(
-    talk: Talk, vectors: Vectors, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = [1000.0]
-    monkeypatch.setattr(module, "monotonic", lambda: now[0])
-    scattered(talk)
-    vectors.fill()
-    embedder.is_down = True
-    asked: list[int] = []
-
-    def count_asks(seconds: int) -> int:
-        asked.clear()
-        embed, embedder.embed = embedder.embed, lambda *_, **__: asked.append(1) or embed(["x"])  # type: ignore
-        for _ in range(seconds):
-            assert vectors.ask(f"boiler {now[0]}") is None
-            now[0] += 1
-        embedder.embed = embed  # type: ignore[method-assign]
-        return len(asked)
-
-    assert count_asks(600) <= 7
-    assert "no server" in vectors.trouble
-    embedder.is_down = False
-    now[0] += module.LONGEST_PAUSE_S
-    assert vectors.ask("boiler") is not None
-    assert vectors.trouble == ""
-
-
-def test_a_run_that_meets_a_server_that_is_down_keeps_what_it_made(
-    talk: Talk, vectors: Vectors, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scattered(talk, 100)
-
-    def told(done: int, of: int) -> None:
-        embedder.is_down = True
-
-    filled = vectors.fill(on_progress=told)
-    assert "no server" in filled.trouble
-    assert not filled.done
-    assert _store(vectors).entries == 32
-    embedder.is_down = False
-    assert vectors.fill().trouble != ""  # it pauses
-    monkeypatch.setattr(module, "monotonic", lambda: time.monotonic() + 1000)
-    assert vectors.fill().done
-    assert len(embedder.texts) == 100
-
-
-def test_a_text_that_the_embedder_cannot_take_stops_nothing(
-    talk: Talk, vectors: Vectors, embedder: FakeEmbedder
-) -> None:
-    seqs = scattered(talk, 40)
-    bad = talk.say("xyzzy")
-    half = talk.say("a good beginning of some words " + "and so on " * 20 + "xyzzy")
-    embedder.refuses = "xyzzy"
-    filled = vectors.fill()
-    assert (filled.made, filled.done) == (42, True)
-    asked = vectors.ask("boiler")
-    assert asked is not None
-    assert np.isnan(asked.of(np.array([bad.seq])))[0]
-    assert not np.isnan(asked.of(np.array([half.seq, *seqs]))).any()
-    assert vectors.fill().made == 0
-
-
-def test_an_error_of_the_embedder_itself_is_told(talk: Talk, vectors: Vectors, embedder: FakeEmbedder) -> None:
-    scattered(talk)
-
-    def broken(*_: object, **__: object) -> None:
-        raise EmbedError("No usable vectors", "It gave three vectors for five texts.")
-
-    embedder.embed = broken  # type: ignore[method-assign, assignment]
-    assert vectors.fill().trouble == "It gave three vectors for five texts."
-    assert vectors.trouble == "It gave three vectors for five texts."
-
-
-def test_an_embedder_that_cannot_be_opened_is_told(memory: Memory, talk: Talk, tmp_path: Path) -> None:
-    def no_folder() -> FakeEmbedder:
-        raise EmbedError("No such model here", "There is no such folder.")
-
-    scattered(talk)
-    vectors = Vectors(memory.cold, memory.hot, memory.passage, tmp_path / "v", Embedding(no_folder))
-    assert vectors.ask("tea") is None
-    assert vectors.trouble == "There is no such folder."
-
-
-# ── another embedder ──
-
-
-def test_the_old_vectors_serve_until_the_new_are_made(opens: Opens) -> None:
-    old, new = FakeEmbedder("old"), FakeEmbedder("new", dimensions=48, salt="n")
-    first = opens(old)
-    talk = Talk(first)
-    seqs = scattered(talk, 100)
-    first.search.vectors.fill()
-
-    vectors = opens(new, old).search.vectors
-    vectors.fill(stop=lambda: len(new.texts) >= 64)
-    assert nearest(vectors.ask("boiler needs a new valve number5")) == [seqs[5]]
-    assert "boiler needs a new valve number5" in old.questions
-    vectors.fill()
-    assert nearest(vectors.ask("boiler needs a new valve number10")) == [seqs[10]]
-    assert "boiler needs a new valve number10" in new.questions
-    assert "boiler needs a new valve number10" not in old.questions
-
-
-def test_words_alone_serve_where_the_old_embedder_cannot_be_asked(opens: Opens) -> None:
-    old, new = FakeEmbedder("old"), FakeEmbedder("new", salt="n")
-    first = opens(old)
-    scattered(Talk(first), 100)
-    first.search.vectors.fill()
-    vectors = opens(new).search.vectors
-    assert vectors.ask("boiler") is None
-    vectors.fill(stop=lambda: len(new.texts) >= 64)
-    assert vectors.ask("boiler") is None
-    assert "still being made" in vectors.trouble
-    old.questions.clear()
-    vectors.fill()
-    assert vectors.ask("boiler") is not None
-    assert not old.questions
-
-
-def test_another_model_under_the_same_name_is_never_compared(opens: Opens) -> None:
-    memory = opens(FakeEmbedder("m"))
-    seqs = scattered(Talk(memory), 10)
-    memory.search.vectors.fill()
-    other = FakeEmbedder("m", salt="another model")
-    vectors = opens(other).search.vectors
-    assert vectors.ask("boiler") is None
-    assert "Another model" in vectors.trouble
-    assert vectors.fill().made == 10
-    assert nearest(vectors.ask("boiler needs a new valve number5")) == [seqs[5]]
-
-
-def test_the_background_asks_no_model_where_nothing_is_missing(
-    talk: Talk, vectors: Vectors, embedder: FakeEmbedder
-) -> None:
-    scattered(talk, 10)
-    vectors.fill(seconds=60)
-    embedder.questions.clear()
-    embedder.texts.clear()
-    assert vectors.fill(seconds=60).done
-    assert not embedder.questions
-    assert not embedder.texts
-    talk.say("something new")
-    assert vectors.fill(seconds=60).made == 1
-
-
-def test_the_background_makes_anew_what_another_model_had_made(opens: Opens) -> None:
-    memory = opens(FakeEmbedder("m"))
-    scattered(Talk(memory), 10)
-    memory.search.vectors.fill()
-    vectors = opens(FakeEmbedder("m", salt="another model")).search.vectors
-    assert vectors.ask("boiler") is None
-    assert vectors.fill(seconds=60).made == 10
-    assert vectors.ask("boiler") is not None
-
-
-def test_a_model_of_another_size_under_the_same_name_starts_anew(opens: Opens) -> None:
-    memory = opens(FakeEmbedder("m", dimensions=64))
-    scattered(Talk(memory), 10)
-    memory.search.vectors.fill()
-    vectors = opens(FakeEmbedder("m", dimensions=32)).search.vectors
-    assert vectors.ask("boiler") is None
-    assert vectors.fill().made == 10
-    assert vectors.ask("boiler") is not None
-
-
-def test_vectors_of_an_embedder_that_nobody_uses_any_more_are_deleted(
-    opens: Opens, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = opens(FakeEmbedder("old"))
-    scattered(Talk(memory))
-    memory.search.vectors.fill()
-    opens(FakeEmbedder("new")).search.vectors.fill()
-    assert len(list(workspace.vectors.iterdir())) == 2
-    monkeypatch.setattr("memory.search.vectors.kept.UNUSED_S", -1.0)
-    opens(FakeEmbedder("new")).search.vectors.fill()
-    assert [path.name for path in workspace.vectors.iterdir()] == [about.folder_for(workspace.vectors, "new").name]
-
-
-def test_much_that_is_new_does_not_switch_vectors_off(talk: Talk, vectors: Vectors) -> None:
-    scattered(talk, 20)
-    vectors.fill()
-    scattered(talk, 15)
-    assert vectors.ask("boiler") is not None
-    scattered(talk, 200)
-    vectors._counted = (-1e9, 0)
-    assert vectors.ask("boiler again") is None
+    assert store_of(vectors).has(np.array([secret.seq, secret.seq - 1])).tolist() == [False, True]
 
 
 # ── two processes, another store, damage ──
@@ -498,7 +281,7 @@ def test_another_store_in_its_place_is_noticed(opens: Opens, workspace: Workspac
     seqs = [Talk(other).say(f"other words {number}").seq for number in range(3)]
     assert other.search.vectors.fill().made == 3
     assert nearest(other.search.vectors.ask("other words 1")) == [seqs[1]]
-    assert _store(other.search.vectors).entries == 3
+    assert store_of(other.search.vectors).entries == 3
 
 
 def test_vectors_whose_files_are_gone_are_made_again(
@@ -544,10 +327,3 @@ def test_closing_the_memory_closes_the_embedder(talk: Talk, memory: Memory, embe
     memory.search.vectors.fill()
     memory.close()
     assert embedder.is_closed
-
-
-def _store(vectors: Vectors):
-    kept = vectors._keepers.now()
-    assert kept is not None
-    kept.store.look()
-    return kept.store

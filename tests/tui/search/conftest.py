@@ -1,0 +1,28 @@
+"""A real session with a real memory under the search screen."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.config import Config
+from agent.session import Session
+from agent.workspaces import prepare
+from foundation.clock import SystemClock
+from foundation.paths import Workspace
+from memory.workspace_memory import Memory
+
+
+@pytest.fixture
+def session(workspace: Workspace, tmp_path: Path) -> Iterator[Session]:
+    """A real session, which answers from memory alone."""
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare(workspace, environment)
+    opened = Session.open(workspace, Config(environment=environment), clock=SystemClock())
+    yield opened
+    opened.memory.close()
+
+
+@pytest.fixture
+def memory(session: Session) -> Memory:
+    return session.memory
