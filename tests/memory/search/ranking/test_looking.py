@@ -73,6 +73,12 @@ def test_the_stems_of_other_languages_are_one_term() -> None:
     assert posting.counts.tolist() == [2, 1]
 
 
+def test_a_term_of_many_stems_is_counted_no_higher_than_a_byte_holds() -> None:
+    made = Made(("tea " * 200 + "lemon " * 200,))
+    ((found,),) = look_up(Question((Term("tea", also=("lemon",)),)), [made], Corpus(1, 400.0), frozenset())
+    assert found.posting.counts.tolist() == [255]
+
+
 def test_what_stands_in_several_collections_is_weighed_in_all_of_them() -> None:
     one, two = Made(("tea", "coffee")), Made(("tea", "tea", "milk"))
     corpus = Corpus(5, 1.0)

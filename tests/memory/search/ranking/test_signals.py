@@ -136,7 +136,7 @@ def test_an_embedder_is_asked_only_where_it_bears(
     ("entry", "question"),
     [
         ("Gestern habe ich die alten Häuser am Hafen gesehen.", "altes Haus"),
-        ("Wir sind mit den Kindern in die Berge gefahren.", "Wann war das Kind auf dem Berg?"),
+        ("Wir sind mit den Kindern in die Berge gefahren.", "Kinder Bergen"),  # looks like no language
         ("Nous avons acheté deux chevaux pour la ferme.", "acheter un cheval"),
     ],
 )
