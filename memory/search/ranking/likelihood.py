@@ -20,23 +20,25 @@ from memory.search.ranking.novelty import COST
 from memory.search.ranking.rank import Asking, Collection, Ranked
 
 BEST, COVERAGE, OTHER, UNSAID, AGAINST = 1.57, 2.99, 66.65, 1.58, 1.14
+TOGETHER = 0.5  # of the words that are looked up, by weight
 SURE_COSINE = 0.5  # an embedder that sees an answer is believed against the words
 
 
 def likelihood(
     asking: Asking, collections: Sequence[Collection], looked: Sequence[tuple[Looked, ...]], ranked: Sequence[Ranked]
 ) -> float:
-    """From 0 to 1; for words that are looked up, and are there, 1."""
+    """From 0 to 1; for words that are looked up, and stand in one place for the most part, 1."""
     found = [each for each in ranked if len(each.documents)]
     if not found:
         return 0.0
     coverage = max(float(each.coverage.max()) for each in found)
     cosine = max(float(np.nan_to_num(each.cosine).max()) for each in found)
-    if (asking.question.is_keywords and coverage > 0) or cosine >= SURE_COSINE:
+    unsaid = _unsaid(looked)
+    if (asking.question.is_keywords and coverage >= TOGETHER and not unsaid) or cosine >= SURE_COSINE:
         return 1.0
     best = max(float(each.by_words.max()) for each in found)
     other = max(0.0, *(_other(asking, collection, each) for collection, each in zip(collections, ranked, strict=True)))
-    worth = BEST * best + COVERAGE * coverage - OTHER * other - UNSAID * _unsaid(looked) - AGAINST
+    worth = BEST * best + COVERAGE * coverage - OTHER * other - UNSAID * unsaid - AGAINST
     return 1 / (1 + math.exp(-max(worth, -50.0)))
 
 

@@ -24,7 +24,12 @@ def test_what_was_said_is_found(told: Talk, question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["Which zeppelin did the mayor inaugurate?", "How much did the cathedral organ cost?"]
+    "question",
+    [
+        "Which zeppelin did the mayor inaugurate?",
+        "How much did the cathedral organ cost?",
+        "purple greyhound zeppelins",
+    ],
 )
 def test_what_nobody_said_is_not(told: Talk, question: str) -> None:
     assert not told.ask(question).found
