@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ ALIKE = 0.8  # of their word triples: the same thing said twice
 SHORTEST = 25  # tokens of a short turn and its label's share: no more passages than that are looked at
 SPARE = 20  # hits more, for those that are in view already
 TELLING = 25  # characters: anybody says what is shorter
+LENGTH = 0.2  # the power of its tokens that a passage's worth falls with: best at 0.15 to 0.3 on talk of two kinds
 CLOSE = 0.03  # of the best score: hits within one such step below it are taken newest first
 
 _WORD = re.compile(r"[\w']+|[\u3400-\u9fff]")
@@ -148,22 +150,39 @@ def _part(hit: Hit, rank: int, newer: Mapping[str, Hit], limits: Limits, countin
 _Placed = tuple[Recalled, int]
 
 
+class _Cost(Struct, frozen=True):
+    """What a part takes under a label of its own, and under one that stands already; and its worth for either."""
+
+    placed: _Placed
+    key: tuple[str, ...]
+    tokens: tuple[int, int]
+    worth: tuple[float, float]
+
+    @classmethod
+    def of(cls, placed: _Placed, counting: Counting) -> Self:
+        part = placed[0]
+        tokens = tuple(counting.text("\n" + passage(part, before)) for before in (None, part))
+        alone, after = (part.score / max(each, 1) ** LENGTH for each in tokens)
+        return cls(placed, together(part), (tokens[0], tokens[1]), (alone, after))
+
+
 def _within(parts: Sequence[_Placed], first: tuple[Recalled, ...], limits: Limits, counting: Counting) -> list[_Placed]:
-    """As many as fit after the `first`, the best first: a label is paid for once."""
+    """As many as fit after the `first`, each time the one that is worth most for what it takes: a label is paid for
+    once, and of two that are as relevant the shorter leaves more room."""
     kept: list[_Placed] = []
-    labelled: dict[tuple[str, ...], Recalled] = {}
+    labels: dict[tuple[str, ...], Recalled] = {}
     frame = (Recalled("", Citation(kind="", ref=""), Trust.EXACT),)
     room = limits.tokens - counting.text(recalled_block(first or frame))
-    for part, seq in parts:
-        key = together(part)
-        tokens = counting.text("\n" + passage(part, labelled.get(key)))
+    left = [_Cost.of(part, counting) for part in parts]
+    while left and len(kept) < limits.most:
+        best = max(left, key=lambda cost: cost.worth[cost.key in labels])
+        left.remove(best)
+        tokens = best.tokens[best.key in labels]
         if tokens > room:
             continue
         room -= tokens
-        labelled.setdefault(key, part)
-        kept.append((part, seq))
-        if len(kept) == limits.most:
-            break
+        labels.setdefault(best.key, best.placed[0])
+        kept.append(best.placed)
     while kept and counting.text(recalled_block((*first, *_arranged(kept)))) > limits.tokens:
         kept.pop()
     return kept

@@ -25,7 +25,7 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
     recall_tokens: Annotated[
         int, Meta(ge=0, description="The same in tokens, where that is less; 0 leaves it to the share.")
     ] = 2000
-    recall_most: Annotated[int, Meta(ge=0, description="The most passages recalled for one message.")] = 60
+    recall_most: Annotated[int, Meta(ge=0, description="The most passages recalled for one message.")] = 100
     recall_wait: Annotated[
         float, Meta(ge=0, description="The most seconds that a message waits for what is recalled for it.")
     ] = 3.0

@@ -234,3 +234,23 @@ def test_a_request_counts_what_was_recalled_as_it_is_sent(talk: Talk) -> None:
     taken = [source.tokens for source in layer.sources]
     assert len(assembled.recalled) == 12 and all(tokens > 0 for tokens in taken)
     assert sum(taken) == layer.tokens
+
+
+def test_of_two_that_are_as_relevant_the_shorter_leaves_room_for_more() -> None:
+    long = " ".join(f"The vault of house {n} has a door of its own." for n in range(8))
+    hits = (
+        said(long, 2, score=0.5),
+        *(said(f"Key {n * 7919} fits the vault.", n, conversation="d", score=0.5) for n in range(10, 19)),
+    )
+    assert [part.citation.ref for part in found_by_hand(hits, 150)] == [f"e_{n}" for n in range(10, 19)]
+    surely = (said(long, 2, score=0.9), *hits[1:])
+    assert found_by_hand(surely, 150)[0].citation.ref == "e_2"
+
+
+def test_a_passage_whose_label_stands_goes_before_one_that_needs_its_own() -> None:
+    hits = (
+        said("Under the vault is a well.", 2, score=0.9),
+        said("Over the vault is a loft.", 30, conversation="another one with a long name", score=0.5),
+        said("By the vault is a gate.", 9, score=0.49),
+    )
+    assert [part.citation.ref for part in found_by_hand(hits, 74)] == ["e_2", "e_9"]
