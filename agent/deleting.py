@@ -18,6 +18,16 @@ def deletion_of(memory: Memory, id_: str) -> datetime | None:
     return from_ms(found.deleted_ms) if found and found.finished else None
 
 
+def let_go_by_search(memory: Memory) -> str:
+    """Takes what was deleted out of the search's files, where it has any; a sentence where some of it stays."""
+    workspace = memory.workspace
+    if not workspace.postings.is_dir() and not workspace.vectors.is_dir():
+        return ""
+    memory.search.update()
+    troubles = [each for each in (memory.search.trouble, memory.search.vectors.trouble) if each]
+    return f"The search's files may hold its words still. {' '.join(troubles)}" if troubles else ""
+
+
 def copies_of(workspace: Workspace, id_: str) -> str:
     """A sentence where copies from before a change may hold its words; "" where there are none."""
     places = [str(place) for place in (*_damaged(workspace), *_versions(workspace, id_))]

@@ -87,7 +87,7 @@ def delete(ref: str, yes: bool) -> None:
 
     It asks first. What is cut short goes on with the next command.
     """
-    from agent.deleting import copies_of, deletion_of
+    from agent.deleting import copies_of, deletion_of, let_go_by_search
     from memory.errors import NotFound
 
     invocation = current()
@@ -107,13 +107,13 @@ def delete(ref: str, yes: bool) -> None:
             click.confirm(f"Delete {name} for good?", abort=True, err=True)
         memory.mirrors.remove(conversation.seq)
         done = memory.knowledge.delete_conversation(conversation.seq)
-        copies = copies_of(memory.workspace, conversation.id)
+        troubles = let_go_by_search(memory), copies_of(memory.workspace, conversation.id)
     if done.pages:
         output.say(f"{len(done.pages):,} archived pages carried nothing else and went with it.")
     if not done.finished:
         output.say("Some of its pages could not be let go of just now: the next command that writes goes on with it.")
-    if copies:
-        output.say(copies)
+    for trouble in filter(None, troubles):
+        output.say(trouble)
     if invocation.json:
         output.json_object({"deleted": conversation.id, "pages": list(done.pages)})
         return

@@ -264,6 +264,7 @@ def category(refs: tuple[str, ...], name: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove(refs: tuple[str, ...], yes: bool) -> None:
     """Delete what was kept of files, older versions too. It asks first; the files themselves stay on disk."""
+    from agent.deleting import let_go_by_search
     from agent.knowing import one_line
 
     invocation = current()
@@ -279,6 +280,9 @@ def remove(refs: tuple[str, ...], yes: bool) -> None:
                 output.say(f"{known.id}  {one_line(known.name)}")
             click.confirm(f"Delete what is known of {some} for good?", abort=True, err=True)
         memory.knowledge.remove(meant)
+        trouble = let_go_by_search(memory)
+    if trouble:
+        output.say(trouble)
     if invocation.json:
         output.json_object({"removed": [{"id": one.id, "name": one.name, "source": one.source} for one in meant]})
         return

@@ -1,5 +1,6 @@
 """A deletion on the command line, what is told beside it, and what goes on around it."""
 
+import contextlib
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -65,6 +66,20 @@ def test_copies_that_may_hold_its_words_are_named(talked: Run, root: Path) -> No
     (kept / "x.md").write_text("<!-- island · begun 2020 -->")
     assert "versions" in copies_of(Workspace(root), "island")
     assert "versions" not in copies_of(Workspace(root), "harbour")
+
+
+def test_its_words_go_from_the_searchs_files_too(talked: Run, root: Path, tmp_path: Path) -> None:
+    talk(talked, tmp_path / "secret.jsonl", "pangolin", [OLD])
+    with contextlib.closing(Memory.open(Workspace(root))) as memory:
+        memory.search.update()
+    assert b"pangolin" in in_files_of(root)
+    assert talked("conversations", "delete", "pangolin", "--yes").status == 0
+    assert b"pangolin" not in in_files_of(root)
+    assert list(Workspace(root).postings.glob("*.bin"))
+
+
+def in_files_of(root: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in Workspace(root).postings.iterdir())
 
 
 @pytest.mark.parametrize("when", ["listed", "drawn"])
