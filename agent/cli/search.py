@@ -96,12 +96,14 @@ def command(words: tuple[str, ...], batch: str | None, **options: Any) -> None:
         with invocation.memory(recovering=True) as memory:
             for answer in answer_lines(memory, lines, options):
                 output.json_object(answer)
+            _tell_of_vectors(memory)
         return
     if not query and not any(value for name, value in options.items() if name in FILTERS):
         raise Misuse("Nothing to search for", "Name words to look for, or a filter.", 'palimpsest search "the boiler"')
     wanted = asked(query, options)
     with invocation.memory(recovering=True) as memory:
         results = _found(memory, wanted)
+        _tell_of_vectors(memory)
     if invocation.json:
         from memory.search import to_json
 
@@ -130,6 +132,12 @@ def _found(memory: Memory, query: Query) -> Results:
     with output.Progress("entries indexed") as progress:
         memory.search.update(progress)
     return memory.search.query(query)
+
+
+def _tell_of_vectors(memory: Memory) -> None:
+    """Why nothing was found by meaning, though an embedder is set."""
+    if trouble := memory.search.vectors.trouble:
+        output.say(f"Searched by words alone. {trouble}")
 
 
 def _lines(batch: str) -> list[bytes]:

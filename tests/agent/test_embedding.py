@@ -110,6 +110,22 @@ def test_a_server_that_is_not_there_is_told(run: Run, said: Says) -> None:
     assert run("models", "embed", "--json").json["error"]["code"] == "embedding"
 
 
+def test_a_search_says_why_it_went_by_words_alone(run: Run, said: Says, loopback: Loopback, tmp_path: Path) -> None:
+    said("the boiler", "tea")
+    loopback.answers_all(vectors_of)
+    assert run("models", "embed", f"openai:m@{loopback.address}/v1").status == 0
+    assert "words alone" not in run("search", "boiler").err
+    loopback.answers_all(lambda _: json_reply({"error": {"message": "no memory left"}}, status=500))
+    ran = run("search", "boiler")
+    assert ran.status == 0
+    assert "the boiler" in ran.out
+    assert "Searched by words alone." in ran.err
+    assert "no memory left" in ran.err
+    assert "no memory left" in run("search", "boiler", "--json").err
+    (tmp_path / "many.jsonl").write_text('{"query": "boiler"}\n{"query": "tea"}\n', encoding="utf-8")
+    assert run("search", "--batch", str(tmp_path / "many.jsonl")).err.count("no memory left") == 1
+
+
 def test_an_interrupt_keeps_what_was_made(run: Run, said: Says, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl+C while a batch is under way: it is finished and kept, and the next run goes on."""
     from agent.cli import models_embed
