@@ -137,7 +137,7 @@ def _found(memory: Memory, query: Query) -> Results:
 def _tell_of_vectors(memory: Memory) -> None:
     """Why nothing was found by meaning, though an embedder is set."""
     if trouble := memory.search.vectors.trouble:
-        output.say(f"Searched by words alone. {trouble}")
+        output.say(trouble if "words alone" in trouble else f"Searched by words alone. {trouble}")
 
 
 def _lines(batch: str) -> list[bytes]:
