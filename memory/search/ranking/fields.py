@@ -9,7 +9,7 @@ from memory.search.postings.growing import Column
 from memory.search.ranking.looking import Corpus, Looked, idf, soft_counts
 from memory.search.ranking.question import Question
 
-K1, B = 0.3, 0.2
+K1, B = 0.35, 0.2
 LONG_K1 = 0.6  # of a long passage, where a word's second occurrence says more than in a turn
 TURN, DOCUMENT = 50, 350  # terms: what is no longer than the former is a turn, from the latter on a document
 PREVIOUS, NEXT, BEFORE, AFTER, FAR = 0.4, 0.2, 0.15, 0.1, 0.1  # of the turns around: −1, +1, −2, +2, −3

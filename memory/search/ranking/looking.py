@@ -14,7 +14,8 @@ from memory.search.ranking.question import Question, Term
 from memory.search.words.kindred import kindred
 
 KIN = 0.25  # what the nearest word to a word is worth beside it
-MOST_KIN = 10
+MOST_KIN, FEW_KIN = 20, 10  # so many are looked up, in a large store the latter
+_LARGE = 100_000  # documents
 
 
 class Collection(Protocol):
@@ -64,7 +65,8 @@ def _looked(
     held = sum(len(posting.documents) for posting in found)
     near: list[list[Near]] = [[] for _ in collections]
     if question.uses("kindred") and not term.weak and not term.dated and term.term not in names:
-        kin = [(share, [each.find(name) for each in collections]) for name, share in kindred(term.term)[:MOST_KIN]]
+        near_it = kindred(term.term)[: FEW_KIN if corpus.documents > _LARGE else MOST_KIN]
+        kin = [(share, [each.find(name) for each in collections]) for name, share in near_it]
         holding = [sum(len(posting.documents) for posting in postings) for _, postings in kin]
         if not held:  # nobody says it: it is known by its kindred alone
             held = min(sum(holding), corpus.documents)
