@@ -12,6 +12,7 @@ Labels cost tokens that passages could have: about 15 for each day of a conversa
 the beginning of a line is ours: a passage goes on after a blank.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
@@ -22,6 +23,7 @@ from foundation.clock import iso
 from foundation.trust import Citation, Trust
 
 _LONGEST_NAME = 40  # characters of who said it
+_LINE_END = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # as str.splitlines has it
 
 
 class Recalled(Struct, frozen=True, tag="recalled"):
@@ -56,7 +58,7 @@ def recalled_block(parts: Sequence[Recalled]) -> str:
 
 def passage(part: Recalled, before: Recalled | None, *, mixed: bool = False) -> str:
     """The lines that a part adds to a block after `before`. `mixed`: not all there are to be trusted alike."""
-    text = kept_inside(part.text).replace("\n", "\n ")
+    text = _LINE_END.sub(r"\g<0> ", kept_inside(part.text))
     line = f"{_said_by(part)}{text}"
     if before is None or together(before) != together(part):
         return f"{_label(part, mixed=mixed)}\n{line}"
