@@ -161,8 +161,8 @@ def test_a_long_row_of_numbers_and_dots_is_no_version() -> None:
     assert len(unpack(analyse("/".join(f"aB{number}" for number in range(1000))).packed)) <= 2100
 
 
-def test_a_line_of_a_million_letters_takes_no_longer_than_other_text() -> None:
+def test_a_very_long_line_takes_no_longer_than_other_text() -> None:
     began = time.process_time()
-    for text in ("a" * 1_000_000, "a." * 500_000, "aB" * 500_000, "1" * 1_000_000, "'" * 1_000_000, "1." * 500_000):
+    for text in ("a" * 200_000, "a." * 100_000, "aB" * 100_000, "1" * 200_000, "'" * 200_000, "1." * 100_000):
         analyse(text)
-    assert time.process_time() - began < 8
+    assert time.process_time() - began < 3
