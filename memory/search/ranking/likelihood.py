@@ -21,7 +21,7 @@ from memory.search.ranking.rank import Asking, Collection, Ranked
 
 BEST, COVERAGE, OTHER, UNSAID, AGAINST = 1.57, 2.99, 66.65, 1.58, 1.14
 TOGETHER = 0.5  # of the words that are looked up, by weight
-SURE_COSINE = 0.5  # an embedder that sees an answer is believed against the words
+SPOKEN_OF, SURE_COSINE = 0.18, 0.5  # where hardly a word of it was said, an embedder that sees an answer is believed
 
 
 def likelihood(
@@ -34,8 +34,10 @@ def likelihood(
     coverage = max(float(each.coverage.max()) for each in found)
     cosine = max(float(np.nan_to_num(each.cosine).max()) for each in found)
     unsaid = _unsaid(looked)
-    if (asking.question.is_keywords and coverage >= TOGETHER and not unsaid) or cosine >= SURE_COSINE:
+    if asking.question.is_keywords and coverage >= TOGETHER and not unsaid:
         return 1.0
+    if coverage < SPOKEN_OF and cosine >= SURE_COSINE:
+        return cosine
     best = max(float(each.by_words.max()) for each in found)
     other = max(0.0, *(_other(asking, collection, each) for collection, each in zip(collections, ranked, strict=True)))
     worth = BEST * best + COVERAGE * coverage - OTHER * other - UNSAID * unsaid - AGAINST
