@@ -2,7 +2,9 @@
 
     "the boiler" leaks -gas   →   the words the, boiler, leaks; the phrase `the boiler`; without `gas`
 
-Quotes and dashes mean this only in a short line: a text that was pasted is looked for as it stands.
+Quotes and dashes mean this only in a short line: a text that was pasted is looked for as it stands. And what is asked in
+a sentence (`Who likes "The Hobbit"?`) quotes a name, which its answer need not say: such a phrase is looked for by its
+words.
 """
 
 import re
@@ -50,6 +52,7 @@ def worded(text: str) -> Wording:
     text = text.strip()
     if len(text) > _LONGEST or "\n" in text:
         return Wording(text)
+    asks = text.endswith(("?", "？"))
     question, phrases, without, last = "", list[str](), list[str](), 0
     for found in _SIGNS.finditer(text):
         phrase = (found["straight"] or found["curly"] or "").strip()
@@ -58,8 +61,9 @@ def worded(text: str) -> Wording:
         if found["word"] or found["minus"]:
             without.append(found["word"] or phrase)
         elif phrase:
-            phrases.append(phrase)
             question += f" {phrase} "
+            if not asks:
+                phrases.append(phrase)
     return Wording(" ".join((question + text[last:]).split()), tuple(phrases), tuple(each for each in without if each))
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search.asking.wording import required, worded
+from memory.search.asking.wording import Wording, required, worded
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,9 @@ def test_no_text_breaks_it(text: str) -> None:
 def test_what_says_a_phrase_is_told_to(phrase: str) -> None:
     if phrase.strip() and worded(f'"{phrase}"').phrases:
         assert worded(f'"{phrase}"').says(f"before {phrase} after")
+
+
+def test_a_name_that_a_question_quotes_need_not_stand_in_its_answer() -> None:
+    assert worded('Who likes "The Hobbit"?') == Wording("Who likes The Hobbit ?")
+    assert worded('likes "The Hobbit"').phrases == ("The Hobbit",)
+    assert worded("谁喜欢“霍比特人”？").phrases == ()
