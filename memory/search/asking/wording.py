@@ -2,7 +2,7 @@
 
     "the boiler" leaks -gas   →   the words the, boiler, leaks; the phrase `the boiler`; without `gas`
 
-Quotes and dashes mean this only in a short line: a text that was pasted is looked for as it stands. And what ends with a
+Quotes and dashes mean this only in a short line: a text that was pasted is looked for as it stands. What ends with a
 question mark (`Who likes "The Hobbit"?`) quotes a name, which its answer need not say: it is looked for by its words.
 """
 
