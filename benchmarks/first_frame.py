@@ -62,6 +62,7 @@ def first_frame(command: list[str], mark: bytes) -> dict[str, float]:
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", PALIMPSEST_DETECT="off")
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each start compiles us, which no installed program does
         os.execv(command[0], command)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     seen = b""
