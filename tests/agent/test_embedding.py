@@ -225,7 +225,7 @@ def test_the_doctor_looks_at_the_embedder(run: Run, said: Says, bag: str, tmp_pa
 def memory(workspace: Workspace, clock: FakeClock) -> Iterator[Memory]:
     embedder = FakeEmbedder()
     opened = Memory.open(workspace, clock, embedding=Embedding.of(embedder))
-    opened.embedder = embedder  # type: ignore[attr-defined]
+    opened.embedder = embedder
     yield opened
     opened.close()
 
@@ -240,10 +240,10 @@ def test_it_works_in_slices_and_gives_way_to_a_turn(memory: Memory, monkeypatch:
     busy[0] = True
     assert not work.goes_on
     assert work.work() == (True, "")
-    assert memory.embedder.texts == []  # type: ignore[attr-defined]
+    assert memory.embedder.texts == []
     busy[0] = False
     assert work.work() == (False, "")
-    assert len(memory.embedder.texts) == 100  # type: ignore[attr-defined]
+    assert len(memory.embedder.texts) == 100
 
 
 def test_nothing_is_begun_where_no_embedder_is_set(memory: Memory) -> None:

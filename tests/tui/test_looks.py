@@ -232,7 +232,7 @@ def test_a_passage_whole(look: Look, remembered: Memory, size: tuple[int, int]) 
 
 async def sought(app: PalimpsestApp, pilot: Pilot[None], text: str) -> None:
     """/search, answered, and what stands around the first hit read."""
-    app.chat._talk.say(f"/search {text}")  # type: ignore[union-attr]
+    app.chat._talk.say(f"/search {text}")
     async with asyncio.timeout(20):
         while not (isinstance(app.screen, SearchScreen) and app.screen._answered):
             await pilot.pause(0.02)

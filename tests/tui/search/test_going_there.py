@@ -221,7 +221,7 @@ async def test_while_an_answer_comes_one_searches_but_goes_nowhere(open_chat: An
     hold = asyncio.Event()
     events = answer("The first words. And the rest.")
     fake = FakeSession(lambda _: [*events[:5], hold, *events[5:]])
-    fake.memory = memory  # type: ignore[assignment]
+    fake.memory = memory
     async with open_chat(session=fake) as chat:
         await chat.say("go")
         await chat.until(lambda: "The first" in chat.text)

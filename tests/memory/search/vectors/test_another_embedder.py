@@ -33,11 +33,11 @@ def test_a_server_that_is_down_leaves_words_and_is_asked_less_and_less(
 
     def count_asks(seconds: int) -> int:
         asked.clear()
-        embed, embedder.embed = embedder.embed, lambda *_, **__: asked.append(1) or embed(["x"])  # type: ignore
+        embed, embedder.embed = embedder.embed, lambda *_, **__: asked.append(1) or embed(["x"])
         for _ in range(seconds):
             assert vectors.ask(f"boiler {now[0]}") is None
             now[0] += 1
-        embedder.embed = embed  # type: ignore[method-assign]
+        embedder.embed = embed
         return len(asked)
 
     assert count_asks(600) <= 7
@@ -89,7 +89,7 @@ def test_an_error_of_the_embedder_itself_is_told(talk: Talk, vectors: Vectors, e
     def broken(*_: object, **__: object) -> None:
         raise EmbedError("No usable vectors", "It gave three vectors for five texts.")
 
-    embedder.embed = broken  # type: ignore[method-assign, assignment]
+    embedder.embed = broken
     assert vectors.fill().trouble == "It gave three vectors for five texts."
     assert vectors.trouble == "It gave three vectors for five texts."
 
