@@ -259,7 +259,7 @@ def test_an_ended_session_begins_nothing(memory: Memory) -> None:
 async def test_a_session_makes_vectors_from_its_opening_on_and_says_so(
     workspace: Workspace, bag: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.vector_work.SECONDS", 0.0)
+    monkeypatch.setattr("agent.vector_work.SECONDS", 0.005)
     memory = Memory.open(workspace)
     talk = Talk(memory)
     memory.cold.append_many([talk.draft(f"the boiler {'tea ' * (n % 50)}", to="c") for n in range(400)])
