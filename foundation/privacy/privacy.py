@@ -11,10 +11,10 @@ from typing import Final, NewType
 
 from msgspec import Struct
 
-from foundation.named_secrets import LONGEST_LEAD
-from foundation.private_tags import PRIVATE, TAG, TagScanner, mentions_tags
-from foundation.secrets_scan import find_named, find_tokens, token_may_begin
-from foundation.taken import Taken, place_before, without
+from foundation.privacy.named_secrets import LONGEST_LEAD
+from foundation.privacy.private_tags import PRIVATE, TAG, TagScanner, mentions_tags
+from foundation.privacy.redaction import Taken, place_before, without
+from foundation.privacy.secret_scan import find_named, find_tokens, token_may_begin
 
 Cleared = NewType("Cleared", str)
 """Text that may be written to disk: nothing private, no secret. Made here and nowhere else."""

@@ -1,7 +1,7 @@
 """What a secret looks like: rules in the manner of gitleaks (MIT), written anew, a keyword before each pattern.
 
 A rule begins at its keyword, holds no white space, and ends where its alphabet does. What has no form of its own
-(`api_key = "…"`) is found by its name: `foundation.named_secrets`.
+(`api_key = "…"`) is found by its name: `foundation.privacy.named_secrets`.
 """
 
 import re

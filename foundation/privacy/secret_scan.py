@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from foundation.named_secrets import GENERIC, candidates
-from foundation.secret_rules import BEGIN, TOKEN_RULES, TokenRule
-from foundation.taken import Taken
+from foundation.privacy.named_secrets import GENERIC, candidates
+from foundation.privacy.redaction import Taken
+from foundation.privacy.secret_rules import BEGIN, TOKEN_RULES, TokenRule
 
 _KEYWORDS: Final = tuple(dict.fromkeys(rule.keyword for rule in TOKEN_RULES))
 _RULES: Final = tuple(tuple(rule for rule in TOKEN_RULES if rule.keyword == keyword) for keyword in _KEYWORDS)

@@ -11,8 +11,8 @@ a fence of its own that is closed later: there it may be part of what is private
 import re
 from typing import Final
 
-from foundation.code_context import CodeContext
-from foundation.taken import Taken
+from foundation.privacy.markdown_code import CodeContext
+from foundation.privacy.redaction import Taken
 
 PRIVATE = "[private]"
 INJECTED = "[injected]"
