@@ -11,7 +11,7 @@ from agent.config_files import ConfigError, Found, compose, values_in
 from agent.settings import Setting
 from foundation.errors import Misuse
 from foundation.files import make_private_folder, write_atomically
-from foundation.own_text import Unreadable, read_own_bytes
+from foundation.files.untrusted import Unreadable, read_own_bytes
 from foundation.privacy import as_given
 
 

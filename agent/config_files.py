@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from foundation.bounded_yaml import BadYaml, built_yaml, compose_yaml
 from foundation.errors import PalimpsestError
-from foundation.own_text import Unreadable, read_own_text
+from foundation.files.untrusted import Unreadable, read_own_text
 
 
 class ConfigError(PalimpsestError):

@@ -9,7 +9,7 @@ from context.sources import SourceFile, digest_of, refreshed
 from context.system_yaml import DEFAULT, BrokenSystemFile, SystemFile, parse_system_yaml
 from foundation.clock import Clock
 from foundation.files import make_private_folder, write_atomically
-from foundation.own_text import Unreadable, read_own_text
+from foundation.files.untrusted import Unreadable, read_own_text
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.hot import Note, Problem

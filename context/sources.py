@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from foundation.clock import Clock
-from foundation.own_text import Unreadable, read_own_text
+from foundation.files.untrusted import Unreadable, read_own_text
 
 _YOUNG_NS = 2_000_000_000  # a file as young as this may change again within one tick of its clock: read it again
 

@@ -4,8 +4,8 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from foundation.exchange import ASIDE, place_if_free
 from foundation.files import NotUtf8
+from foundation.files.atomic_exchange import ASIDE, place_if_free
 from memory.hot.edits import appended, entry
 from memory.hot.exposed import Exposed
 from memory.hot.merge import union

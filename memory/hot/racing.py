@@ -15,8 +15,8 @@ from itertools import count
 from pathlib import Path
 
 from foundation.errors import NotYet
-from foundation.exchange import exchange, place_if_free
 from foundation.files import NotUtf8, encode, sync_file, sync_folder, write_beside
+from foundation.files.atomic_exchange import exchange, place_if_free
 from memory.hot.edits import Edit, appended, entry
 from memory.hot.exposed import Exposed, closest
 from memory.hot.merge import merge

@@ -22,7 +22,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from foundation.bounded_yaml import BadYaml, load_yaml
-from foundation.own_text import Unreadable, read_own_text
+from foundation.files.untrusted import Unreadable, read_own_text
 from foundation.patterns import Patience, SafePattern, UnsafePattern
 from memory.search.words.fold import LONGEST, fold
 from memory.search.words.marking import CONCEPT, TYPE, mark

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from foundation.exchange import exchange
 from foundation.files import NotUtf8, write_beside
+from foundation.files.atomic_exchange import exchange
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.hot import HotMemory, Unwritable, racing

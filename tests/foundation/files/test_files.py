@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation import files
-from foundation.files import NotUtf8, make_private_folder, read_text, sync_folder, write_atomically
+from foundation.files import NotUtf8, files, make_private_folder, read_text, sync_folder, write_atomically
 from foundation.privacy import as_given, clear
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="modes and links are POSIX's")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.own_text import Unreadable, read_own_bytes, read_own_text
+from foundation.files.untrusted import Unreadable, read_own_bytes, read_own_text
 
 posix = pytest.mark.skipif(os.name == "nt", reason="pipes and devices in the file system are POSIX")
 

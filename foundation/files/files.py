@@ -9,20 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from foundation.errors import PalimpsestError
-from foundation.exchange import exchange
 from foundation.privacy import Cleared
-
-__all__ = [
-    "NotUtf8",
-    "encode",
-    "exchange",
-    "make_private_folder",
-    "read_text",
-    "sync_file",
-    "sync_folder",
-    "write_atomically",
-    "write_beside",
-]
 
 _REPLACE_ATTEMPTS = 20  # Windows: a scanner or an indexer may hold a file open for some milliseconds
 

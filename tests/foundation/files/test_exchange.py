@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from foundation import exchange as room
-from foundation.exchange import ASIDE, exchange, exchange_by_renames
+from foundation.files import atomic_exchange as room
+from foundation.files.atomic_exchange import ASIDE, exchange, exchange_by_renames
 
 WAYS = [exchange, exchange_by_renames]
 
