@@ -132,7 +132,9 @@ def recall_markdown(memory: "Memory", asked: str) -> str:
 def describe(hit: Recalled) -> str:
     """How far to trust it and how it was read: `exact, read from its pixels in 2.1 ms`."""
     reader = "from its pixels" if hit.engine == "cells" else f"by {hit.engine}"
-    how = "as it was stored" if hit.engine == STORED else f"read {reader} in {hit.read_ms:,.1f} ms"
+    how = f"read {reader} in {hit.read_ms:,.1f} ms"
+    if hit.engine == STORED:
+        how = "as it was stored" if hit.trust is Trust.EXACT else "from the store"
     doubt = f"; lines in doubt: {_lines(hit.doubt)}" if hit.doubt else ""
     return f"{hit.trust.value}, {how}{doubt}"
 
@@ -226,23 +228,24 @@ def _of_entry(memory: "Memory", entry: "Entry") -> Recalled:
         id=entry.id, kind=entry.kind.value, conversation=entry.conversation, entry=entry.id, time=entry.time,
         role=entry.role.value, speaker=entry.speaker, citation=str(citation), trust=passage.trust, text=passage.text,
         snippet=_snippet(passage.text), engine=_engine(passage.pages), read_ms=took, pages=passage.pages,
+        told=passage.told,
     )  # fmt: skip
 
 
 def _of_hit(memory: "Memory", hit: "Hit") -> Recalled:
     began = time.monotonic()
-    text, trust, pages = hit.snippet, hit.trust, tuple[str, ...]()
+    text, trust, pages, told = hit.snippet, hit.trust, tuple[str, ...](), tuple[str, ...]()
     if hit.note is not None:
         text, trust = _note_now(memory, hit)
     elif hit.entry is not None:
         passage = memory.passage(memory.cold.entry(hit.entry))
-        text, pages = passage.text, passage.pages
+        text, pages, told = passage.text, passage.pages, passage.told
         trust = passage.trust if hit.trust is Trust.EXACT else hit.trust  # an OCR engine's word stays approximate
     return Recalled(
         id=hit.id, kind=hit.kind, conversation=hit.conversation or None, entry=hit.entry_id or None,
         time=hit.time, role=hit.role or None, speaker=hit.speaker or None, score=round(hit.score, 4),
         snippet=hit.snippet, citation=str(hit.citation), trust=trust, text=text, engine=_engine(pages),
-        read_ms=_since(began) if pages else 0.0, pages=pages,
+        read_ms=_since(began) if pages else 0.0, pages=pages, told=told,
     )  # fmt: skip
 
 

@@ -12,11 +12,15 @@ STORED = "stored"
 
 
 class Passage(Struct, frozen=True):
-    """An entry's whole text. `pages` are the ids of the pages that it was read from; none where text was stored."""
+    """An entry's whole text. `pages` are the ids of the pages that it was read from; none where text was stored.
+
+    `told` says why it is not exact, in sentences.
+    """
 
     text: str
     trust: Trust
     pages: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 class PageText(Struct, frozen=True, kw_only=True):

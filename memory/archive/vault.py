@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from memory.archive.keep.repack import Repacking
 
 _PAGES_REMEMBERED = 64  # texts of pages lately read
+_NOT_TO_THE_LETTER = "Its text is not to the letter: a page is damaged."
 
 
 class Vault:
@@ -147,10 +148,10 @@ class Vault:
     def entry_text(self, entry: Entry) -> Passage:
         """The entry's whole text: as stored, or read back from its pages.
 
-        Exact where every page's hash and the entry's own match. Raises Damaged where a page is lost.
+        Exact where every page's hash, the entry's own and its row's match. Raises Damaged where a page is lost.
         """
         if entry.text is not None:
-            return Passage(text=entry.text, trust=Trust.EXACT)
+            return Passage(text=entry.text, trust=entry.trust, told=entry.doubts)
         found, sha256 = self._cold.read(lambda db: (ledger.spans_of(db, entry.seq), ledger.sha256_of(db, entry.seq)))
         if not found:
             return self._restored(entry)
@@ -161,7 +162,8 @@ class Vault:
         text = "".join(pages[s.page].text[s.page_start : s.page_start + s.length] for s in found)
         sound = digest(text) == sha256 and all(page.trust is Trust.EXACT for page in pages.values())
         drawn = tuple(page for page, read in pages.items() if read.engine != STORED)
-        return Passage(text=text, trust=Trust.EXACT if sound else Trust.APPROXIMATE, pages=drawn)
+        told = entry.doubts if sound else (*entry.doubts, _NOT_TO_THE_LETTER)
+        return Passage(text=text, trust=Trust.APPROXIMATE if told else Trust.EXACT, pages=drawn, told=told)
 
     def contradicts(self, page_id: str, text: str) -> bool:
         """Whether this workspace has a page of that id with another text: then a picture of that name is forged."""
@@ -323,7 +325,7 @@ class Vault:
         """An entry whose pages went while it was being read has its text in the store again. Raises Damaged."""
         now = self._cold.entry(entry.seq)
         if now.text is not None:
-            return Passage(text=now.text, trust=Trust.EXACT)
+            return Passage(text=now.text, trust=now.trust, told=now.doubts)
         raise Damaged(
             "A text is missing",
             f"Entry {entry.id} has no text in the store and stands on no page.",

@@ -4,6 +4,7 @@ import hashlib
 
 from memory.errors import Damaged
 
+LONGEST = 10**9  # bytes of one text: SQLite holds no longer value unpacked, so a frame has no right to unfold to more
 PACK_FROM = 1024  # bytes; below it a frame saves too little to be worth unpacking
 LEVEL = 3
 WIDEST = 4  # bytes that one character can take in UTF-8
@@ -27,19 +28,33 @@ def digest(raw: bytes) -> bytes:
 
 
 def pack(raw: bytes) -> tuple[bytes, int]:
-    """The bytes to store, and 1 where they are a zstd frame: only where that is smaller."""
-    if len(raw) < PACK_FROM:
+    """The bytes to store, and 1 where they are a zstd frame: only where that is smaller. Frames carry a checksum."""
+    if not PACK_FROM <= len(raw) <= LONGEST:
         return raw, 0
     from zstandard import ZstdCompressor
 
-    frame = ZstdCompressor(level=LEVEL, write_content_size=True).compress(raw)
+    frame = ZstdCompressor(level=LEVEL, write_content_size=True, write_checksum=True).compress(raw)
     return (frame, 1) if len(frame) < len(raw) else (raw, 0)
 
 
 def unpack(body: bytes, packed: int, chars: int) -> str:
-    """The text of a body. `chars` bounds what a frame may unfold to. Raises Damaged."""
+    """The text of a body, not compared with anything. `chars` bounds what a frame may unfold to. Raises Damaged."""
+    return _decoded(_unpacked(body, packed, chars))
+
+
+def unpack_compared(body: bytes, packed: int, chars: int, sha256: bytes) -> tuple[str, bool]:
+    """The text of a body, and whether it has this SHA-256. Raises Damaged."""
+    raw = _unpacked(body, packed, chars)
+    return _decoded(raw), digest(raw) == sha256
+
+
+def _unpacked(body: bytes, packed: int, chars: int) -> bytes:
+    return _unfold(body, min(chars * WIDEST, LONGEST)) if packed else body
+
+
+def _decoded(raw: bytes) -> str:
     try:
-        return to_text(_unfold(body, chars * WIDEST) if packed else body)
+        return to_text(raw)
     except UnicodeDecodeError as error:
         raise Damaged("Damaged text", "A stored text is no UTF-8.", _HINT) from error
 

@@ -13,7 +13,11 @@ def from_meta(meta: dict[str, Any]) -> bytes | None:
 
 
 def to_meta(column: bytes | None) -> dict[str, Any]:
-    return cast(dict[str, Any], json.loads(column)) if column else {}
+    """Raises ValueError or TypeError for what is no JSON object."""
+    found: object = json.loads(column) if column else {}
+    if not isinstance(found, dict):
+        raise TypeError("no JSON object")
+    return cast(dict[str, Any], found)
 
 
 def readable_meta(column: bytes | str | None) -> dict[str, Any]:

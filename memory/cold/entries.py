@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from foundation.privacy import Cleared
+from foundation.trust import Trust
 from models.messages import Part, Role
 
 
@@ -18,6 +19,18 @@ class EntryKind(StrEnum):
     SUMMARY = "summary"
     OBSERVATION = "observation"  # a structured note made of a tool's output or a stretch of talk
     PAGE = "page"  # the text of one page of an archived file
+
+
+RESTORED_FROM, MIRROR = "from", "mirror"
+"""Meta of an entry that a repair brought back from a mirror: `{"from": "mirror"}`."""
+TRUST = "trust"
+"""Meta of an entry whose words were in doubt already when they were stored: `{"trust": "approximate"}`."""
+
+_DAMAGED = {
+    "text": "Its text is damaged: it is not the one that was stored, for its SHA-256 differs.",
+    "row": "Its row is damaged: who said it, when, or in reply to what is not what was stored.",
+}
+_COLUMN = "Its {} is damaged."
 
 
 class Conversation(Struct, frozen=True, kw_only=True):
@@ -52,6 +65,21 @@ class Entry(Struct, frozen=True, kw_only=True):
     meta: dict[str, Any] = field(default_factory=dict)
     complete: bool = True
     damaged: tuple[str, ...] = ()  # columns that hold what no program of ours wrote: shown is what stands nearest
+
+    @property
+    def trust(self) -> Trust:
+        """EXACT where the text and the row were compared with their hashes when they were read, and are the same."""
+        return Trust.APPROXIMATE if self.doubts else Trust.EXACT
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why the entry is not exact, in sentences; none where it is."""
+        said = [_DAMAGED.get(column, _COLUMN.format(column)) for column in self.damaged]
+        if self.meta.get(RESTORED_FROM) == MIRROR:
+            said.append("It came back from a file that can be edited by hand: nothing vouches for its words.")
+        elif self.meta.get(TRUST) == Trust.APPROXIMATE:
+            said.append("It was damaged already when it was stored here: nothing vouches for its words.")
+        return tuple(said)
 
     @property
     def said_by(self) -> str:

@@ -5,14 +5,17 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import apsw
+from msgspec.structs import replace
 
 from foundation.clock import from_ms
-from memory.cold.bodies import to_text, unpack
+from foundation.trust import Trust
+from memory.cold.bodies import to_text, unpack, unpack_compared
 from memory.cold.chunks import said
 from memory.cold.columns import to_meta, to_parts
 from memory.cold.entries import Conversation, Entry, EntryKind
+from memory.cold.seals import seal_of
 from memory.errors import Damaged
-from models.messages import Role
+from models.messages import Part, Recalled, Role
 
 T = TypeVar("T")
 _KINDS = {kind.value.encode(): kind for kind in EntryKind}
@@ -21,7 +24,8 @@ _UNREADABLE = (ValueError, KeyError, OverflowError, OSError, TypeError, Damaged)
 UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)  # in the place of a moment that is none
 
 ENTRY = """e.seq, CAST(e.id AS BLOB), CAST(c.id AS BLOB), e.conversation, e.parent, CAST(e.kind AS BLOB),
-    CAST(e.role AS BLOB), CAST(e.speaker AS BLOB), e.time_ms, e.body, e.packed, e.chars, e.sent, e.meta, e.complete"""
+    CAST(e.role AS BLOB), CAST(e.speaker AS BLOB), e.time_ms, e.body, e.packed, e.chars, e.sent, e.meta, e.complete,
+    e.sha256, (SELECT s.seal FROM seals s WHERE s.entry = e.seq)"""
 """Columns of an entry `e` joined with its conversation `c`, as `entry_of` takes them."""
 
 ENTRIES = f"SELECT {ENTRY} FROM entries e JOIN conversations c ON c.seq = e.conversation"
@@ -33,7 +37,9 @@ CONVERSATIONS = """SELECT c.seq, c.id, c.source, c.title, c.created_ms, c.update
 def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
     """The entry; one whose writer was cut off, or is at it still, has the text that came so far.
 
-    `damaged` names the columns that hold what no program of ours wrote; a text that cannot be unpacked is None.
+    The text is compared with its SHA-256 and the row with its seal, each time they are read. `damaged` names the
+    columns that hold what no program of ours wrote: `text` where its hash differs, `row` where the seal does and no
+    single column shows it. A text that cannot be unpacked is None.
     """
     (
         seq,
@@ -51,9 +57,12 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
         sent,
         meta,
         whole,
+        sha256,
+        seal,
     ) = row
+    same = True
     try:
-        text = None if body is None else unpack(body, packed, chars)
+        text, same = (None, True) if body is None else unpack_compared(body, packed, chars, sha256)
         names = (id_.decode(), conversation.decode(), speaker.decode())
         words, when, parts, rest, damaged = (_KINDS[kind], _ROLES[role]), from_ms(ms), to_parts(sent), to_meta(meta), ()
     except _UNREADABLE:
@@ -64,7 +73,14 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
         when = look.at("time", UNKNOWN, lambda: from_ms(ms))
         parts, rest = look.at("sent", (), lambda: to_parts(sent)), look.at("meta", {}, lambda: to_meta(meta))
         damaged = tuple(look.damaged)
-    if not whole and text == "":
+    sealed = (conversation_seq, id_, parent, kind, role, speaker, ms, chars, sha256, sent, meta, whole)
+    in_flight = not whole and text == ""
+    if not same and not in_flight and "text" not in damaged:
+        damaged = (*damaged, "text")
+    if seal is not None and seal_of(sealed) != seal:
+        damaged = damaged or ("row",)
+        parts = tuple(map(_doubted, parts))
+    if in_flight:
         text = said(connection, seq)
         chars = len(text)
     return Entry(
@@ -84,6 +100,11 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
         complete=bool(whole),
         damaged=damaged,
     )
+
+
+def _doubted(part: Part) -> Part:
+    """What was recalled into the message, and stands in a damaged row: no longer to the letter."""
+    return replace(part, trust=Trust.APPROXIMATE) if isinstance(part, Recalled) else part
 
 
 class _Look:

@@ -11,12 +11,13 @@ from foundation.privacy import clear
 from memory.cold import ColdStore, Draft, Problem, deletions
 from memory.cold.bodies import digest, plain, to_bytes
 from memory.cold.conversations import set_leaf
+from memory.cold.entries import MIRROR, RESTORED_FROM
 from memory.cold.insert import insert_conversation
 from memory.cold.mirror_reading import Mirror, MirrorTurn, read_mirrors
 from memory.cold.sql import fetch, first
 
-MARK = {"from": "mirror"}
-"""Meta of an entry that came back so: its moment is right to the minute."""
+MARK = {RESTORED_FROM: MIRROR}
+"""Meta of an entry that came back so: its moment is right to the minute, and its words are never exact."""
 
 
 class Missing(Struct, frozen=True):

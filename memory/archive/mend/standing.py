@@ -9,7 +9,6 @@ from memory.archive.index import ledger
 from memory.archive.index.ledger import Span
 from memory.archive.passage import PageText, Passage
 from memory.cold import ColdStore, Entry
-from memory.cold.bodies import digest, to_bytes
 from memory.errors import MemoryTrouble, NotFound, Unreachable
 
 
@@ -40,16 +39,9 @@ def standing_text(vault: Reads, cold: ColdStore, entry: Entry) -> Standing:
     except MemoryTrouble as error:
         return _parts(vault, cold, entry, odd, error)
     if passage.trust is not Trust.EXACT:
-        told = f"Entry {entry.id}: its text is not to the letter; a page is damaged."
-        return Standing(passage.text, (), (*odd, told), exact=False)
-    if entry.text is not None and entry.complete and digest(to_bytes(entry.text)) != _sha256(cold, entry):
-        told = f"Entry {entry.id}: its text is not the one that was stored; its SHA-256 differs."
-        return Standing(passage.text, (), (*odd, told), exact=False)
+        why = tuple(f"Entry {entry.id}: {sentence[0].lower()}{sentence[1:]}" for sentence in passage.told)
+        return Standing(passage.text, (), why, exact=False)
     return Standing(passage.text, (), odd)
-
-
-def _sha256(cold: ColdStore, entry: Entry) -> bytes:
-    return cold.read(lambda db: ledger.sha256_of(db, entry.seq))
 
 
 def _parts(vault: Reads, cold: ColdStore, entry: Entry, odd: tuple[str, ...], error: MemoryTrouble) -> Standing:
