@@ -11,12 +11,14 @@ from foundation.privacy.privacy import (
     examine,
     without_tags,
 )
+from foundation.privacy.private_tags import Source
 
 __all__ = [
     "Cleared",
     "ClearingStream",
     "Findings",
     "Secret",
+    "Source",
     "as_given",
     "clear",
     "cleared_id",

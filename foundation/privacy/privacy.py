@@ -12,7 +12,7 @@ from typing import Final, NewType
 from msgspec import Struct
 
 from foundation.privacy.named_secrets import LONGEST_LEAD
-from foundation.privacy.private_tags import PRIVATE, TAG, TagScanner, mentions_tags
+from foundation.privacy.private_tags import INJECTED, PRIVATE, TAG, Source, TagScanner, mentions_tags
 from foundation.privacy.redaction import Taken, place_before, without
 from foundation.privacy.secret_scan import find_named, find_tokens, token_may_begin
 
@@ -29,21 +29,27 @@ class Secret(Struct, frozen=True):
 
 
 class Findings(Struct, frozen=True):
-    """What `clear` takes out of a text. `private` counts spans, nested ones with the outermost."""
+    """What `clear` takes out of a text.
+
+    `private` counts spans, nested ones with the outermost. `unclosed` counts the characters that a tag hides because
+    it is never closed, `injected` those between `<palimpsest-…>` tags: tell the person at once where either is not 0.
+    """
 
     private: int
     secrets: tuple[Secret, ...]
     cleared: Cleared
+    unclosed: int = 0
+    injected: int = 0
 
 
-def clear(text: str) -> Cleared:
+def clear(text: str, source: Source = Source.PERSON) -> Cleared:
     """The text as it may be stored."""
-    return examine(text).cleared
+    return examine(text, source).cleared
 
 
-def examine(text: str) -> Findings:
+def examine(text: str, source: Source = Source.PERSON) -> Findings:
     """The text as it may be stored, and what was taken out of it."""
-    tags = _tags(text)
+    tags = _tags(text, source)
     no_tags = without(text, tags)
     tokens = find_tokens(no_tags)
     no_tokens = without(no_tags, tokens)
@@ -57,6 +63,8 @@ def examine(text: str) -> Findings:
         sum(span.mark == PRIVATE for span in tags),
         tuple(sorted(secrets, key=lambda secret: secret.start)),
         Cleared(without(no_tokens, named)),
+        sum(span.end - span.start - span.opening for span in tags if span.unclosed),
+        sum(span.end - span.start for span in tags if span.mark == INJECTED),
     )
 
 
@@ -77,11 +85,11 @@ def as_given(text: str) -> Cleared:
     return Cleared(text)
 
 
-def without_tags(text: str) -> str:
+def without_tags(text: str, source: Source = Source.PERSON) -> str:
     """What the model may see: the words inside `<private>` too, the tags dropped. Talk about the tag stays."""
     parts: list[str] = []
     at = 0
-    for span in _tags(text):
+    for span in _tags(text, source):
         if span.mark == PRIVATE:
             parts += (text[at : span.start], TAG.sub("", text[span.start : span.end]))
             at = span.end
@@ -98,8 +106,8 @@ class ClearingStream:
     at once. What was given is on disk when its writer says so: an answer's chunks within a tenth of a second.
     """
 
-    def __init__(self) -> None:
-        self._tags = TagScanner()
+    def __init__(self, source: Source = Source.PERSON) -> None:
+        self._tags = TagScanner(source)
         self._words = _Words()
         self._named = _Named()
 
@@ -113,10 +121,10 @@ class ClearingStream:
         return Cleared(self._named.feed(words) + self._named.close())
 
 
-def _tags(text: str) -> list[Taken]:
+def _tags(text: str, source: Source) -> list[Taken]:
     if not mentions_tags(text):
         return []
-    scanner = TagScanner()
+    scanner = TagScanner(source)
     scanner.feed(text)
     scanner.close()
     return scanner.taken

@@ -9,6 +9,7 @@ a fence of its own that is closed later: there it may be part of what is private
 """
 
 import re
+from enum import Enum
 from typing import Final
 
 from foundation.privacy.markdown_code import CodeContext
@@ -71,15 +72,29 @@ def mentions_tags(text: str) -> bool:
     return _TAGGISH.search(text) is not None
 
 
+class Source(Enum):
+    """Whose text it is.
+
+    A person's own message: a tag that is never closed hides what follows. Anything else (an answer, a tool result, a
+    file): only a closed pair hides. The default everywhere is PERSON, so that a forgotten argument keeps nothing
+    private.
+    """
+
+    PERSON = "person"
+    OTHER = "other"
+
+
 class TagScanner:
     """Takes out private spans, injected blocks and private keys. `feed` and `close` give what may be kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: Source = Source.PERSON) -> None:
+        self.source = source
         self.taken: list[Taken] = []
         self.depth = 0
         self._text = ""  # not yet decided
         self._offset = 0  # of _text within the input
         self._at = 0  # how far _text is decided
+        self._opening = 0  # length of the tag that opened the private span that we are in
         self._since = 0  # where the private span that we are in began, in the input
         self._out: list[str] = []
         self._context = CodeContext()
@@ -94,7 +109,8 @@ class TagScanner:
     def close(self) -> str:
         self._scan(final=True)
         if self.depth:
-            self.taken.append(Taken(self._since, self._offset + len(self._text), PRIVATE))
+            end = self._offset + len(self._text)
+            self.taken.append(Taken(self._since, end, PRIVATE, opening=self._opening, unclosed=True))
         return self._hand_out()
 
     def _hand_out(self) -> str:
@@ -158,6 +174,7 @@ class TagScanner:
 
     def _open(self, event: re.Match[str]) -> None:
         if not self.depth:
+            self._opening = len(event.group())
             self._begin_private(self._offset + event.start())
         self.depth += 1
         self._at = event.end()

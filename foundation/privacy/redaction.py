@@ -8,13 +8,16 @@ from msgspec import Struct
 class Taken(Struct, frozen=True):
     """A span that was taken out: characters from the beginning of the text; `mark` stands in its place.
 
-    `rule` names the kind of secret; "" for what is private.
+    `rule` names the kind of secret; "" for what is private. `opening` is the length of the tag that opened a private
+    span, `unclosed` says that nothing closed it.
     """
 
     start: int
     end: int
     mark: str
     rule: str = ""
+    opening: int = 0
+    unclosed: bool = False
 
 
 def without(text: str, taken: Sequence[Taken], start: int = 0, end: int | None = None) -> str:
