@@ -6,6 +6,7 @@ however it is split over deltas.
 
 import hashlib
 import re
+import sys
 import time
 from typing import Any, Final
 
@@ -22,13 +23,16 @@ _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 class Recorder:
     """One answer in flight: `take` each event first, then exactly one of `finish` and `abandon`."""
 
-    def __init__(self, answer: Answer, model: str) -> None:
+    def __init__(self, answer: Answer, model: str, *, calls: int = sys.maxsize, arguments: int = sys.maxsize) -> None:
+        """At most `calls` tool calls are taken, with `arguments` characters together: what the turn has left."""
         self._answer = answer
         self._model = model
         self._clearing = ClearingStream()
         self._said: list[str] = []
         self._thought: list[str] = []
         self._calls: list[ToolCall] = []
+        self._most_calls, self._most_arguments = calls, arguments
+        self.left_out = 0  # tool calls that were asked for and not taken
         self._began = time.monotonic()
         self._first: float | None = None
         self._settled = False
@@ -46,6 +50,11 @@ class Recorder:
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         return tuple(self._calls)
+
+    @property
+    def arguments(self) -> int:
+        """Characters of the arguments of all calls taken."""
+        return sum(len(call.arguments) for call in self._calls)
 
     @property
     def seconds(self) -> float:
@@ -71,11 +80,18 @@ class Recorder:
                 self._first = self._first or time.monotonic()
                 self._thought.append(text)
             case ToolCall():
-                self._calls.append(_safely_named(event))
+                self._take_call(event)
             case Usage():
                 self.usage = event
             case _:
                 pass
+
+    def _take_call(self, call: ToolCall) -> None:
+        room = self._most_arguments - self.arguments - len(call.arguments)
+        if self.left_out or len(self._calls) >= self._most_calls or room < 0:
+            self.left_out += 1  # those after it may build on it: none of them is run
+        else:
+            self._calls.append(_safely_named(call))
 
     def finish(self, **meta: Any) -> Entry:
         """The whole answer, committed."""
@@ -100,6 +116,8 @@ class Recorder:
             kept["tool_calls"] = [
                 {"id": call.id, "name": call.name, "arguments": _cleared_json(call.arguments)} for call in self._calls
             ]
+        if self.left_out:
+            kept["calls_left_out"] = self.left_out
         return kept
 
 

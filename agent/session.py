@@ -31,6 +31,7 @@ from memory.cold import Conversation, Entry, EntryKind
 from memory.workspace_memory import Memory
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
+from models.limits import in_bytes
 from models.messages import Fact, Recalled, Role
 from models.ocr.open import reader_of_words
 
@@ -75,6 +76,7 @@ class Session:
                 ReadFile(workspace.root),
             ),
             config.tools,
+            in_bytes(config.models.limits.arguments_mb),
         )
 
     @classmethod

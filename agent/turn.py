@@ -70,6 +70,8 @@ class TurnRun:
         self._outcome: Done | Failed | None = None
         self._last: Entry | None = None  # the newest entry of this turn
         self._calls: tuple[ToolCall, ...] = ()
+        self._left_out = 0  # calls of the newest answer that were more than the turn may make
+        self._calls_made = self._arguments_sent = 0
         self._noticed: list[str] = []  # files that this turn has told of
 
     def stop(self) -> None:
@@ -118,7 +120,7 @@ class TurnRun:
             conversation=conversation, leaf=entry.parent, entry=entry.seq, text=self._text,
             attachments=self._attachments, skill=self._skill, brought=self._brought, ahead=ahead,
         )  # fmt: skip
-        for _ in range(desk.toolbox.settings.most_calls + 1):
+        while True:
             async for event in self._assemble(turn, entry):
                 yield event
             if self._stopped:
@@ -130,17 +132,15 @@ class TurnRun:
                     calls = self._calls
                     continue
                 yield event
-            if not calls:
-                return
             async for event in self._run_tools(calls):
                 yield event
+            if self._left_out:
+                yield _too_many_calls(desk.toolbox, self._calls_made, self._left_out)
+                return
+            if not calls:
+                return
             turn = Turn(conversation=conversation, leaf=self._newest.seq, continuing=True)
             entry = None
-        yield events.TurnFailed(
-            "too_many_calls", "Too many tool calls",
-            f"The model asked for tools {desk.toolbox.settings.most_calls} times in one turn, and was stopped.",
-            "Say what you want done next, or raise tools.most_calls in the configuration.",
-        )  # fmt: skip
 
     def _store_message(self) -> Entry:
         desk = self._desk
@@ -229,7 +229,9 @@ class TurnRun:
                 yield events.Stopped(conversation.id, kept.id if kept else "", recorder.text)
             case Done(reason=reason):
                 self._last = stored = await asyncio.to_thread(recorder.finish, reason=reason.value)
-                self._calls = recorder.calls
+                self._calls, self._left_out = recorder.calls, recorder.left_out
+                self._calls_made += len(recorder.calls)
+                self._arguments_sent += recorder.arguments
                 recalled = self._assembled.recalled if self._assembled else ()
                 await asyncio.to_thread(use_cited, self._desk.memory, recorder.text, recalled)
                 yield events.UsageKnown(usage, recorder.seconds, recorder.tokens_per_second)
@@ -255,7 +257,11 @@ class TurnRun:
             conversation=self._conversation.seq, parent=self._newest.seq, kind=EntryKind.MESSAGE,
             role=Role.ASSISTANT, speaker=profile.name, text=Cleared(""),
         )  # fmt: skip
-        return Recorder(self._desk.memory.cold.begin_answer(draft), profile.name)
+        box = self._desk.toolbox
+        return Recorder(
+            self._desk.memory.cold.begin_answer(draft), profile.name,
+            calls=box.settings.most_calls - self._calls_made, arguments=box.most_arguments - self._arguments_sent,
+        )  # fmt: skip
 
     async def _run_tools(self, calls: Sequence[ToolCall]) -> AsyncIterator[SessionEvent]:
         box = self._desk.toolbox
@@ -294,6 +300,20 @@ class TurnRun:
     def _newest(self) -> Entry:
         assert self._last is not None
         return self._last
+
+
+def _too_many_calls(box: Toolbox, made: int, left_out: int) -> events.TurnFailed:
+    asked = made + left_out
+    if made >= box.settings.most_calls:
+        limit, setting = f"{box.settings.most_calls:,} are the most (tools.most_calls)", "tools.most_calls"
+    else:
+        limit = f"{box.most_arguments:,} characters of arguments are the most (models.limits.arguments_mb)"
+        setting = "models.limits.arguments_mb"
+    return events.TurnFailed(
+        "too_many_calls", "Too many tool calls",
+        f"The model asked for {asked:,} tool calls in one turn and {made:,} were made: {limit}.",
+        f"Say what you want done next, or raise {setting} in the configuration.",
+    )  # fmt: skip
 
 
 def _shown(event: Event) -> SessionEvent | None:

@@ -2,7 +2,9 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
+
+from models.limits import StreamLimits
 
 
 class ModelSettings(Struct, frozen=True, kw_only=True):
@@ -28,6 +30,8 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     longest_wait: Annotated[
         float, Meta(gt=0, description="The longest pause to accept when a server says when to come back.")
     ] = 30.0
+    limits: StreamLimits = field(default_factory=StreamLimits)
+    """The most that a server may send."""
     ocr_engine: Annotated[
         Literal["auto", "rapidocr", "tesseract", "deepseek", "server"],
         Meta(description="What reads pictures that are not our own pages; auto takes rapidocr, else tesseract."),

@@ -1,6 +1,6 @@
 """The port of a tool."""
 
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import msgspec
 from msgspec import Meta, Struct
@@ -16,8 +16,8 @@ class ToolSettings(Struct, frozen=True):
     """Offer tools to models that are known to take them."""
     result_chars: int = msgspec.field(default=6000)
     """How much of a tool's output the model sees at once; the whole is kept and can be recalled."""
-    most_calls: int = msgspec.field(default=25)
-    """How many tool calls one turn may make."""
+    most_calls: Annotated[int, Meta(ge=0)] = 25
+    """How many tool calls one turn may make, however many one answer asks for."""
 
 
 class ToolFailure(PalimpsestError):

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from agent.tools.port import AgentTool, ToolFailure, ToolSettings, arguments_of
 from foundation.errors import PalimpsestError
+from models.limits import MEGABYTE
 from models.messages import Tool, ToolCall
 
 
@@ -21,8 +22,10 @@ class Output(Struct, frozen=True):
 class Toolbox:
     """The tools of a session."""
 
-    def __init__(self, tools: Sequence[AgentTool], settings: ToolSettings) -> None:
+    def __init__(self, tools: Sequence[AgentTool], settings: ToolSettings, most_arguments: int = MEGABYTE) -> None:
+        """`most_arguments`: characters of arguments that one turn may send."""
         self._tools = {tool.definition.name: tool for tool in tools}
+        self.most_arguments = most_arguments
         self.settings = settings
 
     @property

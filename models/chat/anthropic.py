@@ -1,10 +1,10 @@
 """Anthropic's Messages API, as it is documented (version 2023-06-01)."""
 
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from typing import Any, cast
 
+from foundation.bounded_json import BadJson, load_json
 from models.chat import anthropic_request, failures
 from models.chat.anthropic_reply import ReplyReader
 from models.chat.failures import Broken, Place
@@ -12,7 +12,8 @@ from models.chat.patience import patiently
 from models.chat.port import Done, Event, Profile, StopReason
 from models.chat.spec import Spec
 from models.chat.sse import EventParser, ServerEvent
-from models.chat.transport import Transport
+from models.chat.transport import Reply, Transport
+from models.limits import TooMuch
 from models.messages import Request
 from models.settings import ModelSettings
 from models.tokens import Estimate
@@ -62,23 +63,31 @@ class Anthropic:
             if not await reply.is_stream():
                 whole = await reply.whole()
                 raise Broken(failures.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
-            parser, reader = EventParser(), ReplyReader()
-            async for chunk in reply.chunks():
-                for sent in parser.feed(chunk):
-                    for event in self._read(sent, reader):
-                        yield event
-                if reader.ended:
-                    break
+            reader = ReplyReader(self._settings.limits)
+            try:
+                async for event in self._streamed(reply, reader):
+                    yield event
+            except TooMuch as excess:
+                raise Broken(failures.too_much(self.place, excess)) from excess
             if not reader.ended:
                 raise Broken(failures.cut_off(self.place), retry=True)
             yield reader.usage()
             yield Done(reader.reason or StopReason.STOP)
 
+    async def _streamed(self, reply: Reply, reader: ReplyReader) -> AsyncGenerator[Event, None]:
+        parser = EventParser(self._settings.limits)
+        async for chunk in reply.chunks():
+            for sent in parser.feed(chunk):
+                for event in self._read(sent, reader):
+                    yield event
+            if reader.ended:
+                return
+
     def _read(self, sent: ServerEvent, reader: ReplyReader) -> Iterator[Event]:
         try:
-            found: object = json.loads(sent.data)
-        except ValueError:
-            found = None
+            found: object = load_json(sent.data)
+        except BadJson as error:
+            raise Broken(failures.not_json(self.place, sent.data, str(error))) from None
         if not isinstance(found, dict):
             raise Broken(failures.not_json(self.place, sent.data))
         event = cast("dict[str, Any]", found)

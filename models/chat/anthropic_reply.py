@@ -8,9 +8,12 @@ from typing import Any, cast
 
 from models.chat.port import Event, ReasoningDelta, StopReason, TextDelta
 from models.chat.thinking import WholeCharacters
+from models.limits import AnswerMeter, StreamLimits, count_of
 from models.messages import ToolCall, Usage
 
 Json = dict[str, Any]
+EACH_CALL = " " * 64  # what a call weighs beside its arguments, so that empty ones are bounded too
+_COUNTED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 _REASONS = {
     "end_turn": StopReason.STOP,
     "stop_sequence": StopReason.STOP,
@@ -24,33 +27,37 @@ class _Tool:
     """A tool call in the making."""
 
     def __init__(self, block: Json) -> None:
-        self.id = str(block.get("id") or "")
-        self.name = str(block.get("name") or "")
+        self.id = _string(block.get("id"))
+        self.name = _string(block.get("name"))
         self.arguments: list[str] = []
 
 
 class ReplyReader:
-    """Feed it the stream's objects. `ended` once message_stop came."""
+    """Feed it the stream's objects. `ended` once message_stop came.
 
-    def __init__(self) -> None:
+    Values of a wrong type are passed over; what passes `limits` raises TooMuch.
+    """
+
+    def __init__(self, limits: StreamLimits | None = None) -> None:
+        self._meter = AnswerMeter(limits or StreamLimits())
         self.reason: StopReason | None = None
         self.ended = False
         self._tools: dict[int, _Tool] = {}
-        self._counts: Json = {}
+        self._counts: dict[str, int] = {}
         self._text, self._reasoning = WholeCharacters(), WholeCharacters()
 
     def feed(self, event: Json) -> Iterator[Event]:
         match event.get("type"):
             case "message_start":
-                self._counts |= _object(_object(event.get("message")).get("usage"))
+                self._take_counts(_object(event.get("message")).get("usage"))
             case "content_block_start":
-                yield from self._start(int(event.get("index") or 0), _object(event.get("content_block")))
+                yield from self._start(count_of(event.get("index")), _object(event.get("content_block")))
             case "content_block_delta":
-                yield from self._delta(int(event.get("index") or 0), _object(event.get("delta")))
+                yield from self._delta(count_of(event.get("index")), _object(event.get("delta")))
             case "content_block_stop":
-                yield from self._stop(int(event.get("index") or 0))
+                yield from self._stop(count_of(event.get("index")))
             case "message_delta":
-                self._counts |= {key: n for key, n in _object(event.get("usage")).items() if n is not None}
+                self._take_counts(event.get("usage"))
                 if reason := _object(event.get("delta")).get("stop_reason"):
                     self.reason = _REASONS.get(str(reason), StopReason.STOP)
             case "message_stop":
@@ -60,20 +67,31 @@ class ReplyReader:
 
     def _start(self, index: int, block: Json) -> Iterator[Event]:
         if block.get("type") == "tool_use":
-            self._tools[index] = _Tool(block)
-        elif text := block.get("text"):
-            yield TextDelta(str(text))
+            self._tools[index] = tool = _Tool(block)
+            self._meter.take_call(EACH_CALL, tool.id, tool.name)
+        elif text := self._words(block, "text"):
+            yield TextDelta(text)
 
     def _delta(self, index: int, delta: Json) -> Iterator[Event]:
         match delta.get("type"):
-            case "text_delta" if text := self._text.feed(str(delta.get("text") or "")):
+            case "text_delta" if text := self._text.feed(self._words(delta, "text")):
                 yield TextDelta(text)
-            case "thinking_delta" if thought := self._reasoning.feed(str(delta.get("thinking") or "")):
+            case "thinking_delta" if thought := self._reasoning.feed(self._words(delta, "thinking")):
                 yield ReasoningDelta(thought)
             case "input_json_delta" if index in self._tools:
-                self._tools[index].arguments.append(str(delta.get("partial_json") or ""))
+                piece = _string(delta.get("partial_json"))
+                self._meter.take_call(piece)
+                self._tools[index].arguments.append(piece)
             case _:
                 pass  # signature_delta, citations_delta
+
+    def _words(self, given: Json, name: str) -> str:
+        text = _string(given.get(name))
+        self._meter.take_text(text)
+        return text
+
+    def _take_counts(self, usage: object) -> None:
+        self._counts |= {key: count_of(n) for key, n in _object(usage).items() if key in _COUNTED and n is not None}
 
     def _stop(self, index: int) -> Iterator[Event]:
         for held, kind in ((self._text.close(), TextDelta), (self._reasoning.close(), ReasoningDelta)):
@@ -84,16 +102,17 @@ class ReplyReader:
 
     def usage(self) -> Usage:
         """The whole prompt: what was read anew, what went into the cache, and what came from it."""
-        fresh, written, cached = (
-            int(self._counts.get(key) or 0)
-            for key in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-        )
+        fresh, written, cached = (self._counts.get(key, 0) for key in _COUNTED[:3])
         return Usage(
             fresh + written + cached,
-            int(self._counts.get("output_tokens") or 0),
+            self._counts.get("output_tokens", 0),
             cached,
             extra={"cache_written": written} if written else {},
         )
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _object(value: object) -> Json:

@@ -22,6 +22,8 @@ from models.settings import ModelSettings
 
 Json = dict[str, Any]
 LOCAL = ("ollama", "lmstudio", "llamacpp")
+MOST_LISTED = 1_000  # models of one server that are offered
+LONGEST_NAME = 500  # characters
 MOST_ASKED = 12  # models of one server that are asked for their window
 
 
@@ -160,6 +162,7 @@ class _Server:
         return await self._several("mlx_lm", "openai", names or ("default_model",))
 
     async def _several(self, server: str, provider: str, names: tuple[str, ...]) -> list[Found]:
+        names = tuple(name[:LONGEST_NAME] for name in names[:MOST_LISTED])
         told = await asyncio.gather(*(probe.probe_server(self._base, name, self._ask) for name in names[:MOST_ASKED]))
         told += [Told()] * (len(names) - len(told))
         return [self._found(server, Spec(provider, name), names, one) for name, one in zip(names, told, strict=True)]

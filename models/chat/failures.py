@@ -1,12 +1,13 @@
 """What went wrong, in three sentences: what, where, what to do. Pure: statuses and bodies in, `Failed` out."""
 
-import json
 import re
 from typing import Any, cast
 
 from msgspec import Struct
 
+from foundation.bounded_json import BadJson, load_json
 from models.chat.port import Failed
+from models.limits import TooMuch
 
 _OVERFLOW = re.compile(
     r"exceed\w*[ _](the )?(available |model'?s? |maximum )?context|context[ _](size|length|window)[ _]?\w*[ _]?exceed"
@@ -85,11 +86,22 @@ def cut_off(place: Place, detail: str = "") -> Failed:
     )
 
 
-def not_json(place: Place, excerpt: str) -> Failed:
+def too_much(place: Place, excess: TooMuch) -> Failed:
+    setting = f"models.limits.{excess.setting}"
+    return Failed(
+        "too_much",
+        "The server sends too much",
+        f"{place} was stopped: {excess.what} passes the limit of {excess.most:g} ({setting}).",
+        f"What came before is kept. Where this server may be trusted: palimpsest config set {setting} NUMBER",
+    )
+
+
+def not_json(place: Place, excerpt: str, why: str = "") -> Failed:
+    reason = f" ({short(why)})" if why else ""
     return Failed(
         "not_json",
         "That is no model's answer",
-        f"{place} answered with something that is not JSON: {short(excerpt) or 'nothing at all'}",
+        f"{place} answered with something that cannot be read as JSON{reason}: {short(excerpt) or 'nothing at all'}",
         "Look at the address: an OpenAI-compatible API is usually under /v1, and a proxy may stand in between.",
     )
 
@@ -168,8 +180,8 @@ def error_of(body: bytes) -> tuple[str, str]:
     """(code or type, words) of an error body: a JSON of one of the usual shapes, or plain text."""
     text = body.decode("utf-8", "replace")
     try:
-        found: object = json.loads(text)
-    except ValueError:
+        found: object = load_json(text)
+    except BadJson:
         return "", re.sub(r"<[^>]*>", " ", text)
     return error_in(found) or ("", text)
 
@@ -194,5 +206,5 @@ def error_in(found: object) -> tuple[str, str] | None:
 
 def short(text: str, most: int = 240) -> str:
     """One line of at most `most` characters."""
-    line = " ".join(text.split())
+    line = " ".join(text[: 20 * most].split())  # the rest of a long text is not looked at
     return line if len(line) <= most else line[: most - 1] + "…"

@@ -1,10 +1,10 @@
 """Any server that speaks OpenAI's chat completions: llama.cpp, LM Studio, Ollama, mlx_lm.server, OpenAI."""
 
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Any, cast
 
+from foundation.bounded_json import BadJson, load_json
 from models.chat import failures, openai_request, probe
 from models.chat.failures import Broken, Place
 from models.chat.openai_reply import ReplyReader
@@ -13,6 +13,7 @@ from models.chat.port import Done, Event, Profile, StopReason
 from models.chat.spec import Spec
 from models.chat.sse import EventParser, ServerEvent
 from models.chat.transport import Reply, Transport
+from models.limits import TooMuch
 from models.messages import Request, Usage
 from models.settings import ModelSettings
 from models.tokens import SAMPLES, Estimate, request_tokens
@@ -89,10 +90,13 @@ class OpenAICompatible:
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
         async with AsyncExitStack() as stack:
             reply = await self._transport.post(stack, "/chat/completions", self.body(request))
-            reader = ReplyReader()
+            reader = ReplyReader(self._settings.limits)
             pieces = self._streamed(reply, reader) if await reply.is_stream() else self._at_once(reply, reader)
-            async for event in pieces:
-                yield event
+            try:
+                async for event in pieces:
+                    yield event
+            except TooMuch as excess:
+                raise Broken(failures.too_much(self.place, excess)) from excess
             for event in reader.finish():
                 yield event
             yield reader.counted() or self._reckoned(request, reader.words)
@@ -100,7 +104,7 @@ class OpenAICompatible:
 
     async def _streamed(self, reply: Reply, reader: ReplyReader) -> AsyncGenerator[Event, None]:
         """Raises Broken where the stream holds no JSON, an error, or no end."""
-        parser = EventParser()
+        parser = EventParser(self._settings.limits)
         async for chunk in reply.chunks():
             for sent in parser.feed(chunk):
                 if sent.data.strip() == "[DONE]":
@@ -118,9 +122,9 @@ class OpenAICompatible:
 
     def _read(self, sent: ServerEvent, reader: ReplyReader) -> Iterator[Event]:
         try:
-            chunk: object = json.loads(sent.data)
-        except ValueError:
-            raise Broken(failures.not_json(self.place, sent.data)) from None
+            chunk: object = load_json(sent.data)
+        except BadJson as error:
+            raise Broken(failures.not_json(self.place, sent.data, str(error))) from None
         if not isinstance(chunk, dict):
             raise Broken(failures.not_json(self.place, sent.data))
         self._look_for_error(cast("dict[str, Any]", chunk), named=sent.event == "error")
@@ -140,9 +144,9 @@ class OpenAICompatible:
         """A server that does not stream answers in one JSON object."""
         whole = await reply.whole()
         try:
-            found: object = json.loads(whole)
-        except ValueError:
-            found = None
+            found: object = load_json(whole)
+        except BadJson as error:
+            raise Broken(failures.not_json(self.place, whole[:1000].decode("utf-8", "replace"), str(error))) from None
         if not isinstance(found, dict):
             raise Broken(failures.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
         answer = cast("dict[str, Any]", found)
@@ -160,7 +164,7 @@ class OpenAICompatible:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text)
-    except ValueError:
+        load_json(text)
+    except BadJson:
         return False
     return True

@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, cast
 from uuid import uuid4
 
 from models.chat.port import Event, PrefillProgress, ReasoningDelta, StopReason, TextDelta
 from models.chat.thinking import ThinkSplitter, WholeCharacters
+from models.limits import LARGEST_COUNT, AnswerMeter, StreamLimits, count_of
 from models.messages import ToolCall, Usage
 
 Json = dict[str, Any]
+EACH_CALL = " " * 64  # what a call weighs beside its arguments, so that empty ones are bounded too
+LONGEST_NAME, MOST_TIMINGS = 40, 32
 
 
 class _Call:
@@ -24,10 +28,12 @@ class _Call:
 class ReplyReader:
     """Feed it the stream's objects; `finish` gives what is held back until the end.
 
-    `reason` is None until the server said why it stopped.
+    `reason` is None until the server said why it stopped. Values of a wrong type are passed over; what passes
+    `limits` raises TooMuch.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limits: StreamLimits | None = None) -> None:
+        self._meter = AnswerMeter(limits or StreamLimits())
         self.reason: StopReason | None = None
         self.usage: Usage | None = None
         self.words = 0  # characters of text and reasoning so far
@@ -51,11 +57,15 @@ class ReplyReader:
 
     def _take_delta(self, delta: Json) -> Iterator[Event]:
         thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if isinstance(thought, str):
+            self._meter.take_text(thought)
         if isinstance(thought, str) and (whole := self._reasoning.feed(thought)):
             yield from self._count(ReasoningDelta(whole))
         content: object = delta.get("content")
         if isinstance(content, list):  # Mistral's own API sends parts
             content = "".join(str(_object(part).get("text") or "") for part in cast("list[Any]", content))
+        if isinstance(content, str):
+            self._meter.take_text(content)
         if isinstance(content, str) and (whole := self._text.feed(content)):
             for event in self._think.feed(whole):
                 yield from self._count(event)
@@ -71,24 +81,26 @@ class ReplyReader:
         """Put a piece where it belongs: by its index; a new id under an old index begins another call."""
         index = delta.get("index")
         index = index if isinstance(index, int) else position
-        call_id = str(delta.get("id") or "")
+        call_id = _string(delta.get("id"))
         function = _object(delta.get("function"))
         call = self._by_index.get(index)
         if call is None or (call_id and call.id and call_id != call.id):
+            self._meter.take_call(EACH_CALL)
             call = _Call()
             self._by_index[index] = call
             self._calls.append(call)
         call.id = call.id or call_id
-        call.name = call.name or str(function.get("name") or "")
+        call.name = call.name or _string(function.get("name"))
         arguments = function.get("arguments")
-        if isinstance(arguments, str):
+        if arguments is not None and not isinstance(arguments, str):  # an object where a string of JSON belongs
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        if arguments:
             call.arguments.append(arguments)
-        elif arguments is not None:  # an object where a string of JSON belongs
-            call.arguments.append(json.dumps(arguments, ensure_ascii=False))
+        self._meter.take_call(call_id, _string(function.get("name")), arguments or "")
 
     def _take_usage(self, chunk: Json) -> None:
         if isinstance(timings := chunk.get("timings"), dict):
-            self._timings = cast("Json", timings)
+            self._timings = _numbers(cast("Json", timings))
         if isinstance(given := chunk.get("usage"), dict):
             self.usage = _usage(cast("Json", given))
 
@@ -116,11 +128,13 @@ class ReplyReader:
         timings = self._timings
         usage = self.usage
         if usage is None and "prompt_n" in timings:
-            cached = int(timings.get("cache_n") or 0)
-            usage = Usage(int(timings["prompt_n"]) + cached, int(timings.get("predicted_n") or 0), cached)
+            cached = count_of(timings.get("cache_n"))
+            usage = Usage(count_of(timings["prompt_n"]) + cached, count_of(timings.get("predicted_n")), cached)
         if usage is None or not timings:
             return usage
-        cached = usage.cached_tokens if usage.cached_tokens is not None else timings.get("cache_n")
+        cached = usage.cached_tokens
+        if cached is None and "cache_n" in timings:
+            cached = count_of(timings["cache_n"])
         return Usage(usage.prompt_tokens, usage.completion_tokens, cached, extra={"timings": timings})
 
 
@@ -136,14 +150,31 @@ _REASONS = {
 def _usage(given: Json) -> Usage:
     cached = _object(given.get("prompt_tokens_details")).get("cached_tokens")
     return Usage(
-        int(given.get("prompt_tokens") or 0),
-        int(given.get("completion_tokens") or 0),
-        int(cached) if isinstance(cached, int) else None,
+        count_of(given.get("prompt_tokens")),
+        count_of(given.get("completion_tokens")),
+        None if cached is None else count_of(cached),
     )
 
 
 def _progress(given: Json) -> PrefillProgress:
-    return PrefillProgress(int(given.get("processed") or 0), int(given.get("total") or 0))
+    return PrefillProgress(count_of(given.get("processed")), count_of(given.get("total")))
+
+
+def _numbers(timings: Json) -> Json:
+    """What llama.cpp measures: finite numbers under short names, and no more of them than it has."""
+    found = {
+        name: value
+        for name, value in timings.items()
+        if len(name) <= LONGEST_NAME and isinstance(value, int | float) and abs(value) <= LARGEST_COUNT
+    }
+    return dict(islice(found.items(), MOST_TIMINGS))
+
+
+def _string(value: object) -> str:
+    """A string, or a number as one (some servers count their calls)."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and abs(value) <= LARGEST_COUNT else ""
 
 
 def _object(value: object) -> Json:

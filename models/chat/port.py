@@ -45,7 +45,7 @@ class Failed(Struct, frozen=True):
     """The answer broke off. Same three sentences as every error; `code` is stable.
 
     Codes: refused, timed_out, unauthorised, no_model, too_large, rate_limited, server_error, not_json,
-    cut_off, bad_request, missing (a library is not installed).
+    cut_off, bad_request, too_much (a limit of models.limits), missing (a library is not installed).
     """
 
     code: str

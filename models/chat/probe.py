@@ -15,6 +15,7 @@ from models.chat.port import ImageRule, Profile
 from models.settings import ModelSettings
 
 Json = dict[str, Any]
+LARGEST_WINDOW = 1_000_000_000  # tokens
 
 
 class Ask(Protocol):
@@ -55,7 +56,7 @@ async def _llamacpp(root: str, model: str, ask: Ask) -> Told | None:
         window=_count(_object(props["default_generation_settings"]).get("n_ctx")) or _count(props.get("n_ctx")),
         vision=_flag(modalities.get("vision")),
         tools=_flag(caps.get("supports_tools")),
-        known_as=re.sub(r"^.*[/\\]", "", str(props.get("model_path") or "")),
+        known_as=re.sub(r"^.*[/\\]", "", str(props.get("model_path") or "")[-500:]),
     )
 
 
@@ -111,7 +112,7 @@ async def _ollama(root: str, model: str, ask: Ask) -> Told | None:
 
 
 def _num_ctx(parameters: str) -> int | None:
-    found = re.search(r"^\s*num_ctx\s+(\d+)\s*$", parameters, re.MULTILINE)
+    found = re.search(r"^\s*num_ctx\s+(\d{1,9})\s*$", parameters, re.MULTILINE)
     return int(found[1]) if found else None
 
 
@@ -200,7 +201,10 @@ def _list(value: object) -> list[Any]:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    """A number of tokens that a window may have; None for anything else."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 < value <= LARGEST_WINDOW else None
 
 
 def _flag(value: object) -> bool | None:

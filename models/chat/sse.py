@@ -3,9 +3,14 @@
 Comments, `: keepalive 23/24` among them, make no event; whoever waits for life looks at the bytes.
 """
 
-import codecs
+from collections.abc import Iterator
 
 from msgspec import Struct
+
+from models.limits import StreamLimits, TooMuch, in_bytes
+
+_BOM = b"\xef\xbb\xbf"
+MOST_LINES = 100_000  # `data:` lines of one event: each costs an object, however short it is
 
 
 class ServerEvent(Struct, frozen=True):
@@ -18,52 +23,66 @@ class ServerEvent(Struct, frozen=True):
 class EventParser:
     """Feed it bytes; it gives the events that are complete. Any cut gives the same events."""
 
-    def __init__(self) -> None:
-        self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
-        self._pieces: list[str] = []  # of the line in progress
+    def __init__(self, limits: StreamLimits | None = None) -> None:
+        self._limits = limits or StreamLimits()
+        self._most_line, self._most_event = in_bytes(self._limits.line_mb), in_bytes(self._limits.event_mb)
+        self._pending = bytearray()  # the line in progress
         self._after_cr = False
         self._at_start = True
         self._event = ""
-        self._data: list[str] = []
+        self._data: list[bytes] = []
+        self._size = 0  # bytes of data in the event in progress
 
-    def feed(self, chunk: bytes) -> list[ServerEvent]:
-        text = self._decode(chunk)
-        if text and self._at_start:
-            self._at_start = False
-            text = text.removeprefix("\ufeff")
-        if self._after_cr and text:
+    def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
+        """The events that `chunk` completes. Raises TooMuch after those that came before it."""
+        if self._after_cr and chunk:
             self._after_cr = False
-            text = text.removeprefix("\n")
-        if text.endswith("\r"):
+            chunk = chunk.removeprefix(b"\n")
+        if chunk.endswith(b"\r"):
             self._after_cr = True
-        *lines, rest = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        events: list[ServerEvent] = []
+        if b"\r" in chunk:
+            chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        *lines, rest = chunk.split(b"\n")
         for line in lines:
-            self._pieces.append(line)
-            whole = "".join(self._pieces)
-            self._pieces.clear()
+            self._check(len(line))
+            whole = bytes(self._pending + line) if self._pending else line
+            self._pending.clear()
             if event := self._take(whole):
-                events.append(event)
-        if rest:
-            self._pieces.append(rest)
-        return events
+                yield event
+        self._check(len(rest))
+        self._pending += rest
 
     def close(self) -> list[ServerEvent]:
         """An event that the end of the stream completes: some servers leave the last empty line out."""
-        events = self.feed(b"\n\n") if self._pieces or self._data else []
+        events = list(self.feed(b"\n\n")) if self._pending or self._data else []
         self._data.clear()
         return events
 
-    def _take(self, line: str) -> ServerEvent | None:
+    def _check(self, more: int) -> None:
+        if len(self._pending) + more > self._most_line:
+            raise TooMuch("a line of its stream", "line_mb", self._limits.line_mb)
+
+    def _take(self, line: bytes) -> ServerEvent | None:
+        if self._at_start:
+            self._at_start = False
+            line = line.removeprefix(_BOM)
         if not line:
-            event = ServerEvent(self._event or "message", "\n".join(self._data)) if self._data else None
+            event = ServerEvent(self._event or "message", _text(b"\n".join(self._data))) if self._data else None
             self._event = ""
             self._data.clear()
+            self._size = 0
             return event
-        name, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if name == "data":
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            self._size += len(value) + 1
+            if self._size > self._most_event or len(self._data) >= MOST_LINES:
+                raise TooMuch("an event of its stream", "event_mb", self._limits.event_mb)
             self._data.append(value)
-        elif name == "event":
-            self._event = value
+        elif name == b"event":
+            self._event = _text(value)
         return None
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")

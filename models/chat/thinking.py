@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from models.chat.port import ReasoningDelta, TextDelta
 
+MOST_HELD = 4_096  # characters of blanks before the first word
 OPEN, CLOSE = "<think>", "</think>"
 
 
@@ -42,7 +43,7 @@ class ThinkSplitter:
         if bare.startswith(self._opening):
             self._state = "thinking"
             self._held = bare.removeprefix(self._opening)
-        elif not self._opening.startswith(bare):
+        elif not self._opening.startswith(bare) or len(self._held) > MOST_HELD:
             self._state = "text"
 
     def _think(self) -> Iterator[TextDelta | ReasoningDelta]:

@@ -5,16 +5,17 @@ httpx2 is imported at the first request, so that nothing of it is loaded before 
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, aclosing
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-import msgspec
-
+from foundation.bounded_json import BadJson, load_json
 from models.chat import failures
 from models.chat.failures import Broken, Place
 from models.chat.spec import is_loopback
+from models.chat.unpacking import ACCEPTED, NotPacked, Unpacker
+from models.limits import StreamLimits, TooMuch, in_bytes
 from models.settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ ASK_TIMEOUT = 5.0  # seconds for a small question (/props, /tokenize)
 
 
 _BLANK = b"\xef\xbb\xbf \t\r\n"
+MOST_BLANK = 64 * 1024  # bytes that are looked through for a beginning
 _EVENT_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
@@ -37,12 +39,13 @@ class Reply:
         self._settings = settings
         self._begun = b""  # what was read to see how the body begins
         self._arriving = self._read()
+        self._limits = settings.limits
 
     async def is_stream(self) -> bool:
         """Whether events come: by the content type or, where a proxy lost it, by how the body begins."""
         if "text/event-stream" in self._response.headers.get("content-type", ""):
             return True
-        while len(self._begun.lstrip(_BLANK)) < len(b"event:"):
+        while len(self._begun.lstrip(_BLANK)) < len(b"event:") and len(self._begun) < MOST_BLANK:
             chunk = await anext(self._arriving, None)
             if chunk is None:
                 break
@@ -59,7 +62,7 @@ class Reply:
     async def _read(self) -> AsyncGenerator[bytes, None]:
         import httpx2
 
-        body = self._response.aiter_bytes()
+        body = unpacked(self._response, self._settings.limits)
         wait = self._settings.first_byte_timeout
         what = "first"
         while True:
@@ -68,16 +71,37 @@ class Reply:
                     chunk = await anext(body, None)
             except TimeoutError:
                 raise Broken(failures.timed_out(self._place, what, wait)) from None
-            except (httpx2.TransportError, httpx2.DecodingError) as error:
+            except (httpx2.TransportError, NotPacked) as error:
                 raise Broken(failures.cut_off(self._place, str(error)), retry=what == "first") from error
+            except TooMuch as excess:
+                raise Broken(failures.too_much(self._place, excess)) from excess
             if chunk is None:
                 return
             yield chunk
             if what == "first":
                 wait, what = self._settings.stall_timeout, "stall"
 
-    async def whole(self) -> bytes:
-        return b"".join([chunk async for chunk in self.chunks()])
+    async def whole(self, more: int = 0) -> bytes:
+        """The body, of at most `models.limits.body_mb`, and `more` bytes. Raises Broken."""
+        body, most = bytearray(), in_bytes(self._limits.body_mb) + more
+        async for chunk in self.chunks():
+            body += chunk
+            if len(body) > most:
+                excess = TooMuch("the body of its answer", "body_mb", self._limits.body_mb)
+                raise Broken(failures.too_much(self._place, excess))
+        return bytes(body)
+
+
+async def unpacked(response: "httpx2.Response", limits: StreamLimits) -> AsyncGenerator[bytes, None]:
+    """The body as it comes, unpacked in small pieces. Raises TooMuch, NotPacked and what httpx2 raises.
+
+    httpx2's own unpacking gives whatever a chunk unfolds to at once.
+    """
+    unpacker = Unpacker(response.headers.get("content-encoding", ""), limits)
+    async with aclosing(response.aiter_raw()) as chunks:
+        async for chunk in chunks:
+            for piece in unpacker.feed(chunk):
+                yield piece
 
 
 class Transport:
@@ -95,7 +119,7 @@ class Transport:
 
             near = is_loopback(self.place.address)
             self._client = httpx2.AsyncClient(
-                headers=self._headers | {"user-agent": "palimpsest"},
+                headers=self._headers | {"user-agent": "palimpsest", "accept-encoding": ACCEPTED},
                 timeout=httpx2.Timeout(self._settings.connect_timeout, read=None, write=None),
                 trust_env=not near,  # a proxy has no business between us and our own machine
                 verify=not self.place.address.startswith("http://"),  # spares plain HTTP the reading of certificates
@@ -133,11 +157,12 @@ class Transport:
         body = b""
         try:
             async with asyncio.timeout(self._settings.stall_timeout):
-                async for chunk in response.aiter_bytes():
-                    body += chunk
-                    if len(body) > ERROR_BODY:
-                        break
-        except (TimeoutError, httpx2.TransportError, httpx2.DecodingError):
+                async with aclosing(unpacked(response, self._settings.limits)) as chunks:
+                    async for chunk in chunks:
+                        body += chunk
+                        if len(body) > ERROR_BODY:
+                            break
+        except (TimeoutError, httpx2.TransportError, NotPacked, TooMuch):
             pass  # the status alone says enough
         after = retry_after(response.headers.get("retry-after", ""), datetime.now(UTC))
         return failures.from_status(self.place, response.status_code, body, after)
@@ -148,15 +173,21 @@ class Transport:
 
         try:
             async with asyncio.timeout(ASK_TIMEOUT):
-                response = await self._open().request("GET" if body is None else "POST", url, json=body)
+                request = self._open().build_request("GET" if body is None else "POST", url, json=body)
+                response = await self._open().send(request, stream=True)
+                try:
+                    if response.status_code != 200:
+                        return None
+                    found: object = load_json(await Reply(response, self.place, self._settings).whole())
+                finally:
+                    await response.aclose()
         except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL):
             return None
-        if response.status_code != 200:
-            return None
-        try:
-            return msgspec.json.decode(response.content, type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except Broken as broken:
+            return {} if broken.failed.code == "too_much" else None
+        except BadJson:
             return {}
+        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
     async def close(self) -> None:
         if self._client is not None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from models.chat.failures import error_of, short
 from models.embed.errors import EmbedError, bad_vector_of_text, bad_vectors
 
+MOST_NUMBERS = 65_536  # of one vector
+
 
 class Row(Struct, frozen=True):
     embedding: list[float | None] | str
@@ -31,8 +33,12 @@ def request_body(model: str, texts: Sequence[str], dimensions: int = 0) -> bytes
 
 def read_answer(body: bytes, count: int, who: str) -> NDArray[np.float64]:
     """(count, d), in the order of the texts. Raises EmbedError with what is wrong about it."""
+    if body.count(b",") > count * MOST_NUMBERS + 1_000_000 or body.count(b"[") + body.count(b"{") > 4 * count + 100_000:
+        raise bad_vectors(who, f"sent far more values than {count:,} vectors have")
     try:
         answer = msgspec.json.decode(body, type=Answer)
+    except RecursionError:
+        raise bad_vectors(who, "answered with JSON that is nested too deep") from None
     except msgspec.ValidationError:
         raise _no_vectors(body, who) from None
     except msgspec.DecodeError:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LARGEST_ANSWER = 256 * 1024 * 1024  # bytes: 2,048 vectors of 4,096 numbers are some 180 MB
+LARGEST_VECTOR = 200_000  # bytes a text beside models.limits.body_mb: 8,192 numbers of 24 characters
 _PASSING = frozenset({"refused", "timed_out", "rate_limited", "server_error", "cut_off"})
 _TOO_LARGE = re.compile(r"too (large|long)|exceeds? (the )?(maximum|context)", re.IGNORECASE)  # llama.cpp's is a 500
 _HINTS = {
@@ -125,12 +125,8 @@ class ServerEmbedder:
         body = request_body(self._spec.name, texts, self._settings.dimensions if openai_itself else 0)
         async with AsyncExitStack() as stack:
             reply = await self._transport.post(stack, "/embeddings", body)
-            came = bytearray()
-            async for chunk in reply.chunks():
-                came += chunk
-                if len(came) > LARGEST_ANSWER:
-                    raise bad_vectors(str(self._place), f"sent more than {LARGEST_ANSWER // 1_048_576} MB")
-        return read_answer(bytes(came), len(texts), str(self._place))
+            came = await reply.whole(more=LARGEST_VECTOR * len(texts))
+        return read_answer(came, len(texts), str(self._place))
 
 
 def _told(failed: Failed) -> EmbedError:

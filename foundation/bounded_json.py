@@ -1,0 +1,61 @@
+"""JSON from elsewhere, with limits on depth and on the number of values.
+
+Three bytes of JSON (`{},`) become 72 bytes of memory: the size of the text alone bounds nothing.
+"""
+
+import json
+from typing import Any, cast
+
+MOST_NESTED = 100  # objects and lists within one another
+MOST_CONTAINERS = 500_000
+MOST_VALUES = 2_000_000
+
+
+class BadJson(ValueError):
+    """The text cannot be used. The message says why, as the end of a sentence: `it is nested too deep`."""
+
+
+def load_json(source: str | bytes, *, most_nested: int = MOST_NESTED, most_containers: int = MOST_CONTAINERS) -> Any:
+    """The value of a JSON text; NaN and Infinity, which are no JSON, as words. Raises BadJson."""
+    opened = _count(source, "[") + _count(source, "{")
+    if opened > most_containers:
+        raise BadJson(f"it holds more than {most_containers:,} objects and lists")
+    if _count(source, ",") > MOST_VALUES:
+        raise BadJson(f"it holds more than {MOST_VALUES:,} values")
+    try:
+        found = json.loads(source, parse_constant=str)
+    except json.JSONDecodeError as error:
+        raise BadJson(f"it is no JSON: {error.msg} (column {error.colno})") from error
+    except UnicodeDecodeError as error:
+        raise BadJson(f"it is not UTF-8 (byte {error.start})") from error
+    except RecursionError as error:
+        raise BadJson("it is nested too deep") from error
+    except ValueError as error:  # an integer of more digits than Python converts
+        raise BadJson("it holds a number of too many digits") from error
+    if opened > most_nested and is_deeper(found, most_nested):
+        raise BadJson("it is nested too deep")
+    return found
+
+
+def is_deeper(value: Any, levels: int) -> bool:
+    """Whether objects and lists are nested more than `levels` deep."""
+    level = [value]
+    for _ in range(levels + 1):
+        level = [child for parent in level for child in _children(parent) if isinstance(child, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _count(source: str | bytes, sign: str) -> int:
+    return source.count(sign) if isinstance(source, str) else source.count(sign.encode())
+
+
+def _children(value: Any) -> Any:
+    match value:
+        case dict():
+            return cast("dict[str, Any]", value).values()
+        case list():
+            return cast("list[Any]", value)
+        case _:
+            return ()
