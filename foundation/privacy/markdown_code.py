@@ -24,6 +24,10 @@ class CodeContext:
         self._blank = True  # nothing but space so far on this line
         self._last = "\n"
 
+    @property
+    def in_fence(self) -> bool:
+        return self._fence is not None
+
     def plain(self, text: str) -> None:
         """Text without line ends (a mark has none either)."""
         if not text:

@@ -12,9 +12,10 @@ from typing import Final, NewType
 from msgspec import Struct
 
 from foundation.privacy.named_secrets import LONGEST_LEAD
-from foundation.privacy.private_tags import INJECTED, PRIVATE, TAG, Source, TagScanner, mentions_tags
+from foundation.privacy.private_tags import INJECTED, PRIVATE, Source, TagScanner, mentions_tags
 from foundation.privacy.redaction import Taken, place_before, without
 from foundation.privacy.secret_scan import find_named, find_tokens, token_may_begin
+from foundation.privacy.tag_patterns import FIRST_TAG, TAG
 
 Cleared = NewType("Cleared", str)
 """Text that may be written to disk: nothing private, no secret. Made here and nowhere else."""
@@ -63,7 +64,7 @@ def examine(text: str, source: Source = Source.PERSON) -> Findings:
         sum(span.mark == PRIVATE for span in tags),
         tuple(sorted(secrets, key=lambda secret: secret.start)),
         Cleared(without(no_tokens, named)),
-        sum(span.end - span.start - span.opening for span in tags if span.unclosed),
+        sum(span.end - _after_first_tag(text, span) for span in tags if span.unclosed),
         sum(span.end - span.start for span in tags if span.mark == INJECTED),
     )
 
@@ -91,7 +92,7 @@ def without_tags(text: str, source: Source = Source.PERSON) -> str:
     at = 0
     for span in _tags(text, source):
         if span.mark == PRIVATE:
-            parts += (text[at : span.start], TAG.sub("", text[span.start : span.end]))
+            parts += (text[at : span.start], TAG.sub("", text[_after_first_tag(text, span) : span.end]))
             at = span.end
     parts.append(text[at:])
     return "".join(parts)
@@ -128,6 +129,11 @@ def _tags(text: str, source: Source) -> list[Taken]:
     scanner.feed(text)
     scanner.close()
     return scanner.taken
+
+
+def _after_first_tag(text: str, span: Taken) -> int:
+    first = FIRST_TAG.match(text, span.start, span.end)
+    return first.end() if first else span.start
 
 
 def _before_both(span: Taken, tokens: list[Taken], tags: list[Taken]) -> Secret:

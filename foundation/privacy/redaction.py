@@ -8,15 +8,13 @@ from msgspec import Struct
 class Taken(Struct, frozen=True):
     """A span that was taken out: characters from the beginning of the text; `mark` stands in its place.
 
-    `rule` names the kind of secret; "" for what is private. `opening` is the length of the tag that opened a private
-    span, `unclosed` says that nothing closed it.
+    `rule` names the kind of secret; "" for what is private. `unclosed`: a private span that nothing closed.
     """
 
     start: int
     end: int
     mark: str
     rule: str = ""
-    opening: int = 0
     unclosed: bool = False
 
 

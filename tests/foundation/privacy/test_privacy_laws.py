@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundation.privacy import ClearingStream, clear, examine
+from foundation.privacy import ClearingStream, Source, clear, examine
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -65,6 +65,18 @@ PIECES = [
     "[",
     "]",
     "[private]",
+    "[injected]",
+    "Local<Private>",
+    "/*< private >*/",
+    "&lt;private&gt;",
+    "&lt;/private&gt;",
+    "＜ｐｒｉｖａｔｅ＞",
+    "<\xa0private\u200b>",
+    "&l",
+    "t;",
+    "\\u003cprivate\\u003e",
+    "[info] ",
+    "<br>",
     "[secret: jwt]",
     "密码",
     "你好",
@@ -102,6 +114,10 @@ SHAPES = [
     "`<private> x",
     "```\n<private>\n```\n",
     "```\n<private>\n",
+    "```\n<private>x</private>\n```\n",
+    "Local<Private> x </private>",
+    "<private>x <private>y</private>",
+    "<private>x</private> <private>",
     "api key = q8Zr2LkV9xTn4WbY7mPd",
     "client secret : Bearer q8Zr2LkV9xTn4WbY7mPd",
     'token="q8Zr2LkV9xTn4WbY7mPd"]: Zr2LkV9xTn4WbY7mPdq8',
@@ -128,53 +144,58 @@ texts = st.one_of(
 )
 
 
+sources = st.sampled_from(Source)
+
+
 @st.composite
-def split_texts(draw: st.DrawFn) -> tuple[str, list[str]]:
+def split_texts(draw: st.DrawFn) -> tuple[str, Source, list[str]]:
     text = draw(texts)
     cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=12)))
-    return text, [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    return text, draw(sources), [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
 
 @settings(max_examples=600, deadline=None)
 @given(split_texts())
-def test_a_stream_gives_what_the_whole_gives_wherever_it_is_split(case: tuple[str, list[str]]) -> None:
-    text, chunks = case
-    stream = ClearingStream()
-    assert "".join([*map(stream.feed, chunks), stream.close()]) == clear(text)
+def test_a_stream_gives_what_the_whole_gives_wherever_it_is_split(case: tuple[str, Source, list[str]]) -> None:
+    text, source, chunks = case
+    stream = ClearingStream(source)
+    assert "".join([*map(stream.feed, chunks), stream.close()]) == clear(text, source)
 
 
 @settings(max_examples=300, deadline=None)
-@given(texts)
-def test_a_stream_of_single_characters_gives_what_the_whole_gives(text: str) -> None:
-    stream = ClearingStream()
-    assert "".join([*map(stream.feed, text), stream.close()]) == clear(text)
+@given(texts, sources)
+def test_a_stream_of_single_characters_gives_what_the_whole_gives(text: str, source: Source) -> None:
+    stream = ClearingStream(source)
+    assert "".join([*map(stream.feed, text), stream.close()]) == clear(text, source)
 
 
 @settings(max_examples=600, deadline=None)
-@given(texts)
-def test_clearing_twice_is_clearing_once(text: str) -> None:
-    once = clear(text)
-    assert clear(once) == once
+@given(texts, sources)
+def test_clearing_twice_is_clearing_once(text: str, source: Source) -> None:
+    once = clear(text, source)
+    assert clear(once, source) == once
 
 
 @settings(max_examples=300, deadline=None)
-@given(texts)
-def test_what_was_found_is_gone_and_its_place_is_told_truly(text: str) -> None:
-    findings = examine(text)
+@given(texts, sources)
+def test_what_was_found_is_gone_and_its_place_is_told_truly(text: str, source: Source) -> None:
+    findings = examine(text, source)
     for secret in findings.secrets:
         assert 0 <= secret.start < secret.end <= len(text)
+    assert 0 <= findings.unclosed + findings.injected <= len(text)
     ends = [secret.end for secret in findings.secrets]
     assert all(a <= b.start for a, b in zip(ends, findings.secrets[1:], strict=False))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("before", ["", "` ", "```\n", "don`t "])
-def test_each_shape_comes_out_the_same_however_it_is_cut_in_two(shape: str, before: str) -> None:
+@pytest.mark.parametrize("source", Source)
+def test_each_shape_comes_out_the_same_however_it_is_cut_in_two(shape: str, before: str, source: Source) -> None:
     text = before + shape + " and on"
-    whole = clear(text)
-    assert clear(whole) == whole
+    whole = clear(text, source)
+    assert clear(whole, source) == whole
     for at in range(len(text) + 1):
-        stream = ClearingStream()
+        stream = ClearingStream(source)
         assert stream.feed(text[:at]) + stream.feed(text[at:]) + stream.close() == whole
-    stream = ClearingStream()
+    stream = ClearingStream(source)
     assert "".join([*map(stream.feed, text), stream.close()]) == whole
