@@ -1,17 +1,25 @@
 """Where things lie. The only file that knows a path of ours."""
 
+import os
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 from platformdirs import user_config_path
 
 APP = "palimpsest"
 
 
 class Workspace(Struct, frozen=True):
-    """The folder a person owns, and the state beside it."""
+    """The folder a person owns, and the state beside it.
+
+    `root` is made absolute, its links resolved once: below it, `foundation.files` follows none.
+    """
 
     root: Path
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "root", Path(os.path.realpath(self.root)))
 
     @property
     def system_yaml(self) -> Path:

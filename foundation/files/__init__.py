@@ -1,30 +1,94 @@
 """File access: the one way in which this program opens, writes, renames, locks and deletes files.
 
+No link is followed, in any component of a path, and what is opened is a regular file. Inside a workspace paths are
+used as they are; a path that a person named goes through `real` first.
+
+refusals         UnsafePath
+folders          folders by descriptor, `child`
+opening          regular files by descriptor
+directory        names in a folder: status, list, make, rename, link, remove
 files            whole-file reads and writes
 atomic_exchange  two files change places in one step
+locks            locks between processes
+sqlite_files     the files of an SQLite store
+chosen           paths with links resolved
 untrusted        bounded reads of files that somebody else may have made
 """
 
 from foundation.files.atomic_exchange import exchange
+from foundation.files.chosen import real, real_within
+from foundation.files.directory import (
+    exists,
+    hard_link,
+    is_file,
+    is_folder,
+    list_files,
+    list_folders,
+    make_folder,
+    make_private_folder,
+    remove,
+    remove_folder,
+    remove_tree,
+    replace,
+    scan,
+    status,
+)
 from foundation.files.files import (
     NotUtf8,
+    TooLarge,
+    append,
+    close_to_others,
     encode,
-    make_private_folder,
+    read_bytes,
     read_text,
     sync_file,
     sync_folder,
+    touch,
     write_atomically,
     write_beside,
 )
+from foundation.files.folders import child
+from foundation.files.locks import FileLock, LockTimeout
+from foundation.files.opening import open_for_appending, open_for_reading, open_new
+from foundation.files.refusals import UnsafePath
+from foundation.files.sqlite_files import check_store
 
 __all__ = [
+    "FileLock",
+    "LockTimeout",
     "NotUtf8",
+    "TooLarge",
+    "UnsafePath",
+    "append",
+    "check_store",
+    "child",
+    "close_to_others",
     "encode",
     "exchange",
+    "exists",
+    "hard_link",
+    "is_file",
+    "is_folder",
+    "list_files",
+    "list_folders",
+    "make_folder",
     "make_private_folder",
+    "open_for_appending",
+    "open_for_reading",
+    "open_new",
+    "read_bytes",
     "read_text",
+    "real",
+    "real_within",
+    "remove",
+    "remove_folder",
+    "remove_tree",
+    "replace",
+    "scan",
+    "status",
     "sync_file",
     "sync_folder",
+    "touch",
     "write_atomically",
     "write_beside",
 ]

@@ -4,37 +4,44 @@ Check-then-replace loses an edit that lands between the check and the replacing.
 there, however new, comes out on the other side and can be read.
 """
 
-import ctypes
 import errno
 import os
 import secrets
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-_AT_FDCWD = -100
+from foundation.files.directory import exists, hard_link, remove, replace
+from foundation.files.files import read_bytes, sync_handle
+from foundation.files.folders import Place, place_of, refuse_links
+from foundation.files.opening import open_new
+
 _RENAME_EXCHANGE = 2  # linux/fs.h
 _RENAME_SWAP = 2  # sys/stdio.h on macOS
 _REFUSED = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
 ASIDE = ".aside"  # the ending of a file that a fallback has moved away, should it be cut off there
 
-Rename = Callable[[bytes, bytes], int]  # 0 when done, else errno
+Rename = Callable[[Place, Place], int]  # 0 when done, else errno
 
 
 def exchange(a: Path, b: Path) -> None:
-    """`a` and `b`, in one folder, change places. Both must exist (FileNotFoundError).
+    """`a` and `b`, in one folder, change places. Both must exist (FileNotFoundError). Raises UnsafePath.
 
     One system call on Linux and macOS, ReplaceFileW on Windows; where the filesystem refuses (some network and FUSE
     volumes, FAT), a dance of renames that loses nothing either.
     """
     if sys.platform == "win32":
+        refuse_links(a)
+        refuse_links(b)
         _exchange_on_windows(a, b)
         return
     if (swap := system_swap()) is None:
         exchange_by_renames(a, b)
         return
-    code = swap(os.fsencode(a), os.fsencode(b))
+    with place_of(a) as first, place_of(b) as second:
+        code = swap(first, second)
     if code in _REFUSED:
         exchange_by_renames(a, b)
     elif code:
@@ -44,16 +51,20 @@ def exchange(a: Path, b: Path) -> None:
 @cache
 def system_swap() -> Rename | None:
     """The platform's own exchanging rename, or None where its C library has none."""
+    import ctypes
+
     library = ctypes.CDLL(None, use_errno=True)
-    if sys.platform == "darwin" and hasattr(library, "renamex_np"):
-        call = library.renamex_np
-        call.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint]
-        return lambda a, b: ctypes.get_errno() if call(a, b, _RENAME_SWAP) else 0
-    if hasattr(library, "renameat2"):
-        call = library.renameat2
-        call.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
-        return lambda a, b: ctypes.get_errno() if call(_AT_FDCWD, a, _AT_FDCWD, b, _RENAME_EXCHANGE) else 0
-    return None
+    name, flag = ("renameatx_np", _RENAME_SWAP) if sys.platform == "darwin" else ("renameat2", _RENAME_EXCHANGE)
+    if not hasattr(library, name):
+        return None
+    call = library[name]
+    call.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+
+    def swap(a: Place, b: Place) -> int:
+        failed = call(a.folder, os.fsencode(a.name), b.folder, os.fsencode(b.name), flag)
+        return ctypes.get_errno() if failed else 0
+
+    return swap
 
 
 def exchange_by_renames(a: Path, b: Path) -> None:
@@ -63,18 +74,18 @@ def exchange_by_renames(a: Path, b: Path) -> None:
     aside becomes `b`. Where somebody wrote a new `a` in that instant, theirs is taken as what stood there, and the
     one before it is kept beside, named `.<name>.<hex>.aside`.
     """
-    if not b.exists():
+    if not exists(b):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(b))
     aside = _name_aside(a)
-    a.rename(aside)
+    replace(a, aside)
     try:
         while not place_if_free(b, a):
             aside = _name_aside(a)
-            a.rename(aside)
+            replace(a, aside)
     except BaseException:
         place_if_free(aside, a)
         raise
-    aside.replace(b)
+    replace(aside, b)
 
 
 def _name_aside(a: Path) -> Path:
@@ -84,7 +95,7 @@ def _name_aside(a: Path) -> Path:
 def place_if_free(source: Path, target: Path) -> bool:
     """`source` now also stands at `target`, which was free; False where it was not."""
     try:
-        target.hardlink_to(source)
+        hard_link(source, target)
     except FileExistsError:
         return False
     except OSError:  # no hard links here (FAT): a file of its own, made only where none is
@@ -93,20 +104,28 @@ def place_if_free(source: Path, target: Path) -> bool:
 
 
 def _copy_to_free_place(source: Path, target: Path) -> bool:
+    body = read_bytes(source)
     try:
-        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, source.stat().st_mode & 0o777)
+        file = open_new(target)
     except FileExistsError:
         return False
-    with os.fdopen(handle, "wb") as file:
-        file.write(source.read_bytes())
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with file:
+            file.write(body)
+            file.flush()
+            sync_handle(file.fileno())
+    except BaseException:
+        with suppress(OSError):
+            remove(target)
+        raise
     return True
 
 
 def _exchange_on_windows(a: Path, b: Path) -> None:
     if sys.platform != "win32":
         raise OSError(errno.ENOSYS, "ReplaceFileW is Windows' own")
+    import ctypes
+
     kernel = ctypes.WinDLL("kernel32", use_last_error=True)
     call = kernel.ReplaceFileW
     call.argtypes = [ctypes.c_wchar_p] * 3 + [ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p]
@@ -114,4 +133,4 @@ def _exchange_on_windows(a: Path, b: Path) -> None:
     aside = _name_aside(a)
     if not call(str(a), str(b), str(aside), 0, None, None):
         raise ctypes.WinError(ctypes.get_last_error())
-    aside.replace(b)
+    replace(aside, b)

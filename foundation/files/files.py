@@ -4,14 +4,16 @@ import errno
 import os
 import secrets
 import stat
-import time
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from foundation.errors import PalimpsestError
+from foundation.files.directory import remove, replace, status
+from foundation.files.folders import WINDOWS, open_folder
+from foundation.files.opening import PRIVATE, open_file, open_for_appending, open_for_reading, open_new
+from foundation.files.refusals import is_link, link_in_path
 from foundation.privacy import Cleared
-
-_REPLACE_ATTEMPTS = 20  # Windows: a scanner or an indexer may hold a file open for some milliseconds
 
 
 class NotUtf8(PalimpsestError):
@@ -20,91 +22,31 @@ class NotUtf8(PalimpsestError):
     code = "not_utf8"
 
 
-def write_atomically(path: Path, text: Cleared | bytes, *, sync: bool = True) -> None:
-    """Puts `text` at `path`: a reader sees the old file or the new one, whole, even after a power cut.
+class TooLarge(PalimpsestError, OSError):
+    """A file holds more than is read at once. Nothing was changed."""
 
-    A temporary file in the same folder, fsync, rename, fsync of the folder. A file that exists keeps its mode, and
-    a link is followed; a new file is 0600 in a folder that is closed to others, and as the umask says elsewhere.
-    A lone surrogate, which UTF-8 cannot carry, is written as its escape (`\\udc80`). Without `sync` a power cut may
-    leave a file that is cut off: for what can be made again, and is looked at before it is believed.
-    """
-    target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    beside = write_beside(target, text, sync=sync)
-    try:
-        _replace(beside, target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    if sync:
-        sync_folder(target.parent)
+    code = "too_large"
 
 
-def write_beside(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp", sync: bool = True) -> Path:
-    """A file beside `path` that holds `text`, synced, with the mode that `path` has or would get; its address."""
-    body = text if isinstance(text, bytes) else encode(text)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}{suffix}")
-    handle = os.open(
-        beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), _mode_of_new(path.parent)
-    )
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(body)
-            _keep_mode(path, beside)
-            file.flush()
-            if sync:
-                _sync(file.fileno())
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    return beside
+def read_bytes(path: Path, *, most: int | None = None, owned: bool = False) -> bytes:
+    """The regular file's bytes. Raises UnsafePath, TooLarge for more than `most` bytes, OSError as open does."""
+    with open_for_reading(path, owned=owned) as file:
+        if most is None:
+            return file.read()
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise TooLarge(
+            "A file is too large", f"{path} is larger than {most:,} bytes, which is the most that is read.", "Split it."
+        )
+    return data
 
 
-def encode(text: str) -> bytes:
-    """UTF-8; a lone surrogate becomes its escape."""
-    return text.encode("utf-8", "backslashreplace")
-
-
-def sync_file(path: Path) -> None:
-    """Brings a file's bytes to the platter; one that has gone meanwhile needs it no more."""
-    try:
-        handle = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-    except FileNotFoundError:
-        return
-    try:
-        _sync(handle)
-    finally:
-        os.close(handle)
-
-
-def sync_folder(path: Path) -> None:
-    """Brings the folder's names to the platter. Windows has no such call and needs none."""
-    if os.name == "nt":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        _sync(handle)
-    except OSError as error:
-        if error.errno not in _CANNOT_SYNC_FOLDERS:
-            raise
-    finally:
-        os.close(handle)
-
-
-def make_private_folder(path: Path) -> None:
-    """The folder, with those above it, open to its owner alone (0700). One that exists is closed to others."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError):
-        path.mkdir(mode=0o700)
-    if os.name != "nt" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        path.chmod(0o700)
-
-
-def read_text(path: Path) -> str:
+def read_text(path: Path, *, owned: bool = False) -> str:
     """The file's text, to the byte: line ends as they are, a byte order mark kept as U+FEFF.
 
-    Raises NotUtf8, which names the line, where the file is not UTF-8; OSError as open does.
+    Raises NotUtf8, which names the line, where the file is not UTF-8; UnsafePath; OSError as open does.
     """
-    body = path.read_bytes()
+    body = read_bytes(path, owned=owned)
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -116,7 +58,107 @@ def read_text(path: Path) -> str:
         ) from error
 
 
-def _sync(handle: int) -> None:
+def write_atomically(path: Path, text: Cleared | bytes, *, sync: bool = True) -> None:
+    """Puts `text` at `path`: a reader sees the old file or the new one, whole, even after a power cut.
+
+    A temporary file in the same folder, fsync, rename, fsync of the folder. A file that exists keeps its mode, a new
+    one is its owner's alone (0600). No link is followed: UnsafePath where one is at `path` or above it. A lone
+    surrogate, which UTF-8 cannot carry, is written as its escape (`\\udc80`). Without `sync` a power cut may leave a
+    file that is cut off: for what can be made again, and is looked at before it is believed.
+    """
+    beside = write_beside(path, text, sync=sync)
+    try:
+        replace(beside, path)
+    except BaseException:
+        remove(beside, missing_ok=True)
+        raise
+    if sync:
+        sync_folder(path.parent)
+
+
+def write_beside(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp", sync: bool = True) -> Path:
+    """A file beside `path` that holds `text`, synced, with the mode that `path` has or would get; its address.
+
+    Raises UnsafePath where `path` is a link or has one above it.
+    """
+    body = text if isinstance(text, bytes) else encode(text)
+    found = status(path)
+    if found is not None and is_link(found):
+        raise link_in_path(path, path)
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}{suffix}")
+    file = open_new(beside)
+    try:
+        with file:
+            file.write(body)
+            if found is not None and stat.S_IMODE(found.st_mode) != PRIVATE and not WINDOWS:
+                os.fchmod(file.fileno(), stat.S_IMODE(found.st_mode))
+            file.flush()
+            if sync:
+                sync_handle(file.fileno())
+    except BaseException:
+        remove(beside, missing_ok=True)
+        raise
+    return beside
+
+
+def append(path: Path, data: bytes, *, sync: bool = False) -> None:
+    """Adds `data` at the end of the user's own file, which is made (0600) where it is missing."""
+    with open_for_appending(path) as file:
+        file.write(data)
+        file.flush()
+        if sync:
+            sync_handle(file.fileno())
+
+
+def touch(path: Path) -> None:
+    """Sets the file's times to now; makes an empty file (0600) where none is."""
+    with own_handle(path, os.O_WRONLY | os.O_CREAT) as handle:
+        os.utime(handle if os.utime in os.supports_fd else path)
+
+
+def close_to_others(path: Path) -> None:
+    """Gives the user's own file, made where it is missing, the mode 0600 if others have any right to it."""
+    with own_handle(path, os.O_RDWR | os.O_CREAT) as handle:
+        if not WINDOWS and os.fstat(handle).st_mode & 0o077:
+            os.fchmod(handle, PRIVATE)
+
+
+@contextmanager
+def own_handle(path: Path, flags: int) -> Generator[int]:
+    """The descriptor of the user's own file, for as long as the block runs."""
+    handle = open_file(path, flags, owned=True)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def encode(text: str) -> bytes:
+    """UTF-8; a lone surrogate becomes its escape."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def sync_file(path: Path) -> None:
+    """Brings a file's bytes to the platter; one that has gone meanwhile needs it no more."""
+    with suppress(FileNotFoundError), own_handle(path, os.O_RDWR) as handle:
+        sync_handle(handle)
+
+
+def sync_folder(path: Path) -> None:
+    """Brings the folder's names to the platter. Windows has no such call and needs none."""
+    if WINDOWS:
+        return
+    handle = open_folder(path, listing=True)
+    try:
+        sync_handle(handle)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNC_FOLDERS:
+            raise
+    finally:
+        os.close(handle)
+
+
+def sync_handle(handle: int) -> None:
     """fsync; on macOS F_FULLFSYNC, because there a plain fsync does not reach the platter."""
     if _FULL_SYNC is None:
         os.fsync(handle)
@@ -139,27 +181,3 @@ def _full_sync_command() -> int | None:
 
 _FULL_SYNC = _full_sync_command()
 _CANNOT_SYNC_FOLDERS = {errno.EINVAL, errno.EOPNOTSUPP}  # some network and FUSE filesystems
-
-
-def _mode_of_new(folder: Path) -> int:
-    closed = os.name != "nt" and not stat.S_IMODE(folder.stat().st_mode) & 0o077
-    return 0o600 if closed else 0o666
-
-
-def _keep_mode(path: Path, beside: Path) -> None:
-    if os.name == "nt":
-        return
-    with suppress(FileNotFoundError):
-        beside.chmod(stat.S_IMODE(path.stat().st_mode))
-
-
-def _replace(source: Path, target: Path) -> None:
-    for attempt in range(_REPLACE_ATTEMPTS):
-        try:
-            source.replace(target)
-        except PermissionError:
-            if os.name != "nt" or attempt == _REPLACE_ATTEMPTS - 1:
-                raise
-            time.sleep(0.01 * (attempt + 1))
-        else:
-            return

@@ -4,9 +4,11 @@ A link that leads out of the workspace is not followed, what is no regular file 
 longer than it takes to see that, and no more is read than a person would write by hand.
 """
 
-import os
-import stat
 from pathlib import Path
+
+from foundation.files.chosen import real, real_within
+from foundation.files.files import TooLarge, read_bytes
+from foundation.files.refusals import UnsafePath
 
 MOST_BYTES = 2_000_000
 
@@ -21,30 +23,18 @@ def read_own_bytes(path: Path, *, within: Path | None = None, most: int = MOST_B
     Raises Unreadable, and FileNotFoundError where there is no such file.
     """
     try:
-        target = path.resolve()
-        if within is not None and not target.is_relative_to(within.resolve()):
-            raise Unreadable("it is a link that leads out of the workspace and is not followed")
-        # The resolved path is opened, and no link at its end: what was looked at is what is read.
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        if target.is_dir():
-            raise Unreadable("it is a folder")
-        handle = os.open(target, flags)
+        # The resolved path is opened, and no link in it: what was looked at is what is read.
+        return read_bytes(real(path) if within is None else real_within(path, within), most=most)
     except FileNotFoundError:
         raise
-    except RuntimeError as error:  # Python 3.11 and 3.12 say so of links in a circle
-        raise Unreadable("it is a link that leads back to itself") from error
+    except TooLarge as error:
+        raise Unreadable(f"it is larger than {most:,} bytes") from error
+    except IsADirectoryError as error:
+        raise Unreadable("it is a folder") from error
+    except UnsafePath as error:
+        raise Unreadable(_WHY.get(error.reason, "it cannot be read: " + error.message.rstrip("."))) from error
     except OSError as error:
-        raise _cannot(error) from error
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise Unreadable("it is a pipe or a device, not a file")
-        try:
-            data = file.read(most + 1)
-        except OSError as error:
-            raise _cannot(error) from error
-    if len(data) > most:
-        raise Unreadable(f"it is larger than {most:,} bytes")
-    return data
+        raise Unreadable(f"it cannot be read: {error.strerror or error}") from error
 
 
 def read_own_text(path: Path, *, within: Path | None = None, most: int = MOST_BYTES) -> str:
@@ -56,5 +46,8 @@ def read_own_text(path: Path, *, within: Path | None = None, most: int = MOST_BY
         raise Unreadable(f"it is not UTF-8 text (byte {error.start})") from error
 
 
-def _cannot(error: OSError) -> Unreadable:
-    return Unreadable(f"it cannot be read: {error.strerror or error}")
+_WHY = {
+    "circle": "it is a link that leads back to itself",
+    "special": "it is a pipe or a device, not a file",
+    "outside": "it is a link that leads out of the workspace and is not followed",
+}

@@ -82,10 +82,10 @@ def test_a_file_written_in_the_instant_when_none_stood_there_is_taken_as_what_st
 def test_without_hard_links_a_free_place_is_still_taken_and_a_taken_one_is_not(
     pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_links(*_: object) -> None:
+    def no_links(*_: object, **__: object) -> None:
         raise PermissionError(errno.EPERM, "no hard links here")
 
-    monkeypatch.setattr(Path, "hardlink_to", no_links)
+    monkeypatch.setattr(os, "link", no_links)
     exchange_by_renames(*pair)
     assert [path.read_bytes() for path in pair] == [b"B", b"A"]
     assert not room.place_if_free(pair[0], pair[1])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.files import NotUtf8, files, make_private_folder, read_text, sync_folder, write_atomically
+from foundation.files import NotUtf8, UnsafePath, files, make_private_folder, read_text, sync_folder, write_atomically
 from foundation.privacy import as_given, clear
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="modes and links are POSIX's")
@@ -37,7 +37,7 @@ def test_no_temporary_file_is_left_even_if_the_write_fails(tmp_path: Path, monke
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "_sync", fails)
+        patch.setattr(files, "sync_handle", fails)
         with pytest.raises(OSError, match="No space"):
             write_atomically(path, b"new")
     assert [file.name for file in tmp_path.iterdir()] == ["a"]
@@ -54,16 +54,14 @@ def test_a_file_that_exists_keeps_its_mode(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_new_file_is_closed_to_others_only_in_a_private_folder(tmp_path: Path) -> None:
+def test_a_new_file_is_its_owners_alone_in_whatever_folder(tmp_path: Path) -> None:
     private, open_ = tmp_path / "private", tmp_path / "open"
     make_private_folder(private)
     open_.mkdir(mode=0o755)
     open_.chmod(0o755)
     write_atomically(private / "a", b"x")
     write_atomically(open_ / "a", b"x")
-    umask = os.umask(0)
-    os.umask(umask)
-    assert (mode(private), mode(private / "a"), mode(open_ / "a")) == (0o700, 0o600, 0o666 & ~umask)
+    assert (mode(private), mode(private / "a"), mode(open_), mode(open_ / "a")) == (0o700, 0o600, 0o755, 0o600)
 
 
 @posix_only
@@ -76,22 +74,24 @@ def test_a_private_folder_that_was_open_is_closed(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_link_stays_a_link_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+def test_a_link_is_refused_and_what_it_leads_to_stays(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "a").write_bytes(b"old")
     (tmp_path / "link").symlink_to(tmp_path / "there" / "a")
-    write_atomically(tmp_path / "link", b"new")
+    with pytest.raises(UnsafePath, match="is a link"):
+        write_atomically(tmp_path / "link", b"new")
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "there" / "a").read_bytes() == b"new"
+    assert (tmp_path / "there" / "a").read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "there"]
 
 
 def test_the_file_is_synced_before_it_takes_its_name_and_the_folder_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[str] = []
-    sync, replace, folder = files._sync, files._replace, files.sync_folder
-    monkeypatch.setattr(files, "_sync", lambda handle: (done.append("file"), sync(handle)))
-    monkeypatch.setattr(files, "_replace", lambda a, b: (done.append("rename"), replace(a, b)))
+    sync, replace, folder = files.sync_handle, files.replace, files.sync_folder
+    monkeypatch.setattr(files, "sync_handle", lambda handle: (done.append("file"), sync(handle)))
+    monkeypatch.setattr(files, "replace", lambda a, b: (done.append("rename"), replace(a, b)))
     monkeypatch.setattr(files, "sync_folder", lambda path: (done.append("folder"), None))
     write_atomically(tmp_path / "a", b"x")
     assert done == ["file", "rename", "folder"]

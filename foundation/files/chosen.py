@@ -1,0 +1,43 @@
+"""Paths with links resolved, once, before they are opened with no link in them.
+
+A path that a person names (`export FILE`, a workspace's root) may go through any link of theirs. A path inside a
+workspace may go through links as far as they stay inside it.
+"""
+
+import errno
+import os
+from pathlib import Path
+
+from foundation.files.refusals import UnsafePath, not_plain
+
+
+def real(path: Path) -> Path:
+    """The absolute path without links or `..`; it need not exist. Raises UnsafePath for links in a circle."""
+    if "\0" in str(path):
+        raise not_plain(path, "holds a NUL")
+    try:
+        resolved = Path(os.path.realpath(path, strict=True))
+    except FileNotFoundError:
+        resolved = Path(os.path.realpath(path))
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _circle(path) from error
+        resolved = Path(os.path.realpath(path))
+    return resolved
+
+
+def real_within(path: Path, root: Path) -> Path:
+    """As `real`, for a path that must lie in `root` when its links are resolved. Raises UnsafePath."""
+    resolved = real(path)
+    if not resolved.is_relative_to(real(root)):
+        raise UnsafePath(
+            path,
+            f"{path} is a link that leads out of {root}, and such links are not followed.",
+            "Put the file itself in the link's place.",
+            reason="outside",
+        )
+    return resolved
+
+
+def _circle(path: Path) -> UnsafePath:
+    return UnsafePath(path, f"{path} is a link that leads back to itself.", "Remove the link.", reason="circle")

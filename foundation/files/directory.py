@@ -1,0 +1,173 @@
+"""Names in a folder: looked at, made, renamed, linked and removed, with no link followed."""
+
+import os
+import stat
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from foundation.files.folders import WINDOWS, checked, open_folder, place_of, refuse_links
+from foundation.files.opening import is_own
+from foundation.files.refusals import is_link, link_in_path, other_owner
+
+PRIVATE_FOLDER = 0o700
+_REPLACE_ATTEMPTS = 20  # Windows: a scanner or an indexer may hold a file open for some milliseconds
+
+
+def status(path: Path) -> os.stat_result | None:
+    """The lstat of `path`, or None where nothing is there. Raises UnsafePath where a folder above it is a link."""
+    try:
+        with place_of(path) as (folder, name):
+            return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def exists(path: Path) -> bool:
+    """Whether anything is at `path`, a link that leads nowhere included."""
+    return status(path) is not None
+
+
+def is_file(path: Path) -> bool:
+    """Whether a regular file is at `path`. False for a link to one."""
+    return (found := status(path)) is not None and _is_regular(found)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is at `path`. False for a link to one."""
+    return (found := status(path)) is not None and _is_folder(found)
+
+
+def scan(path: Path, pattern: str = "*") -> list[tuple[Path, os.stat_result]]:
+    """The entries of the folder whose names match, sorted, each with its lstat; none where there is no folder.
+
+    Raises UnsafePath where the folder, or one above it, is a link.
+    """
+    entries: list[tuple[Path, os.stat_result]] = []
+    with suppress(FileNotFoundError), _listing(path) as handle:
+        for name in sorted(os.listdir(path if handle is None else handle)):  # noqa: PTH208 - of a descriptor
+            if fnmatchcase(name, pattern):
+                at = name if handle is not None else str(path / name)
+                with suppress(FileNotFoundError):  # removed meanwhile
+                    entries.append((path / name, os.stat(at, dir_fd=handle, follow_symlinks=False)))
+    return entries
+
+
+def list_files(path: Path, pattern: str = "*") -> list[Path]:
+    """The regular files of the folder whose names match, sorted; none where there is no folder."""
+    return [entry for entry, found in scan(path, pattern) if _is_regular(found)]
+
+
+def list_folders(path: Path) -> list[Path]:
+    """The folders in the folder, sorted; none where there is no folder."""
+    return [entry for entry, found in scan(path) if _is_folder(found)]
+
+
+def make_folder(path: Path) -> None:
+    """The folder, with those above it that are missing, each open to its owner alone. One that exists stays as it is.
+
+    Raises UnsafePath where a component is a link, FileExistsError where a file is there.
+    """
+    path = checked(path)
+    if path.name and not is_folder(path):
+        make_folder(path.parent)
+        _make_one(path)
+
+
+def make_private_folder(path: Path) -> None:
+    """As `make_folder`; a folder that exists is closed to others (0700). UnsafePath too where it is another's."""
+    make_folder(path)
+    if WINDOWS:
+        return
+    handle = open_folder(path, listing=True)
+    try:
+        found = os.fstat(handle)
+        if stat.S_IMODE(found.st_mode) & 0o077:
+            if not is_own(found):
+                raise other_owner(path, found.st_uid)
+            os.fchmod(handle, PRIVATE_FOLDER)
+    finally:
+        os.close(handle)
+
+
+def remove(path: Path, *, missing_ok: bool = False) -> None:
+    """Deletes the file; of a link the link itself. Raises OSErrors as unlink does, UnsafePath."""
+    try:
+        with place_of(path) as (folder, name):
+            os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        if not missing_ok:
+            raise
+
+
+def remove_folder(path: Path) -> None:
+    """Deletes the empty folder."""
+    with place_of(path) as (folder, name):
+        os.rmdir(name, dir_fd=folder)
+
+
+def remove_tree(path: Path) -> None:
+    """Deletes the folder and what is in it; of a link in it the link itself. What cannot be deleted stays."""
+    for entry, found in scan(path):
+        if _is_folder(found):
+            remove_tree(entry)
+        else:
+            with suppress(OSError):
+                remove(entry)
+    with suppress(OSError):
+        remove_folder(path)
+
+
+def replace(source: Path, target: Path) -> None:
+    """`source` takes the place of `target`, which may be missing. A link at `target` is replaced, not followed."""
+    for attempt in range(_REPLACE_ATTEMPTS):
+        try:
+            with place_of(source) as (above, name), place_of(target) as (folder, new_name):
+                os.replace(name, new_name, src_dir_fd=above, dst_dir_fd=folder)
+        except PermissionError:
+            if not WINDOWS or attempt == _REPLACE_ATTEMPTS - 1:
+                raise
+            time.sleep(0.01 * (attempt + 1))
+        else:
+            return
+
+
+def hard_link(source: Path, target: Path) -> None:
+    """`source` is at `target` too. Raises FileExistsError where anything is there, OSError where there are no links."""
+    with place_of(source) as (above, name), place_of(target) as (folder, new_name):
+        os.link(name, new_name, src_dir_fd=above, dst_dir_fd=folder, follow_symlinks=WINDOWS)
+
+
+def _make_one(path: Path) -> None:
+    try:
+        with place_of(path) as (above, name):
+            os.mkdir(name, PRIVATE_FOLDER, dir_fd=above)
+    except FileExistsError:  # another process made it, or it is no folder
+        if is_folder(path):
+            return
+        if (found := status(path)) is not None and is_link(found):
+            raise link_in_path(path, path) from None
+        raise
+
+
+@contextmanager
+def _listing(path: Path) -> Generator[int | None]:
+    if WINDOWS:
+        refuse_links(checked(path))
+        yield None
+        return
+    handle = open_folder(path, listing=True)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _is_regular(found: os.stat_result) -> bool:
+    return stat.S_ISREG(found.st_mode) and not is_link(found)
+
+
+def _is_folder(found: os.stat_result) -> bool:
+    return stat.S_ISDIR(found.st_mode) and not is_link(found)

@@ -1,0 +1,115 @@
+"""A lock between processes: a file that one of them holds. It is freed by the system when its holder ends.
+
+The file is never emptied or deleted: taking the lock changes nothing in it.
+"""
+
+import errno
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from foundation.files.opening import open_file
+
+_POLL_S = 0.02
+_HELD = {errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK}
+
+
+class LockTimeout(TimeoutError):
+    """Another process, or another thread, holds the lock."""
+
+
+class FileLock:
+    """The lock at `path`, made (0600) where it is missing: the user's own regular file, with no link in its path.
+
+    `timeout` in seconds: how long taking it waits; negative for ever. A holder that takes it again only counts.
+    """
+
+    def __init__(self, path: Path, *, timeout: float = -1) -> None:
+        self.path = path
+        self._timeout = timeout
+        self._handle: int | None = None
+        self._taken = 0
+        self._guard = threading.Lock()
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether this object holds the lock."""
+        return self._handle is not None
+
+    def acquire(self, timeout: float | None = None) -> None:
+        """Takes the lock. Raises LockTimeout, UnsafePath, OSError where it cannot be opened."""
+        wait = self._timeout if timeout is None else timeout
+        until = None if wait < 0 else time.monotonic() + wait
+        while not self._try():
+            if until is not None and time.monotonic() >= until:
+                raise LockTimeout(errno.ETIMEDOUT, "another process holds the lock", str(self.path))
+            time.sleep(_POLL_S)
+
+    def release(self) -> None:
+        """Gives the lock back; without effect where it is not held."""
+        with self._guard:
+            if self._handle is None:
+                return
+            self._taken -= 1
+            if self._taken == 0:
+                handle, self._handle = self._handle, None
+                _unlock(handle)
+                os.close(handle)
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def _try(self) -> bool:
+        with self._guard:
+            if self._handle is None:
+                handle = open_file(self.path, os.O_RDWR | os.O_CREAT, owned=True)
+                try:
+                    taken = _lock(handle) and os.fstat(handle).st_nlink > 0  # 0: deleted by the one before us
+                except BaseException:
+                    os.close(handle)
+                    raise
+                if not taken:
+                    os.close(handle)
+                    return False
+                self._handle = handle
+            self._taken += 1
+            return True
+
+
+def _lock(handle: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _HELD:
+            return False
+        raise
+    return True
+
+
+def _unlock(handle: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(handle, 0, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_UN)

@@ -1,0 +1,101 @@
+"""Refusals of file access.
+
+    PalimpsestError, OSError
+    └── UnsafePath          a link in the path, no regular file, another owner, `..`
+
+An UnsafePath is an OSError too: code that copes with a file that cannot be opened copes with a refused one.
+"""
+
+import errno
+import os
+from pathlib import Path
+
+from foundation.errors import PalimpsestError
+
+
+class UnsafePath(PalimpsestError, OSError):
+    """A path that is not opened. Nothing was read, written or deleted.
+
+    `reason`: link, circle, outside, special, owner or malformed.
+    """
+
+    code = "unsafe_path"
+
+    def __init__(self, path: Path | str, message: str, hint: str, *, reason: str = "link") -> None:
+        super().__init__("A path is not safe to use", message, hint)
+        self.reason = reason
+        self.errno = _NUMBERS[reason]
+        self.strerror = message.rstrip(".")
+        self.filename = str(path)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def link_in_path(path: Path, component: Path) -> UnsafePath:
+    """A link stands at `component`, which is `path` or a folder above it."""
+    where = f"{path} is" if component == path else f"{path} cannot be opened: {component} is"
+    return UnsafePath(
+        path,
+        f"{where} a link, and links are not followed here.",
+        "Put the file or folder itself in the link's place, or remove the link.",
+    )
+
+
+def not_regular(path: Path) -> UnsafePath:
+    """A pipe, a device or a socket stands where a file is expected."""
+    return UnsafePath(
+        path,
+        f"{path} is a pipe, a device or a socket, not a file.",
+        "Name a regular file, or remove what is there.",
+        reason="special",
+    )
+
+
+def other_owner(path: Path, owner: int) -> UnsafePath:
+    """The file belongs to another user. Its errno is EPERM: where reading suffices, callers fall back to that."""
+    return UnsafePath(
+        path,
+        f"{path} belongs to another user (number {owner}) and is not written to.",
+        "Run the program as that user, or take the files over: `chown`.",
+        reason="owner",
+    )
+
+
+def not_plain(path: Path | str, why: str) -> UnsafePath:
+    """The path or name is malformed."""
+    return UnsafePath(
+        path, f"{str(path)!r} {why}.", "Look at where the name comes from: it was not used.", reason="malformed"
+    )
+
+
+def first_link(path: Path) -> Path | None:
+    """The first component of `path`, `path` itself included, that is a link; None where there is none."""
+    for component in (*reversed(path.parents), path):
+        try:
+            found = os.lstat(component)
+        except OSError:
+            return None
+        if is_link(found):
+            return component
+    return None
+
+
+def is_link(found: os.stat_result) -> bool:
+    """Whether an lstat result is of a symbolic link or, on Windows, of a junction.
+
+    Other reparse points (files kept in a cloud, deduplicated ones) are ordinary files to a program.
+    """
+    tag = getattr(found, "st_reparse_tag", 0)
+    return found.st_mode & 0o170000 == 0o120000 or tag in _LINK_TAGS
+
+
+_NUMBERS = {
+    "link": errno.ELOOP,
+    "circle": errno.ELOOP,
+    "outside": errno.ELOOP,
+    "special": errno.EINVAL,
+    "owner": errno.EPERM,
+    "malformed": errno.EINVAL,
+}
+_LINK_TAGS = {0xA000000C, 0xA0000003}  # IO_REPARSE_TAG_SYMLINK, IO_REPARSE_TAG_MOUNT_POINT

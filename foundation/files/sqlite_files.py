@@ -1,0 +1,28 @@
+"""The files of an SQLite store, looked at before SQLite opens them by name.
+
+SQLite is given SQLITE_OPEN_NOFOLLOW, which refuses links in the whole path of the store. What stands beside it (the
+journal and its index) SQLite opens and writes to without a word, so each must be a regular file of the user's.
+"""
+
+import stat
+from pathlib import Path
+
+from foundation.files.directory import status
+from foundation.files.opening import is_own
+from foundation.files.refusals import is_link, link_in_path, not_regular, other_owner
+
+SIBLINGS = ("", "-wal", "-shm", "-journal")
+
+
+def check_store(database: Path, *, owned: bool = True) -> None:
+    """Raises UnsafePath unless each file of the store that exists is a regular one and, with `owned`, the user's."""
+    for ending in SIBLINGS:
+        path = database.with_name(database.name + ending)
+        if (found := status(path)) is None:
+            continue
+        if is_link(found):
+            raise link_in_path(path, path)
+        if not stat.S_ISREG(found.st_mode):
+            raise not_regular(path)
+        if owned and not is_own(found):
+            raise other_owner(path, found.st_uid)
