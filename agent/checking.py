@@ -12,6 +12,7 @@ from memory.archive.mend.from_mirrors import FromMirrors, Missing
 from memory.archive.mend.keeping import Damages
 from memory.archive.mend.repair import repair
 from memory.cold import Problem
+from memory.cold.forged import forged, take_out
 from memory.cold.salvage import salvage_store
 from memory.errors import Damaged, StoreTrouble
 from memory.settings import ArchiveSettings
@@ -75,6 +76,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         mended.append(f"The database: {found.rows:,} rows put into a new one.")
     memory = Memory.open(workspace, settings=settings)
     try:
+        mended += _without_forged_names(memory, damages)
         memory.recover()
         mirrors = FromMirrors(workspace.conversations, memory.cold)
         done = repair(
@@ -104,6 +106,16 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         lost=tuple(lost),
         kept_at=damages.place,
     )
+
+
+def _without_forged_names(memory: Memory, damages: Damages) -> list[str]:
+    """Takes out rows whose names no program of ours wrote; a copy of the database is kept first."""
+    found = memory.cold.read(lambda db: list(forged(db)))
+    if not found:
+        return []
+    damages.keep_database(memory.cold)
+    memory.cold.write(take_out)
+    return [f"{one.sentence} The row was taken out." for one in found]
 
 
 def _tell_brought_back(one: Missing, mended: list[str], lost: list[str]) -> None:

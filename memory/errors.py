@@ -3,6 +3,7 @@
 MemoryTrouble           the root of this room's tree
 ├── NotFound            nothing has that name or id
 ├── Damaged             what is on disk is not what was written
+│   ├── ForgedName      a stored name that no version of this program wrote
 │   └── Unreachable     where packs stand cannot be reached just now
 ├── Approximate         it was read, and cannot be vouched for
 ├── NotAPage            the picture is none of our pages
@@ -35,6 +36,12 @@ class Damaged(MemoryTrouble):
     """What is on disk is not what was written there."""
 
     code = "damaged"
+
+
+class ForgedName(Damaged):
+    """A stored name does not fit its grammar: it was written by hand or by a damaged disk, and is not followed."""
+
+    code = "forged_name"
 
 
 class Unreachable(Damaged):

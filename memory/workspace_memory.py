@@ -1,6 +1,5 @@
 """All that a workspace remembers, opened together: hot Markdown, the cold store, the archive, and the search."""
 
-from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -15,7 +14,7 @@ from memory.archive.passage import Passage
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry
 from memory.cold.mirrors import Mirrors
-from memory.errors import MemoryTrouble
+from memory.errors import ForgedName, MemoryTrouble
 from memory.hot import HotMemory, Note
 from memory.knowledge.knowledge import Knowledge
 from memory.search import Search
@@ -168,11 +167,18 @@ class Memory:
         return next(at, None)
 
     def recover(self) -> None:
-        """What a crash cut off is brought to its end: answers become entries, and deletions go on."""
+        """What a crash cut off is brought to its end: answers become entries, and deletions go on.
+
+        Raises ForgedName where a row names a file that no program of ours named; nothing was done for it.
+        """
         self.cold.recover()
         if not self.cold.read_only:
-            with suppress(MemoryTrouble):  # the next opening tries again, and `check` tells of it
+            try:
                 self.vault.finish_deletions()
+            except ForgedName:
+                raise
+            except MemoryTrouble:  # the next opening tries again, and `check` tells of it
+                return
 
     def close(self) -> None:
         if "vault" in self.__dict__:

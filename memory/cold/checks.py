@@ -7,12 +7,15 @@ from typing import Any
 import apsw
 from msgspec import Struct
 
+from foundation.names import OWNER
 from memory.cold.bodies import digest, to_bytes, unpack
 from memory.cold.entries import EntryKind
+from memory.cold.forged import forged
 from memory.cold.one_bit import row_before
 from memory.cold.seals import COLUMNS, LISTED, broken_seals
 from memory.cold.sql import Row, each, fetch
 from memory.errors import Damaged
+from memory.vetting import shown
 from models.messages import Role
 
 FILE = "cold.db"
@@ -31,7 +34,7 @@ def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[P
     try:
         problems = list(_file(connection))
         if not problems:  # rows of a damaged file say nothing
-            looks = (_texts, _rows, partial(_answers, is_gone=is_gone), _spans, _terms)
+            looks = (_texts, _rows, _names, partial(_answers, is_gone=is_gone), _spans, _terms)
             found = (problem for look in looks for problem in _looked(look, connection))
             problems = _each_once(found)
     except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:  # SQLError: a column of ours is not there
@@ -105,10 +108,15 @@ def _texts(connection: apsw.Connection) -> Iterator[Problem]:
             yield Problem("text", id_, f"The text has {len(text)} characters, its row says {chars}.")
 
 
+def _names(connection: apsw.Connection) -> Iterator[Problem]:
+    for one in forged(connection):
+        yield Problem("name", f"{one.table} {shown(one.value)}", one.sentence)
+
+
 def _answers(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> Iterator[Problem]:
     rows = fetch(connection, "SELECT e.id, owner FROM answers JOIN entries e ON e.seq = entry")
     for id_, owner in rows:
-        if is_gone(owner):
+        if OWNER.fits(owner) and is_gone(owner):
             yield Problem("answer", id_, "The answer was cut off by a crash, and was not recovered yet.")
     orphans = each(
         connection,

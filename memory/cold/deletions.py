@@ -7,10 +7,13 @@ import apsw
 import msgspec
 from msgspec import Struct
 
+from foundation.names import PAGE, TOKEN
 from memory.cold.bodies import plain
 from memory.cold.sql import Row, each, fetch, run
+from memory.vetting import vetted
 
 _COLUMNS = "SELECT token, conversation, deleted_ms, pages, finished FROM deletions"
+_TABLE = "table deletions"
 
 
 class Deletion(Struct, frozen=True, kw_only=True):
@@ -68,7 +71,7 @@ def withdraw(db: apsw.Connection, token: str) -> None:
 
 
 def deletions(db: apsw.Connection) -> list[Deletion]:
-    """All that were ever wanted here, oldest first."""
+    """All that were ever wanted here, oldest first. Raises ForgedName."""
     return [_of(row) for row in fetch(db, f"{_COLUMNS} ORDER BY deleted_ms, token")]
 
 
@@ -89,10 +92,14 @@ def _name(id_: str) -> str:
 
 def _of(row: Row) -> Deletion:
     token, conversation, deleted_ms, pages, finished = row
+    try:
+        listed = msgspec.json.decode(pages, type=tuple[str, ...])
+    except (msgspec.MsgspecError, RecursionError):
+        listed = (pages,)  # no list: no name of a page either
     return Deletion(
-        token=token,
+        token=vetted(TOKEN, token, _TABLE),
         conversation=conversation,
         deleted_ms=deleted_ms,
-        pages=msgspec.json.decode(pages, type=tuple[str, ...]),
+        pages=tuple(vetted(PAGE, page, _TABLE) for page in listed),
         finished=bool(finished),
     )

@@ -8,7 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foundation.names import OWNER
 from memory.cold.ids import new_id
+from memory.vetting import vetted
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -63,7 +65,8 @@ class Owner:
                 self._lock = None
 
     def _file(self, name: str) -> Path:
-        return self._folder / f"{name}.lock"
+        """The lock file of a writer. Raises ForgedName for what is no writer's name."""
+        return self._folder / f"{vetted(OWNER, name, 'table answers')}.lock"
 
 
 def _lock(path: Path) -> "FileLock":

@@ -232,6 +232,7 @@ class ColdStore:
         """Answers that a crash cut off: what came of them becomes their text; `meta` says `{"cut_off": true}`.
 
         An answer that a living process is writing is left alone. In a store that can only be read, nothing is done.
+        Raises ForgedName.
         """
         if self.read_only:
             return []

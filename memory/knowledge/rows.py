@@ -5,10 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import apsw
 
 from foundation.clock import from_ms, to_ms
+from foundation.names import PICTURE
 from memory.cold.sql import Row, fetch, first, run, run_many
 from memory.knowledge.known import Known, View
 from memory.knowledge.readers.document import Place
 from memory.knowledge.sketch import Sketch, packed, unpacked
+from memory.vetting import vetted
 
 _COLUMNS = """seq, id, source, name, root, kind, category, bytes, mtime_ns, sha256, text_sha256, chars, added_ms,
               importance, accesses, accessed_ms, conversation, missing_ms, replaced_ms"""
@@ -100,12 +102,12 @@ def view_at(db: apsw.Connection, seq: int, offset: int) -> View | None:
            AND start + max(length, 1) > ? ORDER BY picture = '', start DESC LIMIT 1""",
         (seq, offset, offset),
     )
-    return View(*row) if row else None
+    return _view(row) if row else None
 
 
 def views_of(db: apsw.Connection, seq: int) -> list[View]:
     sql = "SELECT number, start, length, picture, mode FROM knowledge_views WHERE memory = ? ORDER BY number"
-    return [View(*row) for row in fetch(db, sql, (seq,))]
+    return [_view(row) for row in fetch(db, sql, (seq,))]
 
 
 def places_of(db: apsw.Connection, seq: int) -> list[Place]:
@@ -161,7 +163,7 @@ def pictures_only_of(db: apsw.Connection, seq: int) -> list[str]:
     """The kept pictures that no other memory has."""
     sql = """SELECT DISTINCT picture FROM knowledge_views v WHERE memory = ?1 AND picture != '' AND NOT EXISTS
              (SELECT 1 FROM knowledge_views o WHERE o.picture = v.picture AND o.memory != ?1)"""
-    return [row[0] for row in fetch(db, sql, (seq,))]
+    return [_picture(row[0]) for row in fetch(db, sql, (seq,))]
 
 
 def pictures_of_conversation(db: apsw.Connection, conversation: int) -> list[str]:
@@ -172,7 +174,17 @@ def pictures_of_conversation(db: apsw.Connection, conversation: int) -> list[str
 
 def pictures(db: apsw.Connection) -> set[str]:
     """All kept pictures that a memory has."""
-    return {row[0] for row in fetch(db, "SELECT DISTINCT picture FROM knowledge_views WHERE picture != ''")}
+    return {_picture(row[0]) for row in fetch(db, "SELECT DISTINCT picture FROM knowledge_views WHERE picture != ''")}
+
+
+def _picture(name: str) -> str:
+    return vetted(PICTURE, name, "table knowledge_views")
+
+
+def _view(row: Row) -> View:
+    if row[3]:
+        _picture(row[3])
+    return View(*row)
 
 
 def delete(db: apsw.Connection, seq: int) -> None:

@@ -6,10 +6,12 @@ import apsw
 import msgspec
 from msgspec import Struct
 
+from foundation.names import PACK, PAGE
 from memory.archive.passage import PageRow
 from memory.cold.lookup import batches, marks
 from memory.cold.sql import Row, each, fetch, run, run_many
 from memory.errors import NotFound
+from memory.vetting import vetted
 
 _COLUMNS = "mode, width, height, chars, sha256, pack, position, text_tokens, vision_tokens, cell, factsheet"
 _PAGES = f"SELECT p.id, p.archive, p.number, {_COLUMNS} FROM pages p"
@@ -96,7 +98,7 @@ def pages_of_pack(connection: apsw.Connection, pack: str) -> list[PageRow]:
 
 def pack_rows(connection: apsw.Connection) -> list[PackRow]:
     rows = fetch(connection, "SELECT name, bytes, sha256, created_ms, kind FROM packs ORDER BY created_ms, name")
-    return [PackRow(*row) for row in rows]
+    return [PackRow(vetted(PACK, row[0], "table packs"), *row[1:]) for row in rows]
 
 
 def pack_row(connection: apsw.Connection, name: str) -> PackRow | None:
@@ -108,7 +110,8 @@ def packs_of(connection: apsw.Connection, pages: Iterable[str]) -> set[str]:
     """The packs that these pages stand in."""
     found: set[str] = set()
     for some in batches(sorted(set(pages))):
-        found.update(row[0] for row in each(connection, f"SELECT pack FROM pages WHERE id IN ({marks(some)})", some))
+        rows = each(connection, f"SELECT pack FROM pages WHERE id IN ({marks(some)})", some)
+        found.update(vetted(PACK, pack, "table pages") for (pack,) in rows)
     return found
 
 
@@ -189,4 +192,6 @@ def _page(row: Row) -> PageRow:
     values = dict(zip(PageRow.__struct_fields__, row, strict=False))
     values["sha256"] = values["sha256"].hex()
     values["factsheet"] = msgspec.json.decode(values["factsheet"], type=tuple[str, ...])
+    vetted(PAGE, values["id"], "table pages")
+    vetted(PACK, values["pack"], "table pages")
     return PageRow(**values)

@@ -8,10 +8,12 @@ from collections.abc import Iterable
 
 import apsw
 
+from foundation.names import OWNER, PACK
 from memory.archive.packs.storage import Storage
 from memory.cold import ColdStore
 from memory.cold.sql import fetch, run_many
 from memory.errors import Damaged
+from memory.vetting import vetted
 
 
 def announce(cold: ColdStore, name: str) -> str:
@@ -32,8 +34,11 @@ def let_leave(db: apsw.Connection, names: Iterable[str]) -> None:
 
 
 def leaving(db: apsw.Connection) -> dict[str, str]:
-    """Owner by name: "" where the file may go at once, else the process that is writing it."""
-    return dict(fetch(db, "SELECT name, owner FROM leaving"))
+    """Owner by name: "" where the file may go at once, else the process that is writing it. Raises ForgedName."""
+    rows = fetch(db, "SELECT name, owner FROM leaving")
+    return {
+        vetted(PACK, name, "table leaving"): owner and vetted(OWNER, owner, "table leaving") for name, owner in rows
+    }
 
 
 def sweep(cold: ColdStore, storage: Storage, mine: Iterable[str] = ()) -> list[str]:

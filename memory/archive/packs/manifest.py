@@ -17,9 +17,11 @@ from contextlib import suppress
 import msgspec
 from msgspec import Struct, structs
 
+from foundation.names import PACK, PAGE, WORKSPACE_ID
 from memory.archive.frames import packer, unpack
 from memory.archive.packs.storage import Storage
 from memory.errors import Damaged
+from memory.vetting import shown, vetted
 
 SUFFIX = ".manifest"
 PACKLESS = "no-pack"
@@ -197,8 +199,18 @@ def read_manifest(storage: Storage, name: str) -> PackManifest:
     except (msgspec.MsgspecError, RecursionError, Damaged) as error:
         raise _damaged(storage, name, f"it cannot be read ({error})") from error
     if manifest_name(found.pack).partition(".")[0] != name.partition(".")[0]:
-        raise _damaged(storage, name, f"it tells of another pack, {found.pack or 'none'}")
+        raise _damaged(storage, name, f"it tells of another pack, {shown(found.pack) if found.pack else 'none'}")
+    _vet(found, name)
     return found
+
+
+def _vet(found: PackManifest, name: str) -> None:
+    if found.pack:
+        vetted(PACK, found.pack, name)
+    for page in (*(page.id for page in found.pages), *(held.page for held in found.held)):
+        vetted(PAGE, page, name)
+    for page in (*(passage.page for passage in found.passages), *(s[2] for one in found.entries for s in one.spans)):
+        vetted(PAGE, page, name)
 
 
 def read_parts(storage: Storage, pack: str, names: Sequence[str]) -> list[PackManifest]:
@@ -223,7 +235,8 @@ def workspace_of(storage: Storage, names: Sequence[str]) -> str:
     """The id that manifests here carry; "" where none was written yet, or its file is lost."""
     if WORKSPACE not in names or storage.size(WORKSPACE) > 64:
         return ""
-    return storage.read(WORKSPACE).decode("ascii", "replace").strip()
+    found = storage.read(WORKSPACE).decode("ascii", "replace").strip()
+    return vetted(WORKSPACE_ID, found, WORKSPACE) if found else ""
 
 
 def settle_workspace(storage: Storage) -> bool:

@@ -7,7 +7,9 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from foundation.installing import install_extra
+from foundation.names import ARCHIVE_FILE
 from memory.errors import Damaged, Unreachable
+from memory.vetting import vetted
 from models.errors import MissingLibrary
 
 T = TypeVar("T")
@@ -36,7 +38,7 @@ class Remote(ABC):
         return self._address
 
     def names(self) -> list[str]:
-        """Every file's name, sorted; none where nothing was written yet."""
+        """The name of every file of ours, sorted; none where nothing was written yet."""
 
         def listed(fs: Any) -> list[str]:
             try:
@@ -45,7 +47,7 @@ class Remote(ABC):
                 return []
             return sorted(one["name"].rpartition("/")[2] for one in found if one["type"] == "file")
 
-        return [name for name in self._do(listed) if name and not name.startswith(".")]
+        return [name for name in self._do(listed) if ARCHIVE_FILE.fits(name)]
 
     def size(self, name: str) -> int:
         return int(self._do(lambda fs: fs.info(self._path(name), refresh=True)["size"], name))
@@ -89,7 +91,7 @@ class Remote(ABC):
         """Whole, or not at all."""
 
     def _path(self, name: str) -> str:
-        return f"{self._folder}/{name}"
+        return f"{self._folder}/{vetted(ARCHIVE_FILE, name, 'The index')}"
 
     def _do(self, work: Callable[[Any], T], name: str = "") -> T:
         """The work, on the connection; once more on a new one where the old one had broken."""

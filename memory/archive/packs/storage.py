@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Protocol
 
 from foundation.files import make_private_folder, write_atomically
+from foundation.names import ARCHIVE_FILE
 from memory.errors import Damaged
+from memory.vetting import vetted
 
 
 class Storage(Protocol):
@@ -52,17 +54,17 @@ class Folder:
     def names(self) -> list[str]:
         if not self.folder.is_dir():
             return []
-        return sorted(path.name for path in self.folder.iterdir() if path.is_file())
+        return sorted(path.name for path in self.folder.iterdir() if ARCHIVE_FILE.fits(path.name) and path.is_file())
 
     def size(self, name: str) -> int:
         try:
-            return (self.folder / name).stat().st_size
+            return self._file(name).stat().st_size
         except OSError as error:
             raise self._unreadable(name, error) from error
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
         try:
-            with (self.folder / name).open("rb") as file:
+            with self._file(name).open("rb") as file:
                 file.seek(offset)
                 found = file.read() if length is None else file.read(length)
         except OSError as error:
@@ -73,10 +75,13 @@ class Folder:
 
     def write(self, name: str, data: bytes) -> None:
         make_private_folder(self.folder)
-        write_atomically(self.folder / name, data)
+        write_atomically(self._file(name), data)
 
     def delete(self, name: str) -> None:
-        (self.folder / name).unlink(missing_ok=True)
+        self._file(name).unlink(missing_ok=True)
+
+    def _file(self, name: str) -> Path:
+        return self.folder / vetted(ARCHIVE_FILE, name, "The index")
 
     def _unreadable(self, name: str, error: OSError) -> Damaged:
         return Damaged(

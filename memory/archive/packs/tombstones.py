@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
+from foundation.names import PAGE, TOKEN
 from memory.archive.packs.storage import Storage
 from memory.errors import MemoryTrouble
+from memory.vetting import vetted
 
 NAME = "deleted.ids"
 LONGEST = 2**26  # bytes
@@ -29,13 +31,20 @@ class _Stones(Struct, frozen=True):
 
 
 def read_tombstones(storage: Storage, names: Sequence[str]) -> dict[str, Tombstone]:
-    """By token; none where the file is not there, or cannot be read: it is written anew from the index."""
+    """By token; none where the file is not there, or cannot be read: it is written anew from the index.
+
+    Raises ForgedName where it holds a name that no program of ours wrote.
+    """
     if NAME not in names or storage.size(NAME) > LONGEST:
         return {}
     try:
         found = msgspec.json.decode(storage.read(NAME), type=_Stones)
     except (msgspec.MsgspecError, RecursionError, MemoryTrouble):
         return {}
+    for one in found.deleted:
+        vetted(TOKEN, one.token, NAME)
+        for page in one.pages:
+            vetted(PAGE, page, NAME)
     return {one.token: one for one in found.deleted}
 
 

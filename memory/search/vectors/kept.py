@@ -7,6 +7,7 @@ from threading import RLock
 
 from msgspec import Struct
 
+from foundation.names import VECTORS_FOLDER
 from memory.search.vectors import about as abouts
 from memory.search.vectors.about import About
 from memory.search.vectors.embedding import Embedding, Opens
@@ -87,7 +88,7 @@ class Keepers:
 
     def _folders(self) -> list[Path]:
         try:
-            return sorted(path for path in self.root.iterdir() if path.is_dir())
+            return sorted(path for path in self.root.iterdir() if VECTORS_FOLDER.fits(path.name) and path.is_dir())
         except FileNotFoundError:
             return []
 

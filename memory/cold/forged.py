@@ -1,0 +1,105 @@
+"""Rows whose names fit no grammar: listed for `check`, and taken out by `check --repair`. No file is touched here."""
+
+from collections.abc import Iterator
+
+import apsw
+import msgspec
+from msgspec import Struct
+
+from foundation.names import OWNER, PACK, PAGE, PICTURE, TOKEN, Grammar
+from memory.cold.sql import Row, each, fetch, run, run_many
+from memory.vetting import shown
+
+
+class Forged(Struct, frozen=True):
+    """One value of one column that no version of this program wrote."""
+
+    table: str
+    column: str
+    value: object
+    noun: str
+
+    @property
+    def sentence(self) -> str:
+        where = f"Table {self.table}, column {self.column}"
+        return f"{where}: {shown(self.value)} stands where {self.noun} belongs. It is not followed."
+
+
+class _Column(Struct, frozen=True):
+    table: str
+    name: str
+    grammar: Grammar
+    may_be_empty: bool = False
+    is_list: bool = False
+
+
+_COLUMNS = (
+    _Column("leaving", "name", PACK),
+    _Column("leaving", "owner", OWNER, may_be_empty=True),
+    _Column("answers", "owner", OWNER),
+    _Column("deletions", "token", TOKEN),
+    _Column("deletions", "pages", PAGE, is_list=True),
+    _Column("unsealed", "pack", PACK, may_be_empty=True),
+    _Column("packs", "name", PACK),
+    _Column("pages", "id", PAGE),
+    _Column("pages", "pack", PACK),
+    _Column("spans", "page", PAGE),
+    _Column("archive_pages", "page", PAGE),
+    _Column("passages", "page", PAGE),
+    _Column("knowledge_views", "picture", PICTURE, may_be_empty=True),
+)
+_GONE = "w_0"  # a writer that never lived: its answers are recovered as they came
+
+
+def forged(db: apsw.Connection) -> Iterator[Forged]:
+    """Every value that does not fit its grammar, once a table and column."""
+    for column in _COLUMNS:
+        for (raw,) in each(db, f"SELECT DISTINCT CAST({column.name} AS BLOB) FROM {column.table}"):
+            value = raw.decode("utf-8", "replace")
+            if not _fits(column, value):
+                yield Forged(column.table, column.name, value, column.grammar.noun)
+
+
+def take_out(db: apsw.Connection) -> int:
+    """Removes those rows, or blanks the value where the row holds more than the name; gives how many values there were.
+
+    An answer in flight stays, as one whose writer is gone. Pages go with their places: their manifest brings back
+    what it has of them.
+    """
+    run(db, "PRAGMA defer_foreign_keys = ON")
+    count = 0
+    for column in reversed(_COLUMNS):
+        bad = [
+            (raw,)
+            for (raw,) in fetch(db, f"SELECT DISTINCT CAST({column.name} AS BLOB) FROM {column.table}")
+            if not _fits(column, raw.decode("utf-8", "replace"))
+        ]
+        if bad:
+            _take_out(db, column, bad)
+        count += len(bad)
+    return count
+
+
+def _take_out(db: apsw.Connection, column: _Column, bad: list[Row]) -> None:
+    which = f"CAST({column.name} AS BLOB) = ?"
+    match column.table:
+        case "answers":
+            run_many(db, f"UPDATE answers SET owner = '{_GONE}' WHERE {which}", bad)
+        case "knowledge_views":
+            run_many(db, f"UPDATE knowledge_views SET picture = '' WHERE {which}", bad)
+        case "pages":
+            run_many(db, f"DELETE FROM spans WHERE page IN (SELECT id FROM pages WHERE {which})", bad)
+            run_many(db, f"DELETE FROM pages WHERE {which}", bad)
+        case table:
+            run_many(db, f"DELETE FROM {table} WHERE {which}", bad)
+
+
+def _fits(column: _Column, value: str) -> bool:
+    if not value:
+        return column.may_be_empty
+    if not column.is_list:
+        return column.grammar.fits(value)
+    try:
+        return all(column.grammar.fits(one) for one in msgspec.json.decode(value, type=tuple[str, ...]))
+    except (msgspec.MsgspecError, RecursionError):
+        return False

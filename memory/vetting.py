@@ -1,0 +1,27 @@
+"""Names from a store, a manifest or a listing, held against their grammar before they become part of a path."""
+
+from foundation.names import Grammar
+from foundation.terminal_text import visible
+from memory.errors import ForgedName
+
+_SHOWN = 60  # characters of a name that is refused
+
+
+def vetted(grammar: Grammar, value: object, place: str) -> str:
+    """The value, which fits the grammar. `place` says where it was read: `table leaving`, `deleted.ids`.
+
+    Raises ForgedName. Nothing was done with the value by then.
+    """
+    if isinstance(value, str) and grammar.fits(value):
+        return value
+    raise ForgedName(
+        "A name that Palimpsest did not write",
+        f"{place} holds {shown(value)} where {grammar.noun} belongs. No file was touched for it.",
+        "`palimpsest check` lists such rows; `palimpsest check --repair` takes out those that nothing depends on.",
+    )
+
+
+def shown(value: object) -> str:
+    """The value for a person: control characters visible, cut where it is long."""
+    text = visible(value if isinstance(value, str) else repr(value))
+    return f"“{text}”" if len(text) <= _SHOWN else f"“{text[:_SHOWN]}…” ({len(text):,} characters)"
