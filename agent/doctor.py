@@ -18,6 +18,7 @@ from agent.version import version
 from foundation.errors import PalimpsestError
 from foundation.installing import DISTRIBUTION, install_command, install_extra
 from foundation.paths import Workspace
+from foundation.shell_words import command_line
 from memory.settings import ArchiveSettings
 
 SPARE_BYTES = 500_000_000
@@ -171,7 +172,12 @@ def _models(environment: Mapping[str, str]) -> Iterator[Finding]:
 
     found = asyncio.run(detect(environment, timeout=1.0))
     for one in found:
-        yield Finding("model", "ok", f"{one.spec}, window {one.profile.window:,}", f"palimpsest models use {one.spec}")
+        yield Finding(
+            "model",
+            "ok",
+            f"{one.spec}, window {one.profile.window:,}",
+            command_line("palimpsest", "models", "use", one.spec),
+        )
     if not found:
         yield Finding(
             "model", "missing", "No model server answers and no key is set; offline quotes from memory.",

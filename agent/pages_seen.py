@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from foundation.shell_words import command_line
 from memory.archive.passage import PageText
 from memory.errors import NotFound
 
@@ -35,7 +36,7 @@ def _in_view(memory: "Memory", page_id: str) -> NotFound | None:
         "A page in view",
         f"{page_id} was drawn for the model's request and is not kept. It shows {part}{_named(seen.entries)} of "
         f"“{title or 'untitled'}”. Recall one of them: it comes back whole.",
-        f"palimpsest recall {seen.entries[0].id}",
+        command_line("palimpsest", "recall", seen.entries[0].id),
     )
 
 

@@ -38,6 +38,11 @@ _HIDDEN = re.compile(
     f"|[\U000e0100-\U000e01ef](?<![{_HAN}][\U000e0100-\U000e01ef])"
 )
 
+_UNTYPED = re.compile(
+    f'{_HIDDEN.pattern}|["\n\t]|⟨(?=U\\+[0-9A-F]{{4,6}}⟩)'
+)  # what could be read as a number is one too
+_NUMBER = re.compile(r"⟨U\+(0[0-9A-F]{4}|10[0-9A-F]{4}|[0-9A-F]{4,5})⟩")
+
 
 def visible(text: str) -> str:
     """The text with every control, escape, direction and hidden character made a glyph; `\\n` and `\\t` stay.
@@ -48,6 +53,17 @@ def visible(text: str) -> str:
     if _SUSPECT.search(text) is None:
         return text
     return _HIDDEN.sub(_glyph, text)
+
+
+def spelled(name: str) -> str:
+    """A name that can be typed back: every hidden character, line end and quotation mark as its number
+    (`a⟨U+001B⟩c.txt`). `unspelled` is the inverse."""
+    return _UNTYPED.sub(lambda found: "".join(f"⟨U+{ord(each):04X}⟩" for each in found.group()), name)
+
+
+def unspelled(typed: str) -> str:
+    """The name behind what `spelled` gave."""
+    return _NUMBER.sub(lambda found: chr(int(found[1], 16)), typed)
 
 
 def _glyph(match: re.Match[str]) -> str:

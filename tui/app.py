@@ -7,12 +7,15 @@ from textual.app import App
 from textual.filter import Monochrome, NoColor
 from textual.worker import WorkerFailed
 
+from foundation.terminal_text import visible
 from tui.ending import TerminalWatch
 from tui.screens.chat import ChatScreen
 from tui.screens.start import Start
 from tui.themes import DARK, THEMES
 
 if TYPE_CHECKING:  # loaded after first paint
+    from textual.notifications import SeverityLevel
+
     from agent.session import Session
 
 
@@ -34,6 +37,19 @@ class PalimpsestApp(App[None]):
             self._filters = [NoColor() if isinstance(each, Monochrome) else each for each in self._filters]
         self.chat = ChatScreen(start, open_session)
         self._watch = TerminalWatch(self.chat.leave)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: "SeverityLevel" = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """A toast. Its words are text: made visible, never markup, whoever asks for it."""
+        del markup
+        super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
 
     def on_mount(self) -> None:
         self.push_screen(self.chat)

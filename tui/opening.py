@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.cli import output
 from agent.cli.opening import Opening
+from foundation.shell_words import command_line
 from tui.app import PalimpsestApp
 from tui.screens.start import Start
 
@@ -18,7 +19,7 @@ def run_chat(opening: Opening) -> int:
     app = app_of(opening)
     app.run()
     if app.chat.resumable:
-        output.say(f"Take it up again: palimpsest -r {app.chat.resumable}")
+        output.say(f"Take it up again: {command_line('palimpsest', '-r', app.chat.resumable)}")
     if app.error is not None:
         raise app.error
     return app.return_code or 0

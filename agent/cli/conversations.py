@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
-from agent.cli.group import Branch
+from agent.cli.group import Branch, raw_option
 from agent.cli.invocation import current
 from agent.cli.troubles import Troubles
 from foundation.clock import iso
@@ -44,7 +44,8 @@ def list_(limit: int, page: int, label: str | None) -> None:
 
 @command.command()
 @click.argument("ref", metavar="ID")
-def show(ref: str) -> None:
+@raw_option
+def show(ref: str, raw: bool) -> None:
     """Show a conversation: its branch as Markdown, or with --json every entry."""
     from agent.exporters.jsonl import lines
     from agent.exporters.markdown import markdown
@@ -58,7 +59,7 @@ def show(ref: str) -> None:
             output.json_object({**described(conversation), "entries": entries})
         else:
             for piece in markdown(memory, conversation, troubles):
-                output.data(piece)
+                output.data(piece, raw=raw)
         troubles.tell()
 
 
@@ -104,7 +105,7 @@ def delete(ref: str, yes: bool) -> None:
         if not yes:
             if not sys.stdin.isatty():
                 raise Misuse("Not confirmed", f"Deleting {name} must be confirmed.", "Say it with --yes.")
-            click.confirm(f"Delete {name} for good?", abort=True, err=True)
+            output.confirm(f"Delete {name} for good?")
         memory.mirrors.remove(conversation.seq)
         done = memory.knowledge.delete_conversation(conversation.seq)
         troubles = let_go_by_search(memory), copies_of(memory.workspace, conversation.id)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf, conversation_options
+from agent.cli.group import Leaf, conversation_options, raw_option
 from agent.cli.invocation import Invocation, current
 from agent.cli.later import Coming
 from agent.cli.troubles import Troubles
@@ -40,7 +40,8 @@ PAGE = 200
     help="Write a file a conversation there.",
 )
 @conversation_options
-def command(refs: tuple[str, ...], form: str, folder: Path | None) -> None:
+@raw_option
+def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) -> None:
     """Write conversations out: all of them, those with these IDs, or with -c the latest.
 
     markdown is to read: the branch that each conversation stands on. jsonl is every entry of every branch, as `import`
@@ -53,7 +54,7 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None) -> None:
             pieces = _pieces(memory, conversation, "jsonl" if invocation.json else form, troubles)
             if folder is None:
                 for piece in pieces:
-                    output.data(piece)
+                    output.data(piece, raw=raw)
                 continue
             output.line(str(_write(folder, conversation, form, pieces)))
         troubles.tell()

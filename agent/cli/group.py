@@ -11,6 +11,7 @@ import click
 from agent.cli.invocation import Invocation, current
 from agent.cli.later import LATER, refuse_later
 from foundation.errors import Misuse
+from foundation.shell_words import command_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -82,7 +83,7 @@ class LazyGroup(Branch):
             refuse_later(ctx.command_path, near)
             raise Misuse(
                 "Unknown command", f"There is no command “{word}”. Did you mean “{near}”?",
-                f'To send it as a message: palimpsest chat "{word}"',
+                f"To send it as a message: {command_line('palimpsest', 'chat', word)}",
             )  # fmt: skip
         return self._default, self.get_command(ctx, self._default), args
 
@@ -129,6 +130,10 @@ def conversation_options(function: F) -> F:
         "-c", "--continue", "latest", is_flag=True, default=None, expose_value=False, callback=_latest,
         help="Go on with the latest conversation.",
     )(function)  # fmt: skip
+
+
+raw_option = click.option("--raw", is_flag=True, help="The stored bytes, controls and escape sequences included.")
+"""Of commands that print stored text."""
 
 
 def _shared(name: str, callback: Callable[[Invocation, Any], None], words: str, **kwargs: Any) -> click.Option:

@@ -15,6 +15,7 @@ import click
 from agent.cli import output
 from agent.cli.opening import Opening
 from foundation.errors import Misuse, PalimpsestError
+from foundation.shell_words import command_line
 
 if TYPE_CHECKING:  # each is loaded by the command that uses it
     from agent.config import Reading
@@ -84,7 +85,9 @@ class Invocation:
         root = self.workspace.root
         if self.workspace_flag is not None or self.environment.get("PALIMPSEST_WORKSPACE"):
             what = "is no workspace" if root.exists() else "is not there"
-            return NoWorkspace("No workspace", f"{root} {what}.", f"`palimpsest init {root}` makes one.")
+            return NoWorkspace(
+                "No workspace", f"{root} {what}.", f"`{command_line('palimpsest', 'init', str(root))}` makes one."
+            )
         return NoWorkspace(
             "No workspace",
             f"{self.here} is no workspace, nor is a folder above it, and there is no {root}.",

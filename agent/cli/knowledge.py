@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from agent.cli import output
-from agent.cli.group import Branch
+from agent.cli.group import Branch, raw_option
 from agent.cli.invocation import current
 from foundation.errors import Misuse
 
@@ -150,8 +150,9 @@ def list_(category: str | None, state: str | None) -> None:
 
 @command.command()
 @click.argument("ref", metavar="FILE")
-def show(ref: str) -> None:
-    """Show a file's text, as it was kept: code in colours on a terminal, to the byte in a pipe."""
+@raw_option
+def show(ref: str, raw: bool) -> None:
+    """Show a file's text: code in colours on a terminal, and with --raw to the byte as it was kept."""
     from agent.knowing import about, described
 
     invocation = current()
@@ -171,6 +172,9 @@ def show(ref: str) -> None:
     output.say(about(known))
     for path in pictures:
         output.say(f"Picture: {path}")
+    if raw:
+        output.data(passage.text, raw=True)
+        return
     if known.kind == "code" and sys.stdout.isatty():
         _in_colours(passage.text, known.name)
         return
@@ -278,7 +282,7 @@ def remove(refs: tuple[str, ...], yes: bool) -> None:
                 )
             for known in meant[:20]:
                 output.say(f"{known.id}  {one_line(known.name)}")
-            click.confirm(f"Delete what is known of {some} for good?", abort=True, err=True)
+            output.confirm(f"Delete what is known of {some} for good?")
         memory.knowledge.remove(meant)
         trouble = let_go_by_search(memory)
     if trouble:

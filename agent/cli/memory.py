@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
-from agent.cli.group import Branch
+from agent.cli.group import Branch, raw_option
 from agent.cli.invocation import current, piped_input
 from foundation.clock import iso
 from foundation.errors import Misuse
@@ -44,7 +44,8 @@ def list_() -> None:
 
 @command.command()
 @click.argument("note_id", metavar="ID")
-def show(note_id: str) -> None:
+@raw_option
+def show(note_id: str, raw: bool) -> None:
     """Show a note, whole."""
     invocation = current()
     with invocation.memory() as memory:
@@ -54,7 +55,7 @@ def show(note_id: str) -> None:
         output.json_object(_described(note))
         return
     output.say(f"{_place(note)}" + (f", {iso(note.time)}" if note.time else ""))
-    output.line(note.text)
+    output.data(note.text if raw else note.text + "\n", raw=raw)
 
 
 @command.command()

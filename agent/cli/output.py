@@ -1,4 +1,4 @@
-"""What the command line writes: data to stdout to the byte, narration to stderr, nothing that steers a terminal."""
+"""What the command line writes: data to stdout, narration to stderr, nothing that steers a terminal, also in a pipe."""
 
 import json
 import sys
@@ -16,17 +16,19 @@ from foundation.terminal_text import visible
 SCHEMA = 1
 
 
-def data(text: str) -> None:
-    """Text as data: unaltered where stdout is a file or a pipe, made visible where it is a terminal."""
-    if sys.stdout.isatty():
+def data(text: str, *, raw: bool = False) -> None:
+    """Text as data, made visible: what reads a pipe may print it on a terminal. `raw`: to the byte."""
+    if raw:
+        click.echo(text.encode("utf-8", "surrogatepass"), nl=False)
+    elif sys.stdout.isatty():
         click.echo(visible(text), nl=False)
     else:
-        click.echo(text.encode("utf-8", "surrogatepass"), nl=False)
+        click.echo(visible(text).encode(), nl=False)
 
 
-def line(text: str = "") -> None:
+def line(text: str = "", *, raw: bool = False) -> None:
     """One line of data."""
-    data(text + "\n")
+    data(text + "\n", raw=raw)
 
 
 def json_object(value: Mapping[str, Any] | msgspec.Struct) -> None:
@@ -35,8 +37,8 @@ def json_object(value: Mapping[str, Any] | msgspec.Struct) -> None:
 
 
 def as_json(value: Mapping[str, Any] | msgspec.Struct) -> str:
-    """`{"schema": 1, …}` in ASCII: any text survives it, lone surrogates included."""
-    return json.dumps({"schema": SCHEMA} | built(value), ensure_ascii=True)
+    """`{"schema": 1, …}` in printable ASCII: any text survives it, and a terminal obeys none of it."""
+    return json.dumps({"schema": SCHEMA} | built(value), ensure_ascii=True).replace("\x7f", "\\u007f")
 
 
 def built(value: Mapping[str, Any] | msgspec.Struct) -> dict[str, Any]:
@@ -58,6 +60,11 @@ def error(problem: PalimpsestError, *, as_data: bool) -> None:
     for sentence in (problem.message, problem.hint):
         if sentence:
             click.echo("  " + visible(sentence).replace("\n", "\n  "), err=True)
+
+
+def confirm(question: str) -> None:
+    """Asks on the terminal; what the question names is made visible. Raises click.Abort on a no."""
+    click.confirm(visible(question), abort=True, err=True)
 
 
 class Progress:

@@ -12,11 +12,12 @@ import click
 from msgspec.structs import replace
 
 from agent.cli import output
-from agent.cli.group import Leaf
+from agent.cli.group import Leaf, raw_option
 from agent.cli.interruptible import interruptible, leave_at_once
 from agent.cli.invocation import Invocation, current
 from agent.cli.reading_progress import ReadingProgress
 from foundation.errors import Misuse, PalimpsestError
+from foundation.shell_words import command_line
 from foundation.trust import Trust
 from memory.errors import Damaged, NotFound
 
@@ -41,8 +42,9 @@ READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "ser
     show_default=True,
     help="Who reads a picture: auto tries our own readers, then the OCR engine at hand.",
 )
-def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str, engine: str) -> None:
-    """Bring passages back, whole and unaltered to the last character.
+@raw_option
+def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str, engine: str, raw: bool) -> None:
+    """Bring passages back, whole; control and hidden characters are made visible, and with --raw they are as stored.
 
     FILE.png is a picture, or several: a page is read from its pixels alone, without a workspace, whatever it is called;
     any other by an OCR engine, and never called exact. ID is an entry's, a page's (pg_…) or a note's (m_…), or several.
@@ -72,7 +74,7 @@ def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str,
         output.json_object(as_object(found))
         return
     if found.hits or (len(asked) == 1 and not is_picture(question)):
-        _print(found)
+        _print(found, raw=raw)
 
 
 def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> Recollection:
@@ -121,7 +123,7 @@ def _references(invocation: Invocation, memory: Memory, asked: tuple[str, ...], 
             raise Misuse(
                 "One question at a time",
                 f"Several arguments are several pictures, or several references; “{one}” is no reference.",
-                f'palimpsest recall "{" ".join(asked)}"',
+                command_line("palimpsest", "recall", " ".join(asked)),
             )
         found.append(hit)
     return together(asked, found)
@@ -159,7 +161,7 @@ def _doubted(hit: Recalled) -> Recalled:
     return replace(hit, trust=Trust.APPROXIMATE, doubt=tuple(range(1, hit.text.count("\n") + 2)))
 
 
-def _print(found: Recollection) -> None:
+def _print(found: Recollection, *, raw: bool) -> None:
     from agent.recalling import citations, describe
 
     if not found.hits:
@@ -169,7 +171,9 @@ def _print(found: Recollection) -> None:
         output.say(("\n" if place else "") + f"{hit.citation} · {describe(hit)}")
         for sentence in (*hit.told, *map(str, citations(hit))):
             output.say(f"  {sentence}")
-        output.data(hit.text)
+        output.data(hit.text, raw=raw)
+        if raw:
+            continue
         last = place == len(found.hits) - 1
         if not hit.text.endswith("\n") and (not last or sys.stdout.isatty()):
             output.line()

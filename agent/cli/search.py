@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf
+from agent.cli.group import Leaf, raw_option
 from agent.cli.invocation import current
 from foundation.errors import Misuse
+from foundation.shell_words import command_line
 
 if TYPE_CHECKING:  # the index is loaded when it is asked
     from memory.search import Query, Results
@@ -38,7 +39,7 @@ class _Search(Leaf):
             )
             if not word:
                 raise
-            hint = f'Put the question in quotes: palimpsest search "… {word}"'
+            hint = f"Put the question in quotes: {command_line('palimpsest', 'search', f'… {word}')}"
             raise Misuse("No such option", f"“{word}” is no option of search.", hint) from None
 
 
@@ -78,7 +79,8 @@ class _Search(Leaf):
 @click.option(
     "--batch", metavar="FILE.jsonl", help="Many queries: a JSON object a line, with `query` and these options."
 )
-def command(words: tuple[str, ...], batch: str | None, **options: Any) -> None:
+@raw_option
+def command(words: tuple[str, ...], batch: str | None, raw: bool, **options: Any) -> None:
     """Search everything remembered: conversations, notes and archived pages.
 
     In QUERY "a phrase" in quotes must stand as it is, and -word leaves out what says it: in a shell, put the whole in
@@ -111,7 +113,7 @@ def command(words: tuple[str, ...], batch: str | None, **options: Any) -> None:
         return
     from agent.cli.search_shown import show
 
-    show(results, wanted)
+    show(results, wanted, raw=raw)
 
 
 FILTERS = frozenset({

@@ -30,16 +30,16 @@ Piece = tuple[str, str]
 """Text, and its style; "" for none."""
 
 
-def show(results: Results, query: Query) -> None:
-    """Prints hits to stdout, and what they are to stderr."""
+def show(results: Results, query: Query, *, raw: bool = False) -> None:
+    """Prints hits to stdout, and what they are to stderr. `raw`: plain lines, with the escapes that are in them."""
     if not results.hits:
         output.say(nothing(results, query))
     elif query.around is not None and (results.anchor or not query.text.strip()):
-        _timeline(results)
+        _timeline(results, raw=raw)
     elif query.latest and not query.text.strip():
-        _by_conversation(results)
+        _by_conversation(results, raw=raw)
     else:
-        _ranked(results)
+        _ranked(results, raw=raw)
 
 
 def nothing(results: Results, query: Query) -> str:
@@ -58,12 +58,12 @@ def nothing(results: Results, query: Query) -> str:
     return " ".join(said)
 
 
-def _ranked(results: Results) -> None:
+def _ranked(results: Results, *, raw: bool) -> None:
     for hit in results.hits:
         score = f"{hit.score:.2f}" if hit.score else ""
         when = iso(hit.time)[:10] if hit.time else ""
-        _heading(hit.id, (hit.citation.title, who_said(hit), when, hit.trust.value, score))
-        _put(_INDENT, _marked(hit.snippet, hit.marks))
+        _heading(hit.id, (hit.citation.title, who_said(hit), when, hit.trust.value, score), raw=raw)
+        _put(_INDENT, _marked(hit.snippet, hit.marks), raw=raw)
         if hit.superseded_by:
             output.line(" " * _INDENT + f"superseded by {hit.superseded_by}")
         if hit.like:
@@ -76,30 +76,30 @@ def _ranked(results: Results) -> None:
     output.say(f"{len(results.hits)} of {results.total:,} in {results.took_ms:.0f} ms{more}.")
 
 
-def _timeline(results: Results) -> None:
+def _timeline(results: Results, *, raw: bool) -> None:
     for hit in results.hits:
         when = iso(hit.time)[:16].replace("T", " ") if hit.time else ""
         mark = "→" if hit.id == results.anchor else " "
-        _heading(f"{mark} {when}", (who_said(hit), hit.citation.title, hit.id))
-        _put(_INDENT, _marked(_short(hit.snippet), ()))
+        _heading(f"{mark} {when}", (who_said(hit), hit.citation.title, hit.id), raw=raw)
+        _put(_INDENT, _marked(_short(hit.snippet), ()), raw=raw)
     output.say(f"{len(results.hits)} in order of time.")
 
 
-def _by_conversation(results: Results) -> None:
+def _by_conversation(results: Results, *, raw: bool) -> None:
     for (title, name), hits in groupby(results.hits, key=lambda hit: (hit.citation.title, hit.conversation)):
-        _heading(title or name, (name,) if title not in {"", name} else ())
+        _heading(title or name, (name,) if title not in {"", name} else (), raw=raw)
         for hit in hits:
             when = iso(hit.time)[:16].replace("T", " ") if hit.time else ""
-            _put(_INDENT, [(f"{when} ", ""), (f"{who_said(hit)}: ", _HEAD), (_short(hit.snippet), "")])
+            _put(_INDENT, [(f"{when} ", ""), (f"{who_said(hit)}: ", _HEAD), (_short(hit.snippet), "")], raw=raw)
     output.say(f"{len(results.hits)} of the latest.")
 
 
-def _heading(first: str, rest: Iterable[str]) -> None:
+def _heading(first: str, rest: Iterable[str], *, raw: bool) -> None:
     told = " · ".join(" ".join(part.split()) for part in rest if part)
-    if sys.stdout.isatty():
-        _put(0, [(first, _HEAD), (f"  {told}", "")])
+    if sys.stdout.isatty() and not raw:
+        _put(0, [(first, _HEAD), (f"  {told}", "")], raw=raw)
     else:
-        output.line(f"{first}  {told}".rstrip())
+        output.line(f"{first}  {told}".rstrip(), raw=raw)
 
 
 def _marked(text: str, marks: Iterable[tuple[int, int]]) -> list[Piece]:
@@ -114,10 +114,10 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHORT else text[:_SHORT].rstrip() + " …"
 
 
-def _put(indent: int, pieces: Iterable[Piece]) -> None:
+def _put(indent: int, pieces: Iterable[Piece], *, raw: bool) -> None:
     """One paragraph. Blanks of any kind become one."""
-    if not sys.stdout.isatty():
-        output.line(" " * indent + _BLANKS.sub(" ", "".join(text for text, _ in pieces)).rstrip())
+    if raw or not sys.stdout.isatty():
+        output.line(" " * indent + _BLANKS.sub(" ", "".join(text for text, _ in pieces)).rstrip(), raw=raw)
         return
     from rich.console import Console
     from rich.padding import Padding

@@ -6,6 +6,7 @@ import re
 
 from foundation.clock import iso
 from foundation.files import encode
+from foundation.shell_words import command_line
 from memory.cold.entries import Conversation, Entry, EntryKind
 from models.messages import Role
 
@@ -51,7 +52,9 @@ def _words(entry: Entry, text: str) -> str:
             shown = text[:LONGEST_OUTPUT]
             fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
             rest = len(text) - len(shown)
-            more = f"\n\n*({rest:,} more characters: `palimpsest recall {entry.id}`)*" if rest else ""
+            more = (
+                f"\n\n*({rest:,} more characters: `{command_line('palimpsest', 'recall', entry.id)}`)*" if rest else ""
+            )
             return f"{fence}\n{shown}\n{fence}{more}"
         case EntryKind.SUMMARY:
             return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))

@@ -6,6 +6,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from foundation.bounded_json import BadJson, load_json
+from foundation.shell_words import command_line
 from models.chat.port import Failed
 from models.limits import TooMuch
 
@@ -173,7 +174,7 @@ def _unauthorised(place: Place, status: int) -> Failed:
 
 
 def _pull(place: Place) -> str:
-    return f"`ollama pull {place.model}` fetches it. " if place.provider == "ollama" else ""
+    return f"`{command_line('ollama', 'pull', place.model)}` fetches it. " if place.provider == "ollama" else ""
 
 
 def error_of(body: bytes) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import structs
 
 from foundation.installing import install_extra
+from foundation.shell_words import command_line
 from models.chat import mlx_files, openai_request
 from models.chat.mlx_engine import Engine, Piece
 from models.chat.mlx_words import AnswerReader
@@ -171,7 +172,7 @@ class MlxText:
             "no_model",
             "No such model here",
             f"`{self._name}` is no folder with a config.json, and not in the local cache of Hugging Face's hub.",
-            f"Nothing is downloaded without your word: `hf download {self._name}` fetches it.",
+            f"Nothing is downloaded without your word: `{command_line('hf', 'download', self._name)}` fetches it.",
         )
 
 

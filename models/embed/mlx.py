@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foundation.installing import install_extra
+from foundation.shell_words import command_line
 from models.chat.mlx_files import find_folder
 from models.embed.errors import EmbedError
 from models.embed.folder import fingerprint, read_json, recipe_of
@@ -38,7 +39,7 @@ class MlxEmbedder:
             raise EmbedError(
                 "No such model here",
                 f"`{name}` is no folder with a config.json, and not in the local cache of Hugging Face's hub.",
-                f"Nothing is downloaded without your word: `hf download {name}` fetches it.",
+                f"Nothing is downloaded without your word: `{command_line('hf', 'download', name)}` fetches it.",
             )
         self._called = name
         self._folder = folder

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from foundation.installing import install_extra
+from foundation.shell_words import command_line
 from models.errors import MissingLibrary, ModelError
 from models.mlx_thread import MlxThread, Work, mlx_thread
 from models.ocr.checkpoints import Checkpoint, find_checkpoint
@@ -90,7 +91,7 @@ class DeepSeek:
         if found is not None:
             return found
         place = f"`{self._wanted}` is no folder of it and not in" if self._wanted else "There is none in LM Studio's or"
-        fetch = f"hf download {self._wanted}" if self._wanted else FETCH
+        fetch = command_line("hf", "download", self._wanted) if self._wanted else FETCH
         raise ModelError(
             "No DeepSeek-OCR here",
             f"{place} the hub's folders on this machine.",

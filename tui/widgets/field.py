@@ -11,7 +11,11 @@ LONGEST: Final = 2_000  # characters of what is pasted: more is no question
 
 
 class Field(Input):
-    """An Input; Textual's own would hand a pasted escape on to the terminal."""
+    """An Input; Textual's own would hand an escape in a pasted or a given text on to the terminal."""
+
+    def validate_value(self, value: str) -> str:
+        """Whatever sets the value: a question handed over, a suggestion, a test."""
+        return visible(value).replace("\n", " ")
 
     def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()

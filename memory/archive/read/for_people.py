@@ -4,11 +4,11 @@ They carry no header and are not read back: whoever has one is told where its te
 """
 
 import re
-import shlex
 
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.shell_words import command_line
 from memory.archive.draw.glyphs import ESCAPE, glyphs
 from memory.archive.draw.modes import CELLS, Mode, modes_of
 from memory.archive.draw.natural import BESIDE, COLUMNS, TITLE_ROWS, width_of
@@ -33,11 +33,11 @@ def refuse_for_people(picture: bytes) -> None:
     if (mode := mode_of_layout(grey)) is None:
         return
     label = _label(grey, mode)
-    named = shlex.quote(label) if label else "LABEL"
+    recalling = command_line("palimpsest", "recall", label or "LABEL")
     raise ForPeople(
         "A page for people",
         f"This is a page for people{f' of “{label}”' if label else ''}, without a header: it is not read back.",
-        f"Recall the archive by its label, whole: palimpsest recall {named}",
+        f"Recall the archive by its label, whole: {recalling}",
     )
 
 

@@ -148,7 +148,7 @@ class Prompt(TextArea):
     def accept(self, offered: Suggestion) -> None:
         """Puts a suggestion in the place of what was typed."""
         row, column = self.cursor_location
-        self.replace(offered.text, (row, max(column - len(offered.typed), 0)), (row, column))
+        self.replace(visible(offered.text), (row, max(column - len(offered.typed), 0)), (row, column))
         self._suggestions.offer(())
 
     def _submit(self) -> None:

@@ -7,13 +7,15 @@ from typing import Final
 
 from msgspec import Struct
 
+from foundation.terminal_text import spelled, unspelled
+
 MOST: Final = 50
 _SCANNED: Final = 2_000  # entries of a folder looked at, so that a huge one costs little
 _OPEN = re.compile(r'(?<!\S)@("[^"]*|\S*)$')
 
 
 class PathOffer(Struct, frozen=True):
-    """`text` takes the place of what was typed after the @."""
+    """`text` takes the place of what was typed after the @; a hidden character of a name is its number there."""
 
     text: str
     detail: str = ""
@@ -28,16 +30,17 @@ def typed_path(before_cursor: str) -> str | None:
 def offers(typed: str, here: Path) -> list[PathOffer]:
     """Files and folders that `typed` may become, best first. Reads one folder; call it off the event loop."""
     folder_typed, slash, name = typed.rpartition("/")
-    folder = _resolved(folder_typed + slash, here) if slash else here
+    folder = _resolved(unspelled(folder_typed + slash), here) if slash else here
     found: list[tuple[int, str, bool]] = []
     try:
         with os.scandir(folder) as entries:
             for entry, _ in zip(entries, range(_SCANNED), strict=False):
                 if entry.name.startswith(".") and not name.startswith("."):
                     continue
-                if (rank := _rank(name.lower(), entry.name.lower())) is not None:
-                    found.append((rank, entry.name, entry.is_dir()))
-    except OSError:  # an unreadable folder offers nothing; what was typed stays
+                shown = spelled(entry.name)
+                if (rank := _rank(name.lower(), shown.lower())) is not None:
+                    found.append((rank, shown, entry.is_dir()))
+    except (OSError, ValueError):  # an unreadable folder offers nothing; what was typed stays
         return []
     found.sort(key=lambda each: (each[0], not each[2], each[1].lower()))
     return [PathOffer(f"{folder_typed}{slash}{each}{'/' if is_dir else ''}") for _, each, is_dir in found[:MOST]]
@@ -45,7 +48,7 @@ def offers(typed: str, here: Path) -> list[PathOffer]:
 
 def quoted(path: str) -> str:
     """How a path stands in a message."""
-    return f'@"{path}"' if " " in path else f"@{path}"
+    return f'@"{path}"' if any(map(str.isspace, path)) else f"@{path}"
 
 
 def _resolved(typed: str, here: Path) -> Path:

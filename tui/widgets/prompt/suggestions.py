@@ -9,6 +9,7 @@ from rich.text import Text
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from foundation.terminal_text import visible
 from tui.host import ink
 
 SHOWN: Final = 8
@@ -60,18 +61,22 @@ class Suggestions(Widget):
 
     def render(self) -> Text:
         first = max(0, min(self.chosen - SHOWN // 2, len(self._items) - SHOWN))
-        shown = self._items[first : first + SHOWN]
-        column = min(max((cell_len(item.label) for item in shown), default=0), max(self.size.width // 2, 12))
+        shown = [(_one_line(item.label), _one_line(item.detail)) for item in self._items[first : first + SHOWN]]
+        column = min(max((cell_len(name) for name, _ in shown), default=0), max(self.size.width // 2, 12))
         text = Text(no_wrap=True, overflow="ellipsis", end="")
-        for number, item in enumerate(shown, first):
+        for number, (name, about) in enumerate(shown, first):
             mark, style = ("❯ ", f"bold {ink(self, 'accent-ink')}") if number == self.chosen else ("  ", "")
-            label = Text(item.label)
+            label = Text(name)
             label.truncate(column, overflow="ellipsis", pad=True)
             text.append(mark, style).append(label.plain, style)
             room = self.size.width - column - 5
-            detail = Text(item.detail)
+            detail = Text(about)
             detail.truncate(max(room, 0), overflow="ellipsis")
             text.append("  " + detail.plain, ink(self, "muted"))
             if number < first + len(shown) - 1:
                 text.append("\n")
         return text
+
+
+def _one_line(text: str) -> str:
+    return visible(text).replace("\n", "␊").replace("\t", "␉")

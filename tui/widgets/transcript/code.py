@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
+from foundation.terminal_text import visible
 from tui.widgets.transcript.lines import Line, Run, cells, cut
 from tui.widgets.transcript.look import Look
 from tui.widgets.transcript.wrap import breaks, fold
@@ -42,6 +43,7 @@ _STYLES: Final = (  # the longest fitting beginning of a token's name decides
 def code_lines(source: str, language: str, width: int, look: Look, *, labelled: bool) -> list[Line]:
     """The code as lines of exactly `width` cells; a line too long goes on below."""
     lines: list[Line] = []
+    language = visible(language)
     if labelled and language not in UNNAMED and width > cell_len(language) + 4:
         space = " " * (width - cell_len(language) - 1)
         lines.append([Segment(space, look.panel), Segment(f"{language} ", look.panel + look.comment)])

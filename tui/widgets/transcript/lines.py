@@ -7,6 +7,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
+from foundation.terminal_text import visible
+
 Run = tuple[str, Style]
 Line = list[Segment]
 
@@ -14,7 +16,7 @@ Line = list[Segment]
 def cut(
     runs: Iterable[Run], width: int, breaks: Callable[[str, int], list[int]], *, keep_spaces: bool = False
 ) -> list[Line]:
-    """The runs as lines of at most `width` cells; a newline in a run begins another."""
+    """The runs, made visible, as lines of at most `width` cells; a newline in a run begins another."""
     lines: list[Line] = []
     for paragraph in _paragraphs(runs):
         text = "".join(words for words, _ in paragraph)
@@ -31,7 +33,7 @@ def cut(
 def _paragraphs(runs: Iterable[Run]) -> list[list[Run]]:
     found: list[list[Run]] = [[]]
     for words, style in runs:
-        first, *rest = words.split("\n")
+        first, *rest = visible(words).split("\n")  # Markdown's entities may have hidden something: &#x202E;
         if first:
             found[-1].append((first, style))
         found.extend([(piece, style)] if piece else [] for piece in rest)
