@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from agent.commands import registry
-from tui.widgets.prompt.files import offers, quoted, typed_path
+from tui.widgets.prompt.files import offers, quoted, typed_mention, typed_path
 from tui.widgets.prompt.suggestions import Suggestion
 
 
@@ -30,7 +30,7 @@ async def files_for(before_cursor: str, here: Path) -> list[Suggestion]:
     if typed is None:
         return []
     found = await asyncio.to_thread(offers, typed, here)
-    whole = before_cursor[before_cursor.rindex("@") :]
+    whole = typed_mention(before_cursor)
     return [
         Suggestion(offer.text, "folder" if folder else "", quoted(offer.text) + ("" if folder else " "), whole)
         for offer in found

@@ -27,6 +27,12 @@ def typed_path(before_cursor: str) -> str | None:
     return found[1].removeprefix('"') if found else None
 
 
+def typed_mention(before_cursor: str) -> str:
+    """The same with its @ and quotation mark; "" where none is."""
+    found = _OPEN.search(before_cursor)
+    return found[0] if found else ""
+
+
 def offers(typed: str, here: Path) -> list[PathOffer]:
     """Files and folders that `typed` may become, best first. Reads one folder; call it off the event loop."""
     folder_typed, slash, name = typed.rpartition("/")
