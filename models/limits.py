@@ -56,7 +56,7 @@ class AnswerMeter:
         """A part of a tool call: its id, name or arguments."""
         self._arguments += sum(map(len, pieces))
         if self._arguments > in_bytes(self._limits.arguments_mb):
-            raise TooMuch("its tool arguments", "arguments_mb", self._limits.arguments_mb)
+            raise TooMuch("the text of its tool arguments", "arguments_mb", self._limits.arguments_mb)
 
 
 def in_bytes(megabytes: float) -> int:

@@ -198,9 +198,18 @@ def test_no_server_is_a_sentence(opened: Opened) -> None:
 
 
 def test_an_answer_without_end_is_ended(loopback: Loopback, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "LARGEST_ANSWER", 10_000)
-    loopback.plays(http([b"[" * 8000, b"[" * 8000, Stall()]))
-    with pytest.raises(EmbedError, match="sent more than"):
+    monkeypatch.setattr(server, "LARGEST_VECTOR", 10_000)
+    loopback.plays(http([b"[" * 2**20] * 16 + [b"[" * 10_001, Stall()]))
+    with pytest.raises(EmbedError, match=r"models\.limits\.body_mb"):
+        opened(f"openai:m@{loopback.address}/v1").embed(["a"])
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" * 200_000, b'{"data":[' + b"[]," * 200_000, b'{"data":[{"embedding":[' + b"1," * 1_200_000]
+)
+def test_an_answer_of_far_more_values_than_vectors_is_refused(loopback: Loopback, opened: Opened, body: bytes) -> None:
+    loopback.plays(http(body))
+    with pytest.raises(EmbedError, match="far more values"):
         opened(f"openai:m@{loopback.address}/v1").embed(["a"])
 
 

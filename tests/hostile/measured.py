@@ -1,0 +1,60 @@
+"""A command run in a process of its own, with the most memory that it took."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Measured(NamedTuple):
+    """`peak_mb` is the largest resident set of the process; its own children are not in it."""
+
+    status: int
+    out: str
+    err: str
+    peak_mb: float
+    seconds: float
+
+
+def palimpsest(workspace: Path, *words: str, stdin: Path | None = None, seconds: float = 60) -> Measured:
+    """The command line in a fresh process, without the developer's own settings."""
+    environment = {"PALIMPSEST_CONFIG_DIR": str(workspace.parent / "user-config"), "PALIMPSEST_DETECT": "off"}
+    command = [sys.executable, "-m", "agent.cli", "--workspace", str(workspace), *words]
+    return measured(command, environment, stdin=stdin, seconds=seconds)
+
+
+def measured(
+    command: list[str], environment: Mapping[str, str], *, stdin: Path | None = None, seconds: float = 60
+) -> Measured:
+    """Runs it; a process that takes longer is killed, and its status is -9."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        (stdin or Path(os.devnull)).open("rb") as given,
+    ):
+        began = time.monotonic()
+        process = subprocess.Popen(
+            command, cwd=ROOT, env={**kept, **environment, "PYTHONPATH": str(ROOT)}, stdin=given, stdout=out, stderr=err
+        )
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() - began > seconds:
+                process.kill()
+            time.sleep(0.01)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        for file in (out, err):
+            file.seek(0)
+        unit = 2**20 if sys.platform == "darwin" else 2**10
+        return Measured(
+            process.returncode, out.read().decode("utf-8", "replace"), err.read().decode("utf-8", "replace"),
+            usage.ru_maxrss / unit, time.monotonic() - began,
+        )  # fmt: skip

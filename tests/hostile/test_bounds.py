@@ -1,0 +1,172 @@
+"""What servers, files and imports may take: floods end with a sentence, odd values are passed over."""
+
+import json
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.chat.port import Done, Failed
+from models.messages import Usage
+from models.settings import ModelSettings
+from tests.hostile.measured import Measured, measured, palimpsest
+from tests.hostile.streams import (
+    FLOODS,
+    arguments,
+    body_of_lists,
+    body_without_end,
+    bomb,
+    many_calls,
+    odd_anthropic,
+    odd_openai,
+)  # fmt: skip
+from tests.loopback import Loopback, Received, data, delta, json_reply, stream
+from tests.models.asking import events_of, words
+
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.skipif(sys.platform == "win32", reason="memory is measured with wait4"),
+]
+MOST_MB = 300
+SMALL, WHOLE = 150, 4_000  # odd streams in every run, and in the soak
+
+
+class Server(Loopback):
+    """Plays one reply to every chat request; whatever else it is asked, it does not know."""
+
+    def plays_always(self, reply: Any) -> None:
+        unknown = json_reply({"error": {"message": "unknown"}}, status=404)
+
+        def answer(asked: Received) -> Any:
+            return reply() if asked.path.endswith(("/chat/completions", "/messages", "/embeddings")) else unknown
+
+        self.answers_all(answer)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as running:
+        yield running
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Path:
+    folder = tmp_path / "room"
+    done = palimpsest(folder, "init")
+    assert done.status == 0, done.err
+    return folder
+
+
+def asked(room: Path, server: Server, **settings: str) -> Measured:
+    named = {f"PALIMPSEST_{name}": value for name, value in settings.items()}
+    command = [sys.executable, "-m", "agent.cli", "--workspace", str(room), "--model", f"openai:m@{server.address}/v1"]
+    environment = {"PALIMPSEST_CONFIG_DIR": str(room.parent / "user-config"), "PALIMPSEST_DETECT": "off", **named}
+    return measured([*command, "-p", "hi", "--output-format", "json"], environment, seconds=60)
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_a_flood_ends_with_a_sentence_and_what_came_before_is_kept(room: Path, server: Server, name: str) -> None:
+    reply, setting = FLOODS[name]
+    server.plays_always(reply)
+    ended = asked(room, server)
+    assert ended.status == 1, ended
+    error = json.loads(ended.out)["error"]
+    assert error["code"] == "too_much"
+    assert f"models.limits.{setting}" in error["message"]
+    assert server.address in error["message"]
+    assert ended.peak_mb < MOST_MB, ended
+    if "body" in name or "bomb" in name:
+        return  # nothing could be shown of them
+    later = palimpsest(room, "search", "flood", "--json")
+    assert "Before the flood" in later.out
+    assert later.peak_mb < MOST_MB
+
+
+def test_a_body_of_small_lists_takes_no_more_memory_than_it_may(room: Path, server: Server) -> None:
+    server.plays_always(body_of_lists)
+    ended = asked(room, server)
+    assert "objects and lists" in json.loads(ended.out)["error"]["message"]
+    assert ended.peak_mb < MOST_MB
+
+
+def test_the_body_of_an_error_is_read_in_part(room: Path, server: Server) -> None:
+    server.plays_always(lambda: bomb(status=400))
+    ended = asked(room, server)
+    assert json.loads(ended.out)["error"]["code"] == "bad_request"
+    assert ended.peak_mb < MOST_MB
+
+
+def test_a_probe_of_a_flood_ends(room: Path, server: Server) -> None:
+    for path in ("/v1/models", "/props", "/api/tags", "/api/v0/models", "/api/show", "/health"):
+        server.answers(path, body_without_end())  # type: ignore[arg-type]  # made while it is sent
+    environment = {
+        "PALIMPSEST_CONFIG_DIR": str(room.parent / "user-config"),
+        "PALIMPSEST_DETECT": f"ollama={server.address}",
+    }
+    listed = measured([sys.executable, "-m", "agent.cli", "--workspace", str(room), "models", "list"], environment)
+    assert listed.status == 0, listed
+    assert listed.peak_mb < MOST_MB
+
+
+def test_one_answer_with_300_calls_makes_as_many_as_a_turn_may(room: Path, server: Server) -> None:
+    server.plays_always(many_calls)
+    ended = asked(room, server, TOOLS_MOST_CALLS="25", MODELS_TOOLS="true")
+    message = json.loads(ended.out)["error"]["message"]
+    assert message.startswith("The model asked for 300 tool calls in one turn and 25 were made")
+    assert "tools.most_calls" in message
+    assert len([post for post in server.posts if post.path.endswith("/chat/completions")]) == 1
+    assert palimpsest(room, "stats", "--json").status == 0
+
+
+def test_arguments_of_a_turn_are_added_up_over_its_answers(room: Path, server: Server) -> None:
+    server.plays_always(lambda: arguments(total=600 * 2**10))  # each answer is within the limit
+    ended = asked(room, server, MODELS_TOOLS="true", MODELS_WINDOW="1000000")
+    message = json.loads(ended.out)["error"]["message"]
+    assert "asked for 2 tool calls in one turn and 1 were made" in message
+    assert "models.limits.arguments_mb" in message
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_values_of_wrong_types_are_passed_over(server: Server, provider: str) -> None:
+    await _odd_streams(server, provider, SMALL)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_the_whole_of_values_of_wrong_types(server: Server, provider: str) -> None:
+    await _odd_streams(server, provider, WHOLE)
+
+
+async def _odd_streams(server: Server, provider: str, count: int) -> None:
+    """Each stream ends with Done or one sentence, and its text is text; nothing is raised."""
+    chance = random.Random(9)
+    make = odd_openai if provider == "openai" else odd_anthropic
+    server.answers_all(lambda _: stream(make(chance)))
+    settings = ModelSettings(retries=0, connect_timeout=5, first_byte_timeout=20, stall_timeout=20)
+    path = "/v1" if provider == "openai" else ""
+    ended = {"Done": 0, "Failed": 0}
+    for _ in range(count):
+        events = await events_of(f"{provider}:m@{server.address}{path}", settings)
+        assert isinstance(events[-1], Done | Failed), events
+        ended[type(events[-1]).__name__] += 1
+        words(events).encode()
+        for event in events:
+            if isinstance(event, Usage):
+                numbers = (event.prompt_tokens, event.completion_tokens, event.cached_tokens or 0)
+                assert all(isinstance(number, int) and 0 <= number < 2**55 for number in numbers)
+                json.dumps(event.extra, allow_nan=False)
+    print(f"{provider}: {count} odd streams, {ended}, nothing raised")
+    assert ended["Done"] > count // 4  # most odd values are passed over, and the answer goes on
+
+
+async def test_a_usage_of_30_digits_is_stored_with_the_answer(room: Path, server: Server) -> None:
+    for usage in ({"prompt_tokens": 10**30, "completion_tokens": "x"}, {"prompt_tokens": [], "completion_tokens": -5}):
+        odd = data(delta(content="It is a heron.")) + data({"choices": [], "usage": usage}) + data(delta("stop"))
+        server.plays_always(lambda odd=odd: stream(odd, data("[DONE]")))
+        ended = asked(room, server)
+        assert ended.status == 0, ended
+        assert json.loads(ended.out)["text"] == "It is a heron."
