@@ -219,16 +219,17 @@ def _of_entry(memory: "Memory", entry: "Entry") -> Recalled:
     began = time.monotonic()
     passage = memory.passage(entry)
     took = _since(began) if passage.pages else 0.0
-    title = memory.cold.conversation_at(entry.conversation_seq).title
+    conversation = memory.cold.conversation_at(entry.conversation_seq)
+    told = (*passage.told, *conversation.doubts)
     citation = Citation(
-        kind="entry", ref=entry.id, title=title, conversation=entry.conversation,
+        kind="entry", ref=entry.id, title=conversation.title, conversation=entry.conversation,
         speaker=entry.said_by, time=entry.time, page=passage.pages[0] if passage.pages else "",
     )  # fmt: skip
     return Recalled(
         id=entry.id, kind=entry.kind.value, conversation=entry.conversation, entry=entry.id, time=entry.time,
-        role=entry.role.value, speaker=entry.speaker, citation=str(citation), trust=passage.trust, text=passage.text,
+        role=entry.role.value, speaker=entry.speaker, citation=str(citation), text=passage.text,
+        trust=Trust.APPROXIMATE if told else passage.trust, told=told,
         snippet=_snippet(passage.text), engine=_engine(passage.pages), read_ms=took, pages=passage.pages,
-        told=passage.told,
     )  # fmt: skip
 
 

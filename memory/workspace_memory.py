@@ -152,7 +152,7 @@ class Memory:
             time=entry.time,
             page=passage.pages[0] if passage.pages else "",
         )
-        return Found(passage.text, passage.trust, citation)
+        return Found(passage.text, Trust.APPROXIMATE if conversation.damaged else passage.trust, citation)
 
     def _note_at(self, place: str) -> Note | None:
         """The note that stands at a place in a file as the file is now."""

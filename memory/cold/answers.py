@@ -8,10 +8,11 @@ from typing import Any, Protocol, TypeVar
 import apsw
 
 from foundation.privacy import Cleared
+from foundation.trust import Trust
 from memory.cold.bodies import to_bytes
 from memory.cold.chunks import said
 from memory.cold.columns import from_meta
-from memory.cold.entries import Analyse, Entry
+from memory.cold.entries import TRUST, Analyse, Entry
 from memory.cold.insert import note_change, put_terms, put_text
 from memory.cold.lookup import entry_at
 from memory.cold.seals import seal_rows
@@ -86,8 +87,9 @@ class Answer:
         """Keeps what came, marked as incomplete."""
 
         def transaction(connection: apsw.Connection) -> Entry:
-            text = Cleared(said(connection, self.entry.seq) + "".join(self._waiting))  # each part came Cleared
-            return settle(connection, self.entry.seq, text, self._meta(meta), self._desk.analyse,
+            came, sound = said(connection, self.entry.seq)
+            text = Cleared(came + "".join(self._waiting))  # each part came Cleared
+            return settle(connection, self.entry.seq, text, _vouched(self._meta(meta), sound), self._desk.analyse,
                           complete=False, usage=usage, model=model, ms=ms)  # fmt: skip
 
         return self._settle(transaction)
@@ -182,5 +184,11 @@ def recover(connection: apsw.Connection, gone: Collection[str], analyse: Analyse
     for seq, owner in rows:
         if owner in gone:
             meta = {**entry_at(connection, seq).meta, "cut_off": True}
-            found.append(settle(connection, seq, said(connection, seq), meta, analyse, complete=False))
+            text, sound = said(connection, seq)
+            found.append(settle(connection, seq, text, _vouched(meta, sound), analyse, complete=False))
     return found
+
+
+def _vouched(meta: dict[str, Any], sound: bool) -> dict[str, Any]:
+    """Text of damaged parts is settled as it stands, and never exact."""
+    return meta if sound else {**meta, TRUST: Trust.APPROXIMATE.value}

@@ -12,6 +12,7 @@ from memory.cold.bodies import digest, to_bytes, unpack
 from memory.cold.entries import EntryKind
 from memory.cold.forged import forged
 from memory.cold.one_bit import row_before
+from memory.cold.row_seals import broken_rows
 from memory.cold.seals import COLUMNS, LISTED, broken_seals
 from memory.cold.sql import Row, each, fetch
 from memory.errors import Damaged
@@ -34,7 +35,7 @@ def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[P
     try:
         problems = list(_file(connection))
         if not problems:  # rows of a damaged file say nothing
-            looks = (_texts, _rows, _names, partial(_answers, is_gone=is_gone), _spans, _terms)
+            looks = (_texts, _rows, _names, _sealed_rows, partial(_answers, is_gone=is_gone), _spans, _terms)
             found = (problem for look in looks for problem in _looked(look, connection))
             problems = _each_once(found)
     except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:  # SQLError: a column of ours is not there
@@ -59,7 +60,7 @@ def _looked(look: Callable[[apsw.Connection], Iterator[Problem]], connection: ap
 
 
 def _rows(connection: apsw.Connection) -> Iterator[Problem]:
-    """Entries whose row is not the one that was sealed, and those without a seal that say what none can say."""
+    """Entries whose row is not the one that was sealed, and those without a seal."""
     for _, values, seal in broken_seals(connection):
         yield Problem("entry", _name(values[1]), _differing(values, row_before(values, seal)))
     sql = f"SELECT {LISTED} FROM entries e WHERE e.seq NOT IN (SELECT entry FROM seals)"
@@ -70,6 +71,7 @@ def _rows(connection: apsw.Connection) -> Iterator[Problem]:
             if told[column] not in known:
                 said = _name(told[column])
                 yield Problem("entry", _name(told["id"]), f"Its {column} is “{said}”, which no entry's can be.")
+        yield Problem("entry", _name(told["id"]), "Its row has no seal: nothing tells whether it is what was stored.")
 
 
 def _differing(now: Row, before: Row | None) -> str:
@@ -79,6 +81,19 @@ def _differing(now: Row, before: Row | None) -> str:
     if isinstance(here, bytes) and column in ("id", "kind", "role", "speaker"):
         return f"A bit flipped in its {column}: it says “{_name(here)}” where “{_name(there)}” was stored."
     return f"A bit flipped in its row ({column}): it is not the one that was stored."
+
+
+def _sealed_rows(connection: apsw.Connection) -> Iterator[Problem]:
+    """Rows that are no entries and are not what was sealed."""
+    for row in broken_rows(connection):
+        what = _ROWS.get(row.table.name, row.table.name)
+        key = " ".join(_name(one) if isinstance(one, bytes) else str(one) for one in row.values[: len(row.table.key)])
+        why = "it has no seal" if row.seal is None else "its seal differs"
+        yield Problem(what, f"{row.table.name} {key}", f"Its row is not the one that was stored: {why}.")
+
+
+_ROWS = {"conversations": "conversation", "labels": "label", "chunks": "chunks"}
+"""What `check` calls a row of a table; a row of another goes by the table's name."""
 
 
 def _name(raw: bytes) -> str:

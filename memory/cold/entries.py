@@ -45,6 +45,12 @@ class Conversation(Struct, frozen=True, kw_only=True):
     leaf: int | None = None
     kind: str = "chat"  # chat | archive
     labels: tuple[str, ...] = ()
+    damaged: bool = False  # its row is not the one that was stored: the title, the id or the moment is another
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why a citation that names it is not exact, in sentences."""
+        return ("Its conversation's row is damaged: the title may be another than was stored.",) if self.damaged else ()
 
 
 class Entry(Struct, frozen=True, kw_only=True):

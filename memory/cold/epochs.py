@@ -9,8 +9,9 @@ from msgspec import Struct
 from foundation.clock import from_ms
 from memory.cold.columns import from_parts
 from memory.cold.lookup import batches, entry_at, marks
+from memory.cold.row_seals import EPOCHS, REQUESTS, SealedTable
 from memory.cold.seals import seal_rows
-from memory.cold.sql import each, fetch, run, run_many
+from memory.cold.sql import Row, each, first, run, run_many
 from models.messages import Part
 
 
@@ -32,9 +33,9 @@ class LastRequest(Struct, frozen=True):
 
 
 def epoch(connection: apsw.Connection, conversation: int) -> Epoch | None:
-    sql = "SELECT number, started_ms, reason, state FROM epochs WHERE conversation = ?"
-    rows = fetch(connection, sql, (conversation,))
-    return Epoch(rows[0][0], from_ms(rows[0][1]), rows[0][2], rows[0][3]) if rows else None
+    """None also where its row is damaged: then another begins."""
+    row = _sound(connection, EPOCHS, conversation)
+    return Epoch(row[1], from_ms(row[2]), row[3].decode(), row[4]) if row else None
 
 
 def set_epoch(
@@ -48,9 +49,9 @@ def set_epoch(
 
 
 def last_request(connection: apsw.Connection, conversation: int) -> LastRequest | None:
-    sql = "SELECT entry, sent_ms, state FROM requests WHERE conversation = ?"
-    rows = fetch(connection, sql, (conversation,))
-    return LastRequest(rows[0][0], from_ms(rows[0][1]), rows[0][2]) if rows else None
+    """None also where its row is damaged."""
+    row = _sound(connection, REQUESTS, conversation)
+    return LastRequest(row[1], from_ms(row[2]), row[3]) if row else None
 
 
 def set_request(connection: apsw.Connection, conversation: int, entry: int, state: bytes, now_ms: int) -> None:
@@ -85,3 +86,11 @@ def set_token_counts(connection: apsw.Connection, tokenizer: str, counts: Mappin
         "INSERT OR REPLACE INTO token_counts (entry, tokenizer, tokens) SELECT seq, ?, ? FROM entries WHERE seq = ?",
         [(tokenizer, tokens, seq) for seq, tokens in counts.items()],
     )
+
+
+def _sound(connection: apsw.Connection, table: SealedTable, conversation: int) -> Row | None:
+    """The conversation's row, where it is the one that was sealed."""
+    row = first(connection, f"SELECT {table.listed}, seal FROM {table.name} WHERE conversation = ?", (conversation,))
+    if row is None or row[-1] not in {None, table.seal(row[:-1])}:  # None: written by this very transaction
+        return None
+    return row[:-1]

@@ -74,7 +74,7 @@ def find_conversation(connection: apsw.Connection, ref: str, source: str | None 
         if len(rows) == 1:
             return conversation_of(rows[0])
         if rows:
-            names = ", ".join(row[1] for row in rows)
+            names = ", ".join(conversation_of(row).id for row in rows)
             raise NotFound("Which conversation?", f"{ref} names more than one conversation: {names}.", "Use its id.")
     raise NotFound(
         "No such conversation", f"There is no conversation {ref}.", "`palimpsest conversations list` shows them."

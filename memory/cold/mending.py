@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from memory.cold.bodies import digest, pack, to_bytes, unpack
 from memory.cold.insert import note_change
-from memory.cold.one_bit import row_before, text_before
+from memory.cold.one_bit import row_before, text_before, values_before
+from memory.cold.row_seals import BrokenRow, broken_rows, put_back
 from memory.cold.seals import COLUMNS, NAMES, broken_seals, seal_unsealed
 from memory.cold.sql import Row, each, run
 from memory.cold.store import ColdStore
@@ -49,6 +50,26 @@ def mend_rows(cold: ColdStore, elsewhere: Elsewhere, keep: Callable[[], None]) -
     bad = {seq for seq, _, before in rows if before is None} | {seq for seq, _ in texts if seq not in put}
     good = (mended.keys() | put.keys()) - bad
     return Rows(tuple(names[seq] for seq in sorted(good)), tuple(names[seq] for seq in sorted(bad)))
+
+
+def mend_sealed_rows(cold: ColdStore, keep: Callable[[], None]) -> int:
+    """Puts back rows other than entries in which one bit flipped; gives how many. A row without a seal gets one."""
+    broken = cold.read(lambda db: list(broken_rows(db)))
+    mended = [(row, before) for row in broken if (before := _before(row)) is not None]
+    if not broken:
+        return 0
+    keep()
+
+    def transaction(db: apsw.Connection) -> None:
+        for row, before in mended:
+            put_back(db, row, before)
+
+    cold.write(transaction)
+    return len(mended)
+
+
+def _before(row: BrokenRow) -> Row | None:
+    return None if row.seal is None else values_before(row.values, row.seal, row.table.seal)
 
 
 def _broken_texts(db: apsw.Connection) -> list[tuple[int, Row]]:

@@ -3,7 +3,7 @@
 A disk or a memory that fails mostly flips single bits. There are few enough ways to flip one that each can be tried.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -18,6 +18,11 @@ Values = tuple[Any, ...]
 
 def row_before(values: Sequence[Any], seal: bytes) -> Values | None:
     """The sealed columns as they were when they were sealed; None where more than a bit differs."""
+    return values_before(values, seal, seal_of)
+
+
+def values_before(values: Sequence[Any], seal: bytes, seal_of: Callable[[Sequence[Any]], bytes]) -> Values | None:
+    """The same of any row, by what seals it."""
     for at, value in enumerate(values):
         for one in _flipped(value):
             tried = (*values[:at], one, *values[at + 1 :])

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from foundation.clock import from_ms
 from foundation.trust import Trust
+from memory.cold import row_seals as sealed
 from memory.cold.bodies import to_text, unpack, unpack_compared
 from memory.cold.chunks import said
 from memory.cold.columns import to_meta, to_parts
@@ -30,8 +31,9 @@ ENTRY = """e.seq, CAST(e.id AS BLOB), CAST(c.id AS BLOB), e.conversation, e.pare
 
 ENTRIES = f"SELECT {ENTRY} FROM entries e JOIN conversations c ON c.seq = e.conversation"
 
-CONVERSATIONS = """SELECT c.seq, c.id, c.source, c.title, c.created_ms, c.updated_ms, c.leaf, c.kind,
-    (SELECT group_concat(label, char(0)) FROM labels WHERE conversation = c.seq) FROM conversations c"""
+CONVERSATIONS = """SELECT c.seq, CAST(c.id AS BLOB), CAST(c.source AS BLOB), c.title, c.created_ms, c.updated_ms,
+    c.leaf, CAST(c.kind AS BLOB), c.seal,
+    (SELECT CAST(group_concat(label, char(0)) AS BLOB) FROM labels WHERE conversation = c.seq) FROM conversations c"""
 
 
 def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
@@ -77,12 +79,13 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
     in_flight = not whole and text == ""
     if not same and not in_flight and "text" not in damaged:
         damaged = (*damaged, "text")
-    if seal is not None and seal_of(sealed) != seal:
+    if seal_of(sealed) != seal:
         damaged = damaged or ("row",)
         parts = tuple(map(_doubted, parts))
     if in_flight:
-        text = said(connection, seq)
+        text, same = said(connection, seq)
         chars = len(text)
+        damaged = damaged if same else (*damaged, "text")
     return Entry(
         seq=seq,
         id=names[0],
@@ -145,16 +148,19 @@ def entries_of(connection: apsw.Connection, rows: Iterable[tuple[Any, ...]]) -> 
 
 
 def conversation_of(row: tuple[Any, ...]) -> Conversation:
-    seq, id_, source, title, created, updated, leaf, kind, labels = row
+    """The conversation; its row is compared with its seal each time it is read."""
+    seq, id_, source, title, created, updated, leaf, kind, seal, labels = row
     look = _Look()
+    sound = seal in {None, sealed.CONVERSATIONS.seal((seq, source, id_, title, created, kind))}  # None: not committed
     return Conversation(
-        id=id_,
+        id=look.name("id", id_),
         seq=seq,
-        source=source,
+        source=look.name("source", source),
         title=look.at("title", title.decode("utf-8", "replace"), lambda: to_text(title)),
         created=look.at("created", UNKNOWN, lambda: from_ms(created)),
         updated=look.at("updated", UNKNOWN, lambda: from_ms(updated)),
         leaf=leaf,
-        kind=kind,
-        labels=tuple(sorted(labels.split("\0"))) if labels else (),
+        kind=look.name("kind", kind),
+        labels=tuple(sorted(look.name("label", one) for one in labels.split(b"\0"))) if labels else (),
+        damaged=not sound or bool(look.damaged),
     )

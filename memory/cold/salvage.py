@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from foundation.files import make_private_folder, sync_file, sync_folder, write_atomically
 from memory.cold.connection import connect
+from memory.cold.row_seals import fill_seals
 from memory.cold.schema import migrate
 from memory.cold.seals import seal_rows, seal_unsealed
 from memory.cold.sql import Row, fetch, run
@@ -78,6 +79,7 @@ def _copied(old: Path, new: Path) -> Salvaged:
             source.close()
         _drop_orphans(target)
         seal_unsealed(target)
+        fill_seals(target)
         fetch(target, "PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         target.close()

@@ -6,6 +6,7 @@ from importlib.resources import files
 import apsw
 from msgspec import Struct
 
+from memory.cold.row_seals import fill_seals
 from memory.cold.seals import seal_unsealed
 from memory.cold.sql import fetch, pragma, run
 from memory.errors import CannotOpen
@@ -47,6 +48,8 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
                 run(connection, migration.sql)
         if ours and found < SEALED:
             seal_unsealed(connection)
+        if ours:
+            fill_seals(connection)
         run(connection, f"PRAGMA user_version = {newest}")
         run(connection, f"PRAGMA application_id = {APPLICATION_ID}")
         run(connection, "COMMIT")

@@ -21,6 +21,7 @@ from memory.cold.epochs import Epoch, LastRequest
 from memory.cold.owners import Owner
 from memory.cold.read_only import REFUSALS, NoWriter, connect_read_only, read_only
 from memory.cold.readers import Readers
+from memory.cold.row_seals import fill_seals
 from memory.cold.schema import migrate, require_newest
 from memory.cold.sql import each, fetch, run
 from memory.cold.statistics import Statistics
@@ -73,7 +74,7 @@ class ColdStore:
             finally:
                 first.close()
             readers = Readers(lambda: connect(path, synchronous=synchronous, writes=False, vfs=vfs))
-            return cls(path, Writer(open_writer), readers, analyse, clock)
+            return cls(path, Writer(open_writer, fill_seals), readers, analyse, clock)
 
     @classmethod
     def _open_read_only(cls, path: Path, analyse: Analyse, clock: Clock, vfs: str | None) -> Self:

@@ -28,10 +28,14 @@ class Writer:
     """Runs each function given to it in a transaction of its own, in order.
 
     `connect` opens the connection; it is opened anew after an I/O error, as what a failed fsync left is unknown.
+    `at_end` is called at the end of each transaction, before its COMMIT.
     """
 
-    def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
+    def __init__(
+        self, connect: Callable[[], apsw.Connection], at_end: Callable[[apsw.Connection], None] | None = None
+    ) -> None:
         self._connect = connect
+        self._at_end = at_end
         self._connection: apsw.Connection | None = connect()
         self._due: list[tuple[float, int, _Job]] = []
         self._order = count()
@@ -105,6 +109,8 @@ class Writer:
                 return job.work(connection)
             run(connection, "BEGIN IMMEDIATE")
             result = job.work(connection)
+            if self._at_end is not None:
+                self._at_end(connection)
             run(connection, "COMMIT")
         except BaseException as error:
             self._undo(connection, error)

@@ -7,6 +7,7 @@ import apsw
 from msgspec import Struct
 
 from foundation.clock import from_ms, iso
+from memory.cold.row_seals import PLACES
 from memory.cold.sql import fetch
 from memory.search.words.analyse import terms
 
@@ -14,7 +15,7 @@ KIND = "knowledge"
 """The kind of the conversations that hold what was added, and the origin of their archives."""
 
 _BEFORE = "SELECT coalesce(sum(chars), 0) FROM entries WHERE conversation = ? AND seq < ?"
-_PLACES = """SELECT p.start, p.place, p.read_by, k.replaced_ms
+_PLACES = f"""SELECT k.replaced_ms, p.seal, {PLACES.listed}
              FROM knowledge k JOIN knowledge_places p ON p.memory = k.seq
              WHERE k.conversation = ?1 AND p.start < max(?3, ?2 + 1) AND p.start >= (
                  SELECT max(start) FROM knowledge_places f WHERE f.memory = k.seq AND f.start <= ?2
@@ -38,6 +39,7 @@ class Spot(Struct, frozen=True):
     read_by: str = ""
     offset: int = 0
     until: str = ""
+    sound: bool = True  # its place is the one that was stored
 
     @property
     def cited(self) -> str:
@@ -50,13 +52,17 @@ def spots(db: apsw.Connection, conversation: int, entry: int, start: int, end: i
     found = fetch(db, _PLACES, (conversation, before + start, before + end))
     if not found:
         return [Spot(start, end, offset=before + start)]
-    until = f"until {iso(from_ms(found[0][3]))[:10]}" if found[0][3] is not None else ""
-    begins = [max(start, row[0] - before) for row in found]
+    until = f"until {iso(from_ms(found[0][0]))[:10]}" if found[0][0] is not None else ""
+    begins = [max(start, row[3] - before) for row in found]
     return [
-        Spot(first, last, row[1], row[2], before + first, until)
+        Spot(first, last, _name(row[4]), _name(row[5]), before + first, until, PLACES.seal(row[2:]) == row[1])
         for row, first, last in zip(found, begins, [*begins[1:], end], strict=True)
         if last > first or len(found) == 1
     ]
+
+
+def _name(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
 
 
 def best_spot(text: str, found: list[Spot], worth: Mapping[str, float]) -> Spot:
@@ -85,7 +91,8 @@ def _run(text: str, found: list[Spot], place: str, offset: int) -> Spot:
     part = text[found[0].start : found[-1].end]
     start = found[0].start + len(part) - len(part.lstrip())
     read_by = next((one.read_by for one in found if one.read_by), "")
-    return Spot(start, max(start, start + len(part.strip())), place, read_by, offset, found[0].until)
+    sound = all(one.sound for one in found)
+    return Spot(start, max(start, start + len(part.strip())), place, read_by, offset, found[0].until, sound)
 
 
 def _range(first: str, last: str) -> str:

@@ -6,13 +6,15 @@ import apsw
 
 from foundation.clock import from_ms, to_ms
 from foundation.names import PICTURE
+from memory.cold.row_seals import PLACES
 from memory.cold.sql import Row, fetch, first, run, run_many
 from memory.knowledge.known import Known, View
 from memory.knowledge.readers.document import Place
 from memory.knowledge.sketch import Sketch, packed, unpacked
 from memory.vetting import vetted
 
-_COLUMNS = """seq, id, source, name, root, kind, category, bytes, mtime_ns, sha256, text_sha256, chars, added_ms,
+_COLUMNS = """seq, CAST(id AS BLOB), CAST(source AS BLOB), CAST(name AS BLOB), CAST(root AS BLOB),
+              CAST(kind AS BLOB), CAST(category AS BLOB), bytes, mtime_ns, sha256, text_sha256, chars, added_ms,
               importance, accesses, accessed_ms, conversation, missing_ms, replaced_ms"""
 _KNOWN = f"SELECT {_COLUMNS} FROM knowledge"
 _CURRENT = f"{_KNOWN} WHERE replaced_ms IS NULL"
@@ -111,8 +113,8 @@ def views_of(db: apsw.Connection, seq: int) -> list[View]:
 
 
 def places_of(db: apsw.Connection, seq: int) -> list[Place]:
-    sql = "SELECT start, place, read_by FROM knowledge_places WHERE memory = ? ORDER BY start"
-    return [Place(*row) for row in fetch(db, sql, (seq,))]
+    sql = f"SELECT {PLACES.listed} FROM knowledge_places WHERE memory = ? ORDER BY start"
+    return [Place(start, _name(place), _name(read_by)) for _, start, place, read_by in fetch(db, sql, (seq,))]
 
 
 def replace(db: apsw.Connection, seq: int, ms: int) -> None:
@@ -150,7 +152,11 @@ def count_use(db: apsw.Connection, seqs: Iterable[int], ms: int) -> None:
 
 def keep_pattern(db: apsw.Connection, pattern: str, importance: float, ms: int) -> None:
     """What is set last counts, also for files that are added later."""
-    run(db, "INSERT OR REPLACE INTO knowledge_patterns VALUES (?, ?, ?)", (pattern, importance, ms))
+    run(
+        db,
+        "INSERT OR REPLACE INTO knowledge_patterns (pattern, importance, set_ms) VALUES (?, ?, ?)",
+        (pattern, importance, ms),
+    )
 
 
 def patterns(db: apsw.Connection) -> list[tuple[str, float]]:
@@ -195,9 +201,15 @@ def _known(row: Row) -> Known:
     (seq, id_, source, name, root, kind, category, size, mtime_ns, sha256, text_sha256, chars, added, importance,
      accesses, accessed, conversation, missing, replaced) = row  # fmt: skip
     return Known(
-        seq=seq, id=id_, source=source, name=name, root=root, kind=kind, category=category, bytes=size,
+        seq=seq, id=_name(id_), source=_name(source), name=_name(name), root=_name(root), kind=_name(kind),
+        category=_name(category), bytes=size,
         mtime_ns=mtime_ns, sha256=sha256.hex(), text_sha256=text_sha256.hex(), chars=chars, added=from_ms(added),
         importance=importance, accesses=accesses, accessed=from_ms(accessed) if accessed is not None else None,
         conversation=conversation, missing=from_ms(missing) if missing is not None else None,
         replaced=from_ms(replaced) if replaced is not None else None,
     )  # fmt: skip
+
+
+def _name(raw: bytes) -> str:
+    """TEXT as it stands: a flipped bit may have left no UTF-8."""
+    return raw.decode("utf-8", "replace")

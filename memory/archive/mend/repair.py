@@ -46,7 +46,7 @@ from memory.cold import ColdStore, Problem
 from memory.cold.bodies import unpack
 from memory.cold.columns import readable_meta
 from memory.cold.insert import note_change, put_terms
-from memory.cold.mending import Elsewhere, mend_rows
+from memory.cold.mending import Elsewhere, mend_rows, mend_sealed_rows
 from memory.cold.sql import fetch
 from memory.errors import Damaged, MemoryTrouble
 
@@ -84,6 +84,8 @@ def repair(
     told = Told([], [])
     rows = mend_rows(cold, elsewhere, lambda: damages.keep_database(cold))
     told.mended += [f"Entry {id_}: it is what was stored again." for id_ in rows.mended]
+    if count := mend_sealed_rows(cold, lambda: damages.keep_database(cold)):
+        told.mended.append(f"The database: {count:,} rows with a flipped bit are what was stored again.")
     work = _Work(cold, storage, damages, told)
     if settle_workspace(storage):
         told.mended.append("workspace.id: it was lost; the manifests carry it.")

@@ -157,7 +157,7 @@ class Reader:
             snippet=passage.text[start:end],
             text_span=(start, end),
             citation=citation,
-            trust=Trust.APPROXIMATE if at.read_by else passage.trust,
+            trust=passage.trust if at.sound and not at.read_by and not conversation.damaged else Trust.APPROXIMATE,
             parts=found.parts,
         )
 

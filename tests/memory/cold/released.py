@@ -42,9 +42,8 @@ def dump(path: Path) -> str:
         if table == "sqlite_sequence":
             lines.append("DELETE FROM sqlite_sequence;")
         lines += [f"INSERT INTO {table} VALUES ({row[0]});" for row in fetch(db, f"SELECT {values} FROM {table}")]
-    lines += [
-        f"{sql};" for (sql,) in fetch(db, "SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
-    ]
+    beside = "SELECT sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL"
+    lines += [f"{sql};" for (sql,) in fetch(db, beside)]
     for name in ("user_version", "application_id"):
         lines.append(f"PRAGMA {name} = {fetch(db, f'PRAGMA {name}')[0][0]};")
     lines.append("COMMIT;")
@@ -72,7 +71,11 @@ def fill(path: Path) -> None:
 
 def _cut_off(seq: int, db: apsw.Connection) -> None:
     run(db, "UPDATE entries SET complete = 0, chars = 0, body = x'', sha256 = ? WHERE seq = ?", (bytes(32), seq))
-    run(db, "INSERT INTO chunks VALUES (?, 0, CAST('Half of ' AS BLOB)), (?, 1, CAST('it' AS BLOB))", (seq, seq))
+    run(
+        db,
+        "INSERT INTO chunks (entry, n, body) VALUES (?, 0, CAST('Half of ' AS BLOB)), (?, 1, CAST('it' AS BLOB))",
+        (seq, seq),
+    )
     run(db, "INSERT INTO answers VALUES (?, 'w_gone')", (seq,))
 
 

@@ -14,7 +14,7 @@ DAMAGES = {
     "a text let go to nowhere": ("UPDATE entries SET body = NULL WHERE seq = 1", "span", "not all of it stands"),
     "a parent that is not there": ("UPDATE entries SET parent = 77 WHERE seq = 2", "reference", "entries that is not"),
     "an answer left behind": ("INSERT INTO answers VALUES (2, 'w_gone')", "answer", "cut off by a crash"),
-    "chunks left behind": ("INSERT INTO chunks VALUES (2, 0, x'00')", "chunks", "not in flight"),
+    "chunks left behind": ("INSERT INTO chunks (entry, n, body) VALUES (2, 0, x'00')", "chunks", "not in flight"),
     "no terms": ("DELETE FROM terms WHERE entry = 2", "terms", "cannot find it"),
     "a span past its page": (
         """INSERT INTO packs VALUES ('p', 1, x'00', 1, 'warm');

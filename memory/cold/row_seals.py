@@ -1,0 +1,104 @@
+"""Hashes of the rows that are given out and are no entries: titles, labels, places in files, epochs' heads.
+
+Each stands in its row. A change of the row empties it (a trigger), and the writer fills what is empty before each
+commit, so that no writer can forget it. Entries have seals of their own: `memory.cold.seals`.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import apsw
+from msgspec import Struct
+
+from memory.cold.seals import seal_of
+from memory.cold.sql import Row, each, fetch, run, run_many
+
+
+class SealedTable(Struct, frozen=True, dict=True):
+    """A table's key, what else of a row is sealed, and which of these are TEXT: read as bytes, whatever they hold."""
+
+    name: str
+    key: tuple[str, ...]
+    rest: tuple[str, ...]
+    text: frozenset[str]
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.key, *self.rest)
+
+    @cached_property
+    def listed(self) -> str:
+        """The sealed columns, in their order."""
+        return ", ".join(f"CAST({name} AS BLOB)" if name in self.text else name for name in self.columns)
+
+    @cached_property
+    def where(self) -> str:
+        return " AND ".join(f"CAST({name} AS BLOB) = ?" if name in self.text else f"{name} = ?" for name in self.key)
+
+    def seal(self, values: Sequence[Any]) -> bytes:
+        """The seal of a row; TEXT as bytes."""
+        return seal_of((self.name, *values))
+
+
+def _table(name: str, key: str, rest: str = "", text: str = "") -> SealedTable:
+    return SealedTable(name, tuple(key.split()), tuple(rest.split()), frozenset(text.split()))
+
+
+CONVERSATIONS = _table("conversations", "seq", "source id title created_ms kind", "source id kind")
+CHUNKS = _table("chunks", "entry n", "body")
+EPOCHS = _table("epochs", "conversation", "number started_ms reason state", "reason")
+REQUESTS = _table("requests", "conversation", "entry sent_ms state")
+PLACES = _table("knowledge_places", "memory start", "place read_by", "place read_by")
+TABLES = (
+    CONVERSATIONS,
+    _table("labels", "conversation label", text="label"),
+    CHUNKS,
+    EPOCHS,
+    REQUESTS,
+    _table("usage", "entry", "model prompt_tokens completion_tokens cached_tokens", "model"),
+    _table("mirrors", "conversation", "leaf head bytes sha256"),
+    _table(
+        "knowledge",
+        "seq",
+        "id source name root kind category sha256 text_sha256 chars conversation sketch",
+        "id source name root kind category",
+    ),
+    PLACES,
+    _table("knowledge_views", "memory number", "start length picture mode", "picture mode"),
+    _table("knowledge_patterns", "pattern", "importance", "pattern"),
+)
+
+
+def fill_seals(db: apsw.Connection) -> None:
+    """Seals the rows that were added or changed, within their transaction."""
+    for table in TABLES:
+        if rows := fetch(db, f"SELECT {table.listed} FROM {table.name} WHERE seal IS NULL"):
+            width = len(table.key)
+            sql = f"UPDATE {table.name} SET seal = ? WHERE {table.where}"
+            run_many(db, sql, [(table.seal(row), *row[:width]) for row in rows])
+
+
+class BrokenRow(Struct, frozen=True):
+    """A row that is not the one that was sealed; `seal` None where it has none."""
+
+    table: SealedTable
+    values: Row
+    seal: bytes | None
+
+
+def broken_rows(db: apsw.Connection) -> Iterator[BrokenRow]:
+    """Every one of them, in all tables."""
+    for table in TABLES:
+        for *values, seal in each(db, f"SELECT {table.listed}, seal FROM {table.name}"):
+            if table.seal(values) != seal:
+                yield BrokenRow(table, tuple(values), seal)
+
+
+def put_back(db: apsw.Connection, row: BrokenRow, before: Row) -> None:
+    """The row's values as they were when it was sealed."""
+    told = ", ".join(
+        f"{name} = CAST(? AS TEXT)" if name in row.table.text else f"{name} = ?" for name in row.table.columns
+    )
+    key = row.values[: len(row.table.key)]
+    run(db, f"UPDATE {row.table.name} SET {told} WHERE {row.table.where}", (*before, *key))
