@@ -10,6 +10,7 @@ from agent.finding import Finding
 from foundation.errors import PalimpsestError
 from foundation.installing import install_extra
 from foundation.paths import Workspace
+from foundation.privacy import as_made
 
 PATIENCE_S = 1.0
 _NEEDS = {"onnx": (("onnxruntime", "tokenizers"), "embed"), "mlx": (("mlx", "tokenizers"), "mlx")}
@@ -43,7 +44,7 @@ def _embedder(name: str, config: Config, environment: Mapping[str, str]) -> Find
             where = "the texts leave this machine" if embedder.remote else "on this machine"
             if modules:
                 return Finding("embedder", "ok", f"{name}, {where}.")
-            size = embedder.embed(["ready"], query=True).shape[1]
+            size = embedder.embed([as_made("ready")], query=True).shape[1]
             return Finding("embedder", "ok", f"{name} answers with {size:,} numbers a text; {where}.")
         finally:
             embedder.close()

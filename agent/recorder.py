@@ -4,15 +4,15 @@ Text passes through a ClearingStream on its way, so that nothing private or secr
 however it is split over deltas.
 """
 
-import hashlib
 import re
+import secrets
 import sys
 import time
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from foundation.privacy import Cleared, ClearingStream, clear
+from foundation.privacy import ClearedFields, ClearingStream, clear, cleared_fields
 from memory.cold import Answer, Entry
 from models.chat.port import ReasoningDelta, TextDelta
 from models.messages import ToolCall, Usage
@@ -26,7 +26,7 @@ class Recorder:
     def __init__(self, answer: Answer, model: str, *, calls: int = sys.maxsize, arguments: int = sys.maxsize) -> None:
         """At most `calls` tool calls are taken, with `arguments` characters together: what the turn has left."""
         self._answer = answer
-        self._model = model
+        self._model = clear(model)
         self._clearing = ClearingStream()
         self._said: list[str] = []
         self._thought: list[str] = []
@@ -108,26 +108,22 @@ class Recorder:
             self._answer.write(rest)
         return self._answer.abandon(meta=self._meta(meta))
 
-    def _meta(self, meta: dict[str, Any]) -> dict[str, Any]:
+    def _meta(self, meta: dict[str, Any]) -> ClearedFields:
         kept: dict[str, Any] = {"model": self._model, **meta}
         if self._thought:
-            kept["reasoning"] = clear("".join(self._thought))
+            kept["reasoning"] = "".join(self._thought)
         if self._calls:
             kept["tool_calls"] = [
-                {"id": call.id, "name": call.name, "arguments": _cleared_json(call.arguments)} for call in self._calls
+                {"id": call.id, "name": call.name, "arguments": call.arguments} for call in self._calls
             ]
         if self.left_out:
             kept["calls_left_out"] = self.left_out
-        return kept
+        return cleared_fields(kept)
 
 
 def _safely_named(call: ToolCall) -> ToolCall:
     """The call under an id that is fit to be stored, shown and sent again, whatever the model called it."""
     id_ = call.id
     if not _PLAIN_ID.fullmatch(id_) or clear(id_) != id_:
-        id_ = "call_" + hashlib.sha256(id_.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        id_ = f"call_{secrets.token_hex(6)}"
     return replace(call, id=id_, name=clear(call.name))
-
-
-def _cleared_json(arguments: str) -> Cleared:
-    return clear(arguments)

@@ -20,7 +20,7 @@ from context.ahead import Ahead
 from context.report import Report
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
-from foundation.privacy import Cleared, clear
+from foundation.privacy import EMPTY, Cleared, clear, cleared_fields, edited
 from memory.cold import Conversation, Draft, Entry, EntryKind, new_id
 from memory.workspace_memory import Memory
 from models.chat.port import ChatModel, Done, Event, Failed, PrefillProgress, ReasoningDelta, StopReason, TextDelta
@@ -148,13 +148,13 @@ class TurnRun:
         if desk.conversation is None:
             desk.conversation = desk.memory.cold.new_conversation(clear(desk.next_title) or _title(said))
             desk.next_title = ""
-        meta = {"attachments": [clear(a.name) for a in self._attachments]} if self._attachments else {}
+        meta = {"attachments": [a.name for a in self._attachments]} if self._attachments else {}
         # The leaf is read anew: another process may have gone on with this conversation.
         desk.conversation = desk.memory.cold.conversation_at(desk.conversation.seq)
         entry = desk.memory.cold.append(
             Draft(
                 conversation=desk.conversation.seq, parent=desk.conversation.leaf, kind=EntryKind.MESSAGE,
-                role=Role.USER, text=said, meta=meta,
+                role=Role.USER, text=said, meta=cleared_fields(meta),
             )
         )  # fmt: skip
         self._last = entry
@@ -255,7 +255,7 @@ class TurnRun:
         profile = self._desk.model.profile
         draft = Draft(
             conversation=self._conversation.seq, parent=self._newest.seq, kind=EntryKind.MESSAGE,
-            role=Role.ASSISTANT, speaker=profile.name, text=Cleared(""),
+            role=Role.ASSISTANT, speaker=clear(profile.name), text=EMPTY,
         )  # fmt: skip
         box = self._desk.toolbox
         return Recorder(
@@ -280,14 +280,15 @@ class TurnRun:
             self._last = entry = await asyncio.to_thread(self._store_result, call, output, result_id)
             yield events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id)
 
-    def _store_result(self, call: ToolCall, output: Output, result_id: str) -> Entry:
+    def _store_result(self, call: ToolCall, output: Output, result_id: Cleared) -> Entry:
         meta: dict[str, object] = {"call_id": call.id, "name": call.name, "failed": output.failed}
         if output.shown != output.whole:
-            meta["shown"] = clear(output.shown)
+            meta["shown"] = output.shown
         return self._desk.memory.cold.append(
             Draft(
                 conversation=self._conversation.seq, parent=self._newest.seq, kind=EntryKind.TOOL_RESULT,
-                role=Role.TOOL, speaker=call.name, text=clear(output.whole), id=result_id, meta=meta,
+                role=Role.TOOL, speaker=clear(call.name), text=clear(output.whole), id=result_id,
+                meta=cleared_fields(meta),
             )
         )  # fmt: skip
 
@@ -341,7 +342,9 @@ def _has_image(request: Request) -> bool:
 
 def _title(said: Cleared) -> Cleared:
     """The message's first line, cut at a word."""
+    return edited(said, _first_line)
+
+
+def _first_line(said: str) -> str:
     line = " ".join(said.split("\n", 1)[0].split())
-    if len(line) <= TITLE_CHARS:
-        return Cleared(line)
-    return Cleared(line[:TITLE_CHARS].rsplit(" ", 1)[0] + "…")
+    return line if len(line) <= TITLE_CHARS else line[:TITLE_CHARS].rsplit(" ", 1)[0] + "…"

@@ -17,6 +17,7 @@ from context.layers.conversation import Sent
 from context.pieces import Layer, Weighed
 from context.report import Archive, Dropped, InView, LayerReport, Report, Shown, Source, ZoneReport
 from context.tail import Tail, squeezed
+from foundation.privacy import ClearedBytes
 from models.chat.port import Profile
 from models.messages import Fact, Image, Message, Part, Request, Role, Tool, ToolCall, as_sent, render
 from models.tokens import REQUEST_OVERHEAD
@@ -58,6 +59,7 @@ class Materials(Struct, frozen=True, kw_only=True):
     tail: Tail | None
     leaving: Dropped | None = None  # turns that must leave before this is sent
     previous: Sequence[Item] = ()
+    secret: bytes = b""  # of the workspace: keys the digest
     archive: Archive | None = None
 
     @property
@@ -72,7 +74,7 @@ class Made(Struct, frozen=True):
     request: Request
     report: Report
     tail: Tail
-    digest: bytes
+    digest: ClearedBytes
 
 
 def made(materials: Materials) -> Made:
@@ -138,11 +140,13 @@ def _items(materials: Materials, last: Weighed | None) -> list[Item]:
     """The request's digest: the opening and the tools, the head's parts, then each message."""
     items = [(materials.state.tools or "tools", REQUEST_OVERHEAD + materials.tool_tokens)]
     if materials.head:
-        items += [part_item(Role.SYSTEM, piece.part, tokens) for piece, tokens in materials.head.pieces]
+        items += [
+            part_item(materials.secret, Role.SYSTEM, piece.part, tokens) for piece, tokens in materials.head.pieces
+        ]
     past = (*materials.past.summaries, *materials.past.turns)
-    items += [message_item(sent.message, tokens) for sent, tokens in past]
+    items += [message_item(materials.secret, sent.message, tokens) for sent, tokens in past]
     if last:
-        items.append(message_item(last.message, last.tokens))
+        items.append(message_item(materials.secret, last.message, last.tokens))
     return items
 
 

@@ -34,6 +34,7 @@ from context.turn import Assembled, Turn
 from context.view import View
 from foundation.privacy import clear
 from models.chat.port import Profile
+from models.cleared_parts import cleared_parts
 from models.messages import Fact, Part, Recalled, Role, Text, Tool
 from models.tokens import REQUEST_OVERHEAD, tool_tokens
 
@@ -170,6 +171,7 @@ class Assembling:
             past=past,
             tail=gathered.tail if gathered else None,
             previous=self._previous(),
+            secret=self._bench.cold.secret,
             archive=archive_of(archived_tokens(self._view), past.pages),
         )
         after = self._after_compaction(materials)
@@ -194,7 +196,7 @@ class Assembling:
             request=result.request,
             report=result.report,
             recalled=result.tail.recalled,
-            tail=tuple(_storable(part) for part in result.tail.injected),
+            tail=cleared_parts(tuple(_storable(part) for part in result.tail.injected)),
             notices=(*(gathered.notices if gathered else ()), *((TOO_LATE,) if self._late else ())),
             epoch_changed=changed,
             compaction_needed=needed,

@@ -16,7 +16,7 @@ from context.receipt import Receipt
 from context.report import InView
 from context.summary import Said, summarise
 from context.view import View
-from foundation.privacy import Cleared, clear
+from foundation.privacy import Cleared, clear, cleared_fields
 from memory.archive.passage import Archived
 from memory.cold import Conversation, Draft, Entry, EntryKind
 from models.messages import Role
@@ -80,13 +80,15 @@ def stored(
         kind=EntryKind.SUMMARY,
         role=Role.USER,
         text=text,
-        meta={
-            "covers": [plan.leaving[0].seq, plan.leaving[-1].seq],
-            "first_kept": plan.first_kept,
-            "prior": [] if plan.joins else [entry.seq for entry in place.view.summaries],
-            "pinned": plan.pinned.seq if plan.pinned else None,
-            "tokens": tokens + joined,
-        },
+        meta=cleared_fields(
+            {
+                "covers": [plan.leaving[0].seq, plan.leaving[-1].seq],
+                "first_kept": plan.first_kept,
+                "prior": [] if plan.joins else [entry.seq for entry in place.view.summaries],
+                "pinned": plan.pinned.seq if plan.pinned else None,
+                "tokens": tokens + joined,
+            }
+        ),
     )
 
     def append(db: apsw.Connection) -> None:

@@ -36,6 +36,7 @@ from context.turn import Assembled, Turn
 from context.view import View, read_view
 from foundation.clock import Clock, to_ms
 from foundation.paths import Workspace
+from foundation.privacy import NO_BYTES, clear
 from memory.cold import Conversation, Entry, EntryKind, epochs
 from memory.search import Query
 from memory.settings import ArchiveSettings
@@ -151,7 +152,9 @@ class Context:
                 if entry is not None and assembled.tail:
                     epochs.set_sent(db, entry.seq, assembled.tail)
                 if assembled.new_epoch or told:
-                    epochs.set_epoch(db, conversation.seq, state.number, state.reason, encoded(state), now_ms=now)
+                    epochs.set_epoch(
+                        db, conversation.seq, state.number, clear(state.reason), encoded(state), now_ms=now
+                    )
                 answered = entry.seq if entry else assembled.answers
                 epochs.set_request(db, conversation.seq, answered, assembled.digest, now_ms=now)
                 epochs.set_token_counts(db, tokenizer, counts)
@@ -215,7 +218,7 @@ class Context:
         """The next request of the conversation begins a new epoch: after `/forget`, whose words must leave the head."""
         with self._lock:
             stored = self._memory.cold.epoch(conversation.seq)
-            self._memory.cold.set_epoch(conversation.seq, stored.number if stored else 0, reason, b"")
+            self._memory.cold.set_epoch(conversation.seq, stored.number if stored else 0, clear(reason), NO_BYTES)
             self._bench.past.overlay.clear()
             self._bench.past.counts.forget()
             self._bench.pages.forget()

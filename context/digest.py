@@ -1,10 +1,12 @@
 """What a request was, in a few bytes a part: so that the next one can say how much of it still stands."""
 
 import hashlib
+import hmac
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from foundation.privacy import ClearedBytes, bytes_as_made
 from models.messages import Image, Message, Part, Role, Tool, ToolCall, ToolResult, render
 
 Item = tuple[str, int]
@@ -27,14 +29,15 @@ def part_bytes(role: Role, part: Part) -> bytes:
     return f"{role.value}\0{words}\0".encode("utf-8", "surrogatepass")
 
 
-def part_item(role: Role, part: Part, tokens: int) -> Item:
-    """The part, as the digest keeps it."""
-    return hashlib.sha256(part_bytes(role, part)).hexdigest()[:16], tokens
+def part_item(secret: bytes, role: Role, part: Part, tokens: int) -> Item:
+    """The part, as the digest keeps it: hashed with the workspace's secret, for it may hold private words."""
+    return hmac.digest(secret, part_bytes(role, part), "sha256").hex()[:16], tokens
 
 
-def message_item(message: Message, tokens: int) -> Item:
+def message_item(secret: bytes, message: Message, tokens: int) -> Item:
     """A whole message, as the digest keeps it."""
-    return _sha(part_bytes(message.role, part) for part in message.parts)[:16], tokens
+    whole = b"".join(part_bytes(message.role, part) for part in message.parts)
+    return hmac.digest(secret, whole, "sha256").hex()[:16], tokens
 
 
 def messages_sha256(messages: Iterable[Message]) -> str:
@@ -47,9 +50,9 @@ def tools_digest(tools: Sequence[Tool]) -> str:
     return _sha([msgspec.json.encode(tools, order="sorted")])[:16] if tools else ""
 
 
-def encoded_items(items: Sequence[Item]) -> bytes:
+def encoded_items(items: Sequence[Item]) -> ClearedBytes:
     """As `cold.set_request` stores them."""
-    return msgspec.json.encode(items)
+    return bytes_as_made(msgspec.json.encode(items))
 
 
 def decoded_items(data: bytes) -> list[Item]:

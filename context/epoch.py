@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from context.report import Dropped
 from context.resident.recipe import Begin, Recipe
+from foundation.privacy import ClearedBytes, encoded_struct
 
 
 class HeadPiece(Struct, frozen=True):
@@ -62,9 +63,9 @@ class Ground(Struct, frozen=True, kw_only=True):
 _decoder = msgspec.json.Decoder(EpochState)
 
 
-def encoded(state: EpochState) -> bytes:
+def encoded(state: EpochState) -> ClearedBytes:
     """As `cold.set_epoch` stores it."""
-    return msgspec.json.encode(state)
+    return encoded_struct(state)
 
 
 def decoded(data: bytes) -> EpochState | None:

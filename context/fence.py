@@ -2,14 +2,14 @@
 
 import re
 
-from foundation.privacy import Cleared, clear
+from foundation.privacy import Cleared, clear, edited
 
 _TAG = re.compile(r"<(?=/?palimpsest-)", re.IGNORECASE)
 
 
 def fenced(text: str) -> Cleared:
     """The text, cleared, with no tag in it that could pass for one of ours: `<palimpsest-…` becomes `‹palimpsest-…`."""
-    return Cleared(_TAG.sub("‹", clear(text)))
+    return edited(clear(text), lambda text: _TAG.sub("‹", text))
 
 
 def fenced_private(text: str) -> str:

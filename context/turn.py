@@ -6,8 +6,10 @@ from context.ahead import Ahead
 from context.epoch import EpochState
 from context.notice import Notice
 from context.report import Report
+from foundation.privacy import NO_BYTES, Cleared, ClearedBytes
 from memory.cold.entries import Conversation
-from models.messages import Message, Part, Recalled, Request
+from models.cleared_parts import NO_PARTS, ClearedParts
+from models.messages import Message, Recalled, Request
 
 
 class Attachment(Struct, frozen=True):
@@ -47,13 +49,13 @@ class Assembled(Struct, frozen=True, kw_only=True):
     request: Request
     report: Report
     recalled: tuple[Recalled, ...] = ()
-    tail: tuple[Part, ...] = ()
+    tail: ClearedParts = NO_PARTS
     notices: tuple[Notice, ...] = ()  # about what goes along
     epoch_changed: str = ""
     compaction_needed: bool = False
     epoch: EpochState
     new_epoch: bool = False
     sent: Message | None = None  # the last message, private words included; RAM alone
-    told: tuple[tuple[str, str, str], ...] = ()  # the changes that the tail tells: key, digest, words
-    digest: bytes = b""
+    told: tuple[tuple[str, str, Cleared], ...] = ()  # the changes that the tail tells: key, digest, words
+    digest: ClearedBytes = NO_BYTES
     answers: int = 0  # seq of the entry that the request answers

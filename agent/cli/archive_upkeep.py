@@ -6,7 +6,7 @@ from agent.cli import output
 from agent.cli.invocation import Invocation
 from foundation.clock import SystemClock, iso
 from foundation.errors import Misuse
-from foundation.privacy import Cleared
+from foundation.privacy import as_made
 from memory.archive.keep.aging import PINNED
 from memory.archive.passage import ArchiveRow
 from memory.errors import NotFound
@@ -76,7 +76,7 @@ def _pin_conversation(invocation: Invocation, memory: Memory, ref: str, *, pinne
     else:
         return False
     if pinned:
-        memory.cold.label(conversation.seq, Cleared(PINNED))
+        memory.cold.label(conversation.seq, as_made(PINNED))
     else:
         memory.cold.unlabel(conversation.seq, PINNED)
     if invocation.json:

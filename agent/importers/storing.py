@@ -1,15 +1,13 @@
 """Imported entries on their way to the store: cleared, named, linked, each once however often the file is imported."""
 
-import hashlib
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import apsw
 from msgspec import Struct
-from msgspec.structs import replace
 
+from agent.importers.naming import Naming, made_before, said
 from agent.importers.record import Bad, Leaf, Read, Record
-from foundation.privacy import Cleared, clear, cleared_id, examine
+from foundation.privacy import EMPTY, Cleared, clear, cleared_fields, examine
 from memory.cold import ColdStore, Conversation, Draft
 from memory.cold.insert import insert_conversation
 
@@ -33,17 +31,28 @@ class Imported(Struct, frozen=True, kw_only=True):
     taken_out: int
 
 
+class _Named(Struct, frozen=True):
+    """A record, with every name that the store keeps as it is, or makes a file's name of, fit to be stored."""
+
+    record: Record
+    id: Cleared  # "" where one is made
+    conversation: Cleared
+    parent: Cleared | None
+    source: Cleared | None
+
+
 class Storing:
     """One import under way: `take` each thing read, then `finish`."""
 
     def __init__(self, cold: ColdStore, source: str, *, fixed_source: bool, on_progress: Progress | None) -> None:
         self._cold = cold
-        self._source, self._fixed_source = cleared_id(source), fixed_source
+        self._naming = Naming(cold)
+        self._source, self._fixed_source = self._naming.name(source), fixed_source
         self._on_progress = on_progress
-        self._conversations: dict[tuple[str, str], _Held] = {}
+        self._conversations: dict[tuple[Cleared, Cleared], _Held] = {}
         self._named: dict[str, _Held] = {}  # by the file's own id, for the leaves
         self._leaves: dict[str, str] = {}
-        self._waiting: list[Record] = []
+        self._waiting: list[_Named] = []
         self._touched: dict[int, None] = {}
         self._entries = self._already = self._bad_count = self._taken_out = 0
         self._bad: list[Bad] = []
@@ -51,11 +60,11 @@ class Storing:
     def take(self, read: Read) -> None:
         match read:
             case Record():
-                self._waiting.append(_safely_named(read))
+                self._waiting.append(self._safely_named(read))
                 if len(self._waiting) >= BATCH:
                     self._store()
             case Leaf(conversation=conversation, id=leaf):
-                self._leaves[cleared_id(conversation)] = cleared_id(leaf)
+                self._leaves[self._naming.name(conversation)] = self._naming.name(leaf)
             case Bad():
                 self._bad_count += 1
                 if len(self._bad) < MOST_TOLD:
@@ -79,35 +88,58 @@ class Storing:
         at = self._cold.entry(leaf).id if leaf is not None else ""
         return at != wanted and at in held.known
 
-    def _draft(self, record: Record) -> Draft:
-        held = self._conversations[self._key(record)]
-        id_ = record.id or held.made_id(record)
-        parent_id = held.last if record.parent is None else record.parent
-        follows_stored = not parent_id and record.parent is None and not held.known
+    def _ids(self, records: list[_Named]) -> list[Cleared]:
+        """The records' ids: their own, those that an import by an older version made for them, or new ones."""
+        numbered = [0 if one.id else self._conversations[self._key(one)].nth(one.record) for one in records]
+        older: dict[int, list[Cleared]] = {}
+        for one, nth in zip(records, numbered, strict=True):
+            held = self._conversations[self._key(one)]
+            if nth and held.leaf is not None:
+                older.setdefault(held.seq, []).append(made_before(one.record, nth))
+        stored = {seq: self._naming.stored_before(seq, ids) for seq, ids in older.items()}
+        return [one.id or self._made_id(one, nth, stored) for one, nth in zip(records, numbered, strict=True)]
+
+    def _made_id(self, one: _Named, nth: int, stored: dict[int, set[str]]) -> Cleared:
+        before = made_before(one.record, nth)
+        known = stored.get(self._conversations[self._key(one)].seq, ())
+        return before if before in known else self._naming.made(one.record, nth)
+
+    def _draft(self, one: _Named, id_: Cleared) -> Draft:
+        held, record = self._conversations[self._key(one)], one.record
+        parent_id = held.last if one.parent is None else one.parent
+        follows_stored = not parent_id and one.parent is None and not held.known
         held.known.add(id_)
         held.last = id_
         return Draft(
             conversation=held.seq,
             parent=held.leaf if follows_stored else None,
-            parent_id=parent_id if parent_id in held.known else "",
+            parent_id=parent_id if parent_id in held.known else EMPTY,
             kind=record.kind,
             role=record.role,
             text=self._cleared(record.text),
             id=id_,
             speaker=clear(record.speaker),
             time=record.time,
-            meta=_cleared_meta(record.meta),
+            meta=cleared_fields(record.meta),
         )
 
-    def _key(self, record: Record) -> tuple[str, str]:
-        source = self._source if self._fixed_source or record.source is None else record.source
-        return source, record.conversation
+    def _safely_named(self, record: Record) -> _Named:
+        name = self._naming.name
+        return _Named(
+            record,
+            id=name(record.id),
+            conversation=name(record.conversation),
+            parent=None if record.parent is None else name(record.parent),
+            source=None if record.source is None else name(record.source),
+        )
 
-    def _open_conversations(self, records: list[Record]) -> None:
+    def _key(self, one: _Named) -> tuple[Cleared, Cleared]:
+        source = self._source if self._fixed_source or one.source is None else one.source
+        return source, one.conversation
+
+    def _open_conversations(self, records: list[_Named]) -> None:
         """Those that the records are of and that are not open yet, in one transaction."""
-        new = {
-            self._key(record): record for record in reversed(records) if self._key(record) not in self._conversations
-        }
+        new = {self._key(one): one.record for one in reversed(records) if self._key(one) not in self._conversations}
         wanted = [(key, clear(key[1] if record.title is None else record.title), record) for key, record in new.items()]
         clock = self._cold.clock
 
@@ -126,7 +158,7 @@ class Storing:
         if not records:
             return
         self._open_conversations(records)
-        drafts = [self._draft(record) for record in records]
+        drafts = [self._draft(one, id_) for one, id_ in zip(records, self._ids(records), strict=True)]
         stored = self._cold.append_many(drafts)
         for draft, entry in zip(drafts, stored, strict=True):
             if entry is None:
@@ -150,15 +182,14 @@ class _Held:
         self.seq = stored.seq
         self.leaf = stored.leaf
         self.known: set[str] = set()
-        self.last = ""
+        self.last = EMPTY
         self._said: dict[bytes, int] = {}
 
-    def made_id(self, record: Record) -> str:
-        """The same for the same words in the same place among their like, on every machine, in a grown file too."""
-        told = "\x1f".join((record.role.value, record.speaker, str(record.time or ""), record.text))
-        digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).digest()
-        nth = self._said[digest] = self._said.get(digest, 0) + 1
-        return f"i_{digest.hex()[:16]}" + (f"_{nth}" if nth > 1 else "")
+    def nth(self, record: Record) -> int:
+        """Its place among the entries of the conversation that say the same, from 1, in a grown file too."""
+        told = said(record)
+        nth = self._said[told] = self._said.get(told, 0) + 1
+        return nth
 
 
 def store_all(
@@ -169,30 +200,3 @@ def store_all(
     for read in reads:
         storing.take(read)
     return storing.finish()
-
-
-def _safely_named(record: Record) -> Record:
-    """The record with every name that the store keeps as it is, or makes a file's name of, fit to be stored."""
-    return replace(
-        record,
-        id=cleared_id(record.id),
-        conversation=cleared_id(record.conversation),
-        parent=None if record.parent is None else cleared_id(record.parent),
-        source=None if record.source is None else cleared_id(record.source),
-    )
-
-
-def _cleared_meta(value: dict[str, Any]) -> dict[str, Any]:
-    return {clear(key): _cleared_value(one) for key, one in value.items()}
-
-
-def _cleared_value(value: Any) -> Any:
-    match value:
-        case str():
-            return clear(value)
-        case dict():
-            return {clear(str(key)): _cleared_value(one) for key, one in value.items()}  # pyright: ignore
-        case list():
-            return [_cleared_value(one) for one in value]  # pyright: ignore
-        case _:
-            return value

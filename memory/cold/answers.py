@@ -3,11 +3,11 @@
 import threading
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import apsw
 
-from foundation.privacy import Cleared
+from foundation.privacy import EMPTY, NO_FIELDS, Cleared, ClearedFields, cleared_fields, joined
 from foundation.trust import Trust
 from memory.cold.bodies import to_bytes
 from memory.cold.chunks import said
@@ -45,7 +45,7 @@ class Answer:
         self.entry = entry
         self._desk = desk
         self._lock = threading.RLock()  # a batch that fails at once is told of within `write`
-        self._waiting: list[str] = []
+        self._waiting: list[Cleared] = []
         self._chunks = 0
         self._due: Future[int] | None = None
         self._settled = False
@@ -68,9 +68,9 @@ class Answer:
         self,
         text: Cleared,
         *,
-        meta: dict[str, Any] | None = None,
+        meta: ClearedFields = NO_FIELDS,
         usage: Usage | None = None,
-        model: str = "",
+        model: Cleared = EMPTY,
         ms: int = 0,
     ) -> Entry:
         """The whole text in the chunks' place, complete. `ms` is how long the answer took."""
@@ -82,13 +82,13 @@ class Answer:
         return self._settle(transaction)
 
     def abandon(
-        self, *, meta: dict[str, Any] | None = None, usage: Usage | None = None, model: str = "", ms: int = 0
+        self, *, meta: ClearedFields = NO_FIELDS, usage: Usage | None = None, model: Cleared = EMPTY, ms: int = 0
     ) -> Entry:
         """Keeps what came, marked as incomplete."""
 
         def transaction(connection: apsw.Connection) -> Entry:
             came, sound = said(connection, self.entry.seq)
-            text = Cleared(came + "".join(self._waiting))  # each part came Cleared
+            text = joined([came, *self._waiting])
             return settle(connection, self.entry.seq, text, _vouched(self._meta(meta), sound), self._desk.analyse,
                           complete=False, usage=usage, model=model, ms=ms)  # fmt: skip
 
@@ -105,8 +105,8 @@ class Answer:
             self._settled = False  # so that it may be tried again when there is space
             raise
 
-    def _meta(self, meta: dict[str, Any] | None) -> dict[str, Any]:
-        return {**self.entry.meta, **(meta or {})}
+    def _meta(self, meta: ClearedFields) -> ClearedFields:
+        return cleared_fields({**self.entry.meta, **meta})
 
     def _flush(self, connection: apsw.Connection) -> int:
         """Gives how many pieces the chunk is made of. Runs on the writer thread, as settling does."""
@@ -143,12 +143,12 @@ def settle(
     connection: apsw.Connection,
     seq: int,
     text: Cleared,
-    meta: dict[str, Any],
+    meta: ClearedFields,
     analyse: Analyse,
     *,
     complete: bool,
     usage: Usage | None = None,
-    model: str = "",
+    model: Cleared = EMPTY,
     ms: int = 0,
 ) -> Entry:
     """The text in the chunks' place; the answer is in flight no more. Raises NotFound where it was not in flight."""
@@ -167,7 +167,7 @@ def settle(
     return entry_at(connection, seq)
 
 
-def put_usage(connection: apsw.Connection, seq: int, usage: Usage, model: str, ms: int) -> None:
+def put_usage(connection: apsw.Connection, seq: int, usage: Usage, model: Cleared, ms: int) -> None:
     """What the answer cost, in tokens and milliseconds."""
     run(
         connection,
@@ -183,12 +183,12 @@ def recover(connection: apsw.Connection, gone: Collection[str], analyse: Analyse
     found: list[Entry] = []
     for seq, owner in rows:
         if owner in gone:
-            meta = {**entry_at(connection, seq).meta, "cut_off": True}
+            meta = cleared_fields({**entry_at(connection, seq).meta, "cut_off": True})
             text, sound = said(connection, seq)
             found.append(settle(connection, seq, text, _vouched(meta, sound), analyse, complete=False))
     return found
 
 
-def _vouched(meta: dict[str, Any], sound: bool) -> dict[str, Any]:
+def _vouched(meta: ClearedFields, sound: bool) -> ClearedFields:
     """Text of damaged parts is settled as it stands, and never exact."""
-    return meta if sound else {**meta, TRUST: Trust.APPROXIMATE.value}
+    return meta if sound else cleared_fields({**meta, TRUST: Trust.APPROXIMATE.value})

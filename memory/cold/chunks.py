@@ -2,7 +2,7 @@
 
 import apsw
 
-from foundation.privacy import Cleared
+from foundation.privacy import Cleared, as_stored
 from memory.cold.bodies import to_text
 from memory.cold.row_seals import CHUNKS
 from memory.cold.sql import each
@@ -17,4 +17,4 @@ def said(connection: apsw.Connection, seq: int) -> tuple[Cleared, bool]:
     ):
         parts.append(to_text(body))
         sound = sound and seal in {None, CHUNKS.seal((entry, n, body))}  # None: written by this very transaction
-    return Cleared("".join(parts)), sound
+    return as_stored("".join(parts)), sound

@@ -5,10 +5,12 @@ from typing import Any, cast
 
 import msgspec
 
+from foundation.privacy import ClearedFields
+from models.cleared_parts import ClearedParts
 from models.messages import Part
 
 
-def from_meta(meta: dict[str, Any]) -> bytes | None:
+def from_meta(meta: ClearedFields) -> bytes | None:
     return _encode(meta) if meta else None
 
 
@@ -29,7 +31,7 @@ def readable_meta(column: bytes | str | None) -> dict[str, Any]:
     return cast(dict[str, Any], found) if isinstance(found, dict) else {}
 
 
-def from_parts(parts: tuple[Part, ...]) -> bytes | None:
+def from_parts(parts: ClearedParts) -> bytes | None:
     return _encode(parts) if parts else None
 
 

@@ -7,8 +7,9 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from foundation.privacy import Cleared
+from foundation.privacy import EMPTY, NO_FIELDS, Cleared, ClearedFields
 from foundation.trust import Trust
+from models.cleared_parts import NO_PARTS, ClearedParts
 from models.messages import Part, Role
 
 
@@ -94,7 +95,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """An entry on its way to disk. Text is Cleared: the choke point of privacy is `foundation.privacy`.
+    """An entry on its way to disk. Every text in it is Cleared: the choke point of privacy is `foundation.privacy`.
 
     `id` is made where it is empty, `time` taken from the clock where it is None. Where `parent_id` is given, the parent
     is the entry of the same conversation with that id: of the batch being appended, or else of the store.
@@ -109,12 +110,12 @@ class Draft(Struct, frozen=True, kw_only=True):
     kind: EntryKind
     role: Role
     text: Cleared
-    id: str = ""
-    parent_id: str = ""
-    speaker: str = ""
+    id: Cleared = EMPTY
+    parent_id: Cleared = EMPTY
+    speaker: Cleared = EMPTY
     time: datetime | None = None
-    sent: tuple[Part, ...] = ()
-    meta: dict[str, Any] = field(default_factory=dict)
+    sent: ClearedParts = NO_PARTS
+    meta: ClearedFields = NO_FIELDS
 
 
 class Terms(Protocol):

@@ -7,12 +7,13 @@ import apsw
 from msgspec import Struct
 
 from foundation.clock import from_ms
+from foundation.privacy import Cleared, ClearedBytes
 from memory.cold.columns import from_parts
 from memory.cold.lookup import batches, entry_at, marks
 from memory.cold.row_seals import EPOCHS, REQUESTS, SealedTable
 from memory.cold.seals import seal_rows
 from memory.cold.sql import Row, each, first, run, run_many
-from models.messages import Part
+from models.cleared_parts import ClearedParts
 
 
 class Epoch(Struct, frozen=True):
@@ -39,7 +40,7 @@ def epoch(connection: apsw.Connection, conversation: int) -> Epoch | None:
 
 
 def set_epoch(
-    connection: apsw.Connection, conversation: int, number: int, reason: str, state: bytes, *, now_ms: int
+    connection: apsw.Connection, conversation: int, number: int, reason: Cleared, state: ClearedBytes, *, now_ms: int
 ) -> None:
     run(
         connection,
@@ -54,7 +55,7 @@ def last_request(connection: apsw.Connection, conversation: int) -> LastRequest 
     return LastRequest(row[1], from_ms(row[2]), row[3]) if row else None
 
 
-def set_request(connection: apsw.Connection, conversation: int, entry: int, state: bytes, now_ms: int) -> None:
+def set_request(connection: apsw.Connection, conversation: int, entry: int, state: ClearedBytes, now_ms: int) -> None:
     run(
         connection,
         "INSERT OR REPLACE INTO requests (conversation, entry, sent_ms, state) VALUES (?, ?, ?, ?)",
@@ -62,7 +63,7 @@ def set_request(connection: apsw.Connection, conversation: int, entry: int, stat
     )
 
 
-def set_sent(connection: apsw.Connection, entry: int, parts: tuple[Part, ...]) -> None:
+def set_sent(connection: apsw.Connection, entry: int, parts: ClearedParts) -> None:
     """The tail's injected parts, as sent with the entry; its tokens are to be counted anew. Raises NotFound."""
     entry_at(connection, entry)
     run(connection, "DELETE FROM token_counts WHERE entry = ?", (entry,))

@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from foundation.clock import Clock, to_ms
-from foundation.privacy import Cleared
+from foundation.privacy import EMPTY, Cleared, edited
 from memory.cold.bodies import digest, pack, plain, to_bytes
 from memory.cold.columns import from_meta, from_parts
 from memory.cold.entries import Analyse, Conversation, Draft, Entry
@@ -23,13 +23,13 @@ def insert_conversation(
     clock: Clock,
     title: Cleared,
     *,
-    source: str = "",
-    id: str = "",  # noqa: A002 — the word the whole program uses
+    source: Cleared = EMPTY,
+    id: Cleared = EMPTY,  # noqa: A002 — the word the whole program uses
     kind: str = "chat",
     created: datetime | None = None,
 ) -> Conversation:
     """A new conversation; or, where `source` has one with that `id` already, that one."""
-    id = plain(id) or new_id("c")  # noqa: A001
+    id = edited(id, plain) or new_id("c")  # noqa: A001
     found = fetch(connection, "SELECT seq FROM conversations WHERE source = ? AND id = ?", (plain(source), id))
     if found:
         return conversation_at(connection, found[0][0])

@@ -11,6 +11,7 @@ from foundation.trust import Citation
 from memory.cold.columns import from_parts, to_parts
 from memory.cold.seals import seal_rows
 from memory.cold.sql import each, fetch, first, run
+from models.cleared_parts import cleared_parts
 from models.messages import Image, Part, Recalled, Text
 
 DELETED = "[deleted]"
@@ -40,7 +41,7 @@ def blank_recalled(db: apsw.Connection, conversation: int) -> list[int]:
         blanked = tuple(_blanked(part, whose) for part in parts)
         if blanked == parts:
             continue
-        run(db, "UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(blanked), seq))
+        run(db, "UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(cleared_parts(blanked)), seq))
         run(db, "DELETE FROM token_counts WHERE entry = ?", (seq,))
         for table in ("requests", "epochs"):
             run(db, f"DELETE FROM {table} WHERE conversation = ?", (where,))

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Self, TypeVar
 
 import apsw
 
 from foundation.clock import Clock, to_ms
-from foundation.privacy import Cleared
+from foundation.privacy import EMPTY, Cleared, ClearedBytes
 from memory.cold import answers, changes, checks, conversations, epochs, insert, lookup, statistics, tree
 from memory.cold.answers import Answer
 from memory.cold.bodies import plain
@@ -23,11 +24,12 @@ from memory.cold.read_only import REFUSALS, NoWriter, connect_read_only, read_on
 from memory.cold.readers import Readers
 from memory.cold.row_seals import fill_seals
 from memory.cold.schema import migrate, require_newest
+from memory.cold.secret import secret_at
 from memory.cold.sql import each, fetch, run
 from memory.cold.statistics import Statistics
 from memory.cold.trouble import sentences
 from memory.cold.writer import Writer
-from models.messages import Part
+from models.cleared_parts import ClearedParts
 
 T = TypeVar("T")
 
@@ -91,6 +93,11 @@ class ColdStore:
         """Whether the store can be read alone: what writes raises ReadOnly then."""
         return isinstance(self._writer, NoWriter)
 
+    @cached_property
+    def secret(self) -> bytes:
+        """What keys the hashes of words that may be private; b"" in a store without one that is only read."""
+        return secret_at(self.database.with_name("secret.key"), make=not self.read_only)
+
     def close(self) -> None:
         """Writes what is still due, and closes. The store cannot be used after."""
         self._readers.close()
@@ -139,10 +146,10 @@ class ColdStore:
 
     def new_conversation(
         self,
-        title: Cleared = Cleared(""),  # noqa: B008 — a str
+        title: Cleared = EMPTY,
         *,
-        source: str = "",
-        id: str = "",  # noqa: A002 — the word the whole program uses
+        source: Cleared = EMPTY,
+        id: Cleared = EMPTY,  # noqa: A002 — the word the whole program uses
         kind: str = "chat",
         created: datetime | None = None,
     ) -> Conversation:
@@ -302,16 +309,16 @@ class ColdStore:
     def epoch(self, conversation: int) -> Epoch | None:
         return self.read(lambda db: epochs.epoch(db, conversation))
 
-    def set_epoch(self, conversation: int, number: int, reason: str, state: bytes) -> None:
+    def set_epoch(self, conversation: int, number: int, reason: Cleared, state: ClearedBytes) -> None:
         self.write(lambda db: epochs.set_epoch(db, conversation, number, reason, state, now_ms=to_ms(self.clock.now())))
 
     def last_request(self, conversation: int) -> LastRequest | None:
         return self.read(lambda db: epochs.last_request(db, conversation))
 
-    def set_request(self, conversation: int, entry: int, state: bytes) -> None:
+    def set_request(self, conversation: int, entry: int, state: ClearedBytes) -> None:
         self.write(lambda db: epochs.set_request(db, conversation, entry, state, to_ms(self.clock.now())))
 
-    def set_sent(self, entry: int, parts: tuple[Part, ...]) -> None:
+    def set_sent(self, entry: int, parts: ClearedParts) -> None:
         """The tail's injected parts, as they were sent with the entry. Raises NotFound."""
         self.write(lambda db: epochs.set_sent(db, entry, parts))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foundation.installing import install_extra
+from foundation.privacy import Cleared
 from foundation.shell_words import command_line
 from models.chat.mlx_files import find_folder
 from models.embed.errors import EmbedError
@@ -51,7 +52,7 @@ class MlxEmbedder:
         self._tokens: TextTokens | None = None
         self._model: Callable[[Any, Any], Any] | None = None  # touched on the mlx thread alone
 
-    def embed(self, texts: Sequence[str], *, query: bool = False) -> "Vectors":
+    def embed(self, texts: Sequence[Cleared], *, query: bool = False) -> "Vectors":
         import numpy as np
 
         from models.embed.tokens import TextTokens

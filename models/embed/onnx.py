@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foundation.installing import install_extra
+from foundation.privacy import Cleared
 from models.embed.errors import EmbedError
 from models.embed.folder import fingerprint, recipe_of
 from models.embed.settings import EmbedSettings
@@ -37,7 +38,7 @@ class OnnxEmbedder:
         self._lock = threading.Lock()
         self._loaded: tuple[Any, TextTokens] | None = None
 
-    def embed(self, texts: Sequence[str], *, query: bool = False) -> "Vectors":
+    def embed(self, texts: Sequence[Cleared], *, query: bool = False) -> "Vectors":
         import numpy as np
 
         from models.embed.unit import to_unit

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from foundation.privacy import Cleared
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -24,8 +26,10 @@ class Embedder(Protocol):
         """Whether the text leaves this machine."""
         ...
 
-    def embed(self, texts: Sequence[str], *, query: bool = False) -> "Vectors":
-        """float32 (texts, dimensions), rows of unit length. A `query` is a question, whose asker waits.
+    def embed(self, texts: Sequence[Cleared], *, query: bool = False) -> "Vectors":
+        """float32 (texts, dimensions), rows of unit length. Texts are cleared, for they may leave this machine.
+
+        A `query` is a question, whose asker waits.
 
         Raises EmbedError; what it raises for one text of several it raises for that text alone, too.
         """

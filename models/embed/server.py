@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
+from foundation.privacy import Cleared
 from models.chat.failures import Broken, Place
 from models.chat.patience import LOADING_WAIT, pause
 from models.chat.port import Failed
@@ -64,7 +65,7 @@ class ServerEmbedder:
     def remote(self) -> bool:
         return not is_loopback(self._place.address)
 
-    def embed(self, texts: Sequence[str], *, query: bool = False) -> "Vectors":
+    def embed(self, texts: Sequence[Cleared], *, query: bool = False) -> "Vectors":
         import numpy as np
 
         from models.embed.unit import to_unit

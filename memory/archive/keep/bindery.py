@@ -11,7 +11,7 @@ import apsw
 from msgspec import structs
 
 from foundation.clock import Clock, to_ms
-from foundation.privacy import Cleared, clear
+from foundation.privacy import Cleared, clear, edited
 from memory.archive.draw.flow import Stretch, stretches
 from memory.archive.draw.header import digest
 from memory.archive.draw.modes import Mode
@@ -196,16 +196,16 @@ class Bindery:
             write_parity(self._storage, name, self._parity)
         return bound, rows
 
-    def _page_entries(self, pages: Sequence[PageRow], text: str, known: Mapping[str, Terms]) -> list[PageEntry]:
+    def _page_entries(self, pages: Sequence[PageRow], text: Cleared, known: Mapping[str, Terms]) -> list[PageEntry]:
         """The terms come ready: finding them takes longer than all else, and the store is locked in a transaction.
 
         `known` are those of the pages that were just drawn.
         """
         entries, at = list[PageEntry](), 0
         for number, row in enumerate(pages, 1):
-            words = text[at : at + row.chars]
+            words = edited(text, lambda text, at=at, row=row: text[at : at + row.chars])
             terms = known.get(row.id) or self._cold.analyse(words, "")
-            entries.append(PageEntry(row, number, Cleared(words), terms))  # part of what was cleared
+            entries.append(PageEntry(row, number, words, terms))
             at += row.chars
         return entries
 

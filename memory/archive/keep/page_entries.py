@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import apsw
 
 from foundation.clock import Clock
-from foundation.privacy import Cleared
+from foundation.privacy import Cleared, cleared_fields
 from memory.archive.passage import PageRow
 from memory.cold.entries import Analyse, Draft, EntryKind, Terms
 from memory.cold.insert import insert_conversation, insert_entry
@@ -36,7 +36,7 @@ def insert_page_entries(
             kind=EntryKind.PAGE,
             role=Role.USER,
             text=page.text,
-            meta={"page": page.row.id, "number": page.number},
+            meta=cleared_fields({"page": page.row.id, "number": page.number}),
         )
         page.seq = parent = insert_entry(db, draft, clock=clock, analyse=_ready(page.terms), keep_text=False).seq
     return conversation.seq

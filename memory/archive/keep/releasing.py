@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import apsw
 
-from foundation.privacy import Cleared
+from foundation.privacy import as_stored
 from memory.archive.index import ledger, shelf
 from memory.archive.index.facts import seal
 from memory.archive.keep import leaving
@@ -68,7 +68,7 @@ class Releasing:
     def _take_off(self, db: apsw.Connection, entry: Entry, text: str) -> None:
         packs = ledger.packs_of(db, {span.page for span in ledger.spans_of(db, entry.seq)})
         ledger.delete_spans(db, entry.seq)
-        put_back(db, entry.seq, Cleared(text))  # it was cleared when it was stored first
+        put_back(db, entry.seq, as_stored(text))
         seal(db, self._storage, packs)
 
     def _let_go(self, db: apsw.Connection, wanted: Sequence[str]) -> tuple[list[str], list[str], list[str]]:

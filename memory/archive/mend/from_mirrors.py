@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
-from foundation.privacy import clear
+from foundation.privacy import clear, cleared_fields
 from memory.cold import ColdStore, Draft, Problem, deletions
 from memory.cold.bodies import digest, plain, to_bytes
 from memory.cold.conversations import set_leaf
@@ -82,7 +82,7 @@ class FromMirrors:
         title = "" if mirror.title == mirror.id else mirror.title
         created = mirror.created or mirror.turns[0].time
         conversation = insert_conversation(
-            db, self._cold.clock, clear(title), source=mirror.source, id=mirror.id, created=created
+            db, self._cold.clock, clear(title), source=clear(mirror.source), id=clear(mirror.id), created=created
         )
         have, parent = _entries(db, mirror), None
         for turn in mirror.turns:
@@ -100,8 +100,10 @@ def _deleted(db: apsw.Connection) -> set[str]:
 
 def _draft(conversation: int, parent: int | None, turn: MirrorTurn) -> Draft:
     return Draft(
-        conversation=conversation, parent=parent, kind=turn.kind, role=turn.role, text=clear(turn.text), id=turn.id,
-        speaker=clear(turn.speaker), time=turn.time, meta=MARK if turn.complete else {**MARK, "cut_off": True},
+        conversation=conversation, parent=parent, kind=turn.kind, role=turn.role, text=clear(turn.text),
+        id=clear(turn.id),
+        speaker=clear(turn.speaker), time=turn.time,
+        meta=cleared_fields(MARK if turn.complete else {**MARK, "cut_off": True}),
     )  # fmt: skip
 
 

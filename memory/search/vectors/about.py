@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from foundation.files import make_private_folder, write_atomically
+from foundation.privacy import as_made
 from memory.cold import ColdStore
 from memory.search.vectors import passages
 
 _FILE = "about.json"
-CANARY = "The lighthouse keeper wrote: 七艘白船, at 09:40, heading = 271."
+CANARY = as_made("The lighthouse keeper wrote: 七艘白船, at 09:40, heading = 271.")
 """Embedded beside a question once a process: where its vector is another one, another model goes by the name."""
 SAME = 0.98
 """Cosine of two vectors of the canary by one and the same model: builds and batches differ in the fourth digit."""

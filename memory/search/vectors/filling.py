@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.privacy import EMPTY, Cleared, clear, part_of
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.errors import MemoryTrouble
@@ -65,7 +66,7 @@ class Filling:
         for some in _portions(list(new.items()), ENTRIES_AT_ONCE):
             if stop():
                 return False
-            self._embed([Lack(key, 1) for key, _ in some], [text for _, text in some], [""] * len(some))
+            self._embed([Lack(key, 1) for key, _ in some], [clear(text) for _, text in some])
         return True
 
     def _entries(self, covered: int, stop: Stop, told: Told) -> bool:
@@ -76,20 +77,21 @@ class Filling:
                 entries = self._cold.entries([lack.entry for lack in some])
                 here = [lack for lack in some if lack.entry in entries]  # others were deleted just now
                 texts = [self._text(entries[lack.entry]) for lack in here]
-                self._embed(here, texts, [entries[lack.entry].speaker for lack in here])
+                self._embed(here, texts)
                 self.made += len(here)
                 told(self.made)
         return True
 
-    def _text(self, entry: Entry) -> str:
-        """Nothing where it cannot be read: what is damaged is the vault's to tell."""
+    def _text(self, entry: Entry) -> Cleared:
+        """Cleared again: a file that was kept to the byte may hold secrets. Nothing where it cannot be read: what is
+        damaged is the vault's to tell."""
         try:
-            return self._passage(entry).text
+            return clear(self._passage(entry).text)
         except MemoryTrouble:
-            return ""
+            return EMPTY
 
-    def _embed(self, lacks: Sequence[Lack], texts: Sequence[str], speakers: Sequence[str]) -> None:
-        cut = [passages(text, speaker) for text, speaker in zip(texts, speakers, strict=True)]
+    def _embed(self, lacks: Sequence[Lack], texts: Sequence[Cleared]) -> None:
+        cut = [passages(text) for text in texts]
         said = [piece for pieces in cut for piece in pieces]
         vectors = self._vectors(said)
         if said and vectors.shape[1] != self._store.dimensions:
@@ -121,7 +123,7 @@ class Filling:
         if sum(map(len, self._waiting)) >= _FLUSH_ROWS or monotonic() - self._flushed >= _FLUSH_S:
             self._flush()
 
-    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def _vectors(self, texts: Sequence[Cleared]) -> NDArray[np.float32]:
         """A row a text; zeros for one that the embedder cannot take by itself either."""
         if not texts:
             return np.zeros((0, self._store.dimensions), np.float32)
@@ -134,12 +136,12 @@ class Filling:
                 return np.concatenate([self._vectors([text]) for text in texts])
             return self._part(texts[0])
 
-    def _part(self, text: str) -> NDArray[np.float32]:
+    def _part(self, text: Cleared) -> NDArray[np.float32]:
         for step in range(1, _HALVES + 1):
             if len(text) >> step < _LEAST:
                 break
             try:
-                return self._embedder.embed([text[: len(text) >> step]])
+                return self._embedder.embed([part_of(text, 0, len(text) >> step)])
             except EmbedError as error:
                 if not error.of_text:
                     raise

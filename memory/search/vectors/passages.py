@@ -6,6 +6,7 @@ passages("Long text. …")  →  ["Long text. …", "…"]
 import re
 from itertools import pairwise
 
+from foundation.privacy import Cleared, edited, part_of
 from models.tokens import estimate
 
 VERSION = 1  # another one makes all vectors anew
@@ -15,22 +16,22 @@ MOST = 64  # passages of one entry; what follows in so long a text is found by i
 _END = re.compile(r"\n+|[。！？；!?]+[”’」』）]*|[.!?…]+[\"')\]”’]*(?=\s)")
 
 
-def passages(text: str, speaker: str = "") -> list[str]:
+def passages(text: Cleared) -> list[Cleared]:
     """None where there is nothing to embed; at most `MOST`."""
-    text = text.strip()
+    text = edited(text, str.strip)
     if len(text) <= 2 * TOKENS or (len(text) <= 8 * TOKENS and estimate(text) <= TOKENS):
         return [text] if text else []
-    found: list[str] = []
+    found: list[Cleared] = []
     start = used = 0
     for first, last in _pieces(text):
         tokens = estimate(text[first:last])
         if used and used + tokens > TOKENS:
-            found.append(text[start:first])
+            found.append(part_of(text, start, first))
             start, used = first, 0
             if len(found) == MOST:
                 return _said(found)
         used += tokens
-    return _said([*found, text[start:]])
+    return _said([*found, part_of(text, start)])
 
 
 def _pieces(text: str) -> list[tuple[int, int]]:
@@ -55,5 +56,5 @@ def _cut(text: str, start: int) -> int:
     return blank + 1 if blank > 0 else start + length
 
 
-def _said(found: list[str]) -> list[str]:
-    return [piece for each in found if (piece := each.strip())]
+def _said(found: list[Cleared]) -> list[Cleared]:
+    return [piece for each in found if (piece := edited(each, str.strip))]

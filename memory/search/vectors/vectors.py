@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from foundation.errors import PalimpsestError
 from foundation.files import make_private_folder
+from foundation.privacy import clear
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.cold.sql import fetch
@@ -133,9 +134,9 @@ class Vectors:
         kept.store.look()
         return kept.store.entries >= (STILL if kept.about.covered else ENOUGH) * self._total()
 
-    def _question(self, kept: Kept, text: str) -> NDArray[np.float32] | None:
-        """Its vector; None where another model answers under the embedder's name."""
-        name = kept.embedder.name
+    def _question(self, kept: Kept, question: str) -> NDArray[np.float32] | None:
+        """Its vector, without what is private in it; None where another model answers under the embedder's name."""
+        name, text = kept.embedder.name, clear(question)
         with self._lock:
             if (name, text) in self._questions:
                 self._questions.move_to_end((name, text))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from foundation.files import encode, make_private_folder, write_atomically
-from foundation.privacy import Cleared, clear
+from foundation.privacy import clear, joined, json_line
 from foundation.terminal_text import visible
 
 MOST: Final = 1_000  # entries kept; the file may grow to twice as many before it is cut
@@ -27,7 +27,7 @@ class PromptHistory:
         found = [text for line in lines if (text := _parsed(line))]
         self._entries = found[-MOST:] + self._entries
         if len(lines) > 2 * MOST:
-            write_atomically(self._path, Cleared("".join(_line(Cleared(text)) for text in found[-MOST:])))
+            write_atomically(self._path, joined(json_line(clear(text)) for text in found[-MOST:]))
 
     def add(self, text: str) -> None:
         """Remembers what was typed, unless it repeats the last. Raises OSError where the disk refuses."""
@@ -38,7 +38,7 @@ class PromptHistory:
             make_private_folder(self._path.parent)
             handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(handle, "wb") as file:
-                file.write(encode(_line(cleared)))
+                file.write(encode(json_line(cleared)))
 
     @property
     def entries(self) -> tuple[str, ...]:
@@ -66,10 +66,6 @@ class Walk:
         self._pages[self._at] = current
         self._at = at
         return self._pages[at]
-
-
-def _line(text: Cleared) -> str:
-    return json.dumps(text) + "\n"
 
 
 def _parsed(line: bytes) -> str:

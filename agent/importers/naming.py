@@ -1,0 +1,81 @@
+"""Ids of imported entries and conversations: cleared, stable for a file that is imported again, and not to be guessed.
+
+Where an id is made of words that may be private, the hash in it is keyed with the workspace's secret. Versions up to
+0.3.0 hashed without a key: an id of theirs that is in the store is used further, so that nothing is imported twice.
+"""
+
+import hashlib
+from collections.abc import Iterable
+
+import apsw
+
+from agent.importers.record import Record
+from foundation.privacy import Cleared, as_made, clear, cleared_id, edited
+from memory.cold import ColdStore
+from memory.cold.bodies import plain
+from memory.cold.lookup import batches, marks
+from memory.cold.secret import keyed
+from memory.cold.sql import each, first
+
+_STORED = (
+    "SELECT 1 FROM conversations WHERE id = ?1 OR source = ?1 UNION ALL SELECT 1 FROM entries WHERE id = ?1 LIMIT 1"
+)
+
+
+class Naming:
+    """Names for one import into one store."""
+
+    def __init__(self, cold: ColdStore) -> None:
+        self._cold = cold
+        self._known: dict[str, Cleared] = {}
+
+    def name(self, raw: str) -> Cleared:
+        """An id as it may be stored: itself, or its cleared form and a few digits that keep it the only one."""
+        cleared = clear(raw)
+        if cleared == raw:
+            return cleared
+        if raw not in self._known:
+            self._known[raw] = self._of_private(raw, cleared)
+        return self._known[raw]
+
+    def made(self, record: Record, nth: int) -> Cleared:
+        """The id of the nth entry of its conversation that says this, where the file gives none."""
+        return as_made(f"i_{keyed(self._cold.secret, _said(record))[:16]}{_suffix(nth)}")
+
+    def stored_before(self, conversation: int, ids: Iterable[str]) -> set[str]:
+        """Those of the ids that the conversation has in the store."""
+
+        def look(db: apsw.Connection) -> set[str]:
+            found = set[str]()
+            for some in batches(sorted(set(ids))):
+                sql = f"SELECT id FROM entries WHERE conversation = ? AND id IN ({marks(some)})"
+                found.update(id_ for (id_,) in each(db, sql, (conversation, *some)))
+            return found
+
+        return self._cold.read(look)
+
+    def _of_private(self, raw: str, cleared: Cleared) -> Cleared:
+        before = cleared_id(raw)
+        if self._cold.read(lambda db: first(db, _STORED, (plain(before),))) is not None:
+            return before
+        digits = keyed(self._cold.secret, raw)[:8]
+        return clear(edited(cleared, lambda text: f"{text}-{digits}"))
+
+
+def made_before(record: Record, nth: int) -> Cleared:
+    """The id that versions up to 0.3.0 made for the same entry: its hash has no key."""
+    digest = hashlib.sha256(_said(record).encode("utf-8", "surrogatepass")).hexdigest()
+    return as_made(f"i_{digest[:16]}{_suffix(nth)}")
+
+
+def said(record: Record) -> bytes:
+    """What tells entries apart that have no id; for counting within a run."""
+    return hashlib.sha256(_said(record).encode("utf-8", "surrogatepass")).digest()
+
+
+def _said(record: Record) -> str:
+    return "\x1f".join((record.role.value, record.speaker, str(record.time or ""), record.text))
+
+
+def _suffix(nth: int) -> str:
+    return f"_{nth}" if nth > 1 else ""

@@ -1,0 +1,41 @@
+"""The workspace's secret: random bytes beside the store, with which every hash of what may be private is keyed.
+
+Without it, who holds an export or a copy of the store could try words until a hash fits. It is never exported.
+"""
+
+import hashlib
+import hmac
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from foundation.files import make_private_folder, write_atomically
+from foundation.files.untrusted import Unreadable, read_own_bytes
+
+LENGTH = 32
+_PATIENCE = 10  # seconds that one process waits for another to write it
+
+
+def secret_at(path: Path, *, make: bool) -> bytes:
+    """The secret in that file, which is made where `make`; b"" where there is none."""
+    if (found := _read(path)) or not make:
+        return found
+    from filelock import FileLock, Timeout
+
+    make_private_folder(path.parent)
+    with suppress(Timeout), FileLock(path.with_suffix(".lock"), timeout=_PATIENCE, mode=0o600):
+        if not (found := _read(path)):
+            write_atomically(path, secrets.token_bytes(LENGTH))
+    return _read(path)
+
+
+def keyed(secret: bytes, text: str) -> str:
+    """A hash of the text that only who holds the secret can try words on: 64 hexadecimal digits (HMAC-SHA256)."""
+    return hmac.new(secret, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+
+
+def _read(path: Path) -> bytes:
+    with suppress(FileNotFoundError, Unreadable):
+        found = read_own_bytes(path, most=LENGTH)
+        return found if len(found) == LENGTH else b""
+    return b""

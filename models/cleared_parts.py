@@ -1,0 +1,16 @@
+"""Message parts that may be stored: every text in them was cleared."""
+
+from typing import NewType
+
+from foundation.privacy import cleared_struct
+from models.messages import Part
+
+ClearedParts = NewType("ClearedParts", tuple[Part, ...])
+"""Parts whose every text is cleared. Made here and nowhere else."""
+
+NO_PARTS = ClearedParts(())
+
+
+def cleared_parts(parts: tuple[Part, ...]) -> ClearedParts:
+    """The parts as they may be stored. The bytes of pictures stay."""
+    return ClearedParts(cleared_struct(parts))
