@@ -379,7 +379,7 @@ def test_ids_are_as_clean_as_words_and_still_tell_entries_apart(cold: ColdStore)
 
 
 def test_a_source_and_a_parent_are_named_cleanly_too(cold: ColdStore) -> None:
-    private = "p<private>ZORK"
+    private = "p <private>ZORK"
     told = [
         {"text": "one", "id": private, "conversation": "c"},
         {"text": "two", "id": "b", "conversation": "c", "palimpsest": {"parent": private, "source": private}},
@@ -387,7 +387,7 @@ def test_a_source_and_a_parent_are_named_cleanly_too(cold: ColdStore) -> None:
     ]
     stored(cold, read_jsonl(lines(*told), "x"))
     assert all("ZORK" not in conversation.source for conversation in cold.conversations())
-    assert "p[private]" in " ".join(conversation.source for conversation in cold.conversations())
+    assert "p [private]" in " ".join(conversation.source for conversation in cold.conversations())
 
 
 @pytest.mark.parametrize("levels", [120, 900, 5_000])
