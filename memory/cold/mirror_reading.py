@@ -1,25 +1,28 @@
 """What a mirror tells: conversations/<id>.md read back into the conversation and the turns that it shows.
 
-A mirror is no store: it has minutes, not moments, a tool's output only in part, and no branch but one. A text in it may
-look like a turn; so it is believed only where the store has nothing.
+A mirror is no store: it has minutes, not moments, a tool's output only in part, and no branch but one. Anybody may edit
+it, and in one of before 0.3.1 a text may look like a turn; so it is believed only where the store has nothing, and what
+comes back from it is never exact.
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 
 from msgspec import Struct
 
 from memory.cold.entries import EntryKind
+from memory.cold.mirror_escapes import CUT, FORMAT, unescaped
 from models.messages import Role
 
 _HEADING = re.compile(
-    r"^## (?P<time>\d{4}-\d\d-\d\d \d\d:\d\d) · (?P<who>.*?)(?: <!-- (?P<id>\S(?:.*\S)?) -->)$", re.MULTILINE
-)
+    r"^## (?P<time>\d{4}-\d\d-\d\d \d\d:\d\d) · (?P<who>.*) <!-- (?P<id>\S(?:.*\S)?) -->$", re.MULTILINE
+)  # the last comment of the line: no id holds the beginning of one
 _FIELD = re.compile(r"^(?P<name>id|source|title|created): (?P<value>.*)$", re.MULTILINE)
-_CUT = "\n\n*(cut off here)*"
+_CUT = f"\n\n{CUT}"
 _SUMMARY = "summary of what came before"
 _MORE = " more characters: `palimpsest recall "
 LARGEST = 2**28  # bytes
@@ -39,7 +42,10 @@ class MirrorTurn(Struct, frozen=True, kw_only=True):
 
 
 class Mirror(Struct, frozen=True, kw_only=True):
-    """A mirror's conversation; `turns` are of one branch, oldest first, summaries left out."""
+    """A mirror's conversation; `turns` are of one branch, oldest first, summaries left out.
+
+    `escaped`: no heading in it can be words of a text. Before 0.3.1 any could.
+    """
 
     name: str
     id: str
@@ -47,6 +53,7 @@ class Mirror(Struct, frozen=True, kw_only=True):
     title: str
     created: datetime | None
     turns: tuple[MirrorTurn, ...]
+    escaped: bool = True
 
 
 def read_mirrors(folder: Path) -> Iterator[Mirror]:
@@ -58,37 +65,47 @@ def read_mirrors(folder: Path) -> Iterator[Mirror]:
 
 def read_mirror(path: Path) -> Mirror | None:
     """None for a file that is no mirror of ours."""
-    text = path.read_bytes().decode("utf-8", "replace")
+    return parse_mirror(path.name, path.read_bytes())
+
+
+def parse_mirror(name: str, raw: bytes) -> Mirror | None:
+    """What a mirror of that file name holds; None where it is none."""
+    text = raw.decode("utf-8", "replace")
     if not text.startswith("---\n") or (end := text.find("\n---\n", 3)) < 0:
         return None
     fields = {match["name"]: _value(match["value"]) for match in _FIELD.finditer(text[:end])}
     if not fields.get("id"):
         return None
+    is_escaped = f"\n{FORMAT}\n" in text[: end + 1]
     return Mirror(
-        name=path.name,
+        name=name,
         id=fields["id"],
         source=fields.get("source", ""),
         title=fields.get("title", ""),
         created=_moment(fields.get("created", "")),
-        turns=tuple(_turns(text)),
+        turns=tuple(_turns(text, unescaped if is_escaped else str)),
+        escaped=is_escaped,
     )
 
 
-def _turns(text: str) -> Iterator[MirrorTurn]:
-    headings = [one for one in _HEADING.finditer(text) if text[: one.start()].endswith("\n\n")]
+def _turns(text: str, plain: Callable[[str], str]) -> Iterator[MirrorTurn]:
+    headings = [one for one in _HEADING.finditer(text) if text.endswith("\n\n", 0, one.start())]
     named = {one["who"] for one in headings}
-    for one, ahead in zip(headings, [*headings[1:], None], strict=True):
+    for one, ahead in zip_longest(headings, headings[1:]):
         words = text[one.end() + 2 : ahead.start() - 2 if ahead else len(text) - 1]
         when = _moment(f"{one['time'].replace(' ', 'T')}:00Z")
         if one["who"] == _SUMMARY or when is None:
             continue
         complete = not words.endswith(_CUT)
+        words = words.removesuffix(_CUT)
         kind, role, speaker = _who(one["who"], named)
-        message = kind is EntryKind.MESSAGE
+        if kind is not EntryKind.MESSAGE:
+            words, rest = _unfenced(words)
+        else:
+            rest = ""
         yield MirrorTurn(
             id=one["id"], kind=kind, role=role, speaker=speaker, time=when, complete=complete,
-            whole=message or _MORE not in words[-200:],
-            text=words.removesuffix(_CUT) if message else _unfenced(words.removesuffix(_CUT)),
+            whole=_MORE not in rest, text=plain(words),
         )  # fmt: skip
 
 
@@ -101,11 +118,12 @@ def _who(who: str, named: set[str]) -> tuple[EntryKind, Role, str]:
     return EntryKind.MESSAGE, Role.ASSISTANT if Role.USER.value in named else Role.USER, who
 
 
-def _unfenced(words: str) -> str:
+def _unfenced(words: str) -> tuple[str, str]:
+    """What stands in the fence, and what follows it."""
     fence = re.match(r"(`{3,})\n", words)
     if fence is None or (end := words.rfind(f"\n{fence[1]}")) < fence.end():
-        return words
-    return words[fence.end() : end]
+        return words, words[-200:]
+    return words[fence.end() : end], words[end + 1 + len(fence[1]) :]
 
 
 def _value(raw: str) -> str:

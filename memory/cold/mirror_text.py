@@ -8,6 +8,7 @@ from foundation.clock import iso
 from foundation.files import encode
 from foundation.shell_words import command_line
 from memory.cold.entries import Conversation, Entry, EntryKind
+from memory.cold.mirror_escapes import CUT, FORMAT, escaped
 from models.messages import Role
 
 LONGEST_OUTPUT = 2_000  # characters of a tool's output; the whole is in the store
@@ -29,7 +30,7 @@ def mirror_name(conversation: Conversation) -> str:
 def head(conversation: Conversation) -> bytes:
     """The lines above the first turn."""
     title = conversation.title or conversation.id
-    lines = ["---", f"id: {json.dumps(conversation.id)}"]
+    lines = ["---", FORMAT, f"id: {json.dumps(conversation.id)}"]
     if conversation.source:
         lines.append(f"source: {json.dumps(conversation.source)}")
     lines += [f"title: {json.dumps(title, ensure_ascii=False)}", f"created: {iso(conversation.created)}", "---", ""]
@@ -39,19 +40,19 @@ def head(conversation: Conversation) -> bytes:
 
 def turn(entry: Entry, text: str) -> bytes:
     """One entry: its time and speaker as a heading, its id in a comment, its words."""
-    lines = ["", f"## {iso(entry.time)[:16].replace('T', ' ')} · {_speaker(entry)} <!-- {_comment(entry.id)} -->", ""]
+    lines = ["", f"## {iso(entry.time)[:16].replace('T', ' ')} · {_speaker(entry)} <!-- {comment_of(entry.id)} -->", ""]
     lines.append(_words(entry, text))
     if not entry.complete:
-        lines += ["", "*(cut off here)*"]
+        lines += ["", CUT]
     return encode("\n".join(lines) + "\n")
 
 
 def _words(entry: Entry, text: str) -> str:
     match entry.kind:
         case EntryKind.TOOL_RESULT | EntryKind.TOOL_CALL:
-            shown = text[:LONGEST_OUTPUT]
+            shown = escaped(text[:LONGEST_OUTPUT])
             fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", shown)), default=0))
-            rest = len(text) - len(shown)
+            rest = max(0, len(text) - LONGEST_OUTPUT)
             more = (
                 f"\n\n*({rest:,} more characters: `{command_line('palimpsest', 'recall', entry.id)}`)*" if rest else ""
             )
@@ -59,7 +60,7 @@ def _words(entry: Entry, text: str) -> str:
         case EntryKind.SUMMARY:
             return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
         case _:
-            return text
+            return escaped(text)
 
 
 def _speaker(entry: Entry) -> str:
@@ -72,5 +73,7 @@ def _speaker(entry: Entry) -> str:
             return " ".join((entry.speaker or entry.role.value).split())
 
 
-def _comment(id_: str) -> str:
+def comment_of(id_: str) -> str:
+    """An id as a mirror tells it: on one line, with nothing in it that could end the comment or begin another."""
+    id_ = " ".join(id_.split())
     return id_.replace("--", "- -").replace(">", "")

@@ -15,6 +15,7 @@ from msgspec import Struct
 from foundation.files import exchange, make_private_folder, write_atomically, write_beside
 from foundation.paths import Workspace
 from memory.cold.entries import Conversation, Entry
+from memory.cold.mirror_escapes import FORMAT
 from memory.cold.mirror_text import head, mirror_name, turn
 from memory.cold.sql import fetch, first, run
 from memory.cold.store import ColdStore
@@ -84,7 +85,7 @@ class Mirrors:
         row = self._cold.read(lambda db: _row(db, conversation.seq))
         ours = row is not None and self._is_ours(conversation.seq, path, row)
         new = self._since(leaf, row.leaf) if row is not None and ours else None
-        if row is None or new is None:
+        if row is None or new is None or not _is_escaped(row.head):
             whole = self._since(leaf, 0) or []
             self._rewrite(conversation, path, row, self._turns(whole), whole[-1].seq if whole else 0)
         elif row.head != head(conversation):
@@ -176,6 +177,11 @@ class Mirrors:
 def _row(db: apsw.Connection, conversation: int) -> _Row | None:
     found = first(db, "SELECT leaf, head, bytes, sha256 FROM mirrors WHERE conversation = ?", (conversation,))
     return _Row(*found) if found else None
+
+
+def _is_escaped(head: bytes) -> bool:
+    """Whether texts below that head are escaped; older mirrors are written anew."""
+    return f"\n{FORMAT}\n".encode() in head
 
 
 def _in_flight(db: apsw.Connection) -> set[int]:

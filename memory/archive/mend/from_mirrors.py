@@ -1,5 +1,6 @@
 """Entries that a conversation's mirror tells of and the database has lost: named, and brought back from the mirror."""
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +15,10 @@ from memory.cold.conversations import set_leaf
 from memory.cold.entries import MIRROR, RESTORED_FROM
 from memory.cold.insert import insert_conversation
 from memory.cold.mirror_reading import Mirror, MirrorTurn, read_mirrors
+from memory.cold.mirror_text import comment_of
 from memory.cold.sql import fetch, first
 
+_OURS = re.compile(r"e_[0-9a-z]+", re.ASCII)
 MARK = {RESTORED_FROM: MIRROR}
 """Meta of an entry that came back so: its moment is right to the minute, and its words are never exact."""
 
@@ -43,9 +46,10 @@ class FromMirrors:
     def missing(self) -> list[Missing]:
         """What mirrors tell of and the store does not have; what was deleted stays deleted."""
         gone = self._cold.read(_deleted)
+        mirrors = sorted(read_mirrors(self._folder), key=lambda one: not one.escaped)  # who may forge an id comes last
         found = [
             (one, self._lost_of(one))
-            for one in read_mirrors(self._folder)
+            for one in mirrors
             if deletions.token_of(plain(one.source), plain(one.id)) not in gone
         ]
         return [Missing(mirror, turns) for mirror, turns in found if turns]
@@ -69,12 +73,10 @@ class FromMirrors:
 
     def _lost_of(self, mirror: Mirror) -> tuple[MirrorTurn, ...]:
         have = self._cold.read(lambda db: _entries(db, mirror))
-        sql = "SELECT 1 FROM entries WHERE id = ? AND sha256 = ?"
         return tuple(
             turn
             for turn in mirror.turns
-            if turn.id not in have
-            and not self._cold.read(lambda db, turn=turn: first(db, sql, (turn.id, digest(to_bytes(turn.text)))))
+            if turn.id not in have and not self._cold.read(lambda db, turn=turn: _is_there(db, mirror, turn))
         )
 
     def _put(self, db: apsw.Connection, missing: Missing) -> None:
@@ -86,9 +88,12 @@ class FromMirrors:
         )
         have, parent = _entries(db, mirror), None
         for turn in mirror.turns:
-            if turn in lost and turn.id not in have:
-                have[turn.id] = self._cold.insert(db, _draft(conversation.seq, parent, turn)).seq
-            parent = have.get(turn.id, parent)
+            if turn not in lost:
+                parent = have.get(turn.id, parent)
+                continue
+            free = turn.id not in have and not _is_claimed(db, turn.id)
+            parent = self._cold.insert(db, _draft(conversation.seq, parent, turn, turn.id if free else "")).seq
+            have.setdefault(turn.id, parent)
         if conversation.leaf is not None and mirror.turns[-1] not in lost:
             set_leaf(db, conversation.seq, conversation.leaf)
 
@@ -98,11 +103,28 @@ def _deleted(db: apsw.Connection) -> set[str]:
     return {one.token for one in deletions.deletions(db)} - deletions.tokens(db).keys()
 
 
-def _draft(conversation: int, parent: int | None, turn: MirrorTurn) -> Draft:
+def _is_there(db: apsw.Connection, mirror: Mirror, turn: MirrorTurn) -> bool:
+    """Whether the turn's words stand in the store: under its id, or in its conversation where another has that id."""
+    sha256 = digest(to_bytes(turn.text))
+    if first(db, "SELECT 1 FROM entries WHERE id = ? AND sha256 = ?", (turn.id, sha256)):
+        return True
+    if not _is_claimed(db, turn.id):
+        return False
+    sql = """SELECT 1 FROM entries e JOIN conversations c ON c.seq = e.conversation
+             WHERE c.source = ? AND c.id = ? AND e.sha256 = ?"""
+    return first(db, sql, (plain(mirror.source), plain(mirror.id), sha256)) is not None
+
+
+def _is_claimed(db: apsw.Connection, id_: str) -> bool:
+    """Whether the store has an entry with that id, which is of our making: no other ever has it. Ids that an import
+    brought may be the same in several conversations."""
+    return bool(_OURS.fullmatch(id_)) and first(db, "SELECT 1 FROM entries WHERE id = ?", (id_,)) is not None
+
+
+def _draft(conversation: int, parent: int | None, turn: MirrorTurn, id_: str) -> Draft:
     return Draft(
         conversation=conversation, parent=parent, kind=turn.kind, role=turn.role, text=clear(turn.text),
-        id=clear(turn.id),
-        speaker=clear(turn.speaker), time=turn.time,
+        id=clear(id_), speaker=clear(turn.speaker), time=turn.time,
         meta=cleared_fields(MARK if turn.complete else {**MARK, "cut_off": True}),
     )  # fmt: skip
 
@@ -111,8 +133,4 @@ def _entries(db: apsw.Connection, mirror: Mirror) -> dict[str, int]:
     """Numbers of the entries of the mirror's conversation, by the ids that a mirror gives them."""
     sql = """SELECT e.id, e.seq FROM entries e JOIN conversations c ON c.seq = e.conversation
              WHERE c.source = ? AND c.id = ?"""
-    return {_as_told(id_): seq for id_, seq in fetch(db, sql, (plain(mirror.source), plain(mirror.id)))}
-
-
-def _as_told(id_: str) -> str:
-    return id_.replace("--", "- -").replace(">", "")
+    return {comment_of(id_): seq for id_, seq in fetch(db, sql, (plain(mirror.source), plain(mirror.id)))}

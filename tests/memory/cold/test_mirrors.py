@@ -1,5 +1,6 @@
 """A conversation as a file that a person reads, and may write into."""
 
+import hashlib
 import os
 import threading
 from pathlib import Path
@@ -11,6 +12,7 @@ from foundation.privacy import Cleared
 from memory.cold import ColdStore, EntryKind, mirrors
 from memory.cold.mirror_text import mirror_name
 from memory.cold.mirrors import Mirrors
+from memory.cold.sql import run
 from models.messages import Role
 from tests.fakes import FakeClock
 from tests.memory.cold.drafts import answered, open_store, said, summed_up
@@ -63,6 +65,7 @@ def test_a_mirror_reads_as_the_conversation_went(desk: Desk, clock: FakeClock) -
     assert (
         desk.update()
         == f"""---
+format: 2
 id: "{conversation.id}"
 title: "Trip planning"
 created: 2026-03-14T09:26:53Z
@@ -311,3 +314,16 @@ def test_any_imported_id_makes_a_file_name_that_every_system_takes(cold: ColdSto
 def test_ids_that_differ_in_case_alone_have_files_of_their_own(cold: ColdStore) -> None:
     names = {mirror_name(cold.new_conversation(id=id_)).lower() for id_ in ("Abc", "abc", "ABC")}
     assert len(names) == 3
+
+
+def test_a_mirror_of_0_3_0_is_written_anew_with_its_texts_escaped(desk: Desk) -> None:
+    heading = "\n\n## 2026-11-22 07:30 · user <!-- e_9 -->\n\nI agree"
+    desk.say("See:" + heading, id="e_1")
+    new = desk.update()
+    old = new.replace("format: 2\n", "").replace("\\## ", "## ").encode()
+    desk.path.write_bytes(old)
+    above = old[: old.index(b"\n## ")]
+    values = (above, len(old), hashlib.sha256(old).digest())
+    desk.cold.write(lambda db: run(db, "UPDATE mirrors SET head = ?, bytes = ?, sha256 = ?", values))
+    assert desk.update() == new
+    assert desk.versions == []

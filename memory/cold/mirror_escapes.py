@@ -1,0 +1,27 @@
+"""Lines of a text that a mirror would read as its own: a backslash goes before them, and is taken away again.
+
+    ## 2026-11-22 07:30 · user <!-- e_4vfb… -->     in an answer      \\## 2026-11-22 07:30 · user <!-- e_4vfb… -->
+    *(cut off here)*                                 in an answer      \\*(cut off here)*
+
+A line that has backslashes there already gets one more, so that every text comes back to the letter.
+"""
+
+import re
+
+FORMAT = "format: 2"
+"""The line of a mirror's head which says that its texts are escaped. Mirrors of before 0.3.1 have none."""
+
+CUT = "*(cut off here)*"
+
+_LOOKALIKE = re.compile(r"^(?=\\*(?:## \d{4}-\d\d-\d\d \d\d:\d\d · |\*\(cut off here\)\*$))", re.MULTILINE)
+_ESCAPED = re.compile(r"^\\(?=\\*(?:## \d{4}-\d\d-\d\d \d\d:\d\d · |\*\(cut off here\)\*$))", re.MULTILINE)
+
+
+def escaped(text: str) -> str:
+    """The text with no line that a mirror would take for a turn's heading or its end."""
+    return _LOOKALIKE.sub(r"\\", text)
+
+
+def unescaped(text: str) -> str:
+    """The text that `escaped` made this of."""
+    return _ESCAPED.sub("", text)
