@@ -68,7 +68,7 @@ def _speaker(entry: Entry) -> str:
         case EntryKind.SUMMARY, _:
             return "summary of what came before"
         case _, Role.TOOL:
-            return f"tool {entry.speaker}".rstrip()
+            return " ".join(f"tool {entry.speaker}".split())
         case _:
             return " ".join((entry.speaker or entry.role.value).split())
 

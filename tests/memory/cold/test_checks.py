@@ -17,9 +17,9 @@ DAMAGES = {
     "chunks left behind": ("INSERT INTO chunks (entry, n, body) VALUES (2, 0, x'00')", "chunks", "not in flight"),
     "no terms": ("DELETE FROM terms WHERE entry = 2", "terms", "cannot find it"),
     "a span past its page": (
-        """INSERT INTO packs VALUES ('p', 1, x'00', 1, 'warm');
+        """INSERT INTO packs VALUES ('p.pages', 1, x'00', 1, 'warm');
            INSERT INTO archives (seq, label, created_ms, origin) VALUES (1, 'a', 1, 'file');
-           INSERT INTO pages VALUES ('pg_1', 1, 1, 'base', 1, 1, 5, x'00', 'p', 0, 1, 1, '8x16', '[]');
+           INSERT INTO pages VALUES ('pg_1', 1, 1, 'base', 1, 1, 5, x'00', 'p.pages', 0, 1, 1, '8x16', '[]');
            INSERT INTO spans VALUES (1, 0, 5, 'pg_1', 3)""",
         "span",
         "outside of the page",
