@@ -23,6 +23,7 @@ from memory.knowledge.errors import NotOurs, Unreadable
 from memory.knowledge.keeping import File, Keeping
 from memory.knowledge.known import Known
 from memory.knowledge.readers.document import Document, Sight
+from memory.knowledge.readers.isolated import ReaderProcess
 from memory.knowledge.readers.kinds import read_file
 from memory.knowledge.redacting import given
 from memory.knowledge.report import AddOptions, AddProgress, AddReport, Told
@@ -52,6 +53,7 @@ class Adding:
         self._clock = cold.clock
         self._options = options
         self._sight = cache(sight)
+        self._apart = ReaderProcess()
         self.report = AddReport(redacted=options.redact)
 
     def run(self, paths: Sequence[Path], on_progress: OnProgress | None = None) -> None:
@@ -61,10 +63,11 @@ class Adding:
         for one in sorted(met, key=lambda one: one.linked):  # a file itself before links to it
             firsts.setdefault(one.path, one)
         files = [one for one in met if not one.why and firsts[one.path] is one]
-        for number, one in enumerate(files):
-            if on_progress is not None:
-                on_progress(AddProgress(number, len(files), one.name))
-            self._take(one)
+        with self._apart:
+            for number, one in enumerate(files):
+                if on_progress is not None:
+                    on_progress(AddProgress(number, len(files), one.name))
+                self._take(one)
         if on_progress is not None and files:
             on_progress(AddProgress(len(files), len(files), ""))
 
@@ -144,7 +147,7 @@ class Adding:
             self._cold.write(lambda db: rows.touch(db, known.seq, mtime_ns, one.name, one.root))
 
     def _keep(self, file: File, known: Known | None) -> None:
-        document = _read(file, self._sight)
+        document = _read(file, self._sight, self._apart)
         document, text, secrets = given(document, redact=self._options.redact)
         keeping = Keeping(self._workspace.knowledge, self._vault, self._options, self._clock.now())
         try:
@@ -181,11 +184,11 @@ def _unexpected(error: Exception) -> str:
     return f"an unexpected {type(error).__name__}" + (f" ({what})" if what else "")
 
 
-def _read(file: File, sight: Callable[[], Sight | None]) -> Document:
+def _read(file: File, sight: Callable[[], Sight | None], apart: ReaderProcess) -> Document:
     """Raises NotOurs, Unreadable, and for a full disk OSError."""
     eyes = sight()
     try:
-        document = read_file(file.raw, file.met.name, eyes)
+        document = read_file(file.raw, file.met.name, eyes, apart)
     except (NotOurs, Unreadable):
         raise
     except PalimpsestError as error:

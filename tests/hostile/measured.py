@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Measured(NamedTuple):
-    """`peak_mb` is the largest resident set of the process; its own children are not in it."""
+    """`peak_mb` is the largest resident set of the process; on Linux its own children are not in it."""
 
     status: int
     out: str
@@ -43,7 +43,9 @@ def measured(
         process = subprocess.Popen(
             command, cwd=ROOT, env={**kept, **environment, "PYTHONPATH": str(ROOT)}, stdin=given, stdout=out, stderr=err
         )
+        peak = 0.0
         while True:
+            peak = max(peak, _peak_mb(process.pid))
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
             if pid:
                 break
@@ -56,5 +58,14 @@ def measured(
         unit = 2**20 if sys.platform == "darwin" else 2**10
         return Measured(
             process.returncode, out.read().decode("utf-8", "replace"), err.read().decode("utf-8", "replace"),
-            usage.ru_maxrss / unit, time.monotonic() - began,
+            peak or usage.ru_maxrss / unit, time.monotonic() - began,
         )  # fmt: skip
+
+
+def _peak_mb(pid: int) -> float:
+    """As Linux tells while it runs; 0 elsewhere."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 2**10 for line in status.splitlines() if line.startswith("VmHWM")), 0.0)

@@ -2,28 +2,29 @@
 
 import importlib
 from collections.abc import Iterator
-from io import BytesIO
 from typing import Any, cast
 
 from memory.knowledge.errors import NoReader, Unreadable
 from memory.knowledge.readers.document import Document, Part, joined
 from memory.knowledge.readers.markdown import shortened
 from memory.knowledge.readers.tables import table_text
-from memory.knowledge.readers.zipped import REPAIR, check_zip
+from memory.knowledge.readers.zipped import REPAIR, unpacked_text
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
 def read_docx(raw: bytes) -> Document:
     """Raises Unreadable."""
-    check_zip(raw)
+    text_alone = unpacked_text(raw)
     try:
         import docx
     except ImportError as error:
         raise NoReader("python-docx") from error
     try:
-        opened = cast(Any, docx).Document(BytesIO(raw))
+        opened = cast(Any, docx).Document(text_alone)
         parts = [*_parts(opened), *_footnotes(opened)]
+    except MemoryError:
+        raise
     except Exception as error:  # the library raises whatever a damaged part makes it stumble over
         raise Unreadable("it is damaged, or no Word document", REPAIR) from error
     text, places = joined(parts)

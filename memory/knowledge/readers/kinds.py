@@ -1,11 +1,14 @@
 """Which reader a file goes to: by its ending, and where that says nothing by its first bytes."""
 
+import importlib.util
 from pathlib import PurePath
 
-from memory.knowledge.errors import NotOurs, Unreadable
+from memory.knowledge.errors import NoReader, NotOurs, Unreadable
 from memory.knowledge.readers.document import Document, Sight
 from memory.knowledge.readers.encodings import utf16
+from memory.knowledge.readers.isolated import ReaderProcess
 from memory.knowledge.readers.picture import PICTURES
+from memory.knowledge.readers.zipped import check_zip
 
 MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd"})
 HTML = frozenset({".html", ".htm", ".xhtml"})
@@ -21,6 +24,7 @@ _NAMES = frozenset({"makefile", "dockerfile", "gemfile", "rakefile", "jenkinsfil
 _OLD = {".doc": ".docx", ".ppt": ".pptx", ".rtf": ".docx", ".odt": ".docx", ".odp": ".pptx"}
 _WORDS = frozenset({"text", "code", "markdown", "html"})
 _WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # byte order marks of what may hold NULs
+SMALL_HTML = 2_000  # bytes: html.parser takes 20 ms at most for so much, and the cube of it for more
 LOOKED_AT = 8192  # bytes, of a file whose name says nothing
 
 
@@ -63,28 +67,33 @@ def looks_like_text(beginning: bytes) -> bool:
     return not any(letter < " " and letter not in "\t\n\r\f\x1b" for letter in text)
 
 
-def read_file(raw: bytes, name: str, sight: Sight | None) -> Document:
-    """The file, read by the reader of its kind. Raises NotOurs, Unreadable."""
+def read_file(raw: bytes, name: str, sight: Sight | None, apart: ReaderProcess | None = None) -> Document:
+    """The file, read by the reader of its kind. Raises NotOurs, Unreadable.
+
+    What strangers' files can make a parser do is done in the process `apart`; without one, one is made for this file.
+    """
     kind = kind_of(name, raw[:LOOKED_AT])
     if kind in _WORDS and b"\x00" in raw[:LOOKED_AT] and not raw.startswith(_WIDE) and not utf16(raw):
         raise Unreadable("it holds binary data, whatever its name says")
-    return _read(kind, raw, name, sight)
+    if apart is not None:
+        return _read(kind, raw, name, sight, apart)
+    with ReaderProcess() as made:
+        return _read(kind, raw, name, sight, made)
 
 
-def _read(kind: str, raw: bytes, name: str, sight: Sight | None) -> Document:
+def _read(kind: str, raw: bytes, name: str, sight: Sight | None, apart: ReaderProcess) -> Document:
     match kind:
         case "pdf":
             from memory.knowledge.readers.pdf import read_pdf
 
-            return read_pdf(raw, name, sight)
-        case "docx":
-            from memory.knowledge.readers.docx import read_docx
-
-            return read_docx(raw)
-        case "pptx":
-            from memory.knowledge.readers.pptx import read_pptx
-
-            return read_pptx(raw)
+            return read_pdf(raw, name, sight, apart)
+        case "docx" | "pptx":
+            check_zip(raw)
+            if importlib.util.find_spec(kind) is None:
+                raise NoReader(f"python-{kind}")
+            return apart.document(kind, raw)
+        case "html" if len(raw) > SMALL_HTML:
+            return apart.document(kind, raw)
         case "picture":
             from memory.knowledge.readers.picture import read_picture
 

@@ -1,82 +1,19 @@
-"""The pages of one PDF, read in a process of its own: a file that asks for gigabytes ends that process, not ours.
+"""The pages of one PDF through PDFium, as frames. It runs in the process that reads files (`reader_process`)."""
 
-    python -m memory.knowledge.readers.pdf_pages < file.pdf
-
-Writes frames to standard output: four bytes of length, then MessagePack: `Opened`, then a `Page` each, or `Refused`.
-"""
-
-import struct
-import sys
 from collections.abc import Iterator
 from io import BytesIO
-from typing import IO, Any
+from typing import Any
 
-import msgspec
-from msgspec import Struct
+from memory.knowledge.readers.frames import Frame, Opened, Page, Refused
 
 MOST_PAGES = 5_000
-MEMORY = 700_000_000  # bytes of address space, beside twice the file; a page drawn at 2,600 pixels takes some 30 MB
 DOTS_PER_INCH = 200  # of a page that is drawn to be read (seed 001)
 MOST_SIDE = 2_600  # pixels
 _POINTS_PER_INCH = 72
-_LENGTH = struct.Struct(">I")
 
 
-class Opened(Struct, frozen=True, tag="opened"):
-    """How many pages there are."""
-
-    pages: int
-
-
-class Page(Struct, frozen=True, tag="page"):
-    """A page's text, or where it has none its picture (PNG)."""
-
-    text: str
-    picture: bytes = b""
-    width: int = 0
-    height: int = 0
-
-
-class Refused(Struct, frozen=True, tag="refused"):
-    """Why it cannot be read, as the end of a sentence, and what to do."""
-
-    why: str
-    hint: str = ""
-
-
-Frame = Opened | Page | Refused
-_decoder = msgspec.msgpack.Decoder(Frame)
-
-
-def read_frame(stream: IO[bytes]) -> Frame | None:
-    """The next frame; None at the end. Raises msgspec.DecodeError for what is none."""
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        return None
-    return _decoder.decode(stream.read(_LENGTH.unpack(head)[0]))
-
-
-def main() -> None:
-    raw = sys.stdin.buffer.read()
-    _bound_memory(MEMORY + 2 * len(raw))
-    for frame in _frames(raw):
-        data = msgspec.msgpack.encode(frame)
-        sys.stdout.buffer.write(_LENGTH.pack(len(data)) + data)
-        sys.stdout.buffer.flush()
-
-
-def _bound_memory(most: int) -> None:
-    """Where the system can (Linux): elsewhere the reader's patience is the only bound."""
-    try:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    except (ImportError, ValueError, OSError):
-        return
-
-
-def _frames(raw: bytes) -> Iterator[Frame]:
+def pdf_frames(raw: bytes) -> Iterator[Frame]:
+    """`Opened`, then a `Page` each; or `Refused`. Raises MemoryError."""
     import pypdfium2
 
     library: Any = pypdfium2
@@ -94,13 +31,8 @@ def _frames(raw: bytes) -> Iterator[Frame]:
             yield _page(opened, number)
     except library.PdfiumError:
         yield Refused("it is damaged")
-    except MemoryError:
-        yield Refused(TOO_LARGE)
     finally:
         opened.close()
-
-
-TOO_LARGE = "it asks for more memory than a file of its size should"
 
 
 def _page(opened: Any, number: int) -> Page:
@@ -136,7 +68,3 @@ def _refusal(raw: bytes, why: str) -> Refused:
     if "password" in why.lower() or b"/Encrypt" in raw[-4096:]:
         return Refused("it is encrypted", "Save a copy without a password, then add that.")
     return Refused("it is damaged")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,28 +1,29 @@
 """Slides through python-pptx: titles, text, tables and the speaker's notes, slide by slide."""
 
 from collections.abc import Iterable, Iterator
-from io import BytesIO
 from typing import Any, cast
 
 from memory.knowledge.errors import NoReader, Unreadable
 from memory.knowledge.readers.document import Document, Part, joined
 from memory.knowledge.readers.markdown import shortened
 from memory.knowledge.readers.tables import table_text
-from memory.knowledge.readers.zipped import REPAIR, check_zip
+from memory.knowledge.readers.zipped import REPAIR, unpacked_text
 
 _DEEPEST = 20  # groups within groups
 
 
 def read_pptx(raw: bytes) -> Document:
     """Raises Unreadable."""
-    check_zip(raw)
+    text_alone = unpacked_text(raw)
     try:
         import pptx
     except ImportError as error:
         raise NoReader("python-pptx") from error
     try:
-        slides = cast(Any, pptx).Presentation(BytesIO(raw)).slides
+        slides = cast(Any, pptx).Presentation(text_alone).slides
         parts = [_part(number, slide) for number, slide in enumerate(slides, 1)]
+    except MemoryError:
+        raise
     except Exception as error:  # the library raises whatever a damaged part makes it stumble over
         raise Unreadable("it is damaged, or no presentation", REPAIR) from error
     text, places = joined([part for part in parts if part.text])

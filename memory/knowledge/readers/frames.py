@@ -1,0 +1,74 @@
+"""What the process that reads files and ours say to each other: frames of MessagePack, each after its length."""
+
+import struct
+from typing import IO
+
+import msgspec
+from msgspec import Struct
+
+from memory.knowledge.readers.document import Document
+
+_LENGTH = struct.Struct(">Q")
+TOO_LARGE = "it asks for more memory than a file of its size should"
+
+
+class Opened(Struct, frozen=True, tag="opened"):
+    """How many pages a PDF has."""
+
+    pages: int
+
+
+class Page(Struct, frozen=True, tag="page"):
+    """A page's text, or where it has none its picture (PNG)."""
+
+    text: str
+    picture: bytes = b""
+    width: int = 0
+    height: int = 0
+
+
+class Whole(Struct, frozen=True, tag="whole"):
+    """A document that is read at once."""
+
+    document: Document
+
+
+class Refused(Struct, frozen=True, tag="refused"):
+    """Why it cannot be read, as the end of a sentence, and what to do."""
+
+    why: str
+    hint: str = ""
+
+
+class Ended(Struct, frozen=True, tag="ended"):
+    """All of the file was read."""
+
+
+Frame = Opened | Page | Whole | Refused | Ended
+_decoder = msgspec.msgpack.Decoder(Frame)
+
+
+def read_frame(stream: IO[bytes]) -> Frame | None:
+    """The next frame; None at the end. Raises msgspec.DecodeError for what is none."""
+    raw = read_bytes(stream)
+    return None if raw is None else _decoder.decode(raw)
+
+
+def write_frame(stream: IO[bytes], frame: Frame) -> None:
+    write_bytes(stream, msgspec.msgpack.encode(frame))
+
+
+def read_bytes(stream: IO[bytes]) -> bytes | None:
+    """The next stretch of bytes after its length; None at the end."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    length = _LENGTH.unpack(head)[0]
+    raw = stream.read(length)
+    return raw if len(raw) == length else None
+
+
+def write_bytes(stream: IO[bytes], raw: bytes) -> None:
+    stream.write(_LENGTH.pack(len(raw)))
+    stream.write(raw)
+    stream.flush()

@@ -1,0 +1,82 @@
+"""Reads files from strangers in a process of its own: one that asks for gigabytes ends that process, not ours.
+
+    python -m memory.knowledge.readers.reader_process
+
+Standard input: the kind (pdf, html, docx, pptx) and the file's bytes, each after its length, file after file. Standard
+output: the frames of each, up to Ended or Refused.
+"""
+
+import sys
+from collections.abc import Iterator
+
+from memory.knowledge.errors import Unreadable
+from memory.knowledge.readers.frames import (
+    TOO_LARGE,
+    Ended,
+    Frame,
+    Refused,
+    Whole,
+    read_bytes,
+    write_frame,
+)  # fmt: skip
+
+MEMORY = 900_000_000  # bytes of address space, 300 MB of them for libraries; a page drawn at 2,600 pixels takes 30 MB
+TIMES = {"pdf": 2}  # and so many times the file
+OTHER_TIMES = 12  # the text of a page, of which a parser keeps several copies of up to four bytes a character
+
+
+def main() -> None:
+    given, told = sys.stdin.buffer, sys.stdout.buffer
+    while (kind := read_bytes(given)) is not None and (raw := read_bytes(given)) is not None:
+        name = kind.decode()
+        _bound_memory(MEMORY + TIMES.get(name, OTHER_TIMES) * len(raw))
+        try:
+            for frame in _frames(name, raw):
+                write_frame(told, frame)
+                if isinstance(frame, Refused):
+                    break
+            else:
+                write_frame(told, Ended())
+        except MemoryError:
+            write_frame(told, Refused(TOO_LARGE))
+            return  # what it still holds is unknown: another process reads the next file
+        except Unreadable as error:
+            write_frame(told, Refused(error.message, error.hint))
+        except RecursionError:
+            write_frame(told, Refused("its parts are nested too deep"))
+        del raw
+
+
+def _frames(kind: str, raw: bytes) -> Iterator[Frame]:
+    match kind:
+        case "pdf":
+            from memory.knowledge.readers.pdf_pages import pdf_frames
+
+            yield from pdf_frames(raw)
+        case "docx":
+            from memory.knowledge.readers.docx import read_docx
+
+            yield Whole(read_docx(raw))
+        case "pptx":
+            from memory.knowledge.readers.pptx import read_pptx
+
+            yield Whole(read_pptx(raw))
+        case _:
+            from memory.knowledge.readers.html import read_html
+
+            yield Whole(read_html(raw))
+
+
+def _bound_memory(most: int) -> None:
+    """Where the system can (Linux): elsewhere the reader's patience is the only bound."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ImportError, ValueError, OSError):
+        return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Files from strangers that are added: each ends in bounded time and memory, and the rest of the folder is added."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from memory.knowledge.errors import Unreadable
+from memory.knowledge.readers import isolated
+from memory.knowledge.readers.isolated import ReaderProcess
+from memory.knowledge.readers.kinds import read_file
+from tests.hostile.file_bombs import HTML, attributes, bzip2_docx, html_bombs, lying_docx
+from tests.hostile.measured import palimpsest
+from tests.memory.knowledge import files
+
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.skipif(sys.platform == "win32", reason="memory is measured with wait4"),
+]
+MOST_MB = 300
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Path:
+    folder = tmp_path / "room"
+    assert palimpsest(folder, "init").status == 0
+    return folder
+
+
+def test_one_process_reads_file_after_file(tmp_path: Path) -> None:
+    page = b"<h1>Bread</h1>" + b"<p>Feed the starter at nine.</p>" * 100
+    with ReaderProcess() as apart:
+        assert "starter" in read_file(page, "a.html", None, apart).text
+        first = apart.number
+        for name in ("damaged.pdf", "damaged.docx"):
+            with pytest.raises(Unreadable, match="damaged"):
+                read_file(b"%PDF-1.7 and no more", name, None, apart)
+        assert "starter" in read_file(page, "b.html", None, apart).text
+        assert "tenant" in read_file(files.docx(tmp_path / "lease.docx").read_bytes(), "c.docx", None, apart).text
+        assert apart.number == first
+
+
+def test_html_that_takes_for_ever_is_given_up_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolated, "PATIENCE", 2.0)
+    with ReaderProcess() as apart:
+        with pytest.raises(Unreadable, match="it takes more than"):
+            read_file(b"<a " * 100_000, "bomb.html", None, apart)
+        good = b"<h1>Bread</h1>" + b"<p>Feed the starter at nine.</p>" * 100
+        assert "starter" in read_file(good, "bread.html", None, apart).text
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux bounds a process's memory")
+def test_html_of_many_attributes_asks_for_too_much_or_ends(tmp_path: Path, room: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    attributes(folder / "attributes.html")
+    (folder / "notes.txt").write_text("The heron stands by the water.")
+    added = palimpsest(room, "knowledge", "add", str(folder), "--json", seconds=110)
+    told = json.loads(added.out)
+    assert [one["name"] for one in told["added"]][-1:] == ["files/notes.txt"]
+    assert added.peak_mb < MOST_MB
+
+
+def test_a_document_whose_zip_lies_is_refused_in_little_memory(tmp_path: Path, room: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    lying_docx(folder / "lying.docx")
+    bzip2_docx(folder / "bzip2.docx")
+    (folder / "notes.txt").write_text("The heron stands by the water.")
+    added = palimpsest(room, "knowledge", "add", str(folder), "--json")
+    told = json.loads(added.out)
+    assert {one["name"] for one in told["bad"]} == {"files/lying.docx", "files/bzip2.docx"}
+    assert [one["name"] for one in told["added"]] == ["files/notes.txt"]
+    assert added.peak_mb < MOST_MB
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_each_pattern_of_html_ends(tmp_path: Path, room: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    html_bombs(folder)
+    (folder / "notes.txt").write_text("The heron stands by the water.")
+    added = palimpsest(room, "knowledge", "add", str(folder), "--json", seconds=800)
+    told = json.loads(added.out)
+    print(f"{len(HTML)} patterns of HTML: {len(told['bad'])} given up, {len(told['added'])} added, "
+          f"{added.seconds:.0f} s, {added.peak_mb:.0f} MB")  # fmt: skip
+    assert "files/notes.txt" in {one["name"] for one in told["added"]}
+    assert len(told["bad"]) + len(told["added"]) + len(told["skipped"]) == len(HTML) + 1
+    assert added.peak_mb < MOST_MB
