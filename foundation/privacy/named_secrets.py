@@ -54,7 +54,7 @@ _CHINESE = re.compile(rf"(?P<password>密码|口令)?(?:密码|口令|密钥|秘
 _PASSWORD = re.compile(rf"(?:pass(?:w(?:or)?d|wd|phrase)?|pwd)[A-Za-z0-9_.-]{{0,20}}{_TRAIL}", re.IGNORECASE)
 _USER = re.compile(r"(?:^|\s)(?:-u|--user)[ =]{0,2}[\"']?[A-Za-z0-9_.@+-]{1,40}\Z")
 _COOKIE = re.compile(r"cookie[\"']?:[^\n\[]{1,60}\Z", re.IGNORECASE)
-_OUR_MARK = re.compile(rf"\[secret: [a-z-]+\]{_TRAIL}")  # its name ends like a secret's own
+_OUR_MARK = re.compile(rf"\[secret: [a-z0-9-]+\]{_TRAIL}")  # its name ends like a secret's own
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+/-]{0,1000}={0,2}(?![A-Za-z0-9_.+/-])")
 _BARE = re.compile(r"[A-Za-z0-9!@#$%^&_+?][A-Za-z0-9_.+/=!@#$%^&*?~:-]{0,1000}")
@@ -76,11 +76,14 @@ _AN_ID = re.compile(r"(?:[a-z]{1,12}_)?0[0-7][0-9A-HJKMNP-TV-Z]{6,24}")  # a ULI
 
 
 class Candidate(Struct, frozen=True):
-    """A value that has a secret's name, from `start`. `settled` is False while more text could change it."""
+    """A value that has a secret's name, from `start`. `settled` is False while more text could change it.
+
+    `rule` names the kind of secret that it is, "" where it looks like none.
+    """
 
     start: int
     end: int
-    secret: bool
+    rule: str
     settled: bool
 
 
@@ -124,11 +127,11 @@ def _candidate(text: str, name: str, start: int, *, strict: bool, final: bool) -
     if len(value) > _LONGEST_VALUE:
         return None
     if end == len(text) and not final:
-        return Candidate(start, end, secret=False, settled=False)
+        return Candidate(start, end, "", settled=False)
     value = value.rstrip(_NEVER_LAST)
     called = not quoted and text[end : end + 1] == "("
     secret = not called and _looks_secret(value, password=kind == "password", strict=strict)
-    return Candidate(start, start + len(value), secret, settled=True)
+    return Candidate(start, start + len(value), GENERIC if secret else "", settled=True)
 
 
 def _kind(name: str) -> str | None:

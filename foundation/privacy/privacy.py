@@ -142,7 +142,7 @@ def _before_both(span: Taken, tokens: list[Taken], tags: list[Taken]) -> Secret:
 
 
 _WORD_ENDS: Final = re.compile(r"[^\x21-\x7e]")  # no token goes on past white space, or anything beyond ASCII
-_BEFORE_A_TOKEN: Final = 32  # characters: a boundary, and the scheme of an address
+_BEFORE_A_TOKEN: Final = 64  # characters: a boundary, and the scheme of an address
 
 
 class _Words:

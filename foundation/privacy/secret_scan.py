@@ -1,39 +1,57 @@
 """Secrets, found by their form: tokens, and then what is named a secret and looks like one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Final
 
-from foundation.privacy.named_secrets import GENERIC, candidates
-from foundation.privacy.redaction import Taken
-from foundation.privacy.secret_rules import BEGIN, TOKEN_RULES, TokenRule
+from msgspec import Struct
 
-_KEYWORDS: Final = tuple(dict.fromkeys(rule.keyword for rule in TOKEN_RULES))
-_RULES: Final = tuple(tuple(rule for rule in TOKEN_RULES if rule.keyword == keyword) for keyword in _KEYWORDS)
-_FREE: Final = tuple(rule.keyword for rule in TOKEN_RULES if not rule.pattern.pattern.startswith(BEGIN) or rule.back)
-_BOUND: Final = tuple(keyword for keyword in _KEYWORDS if keyword not in _FREE)
-_CERTAIN: Final = re.compile(
-    rf"{BEGIN}(?:{'|'.join(map(re.escape, _BOUND))})|(?:{BEGIN}\d{{8,10}})?(?:{'|'.join(map(re.escape, _FREE))})"
+from foundation.privacy.encoded_tokens import encoded_rules, hides_a_secret
+from foundation.privacy.named_secrets import candidates, entropy
+from foundation.privacy.redaction import Taken
+from foundation.privacy.secret_rules import BEGIN, TokenRule, token_rules
+
+_RUN: Final = re.compile(r"[A-Za-z0-9_.+/=:~%-]{15,}+")  # no token is shorter
+_ADDRESS: Final = "://"
+_BOUNDARY: Final = re.compile(BEGIN)
+_MAY_PRECEDE: Final = re.compile(  # the beginning of a token whose keyword stands within
+    rf"{BEGIN}(?:\d{{1,10}}(?::A?)?|[0-9a-f]{{1,32}}(?:-u?)?)\Z|\d?Q?\Z|:/?\Z|(?<=[A-Za-z0-9]{{6}}_)[A-Za-z0-9]{{1,29}}(?:_m{{0,2}})?\Z"
 )
-_POSSIBLE: Final = re.compile(
-    rf"{BEGIN}(?:\d{{1,10}}(?::A?)?|[A-Za-z][A-Za-z0-9_.:/-]{{0,20}})\Z|[:/][a-z:/]{{0,20}}\Z"
-)
-_BEGINNINGS: Final = frozenset(keyword[:length] for keyword in _KEYWORDS for length in range(1, len(keyword)))
-_LONGEST_BEGINNING: Final = max(map(len, _KEYWORDS))
-_Candidate = tuple[int, int, str]  # start, -end, rule
+_Candidate = tuple[int, int, int, str]  # start, -end, order, rule
+
+
+class Table(Struct, frozen=True):
+    """The rules by the shortest keyword that begins theirs, and a pattern that finds these."""
+
+    rules: dict[str, tuple[tuple[int, TokenRule], ...]]
+    keyword: re.Pattern[str]
+    beginnings: frozenset[str]
+    attached_beginnings: frozenset[str]
+    longest: int
+
+
+@cache
+def table() -> Table:
+    rules = [rule for rule in (*token_rules(), *encoded_rules()) if rule.keyword != _ADDRESS]
+    groups: dict[str, list[tuple[int, TokenRule]]] = {}
+    for order, rule in sorted(enumerate(rules), key=lambda pair: len(pair[1].keyword)):
+        root = next((root for root in groups if rule.keyword.startswith(root)), rule.keyword)
+        groups.setdefault(root, []).append((order, rule))
+    return Table(
+        {root: tuple(group) for root, group in groups.items()},
+        re.compile(_trie(groups)),
+        _beginnings(rule.keyword for rule in rules),
+        _beginnings(rule.keyword for rule in rules if rule.attached),
+        max(len(rule.keyword) for rule in rules),
+    )
 
 
 def find_tokens(text: str, at: int = 0) -> list[Taken]:
     """Every token that begins at `at` or after it, leftmost first, none overlapping another."""
     found: list[Taken] = []
     free = at
-    underscores = "_" in text  # spares prose half of the keywords
-    for start, minus_end, rule in sorted(
-        candidate
-        for keyword, rules in zip(_KEYWORDS, _RULES, strict=True)
-        if ("_" not in keyword or underscores) and keyword in text
-        for candidate in _candidates(text, at, keyword, rules)
-    ):
+    for start, minus_end, _, rule in sorted(_candidates(text, at)):
         if start >= free:
             free = -minus_end
             found.append(_secret(rule, start, free))
@@ -42,12 +60,16 @@ def find_tokens(text: str, at: int = 0) -> list[Taken]:
 
 def token_may_begin(text: str, at: int) -> tuple[int, bool]:
     """Where in the unfinished word from `at` a token may begin, its end where none can; and if its keyword stands."""
-    certain = _CERTAIN.search(text, at)
-    possible = _POSSIBLE.search(text, max(at, len(text) - _LONGEST_BEGINNING))
-    while possible and possible.group() not in _BEGINNINGS and not possible.group()[0].isdigit():
-        possible = _POSSIBLE.search(text, possible.start() + 1)
-    places = [match.start() for match in (certain, possible) if match]
-    return min(places, default=len(text)), certain is not None
+    if (certain := _certain(text, at)) is not None:
+        return certain, True
+    known = table()
+    for start in range(max(at, len(text) - known.longest), len(text)):
+        beginning = text[start:]
+        if beginning in known.attached_beginnings:
+            return min(start, _precede(text, at)), False
+        if beginning in known.beginnings and _BOUNDARY.match(text, start):
+            return min(start, _precede(text, at)), False
+    return _precede(text, at), False
 
 
 def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Taken], int]:
@@ -59,28 +81,90 @@ def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Take
             continue
         if not value.settled:
             return found, value.start
-        if value.secret:
-            found.append(_secret(GENERIC, value.start, value.end))
+        if value.rule:
+            found.append(_secret(value.rule, value.start, value.end))
             free = value.end
     return found, len(text)
 
 
-def _candidates(text: str, at: int, keyword: str, rules: tuple[TokenRule, ...]) -> Iterator[_Candidate]:
-    place = text.find(keyword, at)
+def _certain(text: str, at: int) -> int | None:
+    """Where the first token begins whose keyword stands in the text."""
+    known = table()
+    address = text.find(_ADDRESS, at)
+    place = at
+    while hit := known.keyword.search(text, place):
+        group = known.rules[hit.group()]
+        back = max(rule.back[1] for _, rule in group)
+        if back or _BOUNDARY.match(text, hit.start()) or any(rule.attached for _, rule in group):
+            start = max(at, hit.start() - back)
+            return min(start, address) if address >= 0 else start
+        place = hit.start() + 1
+    return address if address >= 0 else None
+
+
+def _precede(text: str, at: int) -> int:
+    """Where the beginning of a token may stand whose keyword is still to come, or of an address's `://`."""
+    match = _MAY_PRECEDE.search(text, max(at, len(text) - 48))
+    return match.start() if match else len(text)
+
+
+def _candidates(text: str, at: int) -> Iterator[_Candidate]:
+    known = table()
+    for run in _RUN.finditer(text, at):
+        place, end = run.span()
+        while hit := known.keyword.search(text, place, end):
+            place = hit.start() + 1
+            yield from _match(text, hit.start(), at, known.rules[hit.group()])
+    place = text.find(_ADDRESS, at)
     while place >= 0:
-        if candidate := _match(text, place, rules):
-            yield candidate
-        place = text.find(keyword, place + 1)
+        yield from _match(text, place, at, _addresses())
+        place = text.find(_ADDRESS, place + 1)
 
 
-def _match(text: str, place: int, rules: tuple[TokenRule, ...]) -> _Candidate | None:
-    """The match of the first rule that fits, the keyword standing at `place`."""
-    for rule in rules:
-        for start in range(max(0, place - rule.back), place + 1):
-            if match := rule.pattern.match(text, start):
-                first, last = match.span("secret" if "secret" in rule.pattern.groupindex else 0)
-                return first, -last, rule.name
-    return None
+def _match(text: str, place: int, at: int, rules: Iterable[tuple[int, TokenRule]]) -> Iterator[_Candidate]:
+    """What the rules find whose keyword stands at `place`."""
+    for order, rule in rules:
+        if not text.startswith(rule.keyword, place):
+            continue
+        least, most = rule.back
+        for start in range(max(0, place - most), place - least + 1):
+            if match := _compiled(rule.pattern).match(text, start):
+                first, last = match.span("secret" if "secret" in match.re.groupindex else 0)
+                if first < at or (rule.least and entropy(match.group()) < rule.least):
+                    continue
+                if rule.encoded:
+                    if (name := hides_a_secret(match.group())) is None:
+                        continue
+                    yield first, -last, order, name
+                else:
+                    yield first, -last, order, rule.name
+                break
+
+
+@cache
+def _addresses() -> tuple[tuple[int, TokenRule], ...]:
+    return tuple((order, rule) for order, rule in enumerate(token_rules()) if rule.keyword == _ADDRESS)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _beginnings(keywords: Iterable[str]) -> frozenset[str]:
+    return frozenset(keyword[:length] for keyword in keywords for length in range(1, len(keyword)))
+
+
+def _trie(words: Iterable[str]) -> str:
+    """A pattern for any of the words, none of which begins another, that reads each letter once."""
+    by_first: dict[str, list[str]] = {}
+    for word in words:
+        if word:
+            by_first.setdefault(word[0], []).append(word[1:])
+    if not by_first:
+        return ""
+    branches = [re.escape(first) + _trie(rest) for first, rest in sorted(by_first.items())]
+    return branches[0] if len(branches) == 1 else "(?:" + "|".join(branches) + ")"
 
 
 def _secret(rule: str, start: int, end: int) -> Taken:

@@ -78,7 +78,7 @@ FRIENDS = {
     "isbn": "ISBN 978-3-16-148410-0, phone +49 30 123456789",
     "PEM in prose": "A key file begins with -----BEGIN PRIVATE KEY----- and is base64 after that.",
     "public key": "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----",
-    "a digest after two letters": f"SK{HEX[:32]} and key-{HEX[:32]}",
+    "a digest after two letters": f"AB{HEX[:32]} and key-{HEX[:32]}",
     "what tells about tokens": "token_count: gpt4o-mini-128k and tokens: q8Zr2LkV9xTn4WbY",
     "ids": "session_key: conv_01HXK3M9QZ7V5T2R8W4Y6B1C0D",
     "a secret's name": "client_secret_name=prod-v2-secret3",
@@ -259,11 +259,14 @@ def test_a_file_that_a_person_named_is_theirs_to_the_byte() -> None:
     assert as_given(text) == text
 
 
-def test_a_stream_holds_nothing_back_that_is_only_words() -> None:
+def test_a_stream_holds_back_no_more_than_the_last_letters_of_words() -> None:
     stream = ClearingStream()
-    for word in ["It ", "was ", "a ", "dark", " and", ": stor", "my,", " “night”", "\n| a cell", " is", " done"]:
-        assert stream.feed(word) == word
-    assert stream.close() == ""
+    fed = given = ""
+    for word in ["It ", "was ", "a ", "dark", " and", ": stor", "my,", " “night”", "\n| a cell", " is", " done "]:
+        fed += word
+        given += stream.feed(word)
+        assert fed.startswith(given) and len(fed) - len(given) <= 2
+    assert given + stream.close() == fed
 
 
 @pytest.mark.parametrize(
