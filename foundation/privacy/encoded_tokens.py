@@ -48,10 +48,10 @@ def _padded(run: str) -> str:
 
 
 def _rule(keyword: str) -> TokenRule:
-    pattern = rf"(?<![{_ALPHABET}=]){keyword}[{_ALPHABET}]{{12,{_LONGEST}}}={{0,2}}(?![{_ALPHABET}])"
-    return TokenRule("base64", keyword, pattern, encoded=True)
+    pattern = rf"(?<![={_ALPHABET}]){keyword}[{_ALPHABET}]{{12,{_LONGEST}}}={{0,2}}"
+    return TokenRule("base64", keyword, pattern, f"(?![{_ALPHABET}])", encoded=True)
 
 
 @cache
 def _pattern(rule: TokenRule) -> re.Pattern[str]:
-    return re.compile(rule.pattern)
+    return re.compile(rule.pattern + rule.end)

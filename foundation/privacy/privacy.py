@@ -12,10 +12,10 @@ from typing import Final, NewType
 from msgspec import Struct
 
 from foundation.privacy.named_secrets import LONGEST_LEAD
-from foundation.privacy.private_tags import INJECTED, PRIVATE, Source, TagScanner, mentions_tags
+from foundation.privacy.private_tags import INJECTED, PRIVATE, Source, TagScanner
 from foundation.privacy.redaction import Taken, place_before, without
 from foundation.privacy.secret_scan import find_named, find_tokens, token_may_begin
-from foundation.privacy.tag_patterns import FIRST_TAG, TAG
+from foundation.privacy.tag_patterns import FIRST_TAG, TAG, mentions_marks
 
 Cleared = NewType("Cleared", str)
 """Text that may be written to disk: nothing private, no secret. Made here and nowhere else."""
@@ -123,7 +123,7 @@ class ClearingStream:
 
 
 def _tags(text: str, source: Source) -> list[Taken]:
-    if not mentions_tags(text):
+    if not mentions_marks(text):
         return []
     scanner = TagScanner(source)
     scanner.feed(text)

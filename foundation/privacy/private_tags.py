@@ -28,7 +28,6 @@ from foundation.privacy.tag_patterns import (
     LONGEST_KEY_UNIT,
     OUTSIDE,
     PUTTY_END,
-    TAGGISH,
     UNFINISHED,
     is_attached,
 )
@@ -37,11 +36,6 @@ PRIVATE = "[private]"
 INJECTED = "[injected]"
 KEY_BLOCK = "[secret: private-key]"
 KEY_RULE = "private-key"
-
-
-def mentions_tags(text: str) -> bool:
-    """Whether the scanner could find anything at all in the text."""
-    return TAGGISH.search(text) is not None
 
 
 class Source(Enum):

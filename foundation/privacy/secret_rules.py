@@ -17,13 +17,14 @@ GITLEAKS = "data/gitleaks_rules.json"
 class TokenRule(Struct, frozen=True):
     """`keyword` is the literal with which the token begins, or that stands `back` characters (least, most) into it.
 
-    `attached`: it may stand directly after a letter. Where the pattern has a group `secret`, that is what is taken
-    out; else all of it. `least`: bits of entropy a character.
+    `end` must follow, or another token. `attached`: it may stand directly after a letter. Where the pattern has a group
+    `secret`, that is what is taken out; else all of it. `least`: bits of entropy a character.
     """
 
     name: str
     keyword: str
     pattern: str
+    end: str
     back: tuple[int, int] = (0, 0)
     attached: bool = False
     least: float = 0.0
@@ -77,7 +78,7 @@ def _rule(
 ) -> TokenRule:
     if attached is None:
         attached = begin == BEGIN and back == (0, 0) and _DISTINCTIVE.match(keyword) is not None
-    return TokenRule(name, keyword, ("" if attached else begin) + f"(?:{pattern})" + end, back, attached)
+    return TokenRule(name, keyword, ("" if attached else begin) + f"(?:{pattern})", end, back, attached)
 
 
 @cache
@@ -93,7 +94,8 @@ def token_rules() -> tuple[TokenRule, ...]:
         TokenRule(
             rule.id,
             keyword,
-            (BEGIN if rule.bound or len(keyword) < 4 else "") + f"(?:{rule.pattern})" + _END,
+            (BEGIN if rule.bound or len(keyword) < 4 else "") + f"(?:{rule.pattern})",
+            _END,
             attached=not rule.bound and len(keyword) >= 4,
             least=rule.entropy,
         )

@@ -8,9 +8,10 @@ from typing import Final
 from msgspec import Struct
 
 from foundation.privacy.encoded_tokens import encoded_rules, hides_a_secret
-from foundation.privacy.named_secrets import candidates, entropy
+from foundation.privacy.named_secrets import candidates
 from foundation.privacy.redaction import Taken
 from foundation.privacy.secret_rules import BEGIN, TokenRule, token_rules
+from foundation.privacy.secret_values import entropy
 
 _RUN: Final = re.compile(r"[A-Za-z0-9_.+/=:~%-]{15,}+")  # no token is shorter
 _ADDRESS: Final = "://"
@@ -26,6 +27,7 @@ class Table(Struct, frozen=True):
 
     rules: dict[str, tuple[tuple[int, TokenRule], ...]]
     keyword: re.Pattern[str]
+    attached: re.Pattern[str]
     beginnings: frozenset[str]
     attached_beginnings: frozenset[str]
     longest: int
@@ -41,6 +43,9 @@ def table() -> Table:
     return Table(
         {root: tuple(group) for root, group in groups.items()},
         re.compile(_trie(groups)),
+        re.compile(
+            "|".join(re.escape(word) for word in dict.fromkeys(rule.keyword for rule in rules if rule.attached))
+        ),
         _beginnings(rule.keyword for rule in rules),
         _beginnings(rule.keyword for rule in rules if rule.attached),
         max(len(rule.keyword) for rule in rules),
@@ -128,7 +133,7 @@ def _match(text: str, place: int, at: int, rules: Iterable[tuple[int, TokenRule]
             continue
         least, most = rule.back
         for start in range(max(0, place - most), place - least + 1):
-            if match := _compiled(rule.pattern).match(text, start):
+            if match := _fitting(rule, text, start):
                 first, last = match.span("secret" if "secret" in match.re.groupindex else 0)
                 if first < at or (rule.least and entropy(match.group()) < rule.least):
                     continue
@@ -139,6 +144,13 @@ def _match(text: str, place: int, at: int, rules: Iterable[tuple[int, TokenRule]
                 else:
                     yield first, -last, order, rule.name
                 break
+
+
+def _fitting(rule: TokenRule, text: str, start: int) -> re.Match[str] | None:
+    if match := _compiled(rule.pattern + rule.end).match(text, start):
+        return match
+    match = _compiled(rule.pattern).match(text, start)
+    return match if match and table().attached.match(text, match.end()) else None
 
 
 @cache

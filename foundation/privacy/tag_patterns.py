@@ -22,7 +22,8 @@ _MARKS = r"(?P<line>\n)|(?P<run>`+)|(?P<tilde>~~~+)"
 OUTSIDE = re.compile(rf"{_MARKS}|(?P<open>{OPEN})|(?P<ours>{OURS})|(?P<key>{KEY})")
 INSIDE = re.compile(rf"{_MARKS}|(?P<open>{OPEN})|(?P<close>{CLOSE})")
 PAIRED = re.compile(rf"(?P<open>{OPEN})|(?P<close>{CLOSE})|(?P<end>{OURS}|\[injected\]|\[private\])")
-TAGGISH = re.compile(rf"{_LESS}{_SPACE}{_LETTERS[0]}{_LETTERS[1]}|<palimpsest-|-----BEGIN|---- BEGIN|Private-Lines")
+_TAGGISH = re.compile(rf"[<＜〈⟨﹤]{_SPACE}{_LETTERS[0]}{_LETTERS[1]}|<palimpsest-")
+_TAGGISH_ESCAPED = re.compile(rf"{_LESS}{_SPACE}{_LETTERS[0]}{_LETTERS[1]}")
 _REST_OF_TAG = rf"(?:[^<>＜＞\n]{{0,80}}?{_GREATER})?"
 TAG = re.compile(rf"{CLOSE}|(?<![A-Za-z0-9])(?:{OPEN}){_REST_OF_TAG}")
 FIRST_TAG = re.compile(rf"(?:{OPEN}){_REST_OF_TAG}")
@@ -31,6 +32,17 @@ _AFTER_A_WORD = re.compile(r"(?:[A-Za-z0-9]|/\*[ \t]{0,2}|\[secret: [a-z0-9-]{1,
 LONGEST_BEFORE = 80
 """Characters before a tag that have a part in what it is."""
 LONGEST_EVENT = 130
+
+
+def mentions_marks(text: str) -> bool:
+    """Whether a tag, a block of ours or a key could stand in the text at all: a quick look."""
+    return (
+        _TAGGISH.search(text) is not None
+        or "-- BEGIN" in text
+        or "--BEGIN" in text
+        or "Private-Lines" in text
+        or (("&" in text or "%3" in text or "\\u003" in text) and _TAGGISH_ESCAPED.search(text) is not None)
+    )
 
 
 def is_attached(text: str, start: int) -> bool:

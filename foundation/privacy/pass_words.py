@@ -1,0 +1,102 @@
+"""Where a password stands in command lines, in markup, in SQL, and in the words of other languages."""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+
+class Lead(Struct, frozen=True):
+    """What stands before a value. `name` is the text before the sign; `kind` says what it is where that is known.
+
+    `strict`: the value must look much like chance. `alone`: nothing follows it on its line.
+    """
+
+    start: int
+    name: str
+    kind: str = ""
+    strict: bool = False
+    alone: bool = False
+
+
+_ELEMENT = re.compile(
+    r"<(?:[a-z]{1,12}:)?(?P<name>[A-Za-z_.-]{0,24}(?:[pP]ass(?:word|wd|phrase)?|PASSWORD|[pP]wd|[sS]ecret|[tT]oken|[kK]ey))>\s{0,8}"
+)
+_ADDED = re.compile(
+    r"(?:key|name|Key|Name)=\"(?P<name>[\w.:-]{0,40}(?:[pP]assword|[pP]wd|[sS]ecret|[tT]oken|[kK]ey))\"\s{1,4}[vV]alue=\""
+)
+_BY = r"(?i:\s{1,3}(?:with\s{1,3}\S{1,40}\s{1,3})?(?:by|as)\s{1,3}(?:password\s{1,3})?)'(?=[^'\s])"
+_COMMANDS = (  # a word, and what goes from it to a password
+    ("mysql", re.compile(r"mysql[a-z-]{0,8}\b[^\n]{0,90}?[ \t]-p['\"]?(?=\S)")),
+    ("mariadb", re.compile(r"mariadb[a-z-]{0,8}\b[^\n]{0,90}?[ \t]-p['\"]?(?=\S)")),
+    ("sshpass", re.compile(r"sshpass[ \t]-p[ \t]{0,2}['\"]?(?=\S)")),
+    ("redis-cli", re.compile(r"redis-cli\b[^\n]{0,60}?[ \t]-a[ \t]{1,2}['\"]?(?=\S)")),
+    ("login", re.compile(r"login\b[^\n]{0,60}?[ \t]-p[ \t=]{1,2}['\"]?(?=\S)")),
+    ("login", re.compile(r"login[ \t]{1,4}\S{1,60}\s{1,8}password[ \t]{1,4}['\"]?(?=\S)")),
+    ("dentified", re.compile("dentified" + _BY)),
+    ("DENTIFIED", re.compile("DENTIFIED" + _BY)),
+    ("assword '", re.compile(r"assword '(?=[^'\s])")),
+    ("ASSWORD '", re.compile(r"ASSWORD '(?=[^'\s])")),
+)
+_PGPASS = re.compile(
+    r"(?<![^\s\"'])[A-Za-z0-9.*-]{1,60}:(?:[56]\d{3}|\*):[A-Za-z0-9_.*-]{1,40}:[A-Za-z0-9_.*@-]{1,40}:(?=\S)"
+)
+_PORTS = (":5", ":6", ":*")
+
+_LOWER = (
+    *("passwort", "kennwort", "mot de passe", "contraseña", "contrasena", "clave", "senha", "palavra-passe"),
+    *("parola", "parola d'ordine", "wachtwoord", "hasło", "haslo", "lösenord", "пароль"),
+)
+_AS_THEY_ARE = (
+    *("mdp", "MDP", "PASSWORT", "KENNWORT", "CLAVE", "SENHA", "パスワード", "暗証番号", "비밀번호", "암호", "패스워드"),
+    *["密码", "密碼", "口令", "密钥", "私钥", "秘钥", "密匙", "令牌"],
+)
+_PASS_WORDS = frozenset((*_LOWER, *(word.capitalize() for word in _LOWER), *_AS_THEY_ARE))
+_PARTS = (*((word[1:], 1) for word in _LOWER), *((word, 0) for word in _AS_THEY_ARE))
+"""What is looked for, and how many letters before it the word begins."""
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_AFTER_PASS_WORD = re.compile(
+    r"[*_\"'”»)\]]{0,3}(?:[ \t\u3000]{0,2}(?:[:=：]|为|是|は|：|는|은)[ \t\u3000]{0,2}[:：]?[ \t]{0,2}"
+    r"|[ \t]{1,2}(?:segreta|chave|de acceso|de acesso)?[ \t:]{0,2}"
+    r"(?:ist|lautet|lautete|est|es|è|é|jest|to|это|is|was|=|—|–|-|era|foi|är)[ \t]{0,2}[:：]?[ \t]{1,2}"
+    r"|(?P<bare>[ \t\u3000]{1,3}))[\"'«„“”「`*_]{0,3}"
+)
+
+
+def element_leads(text: str, since: int) -> Iterator[Lead]:
+    """`<password>…`, `key="Password" value="…`."""
+    if "<" in text and ">" in text:
+        for match in _ELEMENT.finditer(text, since):
+            yield Lead(match.end(), match["name"])
+    if 'alue="' in text:
+        for match in _ADDED.finditer(text, since):
+            yield Lead(match.end(), match["name"])
+
+
+def command_leads(text: str, since: int) -> Iterator[Lead]:
+    """`mysql -p…`, `docker login -p …`, netrc, `.pgpass`, `identified by '…`."""
+    for word, pattern in _COMMANDS:
+        place = text.find(word, since)
+        while place >= 0:
+            if match := pattern.match(text, place):
+                yield Lead(match.end(), "", kind="password")
+            place = text.find(word, place + 1)
+    for match in _PGPASS.finditer(text, since) if any(port in text for port in _PORTS) else ():
+        yield Lead(match.end(), "", kind="password", alone=True)
+
+
+def pass_word_leads(text: str, since: int) -> Iterator[Lead]:
+    """`Passwort: …`, `le mot de passe est …`, `пароль …`, `密码为…`."""
+    for part, before in _PARTS:
+        place = text.find(part, since)
+        while place >= 0:
+            start, end = place - before, place + len(part)
+            if start >= since and _is_pass_word(text, start, end) and (lead := _AFTER_PASS_WORD.match(text, end)):
+                yield Lead(lead.end(), "", kind="password", strict=lead["bare"] is not None)
+            place = text.find(part, end)
+
+
+def _is_pass_word(text: str, start: int, end: int) -> bool:
+    word = text[start:end]
+    alone = start == 0 or not text[start - 1].isalpha() or word[0] not in _LETTERS
+    return word in _PASS_WORDS and (alone or word in {"passwort", "kennwort"})
