@@ -110,13 +110,13 @@ def append(path: Path, data: bytes, *, sync: bool = False) -> None:
             sync_handle(file.fileno())
 
 
-def touch(path: Path) -> None:
-    """Sets the file's times to now; makes an empty file (0600) where none is."""
-    with own_handle(path, os.O_WRONLY | os.O_CREAT) as handle:
-        os.utime(handle if os.utime in os.supports_fd else path)
+def touch(path: Path, when: float | None = None) -> None:
+    """Sets the times of the user's own file, to now where no `when` (seconds since 1970) is given."""
+    with own_handle(path, os.O_WRONLY) as handle:
+        os.utime(handle if os.utime in os.supports_fd else path, None if when is None else (when, when))
 
 
-def close_to_others(path: Path) -> None:
+def make_private_file(path: Path) -> None:
     """Gives the user's own file, made where it is missing, the mode 0600 if others have any right to it."""
     with own_handle(path, os.O_RDWR | os.O_CREAT) as handle:
         if not WINDOWS and os.fstat(handle).st_mode & 0o077:

@@ -5,14 +5,13 @@ NORMAL lost some in 320, OFF left 864 stores damaged. On macOS only F_FULLFSYNC 
 SQLite before 3.51.3 can damage a store when its WAL is reset (https://sqlite.org/wal.html).
 """
 
-import os
 import sys
 import time
 from pathlib import Path
 
 import apsw
 
-from foundation.files import make_private_folder
+from foundation.files import UnsafePath, check_store, make_private_file, make_private_folder
 from memory.cold.sql import fetch
 from memory.errors import CannotOpen, StoreTrouble
 
@@ -35,14 +34,17 @@ def refuse_old_sqlite(version: str = apsw.sqlite_lib_version()) -> None:
 def make_place(path: Path) -> None:
     """The store's folder and file, readable by their owner alone; the file is empty where it was not there.
 
-    SQLite gives its WAL the same rights. Raises OSError.
+    SQLite gives its WAL the same rights. Raises OSError; UnsafePath for a link, a special file or another's.
     """
     make_private_folder(path.parent)
-    _make_private_file(path)
+    make_private_file(path)
+    check_store(path)
 
 
 def no_place(path: Path, error: OSError) -> CannotOpen:
     """The sentence for a place that cannot be made."""
+    if isinstance(error, UnsafePath):
+        return CannotOpen("Cannot open the store", error.message, error.hint)
     return CannotOpen(
         "Cannot open the store",
         f"{path} cannot be opened for writing: {error.strerror}.",
@@ -50,18 +52,9 @@ def no_place(path: Path, error: OSError) -> CannotOpen:
     )
 
 
-def _make_private_file(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        if sys.platform != "win32" and os.fstat(descriptor).st_mode & 0o077:
-            os.fchmod(descriptor, 0o600)
-    finally:
-        os.close(descriptor)
-
-
 def connect(path: Path, *, synchronous: str = "full", writes: bool = True, vfs: str | None = None) -> apsw.Connection:
-    """A connection with every pragma set by itself and read back. Raises apsw.Error, StoreTrouble."""
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+    """A connection with every pragma set by itself and read back. Raises apsw.Error, StoreTrouble, UnsafePath."""
+    connection = open_store(path, vfs=vfs)
     try:
         connection.set_busy_timeout(BUSY_MS)
         if writes:
@@ -72,6 +65,13 @@ def connect(path: Path, *, synchronous: str = "full", writes: bool = True, vfs: 
         connection.close()
         raise
     return connection
+
+
+def open_store(path: Path, *, vfs: str | None = None, create: bool = False) -> apsw.Connection:
+    """The store opened for writing as SQLite has it, no link followed. Raises apsw.Error, UnsafePath."""
+    check_store(path)
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    return apsw.Connection(str(path), flags=flags, vfs=vfs)
 
 
 def _pragmas(synchronous: str, *, writes: bool) -> list[tuple[str, int]]:

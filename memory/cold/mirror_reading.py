@@ -8,12 +8,14 @@ comes back from it is never exact.
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
 
 from msgspec import Struct
 
+from foundation.files import UnsafePath, read_bytes, scan
 from memory.cold.entries import EntryKind
 from memory.cold.mirror_escapes import CUT, FORMAT, unescaped
 from models.messages import Role
@@ -58,14 +60,17 @@ class Mirror(Struct, frozen=True, kw_only=True):
 
 def read_mirrors(folder: Path) -> Iterator[Mirror]:
     """Every mirror in the folder that can be read."""
-    for path in sorted(folder.glob("*.md")) if folder.is_dir() else ():
-        if path.is_file() and path.stat().st_size <= LARGEST and (found := read_mirror(path)) is not None:
-            yield found
+    for path, about in scan(folder, "*.md"):
+        if about.st_size > LARGEST:
+            continue
+        with suppress(UnsafePath, IsADirectoryError):
+            if (found := read_mirror(path)) is not None:
+                yield found
 
 
 def read_mirror(path: Path) -> Mirror | None:
     """None for a file that is no mirror of ours."""
-    return parse_mirror(path.name, path.read_bytes())
+    return parse_mirror(path.name, read_bytes(path))
 
 
 def parse_mirror(name: str, raw: bytes) -> Mirror | None:

@@ -12,7 +12,20 @@ from typing import TYPE_CHECKING
 import apsw
 from msgspec import Struct
 
-from foundation.files import exchange, make_private_folder, write_atomically, write_beside
+from foundation.files import (
+    FileLock,
+    append,
+    exchange,
+    exists,
+    make_folder,
+    make_private_folder,
+    open_for_appending,
+    read_bytes,
+    remove,
+    status,
+    write_atomically,
+    write_beside,
+)
 from foundation.paths import Workspace
 from memory.cold.entries import Conversation, Entry
 from memory.cold.mirror_escapes import FORMAT
@@ -22,8 +35,6 @@ from memory.cold.store import ColdStore
 
 if TYPE_CHECKING:
     from hashlib import _Hash  # pyright: ignore[reportPrivateUsage]  # it has no other name
-
-    from filelock import BaseFileLock
 
 LOCK_SECONDS = 30
 
@@ -66,7 +77,7 @@ class Mirrors:
             return None
         path = self._workspace.conversations / mirror_name(conversation)
         with self._lock():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             self._bring_up(conversation, conversation.leaf, path)
         return path
 
@@ -77,9 +88,9 @@ class Mirrors:
         with self._lock():
             row = self._cold.read(lambda db: _row(db, conversation.seq))
             self._known.pop(conversation.seq, None)
-            if path.exists():
-                self._keep_edit(path, path.read_bytes(), row)
-                path.unlink()
+            if exists(path):
+                self._keep_edit(path, read_bytes(path), row)
+                remove(path)
 
     def _bring_up(self, conversation: Conversation, leaf: int, path: Path) -> None:
         row = self._cold.read(lambda db: _row(db, conversation.seq))
@@ -89,7 +100,7 @@ class Mirrors:
             whole = self._since(leaf, 0) or []
             self._rewrite(conversation, path, row, self._turns(whole), whole[-1].seq if whole else 0)
         elif row.head != head(conversation):
-            turns = path.read_bytes()[len(row.head) :] + self._turns(new)
+            turns = read_bytes(path)[len(row.head) :] + self._turns(new)
             self._rewrite(conversation, path, row, turns, new[-1].seq if new else row.leaf)
         elif new:
             self._append(conversation, path, row, new)
@@ -105,7 +116,7 @@ class Mirrors:
         known = self._known.get(seq)
         if known is not None and known.stamp == stamp and known.hash.digest() == row.sha256:
             return True
-        hashed = hashlib.sha256(path.read_bytes())
+        hashed = hashlib.sha256(read_bytes(path))
         if hashed.digest() != row.sha256:
             return False
         self._known[seq] = _Known(stamp, hashed)
@@ -132,8 +143,7 @@ class Mirrors:
     def _append(self, conversation: Conversation, path: Path, row: _Row, new: list[Entry]) -> None:
         """Adds to the file as it stands: nothing that a person wrote at this moment can be lost by it."""
         added = self._turns(new)
-        with path.open("ab") as file:
-            file.write(added)
+        append(path, added)
         hashed = self._known[conversation.seq].hash.copy()
         hashed.update(added)
         stamp = _stamp(path)
@@ -145,12 +155,12 @@ class Mirrors:
         """Exchanges the file for a new one, and looks at what came out: an edit of this very moment is seen there."""
         above = head(conversation)
         whole = above + turns
-        path.touch(mode=0o600)  # what was said is its owner's alone; where the file exists its mode stays
+        open_for_appending(path).close()  # exchanging takes two files
         beside = write_beside(path, whole)
         exchange(path, beside)
         hashed = hashlib.sha256(whole)
-        self._keep_edit(path, beside.read_bytes(), row)
-        beside.unlink()
+        self._keep_edit(path, read_bytes(beside), row)
+        remove(beside)
         self._known[conversation.seq] = _Known(_stamp(path), hashed)
         self._note(conversation, _Row(leaf, above, len(whole), hashed.digest()))
 
@@ -168,10 +178,8 @@ class Mirrors:
         sql = "INSERT OR REPLACE INTO mirrors (conversation, leaf, head, bytes, sha256) VALUES (?, ?, ?, ?, ?)"
         self._cold.write(lambda db: run(db, sql, (conversation.seq, row.leaf, row.head, row.size, row.sha256)))
 
-    def _lock(self) -> "BaseFileLock":
-        from filelock import FileLock
-
-        return FileLock(self._workspace.state / "mirrors.lock", timeout=LOCK_SECONDS, mode=0o600, thread_local=False)
+    def _lock(self) -> FileLock:
+        return FileLock(self._workspace.state / "mirrors.lock", timeout=LOCK_SECONDS)
 
 
 def _row(db: apsw.Connection, conversation: int) -> _Row | None:
@@ -189,5 +197,6 @@ def _in_flight(db: apsw.Connection) -> set[int]:
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns, status.st_ino
+    if (found := status(path)) is None:
+        raise FileNotFoundError(path)
+    return found.st_size, found.st_mtime_ns, found.st_ino

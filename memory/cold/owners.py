@@ -6,14 +6,11 @@ A number of a process may be given to another; a lock cannot outlive its holder.
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from foundation.files import FileLock, LockTimeout, exists, make_private_folder, remove
 from foundation.names import OWNER
 from memory.cold.ids import new_id
 from memory.vetting import vetted
-
-if TYPE_CHECKING:
-    from filelock import FileLock
 
 
 class Owner:
@@ -29,24 +26,22 @@ class Owner:
         """The name, with its lock taken: from here on `is_gone(name)` is False everywhere."""
         with self._making:
             if self._lock is None:
-                self._folder.mkdir(mode=0o700, exist_ok=True)
-                lock = _lock(self._file(self.name))
+                make_private_folder(self._folder)
+                lock = FileLock(self._file(self.name), timeout=0)
                 lock.acquire()
                 self._lock = lock
         return self.name
 
     def is_gone(self, name: str) -> bool:
         """Whether the process that held `name` has ended."""
-        from filelock import Timeout
-
         if name == self.name:
             return False
-        if not self._file(name).exists():
+        if not exists(self._file(name)):
             return True
-        lock = _lock(self._file(name))
+        lock = FileLock(self._file(name), timeout=0)
         try:
             lock.acquire()
-        except Timeout:
+        except LockTimeout:
             return False
         lock.release()
         return True
@@ -54,7 +49,7 @@ class Owner:
     def forget(self, name: str) -> None:
         """Removes the file of a name that is gone; where another process looks at it just now, that one will."""
         with suppress(PermissionError):  # Windows removes no file that is open
-            self._file(name).unlink(missing_ok=True)
+            remove(self._file(name), missing_ok=True)
 
     def release(self) -> None:
         """Lets go of the lock."""
@@ -67,9 +62,3 @@ class Owner:
     def _file(self, name: str) -> Path:
         """The lock file of a writer. Raises ForgedName for what is no writer's name."""
         return self._folder / f"{vetted(OWNER, name, 'table answers')}.lock"
-
-
-def _lock(path: Path) -> "FileLock":
-    from filelock import FileLock
-
-    return FileLock(path, timeout=0, thread_local=False, mode=0o600)

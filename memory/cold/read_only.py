@@ -8,6 +8,7 @@ from typing import NoReturn, TypeVar
 
 import apsw
 
+from foundation.files import check_store, status
 from memory.cold.connection import BUSY_MS
 from memory.cold.sql import fetch, run
 from memory.cold.writer import Writer
@@ -29,7 +30,7 @@ def connect_read_only(path: Path, vfs: str | None = None) -> apsw.Connection:
         return _opened(path, "mode=ro", vfs)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         journal = path.with_name(path.name + "-wal")
-        if journal.exists() and journal.stat().st_size:
+        if (found := status(journal)) is not None and found.st_size:
             raise CannotOpen(
                 "Cannot open the store",
                 f"{path} cannot be written to, and its newest words stand in {journal.name}, which is read only there.",
@@ -39,7 +40,8 @@ def connect_read_only(path: Path, vfs: str | None = None) -> apsw.Connection:
 
 
 def _opened(path: Path, how: str, vfs: str | None) -> apsw.Connection:
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    check_store(path, owned=False)
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOFOLLOW
     connection = apsw.Connection(f"{path.absolute().as_uri()}?{how}", flags=flags, vfs=vfs)
     try:
         connection.set_busy_timeout(BUSY_MS)

@@ -3,7 +3,6 @@
 The new store takes the old one's place only when it stands whole on the disk; the old files are copied first.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,8 +11,18 @@ from typing import Any, cast
 import apsw
 from msgspec import Struct
 
-from foundation.files import make_private_folder, sync_file, sync_folder, write_atomically
-from memory.cold.connection import connect
+from foundation.files import (
+    exists,
+    make_private_file,
+    make_private_folder,
+    read_bytes,
+    remove,
+    replace,
+    sync_file,
+    sync_folder,
+    write_atomically,
+)
+from memory.cold.connection import connect, open_store
 from memory.cold.row_seals import fill_seals
 from memory.cold.schema import migrate
 from memory.cold.seals import seal_rows, seal_unsealed
@@ -37,17 +46,18 @@ def salvage_store(database: Path, kept: Path) -> Salvaged:
     make_private_folder(kept.parent)
     make_private_folder(kept)
     for ending in _BESIDE:
-        if (file := database.with_name(database.name + ending)).exists():
-            write_atomically(kept / file.name, file.read_bytes())
+        if exists(file := database.with_name(database.name + ending)):
+            write_atomically(kept / file.name, read_bytes(file, owned=True))
     new = database.with_name(f"{database.name}.rebuilding")
-    new.unlink(missing_ok=True)
-    os.close(os.open(new, os.O_RDWR | os.O_CREAT, 0o600))
+    for ending in _BESIDE:
+        remove(new.with_name(new.name + ending), missing_ok=True)
+    make_private_file(new)
     found = _copied(kept / database.name, new)
     sync_file(new)
     _fold_in(database)
     for ending in _BESIDE[1:]:  # of the old store: a journal beside a new one would be taken for its own
-        database.with_name(database.name + ending).unlink(missing_ok=True)
-    new.replace(database)
+        remove(database.with_name(database.name + ending), missing_ok=True)
+    replace(new, database)
     sync_folder(database.parent)
     return found
 
@@ -55,7 +65,7 @@ def salvage_store(database: Path, kept: Path) -> Salvaged:
 def _fold_in(database: Path) -> None:
     """The old store's journal into the old store, where SQLite can: then no moment is without its newest rows."""
     with suppress(apsw.Error):
-        old = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READWRITE)
+        old = open_store(database)
         try:
             fetch(old, "PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
@@ -68,7 +78,7 @@ def _copied(old: Path, new: Path) -> Salvaged:
         migrate(target)
         run(target, "PRAGMA foreign_keys = OFF")
         rows, broken = 0, list[str]()
-        source = apsw.Connection(str(old), flags=apsw.SQLITE_OPEN_READWRITE)
+        source = open_store(old)
         try:
             for table in _tables(target):
                 count, whole = _table(source, target, table)

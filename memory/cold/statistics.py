@@ -5,6 +5,7 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
+from foundation.files import status
 from memory.cold.sql import each, fetch
 
 
@@ -53,7 +54,7 @@ def statistics(connection: apsw.Connection) -> Statistics:
         packs=packs,
         pack_bytes=pack_bytes,
         cold_pages=_count(connection, "pages JOIN packs ON packs.name = pages.pack WHERE packs.kind = 'cold'"),
-        database_bytes=Path(connection.db_filename("main")).stat().st_size,
+        database_bytes=found.st_size if (found := status(Path(connection.db_filename("main")))) else 0,
         models=_models(connection),
     )
 

@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 import apsw
 
 from foundation.clock import Clock, to_ms
+from foundation.files import is_file
 from foundation.privacy import EMPTY, Cleared, ClearedBytes
 from memory.cold import answers, changes, checks, conversations, epochs, insert, lookup, statistics, tree
 from memory.cold.answers import Answer
@@ -62,7 +63,7 @@ class ColdStore:
         try:
             make_place(path)
         except OSError as error:
-            if error.errno in REFUSALS and path.exists():
+            if error.errno in REFUSALS and is_file(path):
                 return cls._open_read_only(path, analyse, clock, vfs)
             raise no_place(path, error) from error
         with sentences(path):

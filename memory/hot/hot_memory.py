@@ -8,11 +8,17 @@ from pathlib import Path
 from threading import RLock
 from typing import Final
 
-from filelock import FileLock, Timeout
-
 from foundation.clock import Clock
 from foundation.errors import Misuse, NotYet
-from foundation.files import NotUtf8, encode, make_private_folder
+from foundation.files import (
+    FileLock,
+    LockTimeout,
+    NotUtf8,
+    UnsafePath,
+    encode,
+    list_files,
+    make_private_folder,
+)
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.hot.edits import (
@@ -30,7 +36,7 @@ from memory.hot.errors import NoSuchNote, NoteChanged, Unwritable
 from memory.hot.exposed import Exposed
 from memory.hot.late import Late
 from memory.hot.leftovers import tidy
-from memory.hot.looking import Seen, hot_files, look, refuse_unless_ours
+from memory.hot.looking import Seen, hot_files, look, memory_folder, written_to
 from memory.hot.notes import Note, Problem
 from memory.hot.parse import parse
 from memory.hot.racing import write
@@ -55,7 +61,7 @@ class HotMemory:
         self._late: deque[Late] = deque()
         self._looked = False
         self._lock = RLock()
-        self._between_processes = FileLock(workspace.hot_lock, timeout=_LOCK_SECONDS, thread_local=False)
+        self._between_processes = FileLock(workspace.hot_lock, timeout=_LOCK_SECONDS)
 
     def refresh(self, *, ours: bool = True) -> list[str]:
         """The files (relative names) that changed, appeared or went since the last refresh; the first gives all.
@@ -152,8 +158,7 @@ class HotMemory:
         """Paths of the hot memory as they change: a hint to call `refresh` soon, never the truth."""
         from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]  (its stop_event)
 
-        folders = [folder for folder in (self._workspace.root, self._workspace.memory_dir) if folder.is_dir()]
-        async for changes in awatch(*folders, recursive=False, step=50):
+        async for changes in awatch(*self._folders(), recursive=False, step=50):
             paths = {Path(path) for _, path in changes}
             if ours := {path for path in paths if self._is_hot(path)}:
                 yield ours
@@ -208,8 +213,7 @@ class HotMemory:
     def _writing(self, name: str) -> Generator[None]:
         """Alone among our own processes, with the newest text known."""
         with self._lock, self._file_lock():
-            path = self._path(name)
-            refuse_unless_ours(self._workspace, path, Unwritable)
+            written_to(self._workspace, name, Unwritable)
             self._look()
             try:
                 yield
@@ -223,7 +227,7 @@ class HotMemory:
         try:
             with self._between_processes:
                 yield
-        except Timeout as error:
+        except LockTimeout as error:
             raise NotYet(
                 "The memory is being written",
                 f"Another Palimpsest has held {self._workspace.hot_lock} for {_LOCK_SECONDS} seconds.",
@@ -232,7 +236,7 @@ class HotMemory:
 
     def _write(self, name: str, edit: Edit) -> tuple[Note, ...]:
         """Applies the edit, takes a look at the outcome, and gives the notes that we left in the file."""
-        path = self._path(name)
+        path = written_to(self._workspace, name, Unwritable)
         exposed = self._exposed[name]
         try:
             text = write(path, edit, lambda file, body: self._keep(name, file, body), self._clock.now(), exposed)
@@ -271,8 +275,8 @@ class HotMemory:
             self._late.append(Late(late.name, late.place, words))
 
     def _tidy(self) -> None:
-        folders = [folder for folder in (self._workspace.root, self._workspace.memory_dir) if folder.is_dir()]
-        if not any(next(folder.glob(".*.md.*"), None) for folder in folders):
+        folders = self._folders()
+        if not any(list_files(folder, ".*.md.*") for folder in folders):
             return
         with suppress(NotYet), self._file_lock():
             for folder in folders:
@@ -292,9 +296,12 @@ class HotMemory:
             moment += timedelta(seconds=1)
         return moment
 
-    def _path(self, name: str) -> Path:
-        path = self._workspace.root / name
-        return path.resolve() if path.is_symlink() else path
+    def _folders(self) -> list[Path]:
+        """The folders of the hot memory that exist."""
+        folders = [self._workspace.root]
+        with suppress(UnsafePath):
+            folders.append(memory_folder(self._workspace))
+        return [folder for folder in folders if folder.is_dir()]
 
 
 def _whose(leftover: Path) -> str:

@@ -8,6 +8,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
+from foundation.files import read_bytes, status
 from memory.hot.edits import Edit
 from memory.hot.racing import decode, merge_whole
 
@@ -37,10 +38,10 @@ class Late:
     def words(self) -> bytes | None:
         """What the version holds now, if that is something else than it held."""
         try:
-            found = self.place.stat()
-            if found.st_size == 0 or found.st_mtime_ns == self._looked_at:
+            found = status(self.place)
+            if found is None or found.st_size == 0 or found.st_mtime_ns == self._looked_at:
                 return None
-            body = self.place.read_bytes()
+            body = read_bytes(self.place)
         except OSError:  # thinned out, or forgotten: nothing is late any more
             return None
         if body == self._body:

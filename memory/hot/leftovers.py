@@ -4,7 +4,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from foundation.files import NotUtf8
+from foundation.files import NotUtf8, exists, is_file, list_files, read_bytes, remove
 from foundation.files.atomic_exchange import ASIDE, place_if_free
 from memory.hot.edits import appended, entry
 from memory.hot.exposed import Exposed
@@ -18,19 +18,19 @@ CUT_OFF_HEADING = "Kept from a write that was cut off"
 def tidy(folder: Path, keep: Keep, moment: datetime) -> list[Path]:
     """Settles every leftover in the folder, so that no word is only there; gives the files that it settled."""
     settled: list[Path] = []
-    for leftover in sorted(folder.glob(".*.md.*")):
-        if leftover.suffix not in (SWAP, ASIDE) or not leftover.is_file():
-            continue
+    for leftover in list_files(folder, ".*.md.*"):
         path = folder / leftover.name[1 : leftover.name.index(".md.") + 3]
+        if leftover.suffix not in (SWAP, ASIDE) or (exists(path) and not is_file(path)):
+            continue
         _settle(path, leftover, keep, moment)
         settled.append(path)
     return settled
 
 
 def _settle(path: Path, leftover: Path, keep: Keep, moment: datetime) -> None:
-    body = leftover.read_bytes()
-    if not path.exists() and place_if_free(leftover, path):  # cut off between moving it aside and putting ours there
-        leftover.unlink()
+    body = read_bytes(leftover)
+    if not exists(path) and place_if_free(leftover, path):  # cut off between moving it aside and putting ours there
+        remove(leftover)
         return
     if leftover.suffix == ASIDE or digest(body) not in leftover.name.split("."):  # a person's words came out
         with suppress(NotUtf8):

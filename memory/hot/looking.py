@@ -1,6 +1,7 @@
 """Which files are the hot memory, and whether one of them changed. Watchers are a hint; hashes are the truth."""
 
 import hashlib
+import os
 import stat
 import time
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from foundation.errors import PalimpsestError
-from foundation.files import NotUtf8
+from foundation.files import NotUtf8, UnsafePath, read_bytes, real_within, scan, status
 from foundation.paths import Workspace
 from memory.hot.notes import Note, Problem
 from memory.hot.parse import parse
@@ -35,31 +36,52 @@ def hot_files(workspace: Workspace) -> Iterator[tuple[str, Path]]:
     """MEMORY.md and memory/*.md: relative name and path, MEMORY.md first."""
     if workspace.memory_md.is_file():
         yield "MEMORY.md", workspace.memory_md
-    if workspace.memory_dir.is_dir():
-        for path in sorted(workspace.memory_dir.glob("*.md")):
-            if not path.name.startswith("."):
-                yield f"memory/{path.name}", path
+    try:
+        folder = memory_folder(workspace)
+    except UnsafePath:
+        yield "memory", workspace.memory_dir  # a problem to report, not a file
+        return
+    for path, _ in scan(folder, "*.md"):
+        if not path.name.startswith("."):
+            yield f"memory/{path.name}", path
+
+
+def memory_folder(workspace: Workspace) -> Path:
+    """Where memory/ is: a link to a folder within the workspace is followed, else UnsafePath."""
+    return real_within(workspace.memory_dir, workspace.root)
 
 
 def look(workspace: Workspace, name: str, path: Path, last: Seen | None) -> Seen | None:
     """The file now: `last` itself where nothing changed, None where it is gone."""
     try:
-        if problem := _unreadable(workspace, name, path):
-            return last if last and last.problem == problem else Seen(name, None, b"", "", (), problem)
-        now = _signature(path)
-        if last and last.signature is not None and now == last.signature:
-            return last
-        body = path.read_bytes()
+        return _looked(name, path, real_within(path, workspace.root), last)
     except FileNotFoundError:
         return None
+    except UnsafePath as error:
+        leads_out = f"{path} is a link that leads out of the workspace; it is not followed."
+        return _with_problem(name, leads_out if error.reason == "outside" else error.message, last)
     except OSError as error:
-        problem = Problem(name, f"{path} cannot be read: {error.strerror or error}.")
-        return last if last and last.problem == problem else Seen(name, None, b"", "", (), problem)
+        return _with_problem(name, f"{path} cannot be read: {error.strerror or error}.", last)
+
+
+def _looked(name: str, path: Path, target: Path, last: Seen | None) -> Seen | None:
+    if (found := status(target)) is None:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return _with_problem(name, f"{path} is not a file.", last)
+    now = _signature(found)
+    if last and last.signature is not None and now == last.signature:
+        return last
+    body = read_bytes(target)
     digest = hashlib.sha256(body).digest()
     signature = now if time.time_ns() - max(now[0], now[1]) > _UNSURE_NS else None
     if last and last.digest == digest:
         return last if last.signature == signature else _with_signature(last, signature)
     return _read(name, path, body, digest, signature)
+
+
+def _signature(found: os.stat_result) -> Signature:
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def _read(name: str, path: Path, body: bytes, digest: bytes, signature: Signature | None) -> Seen:
@@ -74,31 +96,26 @@ def _with_signature(seen: Seen, signature: Signature | None) -> Seen:
     return Seen(seen.path, signature, seen.digest, seen.text, seen.notes, seen.problem)
 
 
-def _signature(path: Path) -> Signature:
-    found = path.stat()
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+def _with_problem(name: str, what: str, last: Seen | None) -> Seen:
+    problem = Problem(name, what)
+    return last if last and last.problem == problem else Seen(name, None, b"", "", (), problem)
 
 
-def _unreadable(workspace: Workspace, name: str, path: Path) -> Problem | None:
-    if leads_out(workspace, path):
-        return Problem(name, f"{path} is a link that leads out of the workspace; it is not followed.")
-    if not stat.S_ISREG(path.stat().st_mode):
-        return Problem(name, f"{path} is not a file.")
-    return None
+def written_to(workspace: Workspace, name: str, error: type[PalimpsestError]) -> Path:
+    """The file that an edit of the note file `name` goes to: links within the workspace are resolved.
 
-
-def leads_out(workspace: Workspace, path: Path) -> bool:
-    """Whether the path is a link, or lies in one, that ends outside of the workspace."""
-    return not path.resolve().is_relative_to(workspace.root.resolve())
-
-
-def refuse_unless_ours(workspace: Workspace, path: Path, error: type[PalimpsestError]) -> None:
-    """Raises where writing to the path would write outside of the workspace, or to what is no file."""
-    if leads_out(workspace, path):
+    Raises `error` where it is outside of the workspace, or is no file.
+    """
+    path = workspace.root / name
+    try:
+        target = real_within(path, workspace.root)
+        found = status(target)
+    except UnsafePath as refusal:
         raise error(
             "Not written",
             f"{path} is a link that leads out of the workspace.",
             "Replace the link with a file, or open the folder it leads to as the workspace.",
-        )
-    if path.exists() and not path.is_file():
+        ) from refusal
+    if found is not None and not stat.S_ISREG(found.st_mode):
         raise error("Not written", f"{path} is not a file.", "Move it away; a new file is made in its place.")
+    return target

@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 
 from foundation.errors import NotYet
-from foundation.files import NotUtf8, encode, sync_file, sync_folder, write_beside
+from foundation.files import NotUtf8, encode, make_folder, read_bytes, remove, sync_file, sync_folder, write_beside
 from foundation.files.atomic_exchange import exchange, place_if_free
 from memory.hot.edits import Edit, appended, entry
 from memory.hot.exposed import Exposed, closest
@@ -66,7 +66,7 @@ def decode(path: Path, body: bytes) -> str:
 
 def _read(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except FileNotFoundError:
         return None
 
@@ -76,12 +76,12 @@ def _create(path: Path, edit: Edit) -> str | None:
     text = edit("")
     if not text:
         return text
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     beside = write_beside(path, encode(text), suffix=SWAP)
     try:
         made = place_if_free(beside, path)
     finally:
-        beside.unlink(missing_ok=True)
+        remove(beside, missing_ok=True)
     sync_folder(path.parent)
     return text if made else None
 
@@ -112,7 +112,7 @@ class _Swapping:
             beside = _put(self._path, body, expected, must_exist=not attempt, sync_first=attempt < _CALM_ATTEMPTS)
             if waiting:
                 self._keep(*waiting)
-            out = beside.read_bytes() if beside else expected
+            out = read_bytes(beside) if beside else expected
             waiting = (beside, out) if beside else None
             if out != expected:
                 now = _now(self._path, body)
@@ -188,12 +188,12 @@ def _put(path: Path, body: bytes, expected: bytes, *, must_exist: bool, sync_fir
             exchange(path, beside)
         except FileNotFoundError:
             if must_exist:
-                beside.unlink(missing_ok=True)
+                remove(beside, missing_ok=True)
                 raise
         else:
             if not sync_first:
                 sync_file(path)
             return beside
         if place_if_free(beside, path):
-            beside.unlink(missing_ok=True)
+            remove(beside, missing_ok=True)
             return None

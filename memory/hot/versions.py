@@ -6,7 +6,15 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from foundation.files import make_private_folder, write_atomically
+from foundation.files import (
+    exists,
+    list_files,
+    make_private_file,
+    make_private_folder,
+    remove,
+    replace,
+    write_atomically,
+)
 
 
 class Versions:
@@ -18,7 +26,7 @@ class Versions:
     def keep(self, path: str, body: bytes, moment: datetime) -> Path:
         """A copy of these bytes of the file at `path` (relative); one that is there already is not written again."""
         place = self._place(path, body, moment)
-        if not place.exists():
+        if not exists(place):
             write_atomically(place, body)
         return place
 
@@ -29,20 +37,19 @@ class Versions:
         """
         place = self._place(path, body, moment)
         try:
-            file.replace(place)
+            replace(file, place)
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
             write_atomically(place, body)
-            file.unlink()
+            remove(file)
         with suppress(OSError):
-            place.chmod(0o600)
+            make_private_file(place)
         return place
 
     def list(self, path: str) -> list[Path]:
         """The versions of one file, oldest first."""
-        folder = self._folder / _flat(path)
-        return sorted(folder.iterdir()) if folder.is_dir() else []
+        return list_files(self._folder / _flat(path))
 
     def _place(self, path: str, body: bytes, moment: datetime) -> Path:
         folder = self._folder / _flat(path)

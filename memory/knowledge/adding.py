@@ -14,6 +14,7 @@ import apsw
 
 from foundation.clock import to_ms
 from foundation.errors import PalimpsestError
+from foundation.files import read_bytes, status
 from foundation.paths import Workspace
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
@@ -123,7 +124,7 @@ class Adding:
 
     def _add(self, one: Met) -> None:
         path = Path(one.path)
-        about = path.stat()
+        about = _about(path)
         known = self._cold.read(lambda db: rows.at_source(db, one.path))
         fresh = not self._options.again
         if fresh and known and _stands(known, about):
@@ -134,7 +135,7 @@ class Adding:
                 f"it has {about.st_size:,} bytes; {self._options.max_file_mb} MB are the most",
                 "palimpsest config set knowledge.max_file_mb N",
             )
-        file = File(one, _bytes(path), about.st_mtime_ns)
+        file = File(one, _bytes(path, self._options.max_file_mb * 2**20), about.st_mtime_ns)
         if fresh and known and known.sha256 == file.sha256:
             self._unchanged(one, known, file.mtime_ns)
             return
@@ -170,10 +171,16 @@ def _stands(known: Known, about: os.stat_result) -> bool:
     return not known.missing and (known.bytes, known.mtime_ns) == (about.st_size, about.st_mtime_ns)
 
 
-def _bytes(path: Path) -> bytes:
+def _about(path: Path) -> os.stat_result:
+    if (about := status(path)) is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    return about
+
+
+def _bytes(path: Path, most: int) -> bytes:
     """Raises Unreadable: a disk that fails in the middle names no file."""
     try:
-        return path.read_bytes()
+        return read_bytes(path, most=most)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
 

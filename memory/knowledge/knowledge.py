@@ -9,6 +9,7 @@ import apsw
 
 from foundation.clock import to_ms
 from foundation.errors import Misuse
+from foundation.files import child, remove
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.trust import Trust
@@ -205,7 +206,7 @@ class Knowledge:
         alone = self._cold.read(lambda db: rows.pictures_of_conversation(db, seq))
         done = self._vault().delete_conversation(seq)  # its rows of knowledge go with it
         for picture in alone:
-            (self._workspace.knowledge / picture).unlink(missing_ok=True)
+            remove(child(self._workspace.knowledge, picture), missing_ok=True)
         return done
 
     # ── bringing back ──

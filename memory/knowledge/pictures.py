@@ -1,13 +1,12 @@
 """Kept pictures, to the byte; and pictures as a vision model is shown them, no larger than a mode."""
 
 import hashlib
-import os
+import stat
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
-from foundation.files import make_private_folder, write_atomically
+from foundation.files import child, exists, make_private_folder, read_bytes, remove, scan, touch, write_atomically
 from memory.archive.draw.modes import MODES
 from memory.errors import Damaged
 from memory.knowledge.readers.document import Picture
@@ -19,9 +18,9 @@ def keep(folder: Path, pictures: Iterable[Picture]) -> list[str]:
     names = list[str]()
     for picture in pictures:
         names.append(f"{hashlib.sha256(picture.data).hexdigest()}{picture.suffix}")
-        path = folder / names[-1]
-        if path.exists():
-            os.utime(path)  # so that no sweep takes it for one that was left behind
+        path = child(folder, names[-1])
+        if exists(path):
+            touch(path)  # so that no sweep takes it for one that was left behind
         else:
             make_private_folder(folder)
             write_atomically(path, picture.data)
@@ -31,18 +30,15 @@ def keep(folder: Path, pictures: Iterable[Picture]) -> list[str]:
 def sweep(folder: Path, wanted: Collection[str], before: float) -> None:
     """Deletes pictures that no memory has: a deletion that was cut short left them. `before` is a time of files: what
     is younger may be of a file that another process is adding."""
-    if not folder.is_dir():
-        return
-    for path in folder.iterdir():
-        with suppress(FileNotFoundError):
-            if path.name not in wanted and path.is_file() and path.stat().st_mtime < before:
-                path.unlink()
+    for path, found in scan(folder):
+        if path.name not in wanted and stat.S_ISREG(found.st_mode) and found.st_mtime < before:
+            remove(path, missing_ok=True)
 
 
 def kept(folder: Path, name: str) -> bytes:
     """The picture, to the byte. Raises Damaged where it is gone, or is another by now."""
     try:
-        data = (folder / name).read_bytes()
+        data = read_bytes(child(folder, name))
     except OSError as error:
         raise Damaged("A kept picture is missing", f"{folder / name}: {error.strerror}.", _AGAIN) from error
     if hashlib.sha256(data).hexdigest() != name.partition(".")[0]:

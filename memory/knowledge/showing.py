@@ -4,6 +4,7 @@ from pathlib import Path
 
 import apsw
 
+from foundation.files import read_bytes
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.knowledge import pictures, rows
@@ -43,4 +44,4 @@ class Shower:
         return self._vault.entry_text(self._cold.entry(hit.entry)).text if hit.entry is not None else hit.snippet
 
     def _page(self, hit: Hit) -> bytes:
-        return self._vault.png(hit.citation.page).read_bytes()
+        return read_bytes(self._vault.png(hit.citation.page))

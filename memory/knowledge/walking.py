@@ -95,11 +95,11 @@ def _entry(entry: os.DirEntry[str], name: str, root: str, keep_out: frozenset[st
     if not is_utf8(entry.name):
         yield _nameless(entry.path, name, root)
         return
-    why = _why_not(entry, keep_out, made) or _leads_out(entry, root, keep_out)
-    if why:
-        yield Met(entry.path, name, root, why)
-        return
     try:
+        why = _why_not(entry, keep_out, made) or _leads_out(entry, root, keep_out)
+        if why:
+            yield Met(entry.path, name, root, why)
+            return
         if entry.is_dir(follow_symlinks=False):
             yield from _folder(entry.path, name, root, keep_out)
             return

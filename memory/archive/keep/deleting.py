@@ -8,10 +8,10 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 
 import apsw
-from filelock import FileLock, Timeout
 from msgspec import Struct
 
 from foundation.clock import to_ms
+from foundation.files import FileLock, LockTimeout
 from memory.archive.index import ledger, shelf
 from memory.archive.index.facts import seal
 from memory.archive.keep import leaving
@@ -93,10 +93,10 @@ class Deleting:
 
     @contextmanager
     def _alone(self, patience: float) -> Generator[None]:
-        lock = FileLock(self._cold.database.with_name("delete.lock"), timeout=patience, thread_local=False, mode=0o600)
+        lock = FileLock(self._cold.database.with_name("delete.lock"), timeout=patience)
         try:
             lock.acquire()
-        except Timeout as error:
+        except LockTimeout as error:
             raise StoreBusy(
                 "Deleting already", "Another palimpsest is deleting a conversation.", "Let it end."
             ) from error

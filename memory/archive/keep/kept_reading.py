@@ -5,6 +5,7 @@ The file is a person's, who may have edited, moved or renamed it: only what matc
 
 from pathlib import Path
 
+from foundation.files import list_files, read_bytes
 from memory.archive.draw.header import digest
 from memory.archive.keep.kept_text import file_stem
 
@@ -12,9 +13,9 @@ from memory.archive.keep.kept_text import file_stem
 def kept_page(folder: Path, label: str, start: int, chars: int, sha256: str) -> str | None:
     """The `chars` characters from `start` of a kept text whose hash is `sha256` (hex); None where none has them."""
     stem = file_stem(label)
-    for path in sorted(folder.glob("*.md"), key=lambda path: not path.stem.startswith(stem)):
+    for path in sorted(list_files(folder, "*.md"), key=lambda path: not path.stem.startswith(stem)):
         try:
-            text = path.read_bytes().decode("utf-8")
+            text = read_bytes(path).decode("utf-8")
         except (OSError, UnicodeDecodeError):  # not to be read: then the text is in another, or in none
             continue
         piece = text[start : start + chars]

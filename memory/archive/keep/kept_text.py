@@ -4,7 +4,7 @@ import re
 from itertools import count
 from pathlib import Path
 
-from foundation.files import write_atomically
+from foundation.files import encode, exists, is_file, make_folder, read_bytes, write_atomically
 from foundation.privacy import Cleared, clear
 
 _NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]+')
@@ -14,14 +14,14 @@ _LONGEST = 60  # characters, at most four bytes each: under the 255 bytes of eve
 
 def keep_text(folder: Path, label: str, text: Cleared) -> Path:
     """Writes the text as `<label>.md` in `folder`, and gives its address; never over another text of that name."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     stem = file_stem(label)
     for number in count(1):
         path = folder / (f"{stem}.md" if number == 1 else f"{stem}-{number}.md")
-        if not path.exists():
+        if not exists(path):
             write_atomically(path, text)
             return path
-        if path.read_bytes() == text.encode("utf-8", "backslashreplace"):
+        if is_file(path) and read_bytes(path) == encode(text):
             return path
     raise AssertionError
 

@@ -9,10 +9,10 @@ from datetime import timedelta
 from time import monotonic
 
 import apsw
-from filelock import FileLock, Timeout
 from msgspec import Struct
 
 from foundation.clock import Clock, to_ms
+from foundation.files import FileLock, LockTimeout
 from memory.archive.index import ledger
 from memory.archive.keep.moving import Moving
 from memory.archive.packs.pack import COLD
@@ -65,10 +65,10 @@ class Repacking:
         `on_page` is told how many pages are packed; what it raises ends the run: packs that are done stay so. Raises
         StoreBusy where another process is at it; Damaged where a page cannot be read exactly: its pack stays as it is.
         """
-        lock = FileLock(self._cold.database.with_name("repack.lock"), timeout=0, thread_local=False, mode=0o600)
+        lock = FileLock(self._cold.database.with_name("repack.lock"), timeout=0)
         try:
             lock.acquire()
-        except Timeout as error:
+        except LockTimeout as error:
             raise StoreBusy(
                 "Packing already", "Another palimpsest is bringing pages to rest.", "Let it end."
             ) from error

@@ -6,9 +6,17 @@ from pathlib import Path
 
 import apsw
 
-from foundation.files import make_private_folder, sync_folder, write_atomically
+from foundation.files import (
+    child,
+    exists,
+    make_private_file,
+    make_private_folder,
+    sync_folder,
+    write_atomically,
+)
 from memory.archive.packs.storage import Storage
 from memory.cold import ColdStore
+from memory.cold.connection import open_store
 
 
 class Damages:
@@ -17,18 +25,18 @@ class Damages:
     def __init__(self, folder: Path, now: datetime) -> None:
         name = now.strftime("%Y%m%d-%H%M%S")
         names = (name if count == 1 else f"{name}-{count}" for count in itertools.count(1))
-        self.folder = next(folder / one for one in names if not (folder / one).exists())
+        self.folder = next(folder / one for one in names if not exists(folder / one))
         self._database_kept = False
 
     @property
     def place(self) -> Path | None:
         """Where it is; None where nothing was put there."""
-        return self.folder if self.folder.exists() else None
+        return self.folder if exists(self.folder) else None
 
     def keep_file(self, storage: Storage, name: str) -> None:
         """A copy of a file of the archive, as it stands."""
         self._make()
-        write_atomically(self.folder / name, storage.read(name))
+        write_atomically(child(self.folder, name), storage.read(name))
 
     def keep_database(self, cold: ColdStore) -> None:
         """A copy of the store, by SQLite's own backup; one a repair."""
@@ -36,15 +44,14 @@ class Damages:
             return
         self._make()
         target = self.folder / cold.database.name
-        if target.exists():  # the damaged file itself, put there when a new store was made of it
+        if exists(target):  # the damaged file itself, put there when a new store was made of it
             target = target.with_suffix(".rebuilt.db")
-        copy = apsw.Connection(str(target))
+        make_private_file(target)
+        copy = open_store(target)
         try:
             cold.read(lambda db: _copied(db, copy))
         finally:
             copy.close()
-        if target.stat().st_mode & 0o077:
-            target.chmod(0o600)
         sync_folder(self.folder)
         self._database_kept = True
 

@@ -15,6 +15,7 @@ from typing import Any
 import apsw
 from msgspec import Struct
 
+from foundation.files import remove, scan
 from memory.archive.index import ledger, shelf
 from memory.archive.index.facts import facts_of, seal
 from memory.archive.index.ledger import PackRow
@@ -264,7 +265,7 @@ def _clear_temporary(storage: Storage, told: Told) -> None:
     """Temporary files that a killed writer left in the folder of packs."""
     if not isinstance(storage, Folder):
         return
-    for path in storage.folder.glob(".*.tmp"):
-        if time.time() - path.stat().st_mtime > _STALE:
-            path.unlink(missing_ok=True)
+    for path, found in scan(storage.folder, ".*.tmp"):
+        if time.time() - found.st_mtime > _STALE:
+            remove(path, missing_ok=True)
             told.mended.append(f"{path.name}: a temporary file that nobody writes any more; deleted.")

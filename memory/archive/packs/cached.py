@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from foundation.files import child, is_file, read_bytes, scan, touch
 from memory.archive.packs.storage import Folder, Storage
 from memory.archive.packs.strangers import SUFFIX
 from memory.errors import Damaged
@@ -76,7 +77,7 @@ class Cached:
     def empty_cache(self) -> None:
         """So that a check sees what stands there; where it cannot be reached, what was fetched is kept. Raises then."""
         self._there.names()
-        for path in self._cached_files():
+        for path, _ in self._cached_files():
             self._forget(path.name)
 
     def close(self) -> None:
@@ -86,21 +87,21 @@ class Cached:
             close()
 
     def _is_home(self, name: str) -> bool:
-        return (self._home.folder / name).is_file()
+        return is_file(child(self._home.folder, name))
 
     def _is_cached(self, name: str) -> bool:
         """Whether the cache has it, and it is what the index says; one that is not is fetched again."""
-        path = self._cache.folder / name
-        if not path.is_file():
+        path = child(self._cache.folder, name)
+        if not is_file(path):
             return False
         if name not in self._proven:
             known = self._known(name)
-            if known is None or hashlib.sha256(path.read_bytes()).digest() != known:
+            if known is None or hashlib.sha256(read_bytes(path)).digest() != known:
                 self._forget(name)
                 return False
             self._proven.add(name)
         with suppress(OSError):
-            os.utime(path)  # lately used
+            touch(path)  # lately used
         return True
 
     def _fetch(self, name: str) -> None:
@@ -117,7 +118,7 @@ class Cached:
 
     def _make_room(self, size: int) -> None:
         """Lets go of what was not read for longest."""
-        kept = [(path.stat().st_mtime, path.stat().st_size, path.name) for path in self._cached_files()]
+        kept = [(found.st_mtime, found.st_size, path.name) for path, found in self._cached_files()]
         total = size + sum(one[1] for one in kept)
         for _, length, name in sorted(kept):
             if total <= self._most:
@@ -125,8 +126,8 @@ class Cached:
             self._forget(name)
             total -= length
 
-    def _cached_files(self) -> list[Path]:
-        return [path for path in self._cache.folder.glob(f"*{SUFFIX}") if path.is_file()]
+    def _cached_files(self) -> list[tuple[Path, os.stat_result]]:
+        return scan(self._cache.folder, f"*{SUFFIX}")
 
     def _forget(self, name: str) -> None:
         with self._lock:

@@ -6,7 +6,7 @@ A name is a file's name, never a path. What is written is there whole and durabl
 from pathlib import Path
 from typing import Protocol
 
-from foundation.files import make_private_folder, write_atomically
+from foundation.files import list_files, make_private_folder, open_for_reading, remove, status, write_atomically
 from foundation.names import ARCHIVE_FILE
 from memory.errors import Damaged
 from memory.vetting import vetted
@@ -52,23 +52,20 @@ class Folder:
         return str(self.folder)
 
     def names(self) -> list[str]:
-        if not self.folder.is_dir():
-            return []
-        return sorted(path.name for path in self.folder.iterdir() if ARCHIVE_FILE.fits(path.name) and path.is_file())
+        return [path.name for path in list_files(self.folder) if ARCHIVE_FILE.fits(path.name)]
 
     def size(self, name: str) -> int:
-        try:
-            return self._file(name).stat().st_size
-        except OSError as error:
-            raise self._unreadable(name, error) from error
+        if (found := status(self._file(name))) is None:
+            raise self._unreadable(name, "there is no such file")
+        return found.st_size
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
         try:
-            with self._file(name).open("rb") as file:
+            with open_for_reading(self._file(name)) as file:
                 file.seek(offset)
                 found = file.read() if length is None else file.read(length)
         except OSError as error:
-            raise self._unreadable(name, error) from error
+            raise self._unreadable(name, error.strerror or str(error)) from error
         if length is not None and len(found) != length:
             raise Damaged("Cut off", f"{self.folder / name} ends before it should.", "A backup has the whole of it.")
         return found
@@ -78,14 +75,14 @@ class Folder:
         write_atomically(self._file(name), data)
 
     def delete(self, name: str) -> None:
-        self._file(name).unlink(missing_ok=True)
+        remove(self._file(name), missing_ok=True)
 
     def _file(self, name: str) -> Path:
         return self.folder / vetted(ARCHIVE_FILE, name, "The index")
 
-    def _unreadable(self, name: str, error: OSError) -> Damaged:
+    def _unreadable(self, name: str, why: str) -> Damaged:
         return Damaged(
             "A file of the archive is missing",
-            f"{self.folder / name} cannot be read ({error.strerror}).",
+            f"{self.folder / name} cannot be read ({why}).",
             "`palimpsest check --repair` looks for it, and mends what can be mended; else a backup has it.",
         )

@@ -3,12 +3,14 @@
 from collections.abc import Collection
 from pathlib import Path
 
+from foundation.files import list_files
+
 SUFFIX = ".pages"
 
 
 def strangers(folder: Path, known: Collection[str]) -> list[Path]:
     """The packs in `folder` that are none of the known, by name."""
-    return sorted(path for path in folder.glob(f"*{SUFFIX}") if path.name not in known)
+    return [path for path in list_files(folder, f"*{SUFFIX}") if path.name not in known]
 
 
 def stranger_names(names: Collection[str], known: Collection[str]) -> list[str]:

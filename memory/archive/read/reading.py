@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from foundation.errors import PalimpsestError
+from foundation.files import TooLarge, read_bytes, real
 from foundation.installing import install_extra
 from foundation.trust import Trust
 from memory.archive.passage import PageText
@@ -160,10 +161,10 @@ def _nobody_reads(told: NotAPage) -> NotAPage:
 
 def _bytes(path: Path) -> bytes:
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise NotAPage("Picture too large", f"{path} has more than 64 MB; a page of ours has 0.2 MB.")
-        if data := path.read_bytes():
+        if data := read_bytes(real(path), most=_LARGEST_FILE):
             return data
+    except TooLarge as error:
+        raise NotAPage("Picture too large", f"{path} has more than 64 MB; a page of ours has 0.2 MB.") from error
     except OSError as error:
         raise NotFound("No such picture", f"{path} cannot be read: {error.strerror}.") from error
     raise NotAPage("Not a picture", "The file is empty: there is no picture in it.")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from foundation.files import list_files, remove
 from memory.search.postings.segment import Segment, open_segment
 
 _NAME = re.compile(r"postings-(\d{12})-(\d{12})\.bin")
@@ -23,7 +24,7 @@ def path_for(folder: Path, since: int, change: int) -> Path:
 def segments_in(folder: Path) -> list[Path]:
     """All segments of a folder, in and out of the chain."""
     with suppress(OSError):
-        return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+        return [path for path in list_files(folder) if _NAME.fullmatch(path.name)]
     return []
 
 
@@ -58,7 +59,7 @@ def discard_others(folder: Path) -> None:
     """Deletes what the chain does not need, what another version left, and what a crash left half written. For who
     holds the lock: nobody else writes here then."""
     needed = set(chain(segments_in(folder)))
-    for path in (*folder.glob("postings-*.bin"), *folder.glob(".postings-*.tmp")):
+    for path in (*list_files(folder, "postings-*.bin"), *list_files(folder, ".postings-*.tmp")):
         if path not in needed:
             discard(path)
 
@@ -66,7 +67,7 @@ def discard_others(folder: Path) -> None:
 def discard(path: Path) -> None:
     """Deletes it. Windows keeps a file that somebody has mapped: it is deleted some later time then."""
     with suppress(OSError):
-        path.unlink()
+        remove(path)
 
 
 def _range(path: Path) -> tuple[int, int]:

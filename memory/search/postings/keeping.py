@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from filelock import FileLock, Timeout
 
-from foundation.files import make_private_folder
+from foundation.files import FileLock, LockTimeout, make_private_folder, remove
 from memory.cold import ColdStore
 from memory.cold.insert import note_change
 from memory.cold.sql import fetch
@@ -41,9 +40,9 @@ def keep(cold: ColdStore, folder: Path, rest: Rest, on_step: Progress, wait_s: f
     """
     make_private_folder(folder)
     try:
-        with FileLock(folder / LOCK, timeout=wait_s, mode=0o600):
+        with FileLock(folder / LOCK, timeout=wait_s):
             _Keeping(cold, folder, rest, on_step).run(purge=purge)
-    except Timeout:
+    except LockTimeout:
         return False
     return True
 
@@ -79,7 +78,7 @@ class _Keeping:
                 self._looked_through.update(one.path.name for one in new)
                 return segments
             for one in damaged:
-                one.path.unlink(missing_ok=True)
+                remove(one.path, missing_ok=True)
 
     def _written(self, segments: list[Segment]) -> list[Segment]:
         """With new segments for all that came since, up to now: somebody may go on writing all the time."""

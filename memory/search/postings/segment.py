@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from foundation.files import open_for_reading
 from memory.search.postings.documents import COLUMNS
 from memory.search.postings.growing import Column
 from memory.search.postings.postings import Lists
@@ -84,7 +85,7 @@ class Segment(Struct, frozen=True):
 def open_segment(path: Path) -> Segment | None:
     """None where it is gone, or was cut short, or is none, or is small and damaged."""
     try:
-        with path.open("rb") as file:
+        with open_for_reading(path) as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         segment = _opened(path, mapped)
     except (OSError, ValueError, KeyError, struct.error, msgspec.MsgspecError):

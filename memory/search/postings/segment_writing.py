@@ -10,11 +10,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from foundation.files import make_private_folder, sync_file, sync_folder
+from foundation.files import make_private_folder, open_new, remove, replace, sync_file, sync_folder
 from memory.search.postings.growing import Column
 from memory.search.postings.segment import END, MAGIC, Footer, Section, dtype_of
-
-_WRITABLE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 class SegmentWriting:
@@ -24,7 +22,7 @@ class SegmentWriting:
         make_private_folder(path.parent)
         self._path = path
         self._beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
-        self._file = os.fdopen(os.open(self._beside, _WRITABLE, 0o600), "wb")
+        self._file = open_new(self._beside)
         self._file.write(MAGIC)
         self._sections: list[Section] = []
 
@@ -34,7 +32,7 @@ class SegmentWriting:
     def __exit__(self, *_: object) -> None:
         self._file.close()
         with suppress(OSError):
-            self._beside.unlink(missing_ok=True)
+            remove(self._beside, missing_ok=True)
 
     def section(self, name: str, pieces: Iterable[Column], more: int = 0) -> None:
         """The values of a section as they come, and a hole with room for so many more."""
@@ -55,7 +53,7 @@ class SegmentWriting:
         self._file.write(body + END.pack(len(body), zlib.crc32(body), MAGIC))
         self._file.close()
         sync_file(self._beside)
-        self._beside.replace(self._path)
+        replace(self._beside, self._path)
         sync_folder(self._path.parent)
 
     def _aligned(self) -> int:

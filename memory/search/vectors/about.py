@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from foundation.files import make_private_folder, write_atomically
+from foundation.files import make_private_folder, read_bytes, remove, write_atomically
 from foundation.privacy import as_made
 from memory.cold import ColdStore
 from memory.search.vectors import passages
@@ -40,7 +40,7 @@ def folder_for(root: Path, name: str) -> Path:
 def read(folder: Path) -> About | None:
     """None where nothing was made there, or it cannot be read."""
     try:
-        return msgspec.json.decode((folder / _FILE).read_bytes(), type=About)
+        return msgspec.json.decode(read_bytes(folder / _FILE), type=About)
     except (OSError, msgspec.MsgspecError):
         return None
 
@@ -52,7 +52,7 @@ def write(folder: Path, about: About) -> None:
 
 
 def forget(folder: Path) -> None:
-    (folder / _FILE).unlink(missing_ok=True)
+    remove(folder / _FILE, missing_ok=True)
 
 
 def seen_now(about: About, cold: ColdStore) -> About:

@@ -35,7 +35,7 @@ Told = Callable[[int], None]
 
 
 class Filling:
-    """One run. Raises what the embedder raises, OSError and Timeout; what was made until then is kept."""
+    """One run. Raises what the embedder raises, OSError and LockTimeout; what was made until then is kept."""
 
     def __init__(
         self, cold: ColdStore, passage: Callable[[Entry], Passage], embedder: Embedder, store: VectorStore

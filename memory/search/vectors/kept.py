@@ -1,12 +1,12 @@
 """Embedders with the folders of what they made, each opened once in a process."""
 
-import shutil
 import time
 from pathlib import Path
 from threading import RLock
 
 from msgspec import Struct
 
+from foundation.files import list_folders, remove_tree, scan, status
 from foundation.names import VECTORS_FOLDER
 from memory.search.vectors import about as abouts
 from memory.search.vectors.about import About
@@ -62,7 +62,7 @@ class Keepers:
         """The vectors of other embedders, for which nobody has made one since yesterday."""
         for folder in self._folders():
             if folder != ours and time.time() - _last_made(folder) > UNUSED_S:
-                shutil.rmtree(folder, ignore_errors=True)  # Windows keeps what is mapped: the next run does it
+                remove_tree(folder)  # Windows keeps what is mapped: the next run does it
 
     def close(self) -> None:
         """Closes the embedders that were opened."""
@@ -87,16 +87,12 @@ class Keepers:
             return self._embedders[opens]
 
     def _folders(self) -> list[Path]:
-        try:
-            return sorted(path for path in self.root.iterdir() if VECTORS_FOLDER.fits(path.name) and path.is_dir())
-        except FileNotFoundError:
-            return []
+        return [folder for folder in list_folders(self.root) if VECTORS_FOLDER.fits(folder.name)]
 
 
 def _last_made(folder: Path) -> float:
     """When the newest file of vectors was written, in seconds since 1970."""
-    try:
-        times = [path.stat().st_mtime for path in folder.glob("vectors-*.bin")]
-        return max(times) if times else folder.stat().st_mtime
-    except FileNotFoundError:
-        return time.time()
+    times = [found.st_mtime for _, found in scan(folder, "vectors-*.bin")]
+    if times:
+        return max(times)
+    return found.st_mtime if (found := status(folder)) else time.time()

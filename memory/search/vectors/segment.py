@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from foundation.files import make_private_folder, sync_file, sync_folder
+from foundation.files import make_private_folder, open_for_reading, open_new, remove, replace, sync_file, sync_folder
 from memory.search.postings.growing import Column
 
 _MAGIC = b"PALVECT1"
@@ -103,23 +103,23 @@ def write(
     )
     make_private_folder(path.parent)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    file = open_new(beside)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with file:
             file.write(_head(header, heads))
             for block in _blocks(parts, order, dimensions):
                 file.write(block.data)
         sync_file(beside)
-        beside.replace(path)
+        replace(beside, path)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        remove(beside, missing_ok=True)
         raise
     sync_folder(path.parent)
 
 
 def load(path: Path, dimensions: int) -> Segment | None:
     """None where it is not whole, or has vectors of another kind. Raises OSError where it cannot be read."""
-    with path.open("rb") as file:
+    with open_for_reading(path) as file:
         if not file.seek(0, os.SEEK_END):
             return None
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -135,7 +135,7 @@ def load(path: Path, dimensions: int) -> Segment | None:
 def discard(path: Path) -> None:
     """Deletes it. Windows keeps a file that somebody has mapped: a later look deletes it then."""
     with suppress(FileNotFoundError, PermissionError):
-        path.unlink()
+        remove(path)
 
 
 def _ordered(parts: Sequence[Rows], without: Column | None) -> tuple[Column, dict[str, Column]]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Lock, RLock
 
 import numpy as np
-from filelock import FileLock
 
+from foundation.files import FileLock, is_file, list_files, make_private_folder, status
 from memory.search.postings.growing import Column
 from memory.search.vectors import segment as files
 from memory.search.vectors.segment import Rows, Segment
@@ -25,8 +25,8 @@ _LOOKS = 3  # a merge elsewhere may take away what was just listed
 
 
 class VectorStore:
-    """Safe to call from any thread; what writes raises OSError, and filelock's Timeout where another process holds
-    the folder. `segments` is what is there, as of the last `look`."""
+    """Safe to call from any thread; what writes raises OSError, and LockTimeout where another process holds the
+    folder. `segments` is what is there, as of the last `look`."""
 
     def __init__(self, folder: Path, dimensions: int) -> None:
         self.folder = folder
@@ -57,7 +57,7 @@ class VectorStore:
     @property
     def bytes(self) -> int:
         """On disk, of the files in use."""
-        return sum(segment.path.stat().st_size for segment in self.segments if segment.path.exists())
+        return sum(found.st_size for segment in self.segments if (found := status(segment.path)))
 
     def has(self, entries: Column) -> Column:
         """Whether each of them has been embedded."""
@@ -102,7 +102,7 @@ class VectorStore:
                 if gone := int((last - first).sum()):
                     if gone == segment.header.rows:
                         files.discard(segment.path)
-                    if segment.path.exists():  # Windows keeps what is mapped: then an empty file stands for it
+                    if is_file(segment.path):  # Windows keeps what is mapped: then an empty file stands for it
                         self._write([segment.rows], [segment], without=entries)
             self.look()
         return True
@@ -122,14 +122,11 @@ class VectorStore:
         self.look()
 
     def _locked(self) -> FileLock:
-        files.make_private_folder(self.folder)
-        return FileLock(self.folder / "writing.lock", timeout=_LOCK_WAIT, mode=0o600)
+        make_private_folder(self.folder)
+        return FileLock(self.folder / "writing.lock", timeout=_LOCK_WAIT)
 
     def _present(self) -> frozenset[str]:
-        try:
-            return frozenset(path.name for path in self.folder.iterdir() if files.number_of(path.name) >= 0)
-        except FileNotFoundError:
-            return frozenset()
+        return frozenset(path.name for path in list_files(self.folder) if files.number_of(path.name) >= 0)
 
     def _load(self, names: frozenset[str]) -> bool:
         """False where one of them was gone meanwhile."""
@@ -163,7 +160,7 @@ class VectorStore:
     def _left(self) -> list[Path]:
         """What a crash, or Windows, has left: half a file, or one whose rows are elsewhere now."""
         replaced = {name for segment in self.segments for name in segment.header.replaces} & self._present()
-        return [*self.folder.glob(".vectors-*.tmp"), *(self.folder / name for name in replaced)]
+        return [*list_files(self.folder, ".vectors-*.tmp"), *(self.folder / name for name in replaced)]
 
     def _tidy(self) -> None:
         """Under the lock, so that nobody is writing."""

@@ -11,13 +11,12 @@ from threading import Lock
 from time import monotonic
 
 import numpy as np
-from filelock import FileLock, Timeout
 from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from foundation.errors import PalimpsestError
-from foundation.files import make_private_folder
+from foundation.files import FileLock, LockTimeout, make_private_folder
 from foundation.privacy import clear
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
@@ -175,12 +174,12 @@ class Vectors:
                 return Filled(trouble=self.trouble)
             folder = self._keepers.folder(embedder)
             make_private_folder(folder)
-            with FileLock(folder / "filling.lock", timeout=0, mode=0o600):
+            with FileLock(folder / "filling.lock", timeout=0):
                 if seconds is not None and self._is_complete():
                     filled = Filled(done=True)
                 else:
                     filled = self._fill(embedder, on_progress, _stopper(stop, seconds))
-        except Timeout:
+        except LockTimeout:
             return Filled(trouble="Another process makes the vectors just now.")
         except (PalimpsestError, OSError) as error:
             hint = error.hint if isinstance(error, PalimpsestError) else ""
@@ -264,7 +263,7 @@ class Vectors:
         try:
             for store in self._keepers.stores():
                 self._sweep(store)
-        except (OSError, Timeout) as error:
+        except OSError as error:
             self.trouble = f"What was removed is still in {self._keepers.root}: {error}."
 
     def _sweep(self, store: VectorStore) -> None:

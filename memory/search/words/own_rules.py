@@ -74,7 +74,7 @@ class OwnRules(Struct, frozen=True):
 def read_rules(path: Path) -> OwnRules:
     """The rules of a file; none where there is no file, and none but a `problem` where it cannot be used."""
     try:
-        return parse_rules(read_own_text(path))
+        return parse_rules(read_own_text(path, within=path.parent))
     except FileNotFoundError:
         return OwnRules()
     except Unreadable as error:
