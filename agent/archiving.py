@@ -1,6 +1,5 @@
 """A text that a person names, turned into pages: theirs, kept to the byte, its secrets counted."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from msgspec import Struct
 
 from foundation.clock import iso
 from foundation.errors import Misuse
+from foundation.files import UnsafePath, made_folder, read_bytes, real, write_atomically
 from foundation.privacy import as_given, clear, examine
 from memory.archive.draw.modes import DENSE, mode_named
 from memory.archive.keep.kept_text import file_stem, keep_text
@@ -64,11 +64,11 @@ def archive_text(
 
 def copy_pictures(kept: Kept, folder: Path) -> tuple[Path, ...]:
     """Copies of the pages in `folder`, named by label and number."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = made_folder(folder)
     copies: list[Path] = []
     for page, picture in zip(kept.archived.pages, kept.pictures, strict=True):
         copies.append(folder / f"{file_stem(kept.archived.label)}-{page.number:04}-{page.id}.png")
-        shutil.copyfile(picture, copies[-1])
+        write_atomically(copies[-1], read_bytes(picture))
     return tuple(copies)
 
 
@@ -77,14 +77,14 @@ def draw_natural(kept: Kept, folder: Path) -> tuple[Path, ...]:
     from memory.archive.draw.flow import Stretch
     from memory.archive.draw.natural import natural_pages
 
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = made_folder(folder)
     label = kept.archived.label
     largest = max(kept.archived.pages, key=lambda page: page.width)
     mode = mode_named(largest.mode, dense=largest.cell == DENSE.name)
     drawn: list[Path] = []
     for number, png in enumerate(natural_pages([Stretch(kept.text)], mode, label), 1):
         drawn.append(folder / f"{file_stem(label)}-natural-{number:04}.png")
-        drawn[-1].write_bytes(png)
+        write_atomically(drawn[-1], png)
     return tuple(drawn)
 
 
@@ -148,12 +148,15 @@ def secrets_sentence(kept: Kept) -> str:
 
 def read_text_file(path: Path) -> str:
     """The file's text, to the byte. Raises Misuse where it is none."""
-    if path.is_dir():
-        raise Misuse("A folder", f"{path} is a folder.", "Name a file; `palimpsest knowledge add` takes folders.")
-    if not path.is_file():
-        raise Misuse("No such file", f"There is no file {path}.", "- reads standard input.")
     try:
-        raw = path.read_bytes()
+        raw = read_bytes(real(path))
+    except IsADirectoryError as error:
+        hint = "Name a file; `palimpsest knowledge add` takes folders."
+        raise Misuse("A folder", f"{path} is a folder.", hint) from error
+    except FileNotFoundError as error:
+        raise Misuse("No such file", f"There is no file {path}.", "- reads standard input.") from error
+    except UnsafePath as error:
+        raise Misuse("Not a file", error.message, error.hint) from error
     except OSError as error:
         raise Misuse("Cannot be read", f"{path} cannot be read ({error.strerror}).") from error
     return text_of(raw, str(path))

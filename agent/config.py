@@ -16,6 +16,7 @@ from msgspec import Struct
 from agent.config_files import ConfigError, Found, read
 from agent.settings import Setting, Settings, all_settings
 from agent.workspace_trust import TrustList
+from foundation.files import real
 from foundation.paths import Workspace, user_config_dir
 from models.chat.spec import VARIABLES
 
@@ -47,13 +48,13 @@ class Reading(Struct, frozen=True):
 
 
 def config_dir(environment: Mapping[str, str]) -> Path:
-    """The user's configuration folder: `PALIMPSEST_CONFIG_DIR`, or the platform's own."""
-    return Path(chosen) if (chosen := environment.get("PALIMPSEST_CONFIG_DIR")) else user_config_dir()
+    """The user's configuration folder, its links resolved: `PALIMPSEST_CONFIG_DIR`, or the platform's own."""
+    return real(Path(chosen) if (chosen := environment.get("PALIMPSEST_CONFIG_DIR")) else user_config_dir())
 
 
 def user_config(environment: Mapping[str, str]) -> Path:
     """The user's own configuration file."""
-    return config_dir(environment) / "config.yaml"
+    return real(config_dir(environment) / "config.yaml")
 
 
 def sections() -> frozenset[str]:

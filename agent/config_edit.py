@@ -9,9 +9,9 @@ import msgspec
 from agent.config import sections
 from agent.config_files import ConfigError, Found, compose, values_in
 from agent.settings import Setting
-from foundation.errors import Misuse
-from foundation.files import make_private_folder, write_atomically
-from foundation.files.untrusted import Unreadable, read_own_bytes
+from foundation.errors import Misuse, PalimpsestError
+from foundation.files import make_private_folder, read_bytes, write_atomically
+from foundation.files.untrusted import MOST_BYTES
 from foundation.privacy import as_given
 
 
@@ -21,12 +21,13 @@ def save_value(path: Path, versions: Path, setting: Setting, value: Any) -> None
     Raises ConfigError where the file cannot be changed without loss.
     """
     try:
-        raw = read_own_bytes(path)
+        raw = read_bytes(path, most=MOST_BYTES, owned=True)
         text = raw.decode("utf-8-sig")
     except FileNotFoundError:
         raw, text = b"", ""
-    except Unreadable as error:
-        raise ConfigError("Not readable", str(path), f"{error}.", "Put a text file in its place.") from error
+    except OSError as error:
+        said = error.message if isinstance(error, PalimpsestError) else f"It cannot be read: {error.strerror}."
+        raise ConfigError("Not readable", str(path), said, "Put a text file in its place.") from error
     except UnicodeDecodeError as error:
         raise ConfigError("Not text", str(path), "It is not UTF-8 text.", "Save it as UTF-8.") from error
     changed = with_value(text, setting.name, value, path, sections())

@@ -1,10 +1,12 @@
 """What a person is told beside a deletion."""
 
+import stat
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 from foundation.clock import from_ms
+from foundation.files import read_bytes, scan
 from foundation.paths import Workspace
 from memory.cold import deletions
 from memory.workspace_memory import Memory
@@ -39,18 +41,24 @@ def copies_of(workspace: Workspace, id_: str) -> str:
 
 
 def _damaged(workspace: Workspace) -> Iterator[Path]:
-    if workspace.damaged.is_dir() and any(workspace.damaged.iterdir()):
+    if scan(workspace.damaged):
         yield workspace.damaged
 
 
 def _versions(workspace: Workspace, id_: str) -> Iterator[Path]:
     """The folder of versions, where one of them is of the conversation's mirror."""
-    if workspace.versions.is_dir() and any(_names(file, id_) for file in workspace.versions.rglob("*")):
+    if any(_names(file, size, id_) for file, size in _files_below(workspace.versions)):
         yield workspace.versions
 
 
-def _names(file: Path, id_: str) -> bool:
-    return file.is_file() and (
-        id_ in file.name
-        or (file.stat().st_size <= LARGEST and id_.encode("utf-8", "surrogatepass") in file.read_bytes())
-    )
+def _files_below(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Every file in the folder and those below it, with its size in bytes; no link is followed."""
+    for path, found in scan(folder):
+        if stat.S_ISDIR(found.st_mode):
+            yield from _files_below(path)
+        elif stat.S_ISREG(found.st_mode):
+            yield path, found.st_size
+
+
+def _names(file: Path, size: int, id_: str) -> bool:
+    return id_ in file.name or (size <= LARGEST and id_.encode("utf-8", "surrogatepass") in read_bytes(file))

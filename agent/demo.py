@@ -1,6 +1,5 @@
 """`archive --demo`: a text becomes a page, everything else is deleted, and the page alone gives the text back."""
 
-import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from agent.archiving import archive_text
+from foundation.files import read_bytes, write_atomically
 from foundation.paths import Workspace
 from memory.archive import read_png
 from memory.archive.passage import PageRow
@@ -75,7 +75,7 @@ def demonstrate(folder: Path | None = None) -> Demo:
         try:
             kept = archive_text(memory, DEMO_TEXT, "demo", mode="small", keep=False)
             took = time.monotonic() - began
-            shutil.copyfile(kept.pictures[0], picture)
+            write_atomically(picture, read_bytes(kept.pictures[0]))
         finally:
             memory.close()
     page = read_png(picture)

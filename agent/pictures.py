@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foundation.files import UnsafePath, open_for_reading, real
 from memory.archive.passage import PageText
 
 if TYPE_CHECKING:  # a page of ours needs no engine
@@ -23,13 +24,20 @@ _BEGINNINGS = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"BM", b"II*\x00", b"MM\x00
 
 
 def is_picture(asked: str) -> bool:
-    """Whether the argument names a picture: by its ending, or by what the file begins with."""
+    """Whether the argument names a picture: by its ending, or by what the file begins with.
+
+    Raises UnsafePath where it names a pipe, a device or a socket.
+    """
     path = Path(asked)
     if path.suffix.lower() in PICTURES:
         return True
     try:
-        with path.open("rb") as file:
+        with open_for_reading(real(path)) as file:
             return file.read(8).startswith(_BEGINNINGS)
+    except UnsafePath as error:
+        if error.reason == "special":
+            raise
+        return False
     except (OSError, ValueError):  # no file of that name, or no name that a file could have
         return False
 

@@ -13,6 +13,7 @@ from agent.search_words import Wording, query_of, worded
 from agent.whereabouts import TALK
 from foundation.cited import citation
 from foundation.errors import Misuse, PalimpsestError
+from foundation.files import read_bytes, real_within
 from memory.errors import MemoryTrouble, NotFound
 
 if TYPE_CHECKING:
@@ -129,7 +130,8 @@ def note_in_file(memory: "Memory", row: Row) -> NoteInFile:
     memory.hot.look()
     note = memory.hot.note(row.id)
     try:
-        text = (memory.workspace.root / note.path).read_text(encoding="utf-8", errors="replace")
+        path = real_within(memory.workspace.root / note.path, memory.workspace.root)
+        text = read_bytes(path).decode("utf-8", "replace").replace("\r\n", "\n")
     except OSError as error:
         raise Unreadable("It cannot be read", f"{note.path}: {error.strerror}.", "") from error
     return NoteInFile(note.path, text, note.line_first, note.line_last)

@@ -7,7 +7,7 @@ from agent.config import config_dir
 from agent.workspace_trust import TrustList
 from agent_workspace import lay_out
 from foundation.errors import Misuse
-from foundation.files import make_private_folder
+from foundation.files import exists, make_folder, make_private_folder
 from foundation.paths import Workspace
 
 DEFAULT_NAME = "palimpsest"
@@ -34,10 +34,11 @@ def prepare(workspace: Workspace, environment: Mapping[str, str]) -> tuple[str, 
     if workspace.root.exists() and not workspace.root.is_dir():
         raise Misuse("Not a folder", f"{workspace.root} is a file.", "Name a folder for the workspace.")
     new = not workspace.is_workspace
-    workspace.root.mkdir(parents=True, exist_ok=True)
+    make_folder(workspace.root)
     make_private_folder(workspace.state)
     copied = tuple(path.relative_to(workspace.root).as_posix() for path in lay_out(workspace.root))
-    workspace.memory_dir.mkdir(exist_ok=True)
+    if not exists(workspace.memory_dir):
+        make_folder(workspace.memory_dir)
     if new:
         TrustList(config_dir(environment)).add(workspace)
     return copied

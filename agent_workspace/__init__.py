@@ -5,7 +5,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
 
-from foundation.files import write_atomically
+from foundation.files import exists, is_folder, make_folder, write_atomically
 
 DATA = (".md", ".yaml")
 
@@ -21,21 +21,21 @@ def lay_out(target: Path) -> list[Path]:
     Nothing that is there is touched, be it a file, a folder or a link that leads nowhere: what a person has is theirs.
     """
     written: list[Path] = []
-    target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     for relative, body in default_files():
         path = target / relative
-        if path.exists() or path.is_symlink() or _blocked(target, relative):
+        if _blocked(target, relative) or exists(path):
             continue
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_atomically(path, body)
         written.append(path)
     return written
 
 
 def _blocked(target: Path, relative: PurePosixPath) -> bool:
-    """Whether something that is no folder stands where a folder is needed."""
-    parents = [target / parent for parent in relative.parents]
-    return any((path.exists() or path.is_symlink()) and not path.is_dir() for path in parents)
+    """Whether something that is no folder, a link to one included, is where a folder is needed."""
+    parents = [target / parent for parent in reversed(relative.parents)]
+    return any(exists(path) and not is_folder(path) for path in parents)
 
 
 def _below(folder: Traversable, at: PurePosixPath) -> Iterator[tuple[PurePosixPath, bytes]]:

@@ -18,6 +18,7 @@ from context.notice import Notice
 from context.sources import SourceFile, refreshed
 from foundation.bounded_yaml import BadYaml, load_yaml
 from foundation.clock import Clock
+from foundation.files import UnsafePath, real_within, scan
 
 DESCRIPTION_CHARACTERS = 300
 
@@ -37,6 +38,16 @@ class Skill(Struct, frozen=True):
         return has_keyword(text, self.triggers)
 
 
+def _skill_files(folder: Path) -> list[Path]:
+    """`<folder>/*/SKILL.md`; none where the folder is a link that leads out of the workspace."""
+    try:
+        inside = real_within(folder, folder.parent)
+    except UnsafePath:
+        return []
+    files = [folder / entry.name / "SKILL.md" for entry, _ in scan(inside)]
+    return [path for path in files if path.exists()]
+
+
 class SkillShelf:
     """The skills of a workspace, read again when they change."""
 
@@ -50,7 +61,7 @@ class SkillShelf:
     def refresh(self) -> tuple[Notice, ...]:
         """Looks again; a notice for each file that changed and cannot be used."""
         notices: list[Notice] = []
-        paths = sorted(self._folder.glob("*/SKILL.md")) if self._folder.is_dir() else []
+        paths = _skill_files(self._folder)
         files = {
             path: refreshed(self._files.get(path) or SourceFile(path), self._clock, self._folder.parent)
             for path in paths

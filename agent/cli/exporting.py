@@ -61,13 +61,13 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) ->
 
 
 def _write(folder: Path, conversation: Conversation, form: str, pieces: Iterator[str]) -> Path:
-    from foundation.files import write_atomically
+    from foundation.files import exists, made_folder, write_atomically
     from foundation.privacy import as_given
     from memory.cold.mirror_text import mirror_name
 
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = made_folder(folder)
     path = (folder / mirror_name(conversation)).with_suffix(".jsonl" if form == "jsonl" else ".md")
-    if path.exists():
+    if exists(path):
         raise Misuse("There already", f"{path} is there already.", "Give an empty folder.")
     write_atomically(path, as_given("".join(pieces)))  # what comes from the store was cleared on its way in
     return path

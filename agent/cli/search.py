@@ -147,7 +147,12 @@ def _lines(batch: str) -> list[bytes]:
         from agent.cli.invocation import raw_input
 
         return raw_input().splitlines()
+    from foundation.files import UnsafePath, read_bytes, real
+
     path = Path(batch)
-    if not path.is_file():
-        raise Misuse("No such file", f"There is no file {path}.")
-    return path.read_bytes().splitlines()
+    try:
+        return read_bytes(real(path)).splitlines()
+    except UnsafePath as error:
+        raise Misuse("Not a file", error.message, error.hint) from error
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise Misuse("No such file", f"There is no file {path}.") from error

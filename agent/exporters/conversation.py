@@ -6,7 +6,7 @@ from pathlib import Path
 from agent.exporters.jsonl import lines
 from agent.exporters.markdown import markdown
 from foundation.errors import Misuse
-from foundation.files import write_atomically
+from foundation.files import exists, real, write_atomically
 from foundation.privacy import as_given
 from memory.cold import Conversation
 from memory.cold.mirror_text import mirror_name
@@ -21,7 +21,8 @@ def export_to_file(memory: Memory, conversation: Conversation, asked: str) -> Pa
     path = Path(asked).expanduser() if asked else Path(mirror_name(conversation))
     if not path.is_absolute():
         path = memory.workspace.root / path
-    if path.exists():
+    folder = real(path.parent)
+    if exists(folder / path.name):
         raise Misuse("There already", f"{path} is there already.", "Give another name.")
     if not path.parent.is_dir():
         raise Misuse("No such folder", f"There is no folder {path.parent}.", "Make it first.")
@@ -29,5 +30,5 @@ def export_to_file(memory: Memory, conversation: Conversation, asked: str) -> Pa
         text = "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in lines(memory, conversation))
     else:
         text = "".join(markdown(memory, conversation))
-    write_atomically(path, as_given(text))  # what comes from the store was cleared on its way in
+    write_atomically(folder / path.name, as_given(text))  # what comes from the store was cleared on its way in
     return path

@@ -11,6 +11,7 @@ from agent.importers.claude import read_claude
 from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import read_jsonl
 from agent.importers.record import Read
+from foundation.files import open_for_reading, real
 
 SMALL = 64 * 2**20  # bytes that are unpacked however densely they were packed
 LARGEST_EXPORT = 4 * 2**30
@@ -21,7 +22,7 @@ def read_file(path: Path, form: str | None) -> Iterator[Read]:
     """The entries of a file in this format, or in the one that it shows. Raises NotAnArray, OSError."""
     form = form or detect(path)
     if form == "jsonl":
-        with path.open("rb") as lines:
+        with open_for_reading(real(path)) as lines:
             yield from read_jsonl(lines, path.stem)
         return
     read = read_chatgpt if form == "chatgpt" else read_claude
@@ -32,7 +33,7 @@ def read_file(path: Path, form: str | None) -> Iterator[Read]:
 def detect(path: Path) -> str:
     """jsonl, chatgpt or claude, by the file's beginning."""
     if not zipfile.is_zipfile(path):
-        with path.open("rb") as lines:
+        with open_for_reading(real(path)) as lines:
             first = lines.readline(1 << 20).removeprefix(b"\xef\xbb\xbf").lstrip()
         if first and not first.startswith(b"[") and path.suffix != ".json":
             return "jsonl"
@@ -56,7 +57,7 @@ def detect(path: Path) -> str:
 def _conversations(path: Path) -> Generator[Iterator[Any]]:
     """The conversations of an export: the JSON itself, or a zip that holds it in one or several files."""
     if not zipfile.is_zipfile(path):
-        with path.open("rb") as stream:
+        with open_for_reading(real(path)) as stream:
             yield objects(stream, path.name)
         return
     with zipfile.ZipFile(path) as archive:

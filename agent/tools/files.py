@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.tools.port import ToolFailure, wanted
+from foundation.files import TooLarge, read_bytes, real_within
 from models.messages import Tool
 
 MOST_BYTES = 2_000_000
@@ -28,11 +29,12 @@ class ReadFile:
     def run(self, arguments: dict[str, Any]) -> str:
         path = self._within(wanted(arguments, "path"))
         try:
-            if path.stat().st_size > MOST_BYTES:
-                raise ToolFailure("Too large", f"{path.name} is larger than {MOST_BYTES:,} bytes.")
-            return path.read_text(encoding="utf-8")
+            body = read_bytes(real_within(path, self._root), most=MOST_BYTES)
+            return body.decode("utf-8").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
             raise ToolFailure("Not text", f"{path.name} is not UTF-8 text.") from error
+        except TooLarge as error:
+            raise ToolFailure("Too large", f"{path.name} is larger than {MOST_BYTES:,} bytes.") from error
         except OSError as error:
             raise ToolFailure("Not readable", f"{path.name}: {error.strerror}.") from error
 

@@ -14,6 +14,7 @@ from context.fence import fenced_private
 from context.notice import Notice
 from context.pieces import Layer, Piece
 from context.turn import Attachment
+from foundation.files import TooLarge, UnsafePath, read_bytes, real
 from foundation.privacy import without_tags
 from models.messages import Image, Recalled, Text
 
@@ -36,15 +37,16 @@ class Seen(Struct, frozen=True):
 def load_attachment(path: Path) -> Attachment:
     """The file, to go with a message. Raises BadAttachment."""
     try:
-        size = path.stat().st_size
-        if not path.is_file():
-            raise BadAttachment("Not a file", f"{path} is a folder.", "Attach the files in it one by one.")
-        if size > MOST_BYTES:
-            raise BadAttachment(
-                "Too large to attach", f"{path.name} has {size:,} bytes; {MOST_BYTES:,} are the most.",
-                "`palimpsest archive FILE` keeps a long text whole; then ask about it.",
-            )  # fmt: skip
-        data = path.read_bytes()
+        data = read_bytes(real(path), most=MOST_BYTES)
+    except IsADirectoryError as error:
+        raise BadAttachment("Not a file", f"{path} is a folder.", "Attach the files in it one by one.") from error
+    except TooLarge as error:
+        raise BadAttachment(
+            "Too large to attach", f"{path.name} has more than {MOST_BYTES:,} bytes, which are the most.",
+            "`palimpsest archive FILE` keeps a long text whole; then ask about it.",
+        ) from error  # fmt: skip
+    except UnsafePath as error:
+        raise BadAttachment("Not a file", error.message, error.hint) from error
     except OSError as error:
         raise BadAttachment("Not readable", f"{path}: {error.strerror}.", "Check the name and your rights.") from error
     return Attachment(path.name, media_type_of(path.name, data), data)

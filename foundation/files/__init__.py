@@ -16,7 +16,7 @@ untrusted        bounded reads of files that somebody else may have made
 """
 
 from foundation.files.atomic_exchange import exchange
-from foundation.files.chosen import real, real_within
+from foundation.files.chosen import made_folder, real, real_within
 from foundation.files.directory import (
     exists,
     hard_link,
@@ -24,6 +24,7 @@ from foundation.files.directory import (
     is_folder,
     list_files,
     list_folders,
+    list_names,
     make_folder,
     make_private_folder,
     remove,
@@ -70,6 +71,8 @@ __all__ = [
     "is_folder",
     "list_files",
     "list_folders",
+    "list_names",
+    "made_folder",
     "make_folder",
     "make_private_file",
     "make_private_folder",

@@ -8,6 +8,7 @@ import errno
 import os
 from pathlib import Path
 
+from foundation.files.directory import make_folder
 from foundation.files.refusals import UnsafePath, not_plain
 
 
@@ -37,6 +38,13 @@ def real_within(path: Path, root: Path) -> Path:
             reason="outside",
         )
     return resolved
+
+
+def made_folder(path: Path) -> Path:
+    """The folder that a person named, its links resolved, made where it is missing."""
+    folder = real(path)
+    make_folder(folder)
+    return folder
 
 
 def _circle(path: Path) -> UnsafePath:

@@ -47,12 +47,19 @@ def scan(path: Path, pattern: str = "*") -> list[tuple[Path, os.stat_result]]:
     """
     entries: list[tuple[Path, os.stat_result]] = []
     with suppress(FileNotFoundError), _listing(path) as handle:
-        for name in sorted(os.listdir(path if handle is None else handle)):  # noqa: PTH208 - of a descriptor
+        for name in _names(path, handle):
             if fnmatchcase(name, pattern):
                 at = name if handle is not None else str(path / name)
                 with suppress(FileNotFoundError):  # removed meanwhile
                     entries.append((path / name, os.stat(at, dir_fd=handle, follow_symlinks=False)))
     return entries
+
+
+def list_names(path: Path) -> list[str]:
+    """Every name in the folder, sorted, as of one moment: for whoever must see a file that is removed meanwhile."""
+    with suppress(FileNotFoundError), _listing(path) as handle:
+        return _names(path, handle)
+    return []
 
 
 def list_files(path: Path, pattern: str = "*") -> list[Path]:
@@ -163,6 +170,10 @@ def _listing(path: Path) -> Generator[int | None]:
         yield handle
     finally:
         os.close(handle)
+
+
+def _names(path: Path, handle: int | None) -> list[str]:
+    return sorted(os.listdir(path if handle is None else handle))  # noqa: PTH208 - of a descriptor
 
 
 def _is_regular(found: os.stat_result) -> bool:

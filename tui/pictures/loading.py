@@ -2,9 +2,10 @@
 
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from foundation.errors import PalimpsestError
+from foundation.files import open_for_reading, real
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -18,13 +19,17 @@ class Unshown(PalimpsestError):
     code = "unshown"
 
 
+def _opened(source: Path | bytes) -> BinaryIO:
+    return BytesIO(source) if isinstance(source, bytes) else open_for_reading(real(source))
+
+
 def load(source: Path | bytes, most: int = 0) -> "Picture":
     """The picture in colour, its longer side at most `most` pixels where that is given. Raises Unshown."""
     from PIL import Image
 
     name = source.name if isinstance(source, Path) else "The picture"
     try:
-        with Image.open(BytesIO(source) if isinstance(source, bytes) else source) as opened:
+        with _opened(source) as file, Image.open(file) as opened:
             if opened.width * opened.height > MOST_PIXELS:
                 raise Unshown("Too large to show", f"{name} is {opened.width:,}×{opened.height:,} pixels.", "")
             if most:

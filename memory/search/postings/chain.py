@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from foundation.files import list_files, remove
+from foundation.files import list_files, list_names, remove
 from memory.search.postings.segment import Segment, open_segment
 
 _NAME = re.compile(r"postings-(\d{12})-(\d{12})\.bin")
@@ -24,7 +24,7 @@ def path_for(folder: Path, since: int, change: int) -> Path:
 def segments_in(folder: Path) -> list[Path]:
     """All segments of a folder, in and out of the chain."""
     with suppress(OSError):
-        return [path for path in list_files(folder) if _NAME.fullmatch(path.name)]
+        return [folder / name for name in list_names(folder) if _NAME.fullmatch(name)]
     return []
 
 

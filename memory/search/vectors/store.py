@@ -12,7 +12,7 @@ from threading import Lock, RLock
 
 import numpy as np
 
-from foundation.files import FileLock, is_file, list_files, make_private_folder, status
+from foundation.files import FileLock, is_file, list_files, list_names, make_private_folder, status
 from memory.search.postings.growing import Column
 from memory.search.vectors import segment as files
 from memory.search.vectors.segment import Rows, Segment
@@ -126,7 +126,7 @@ class VectorStore:
         return FileLock(self.folder / "writing.lock", timeout=_LOCK_WAIT)
 
     def _present(self) -> frozenset[str]:
-        return frozenset(path.name for path in list_files(self.folder) if files.number_of(path.name) >= 0)
+        return frozenset(name for name in list_names(self.folder) if files.number_of(name) >= 0)
 
     def _load(self, names: frozenset[str]) -> bool:
         """False where one of them was gone meanwhile."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from foundation.files import make_private_folder, read_text, write_atomically
+from foundation.files import child, exists, make_private_folder, read_text, remove, write_atomically
 from foundation.privacy import clear
 from foundation.terminal_text import visible
 
@@ -20,7 +20,7 @@ class Drafts:
         """Keeps the draft; an empty one is taken away. Raises OSError."""
         path = self._path(conversation)
         if not text.strip():
-            path.unlink(missing_ok=True)
+            remove(path, missing_ok=True)
             return
         make_private_folder(self._folder)
         write_atomically(path, clear(text))
@@ -28,8 +28,8 @@ class Drafts:
     def load(self, conversation: str) -> str:
         """The draft, "" where there is none. Raises OSError and PalimpsestError."""
         path = self._path(conversation)
-        return visible(read_text(path)) if path.exists() else ""
+        return visible(read_text(path, owned=True)) if exists(path) else ""
 
     def _path(self, conversation: str) -> Path:
         name = "".join(mark if mark.isascii() and (mark.isalnum() or mark in "_-") else "-" for mark in conversation)
-        return self._folder / f"{(name or NEW)[:100]}.md"
+        return child(self._folder, f"{(name or NEW)[:100]}.md")

@@ -1,11 +1,10 @@
 """What was typed before: kept in memory as it was, on disk without what is private."""
 
 import json
-import os
 from pathlib import Path
 from typing import Final
 
-from foundation.files import encode, make_private_folder, write_atomically
+from foundation.files import append, encode, exists, make_private_folder, read_bytes, write_atomically
 from foundation.privacy import clear, joined, json_line
 from foundation.terminal_text import visible
 
@@ -21,9 +20,9 @@ class PromptHistory:
 
     def load(self) -> None:
         """Reads the file; lines that are no JSON string are passed over. Raises OSError."""
-        if not self._path.exists():
+        if not exists(self._path):
             return
-        lines = self._path.read_bytes().splitlines()
+        lines = read_bytes(self._path, owned=True).splitlines()
         found = [text for line in lines if (text := _parsed(line))]
         self._entries = found[-MOST:] + self._entries
         if len(lines) > 2 * MOST:
@@ -36,9 +35,7 @@ class PromptHistory:
         self._entries.append(text)
         if cleared := clear(text):
             make_private_folder(self._path.parent)
-            handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(encode(json_line(cleared)))
+            append(self._path, encode(json_line(cleared)))
 
     @property
     def entries(self) -> tuple[str, ...]:
