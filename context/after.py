@@ -14,6 +14,7 @@ from context.resident.recipe import Begin
 from context.view import View
 from memory.cold import Entry
 from models.chat.port import Profile
+from models.fence import SAMPLE_NONCE
 
 
 class Leaving(Struct, frozen=True, kw_only=True):
@@ -51,7 +52,7 @@ def past_after(bench: Bench, leaving: Leaving, entries: Sequence[Entry], countin
     )
     pages = tuple(zip(standing.pages, bench.pages.drawn(standing.pages), strict=True))
     texts = [text for seq, text in said.items() if seq not in standing.hidden]
-    return reader.past_of(texts, entries, counting, asks=asks, pages=pages)
+    return reader.past_of(texts, entries, counting, asks=asks, pages=pages, nonce=SAMPLE_NONCE)
 
 
 def expected(room: int, past: Past) -> int:

@@ -217,7 +217,7 @@ def _zones(materials: Materials, request: Request, last: Weighed | None) -> tupl
 
 def shown_text(message: Message) -> str:
     """The message for a person to read: pictures and tool calls are told in words."""
-    return "\n\n".join(text for part in as_sent(message.parts) if (text := _shown(part)))
+    return "\n\n".join(text for part in as_sent(message) if (text := _shown(part)))
 
 
 def _shown(part: Part) -> str:

@@ -17,7 +17,6 @@ from context.counting import Counting
 from context.digest import Item, decoded_items, tools_digest
 from context.epoch import EpochState, Ground, decoded, why_it_ends
 from context.errors import TooLarge
-from context.fence import fenced
 from context.gather import Desk, Gathered, gathered_tail
 from context.head import Shelf, begun
 from context.notice import Notice
@@ -32,7 +31,7 @@ from context.resident.in_view import page_room
 from context.tail import Tail
 from context.turn import Assembled, Turn
 from context.view import View
-from foundation.privacy import clear
+from foundation.privacy import Source, clear
 from models.chat.port import Profile
 from models.cleared_parts import cleared_parts
 from models.messages import Fact, Part, Recalled, Role, Text, Tool
@@ -181,7 +180,9 @@ class Assembling:
     def _past(self, state: EpochState) -> Past:
         pages = tuple(zip(state.pages, self._bench.pages.drawn(state.pages), strict=True))
         asks = not self._turn.continuing
-        return self._bench.past.past(self._view, self._counting, asks=asks, pages=pages, hidden=state.hidden)
+        return self._bench.past.past(
+            self._view, self._counting, asks=asks, pages=pages, hidden=state.hidden, nonce=state.nonce
+        )
 
     def _fixed(self, state: EpochState) -> int:
         head = self._bench.heads.weighed(state, self._counting)
@@ -301,4 +302,4 @@ class Assembling:
 
 def _storable(part: Part) -> Part:
     """The part as it may be stored beside its entry."""
-    return Text(fenced(part.text), injected=part.injected) if isinstance(part, Text) else part
+    return msgspec.structs.replace(part, text=clear(part.text, Source.OTHER)) if isinstance(part, Text) else part

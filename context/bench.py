@@ -35,8 +35,9 @@ class Heads:
         self._known: tuple[EpochState, str, Weighed | None] | None = None
 
     def weighed(self, state: EpochState, counting: Counting) -> Weighed | None:
-        if self._known and self._known[0].pieces == state.pieces and self._known[1] == counting.key:
-            return self._known[2]
+        known = self._known
+        if known and (known[0].pieces, known[0].nonce, known[1]) == (state.pieces, state.nonce, counting.key):
+            return known[2]
         found = head_weighed(state, counting)
         self._known = (state, counting.key, found)
         return found

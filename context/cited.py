@@ -9,10 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from context.counting import Counting, fitted
-from context.fence import fenced
 from foundation.cited import cited, uncited
 from foundation.errors import PalimpsestError
+from foundation.privacy import Source, clear
 from foundation.trust import Citation, Trust
+from models.fence import SAMPLE_NONCE
 from models.recalled import Recalled, recalled_block
 
 MOST_CITED = 20
@@ -53,7 +54,7 @@ def pointed(text: str, recall: Callable[[str], Passage]) -> Pointed:
 
 def pointed_parts(passages: Sequence[Passage], tokens: int, counting: Counting) -> tuple[Recalled, ...]:
     """The passages, whole where `tokens` hold them all; else the longest are cut, and say how to get the rest."""
-    whole = [_part(one, fenced(one.text.strip()), rank) for rank, one in enumerate(passages)]
+    whole = [_part(one, clear(one.text.strip(), Source.OTHER), rank) for rank, one in enumerate(passages)]
     costs = [counting.text(recalled_block([part])) for part in whole]
     room, parts = tokens, dict[int, Recalled]()
     for at, n in enumerate(sorted(range(len(whole)), key=costs.__getitem__)):  # what the short leave is the long ones'
@@ -66,7 +67,9 @@ def pointed_parts(passages: Sequence[Passage], tokens: int, counting: Counting) 
 
 
 def _part(passage: Passage, text: str, rank: int) -> Recalled:
-    return Recalled(text, passage.citation, passage.trust, 1.0, passage.citation.time, rank, cited=True)
+    return Recalled(
+        text, passage.citation, passage.trust, 1.0, passage.citation.time, rank, cited=True, nonce=SAMPLE_NONCE
+    )
 
 
 def _cut(part: Recalled, tokens: int, counting: Counting) -> Recalled:

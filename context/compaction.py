@@ -19,6 +19,7 @@ from context.view import View
 from foundation.privacy import Cleared, clear, cleared_fields
 from memory.archive.passage import Archived
 from memory.cold import Conversation, Draft, Entry, EntryKind
+from models.fence import label, neutral, reference
 from models.messages import Role
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Stored(Struct, frozen=True):
 def summary_of(plan: Plan, view: View, text_of: TextOf, counting: Counting) -> Cleared:
     """The text that stands for what leaves."""
     said = [
-        Said(entry.id, _speaker(entry), entry.role is Role.USER, entry.time, text)
+        Said(reference(entry.id), label(_speaker(entry)), entry.role is Role.USER, entry.time, neutral(text))
         for entry in plan.leaving
         if (text := clear(text_of(entry)))
     ]

@@ -253,7 +253,9 @@ class Context:
         if state is None:
             return self._bench.past.past(place.view, counting, asks=False)
         pages = tuple(zip(state.pages, self._bench.pages.drawn(state.pages), strict=True))
-        return self._bench.past.past(place.view, counting, asks=False, pages=pages, hidden=state.hidden)
+        return self._bench.past.past(
+            place.view, counting, asks=False, pages=pages, hidden=state.hidden, nonce=state.nonce
+        )
 
     def _compacted(
         self, place: Place, profile: Profile, counting: Counting, budget: Budget, *, on_page: OnPage | None, label: str

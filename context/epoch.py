@@ -36,6 +36,7 @@ class EpochState(Struct, frozen=True, kw_only=True):
     model: str = ""  # spec
     window: int = 0
     tools: str = ""  # digest of the tools offered
+    nonce: str = ""  # in the tags of the head, summaries and pages; "" in one that an older version began
     pieces: tuple[HeadPiece, ...] = ()
     dropped: tuple[tuple[str, Dropped], ...] = ()  # layer, what did not fit
     files: dict[str, str] = msgspec.field(default_factory=dict)  # digests of what moves the head when edited

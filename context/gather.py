@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from context.budget import Budget
 from context.changes import Change
@@ -21,7 +22,8 @@ from context.tail import Tail, Wanted, bounded_tail
 from context.turn import Turn
 from context.view import View
 from models.chat.port import Profile
-from models.messages import Part, Recalled
+from models.fence import new_nonce
+from models.messages import Part, Recalled, Text
 
 
 class Desk(Struct, frozen=True):
@@ -53,12 +55,15 @@ def gathered_tail(
     kinds = frozenset(kind for one in attached for kind in one.kinds)
     rules = fired(desk.shelf.system, Moment(turn.text, desk.now, kinds))
     told, changed, left = _changes(desk, changes)
+    nonce = new_nonce()
+    changed = _stamped((changed,), nonce)[0] if changed else None
+    instructions = (*instruction_pieces(rules), *(knowledge_pieces() if turn.brought is not None else ()))
     wanted = Wanted(
-        instructions=(*instruction_pieces(rules), *(knowledge_pieces() if turn.brought is not None else ())),
-        skills=_skills(desk, turn, view),
+        instructions=_stamped(instructions, nonce),
+        skills=_stamped(_skills(desk, turn, view), nonce),
         changes=(changed,) if changed else (),
-        recalled=recalled_pieces(recalled),
-        attachments=tuple(one.piece for one in attached),
+        recalled=_stamped(recalled_pieces(recalled), nonce),
+        attachments=_stamped([one.piece for one in attached], nonce),
         message=(),
     )
     others = any((wanted.instructions, wanted.skills, wanted.changes, wanted.recalled, wanted.attachments))
@@ -69,6 +74,14 @@ def gathered_tail(
         tail = Tail(tail.pieces, (*tail.dropped, (Layer.PROJECT, left)))
     notices = tuple(one.notice for one in attached if one.notice)
     return Gathered(tail, told, changed.part if changed else None, notices)
+
+
+def _stamped(pieces: Sequence[Piece], nonce: str) -> tuple[Piece, ...]:
+    """The pieces, their tags with this request's nonce: it is stored with them, so that it is sent again."""
+    return tuple(
+        replace(piece, part=replace(piece.part, nonce=nonce)) if isinstance(piece.part, Text | Recalled) else piece
+        for piece in pieces
+    )
 
 
 def _with_message(wanted: Wanted, text: str) -> Wanted:
@@ -88,7 +101,7 @@ def _seen(desk: Desk, turn: Turn, n: int) -> Seen:
 
 def _skills(desk: Desk, turn: Turn, view: View) -> tuple[Piece, ...]:
     """The bodies called; one that a trigger calls is not said again while it is in view."""
-    in_view = {part for entry in view.entries for part in entry.sent}
+    in_view = {replace(part, nonce="") for entry in view.entries for part in entry.sent if isinstance(part, Text)}
     named = turn.skill.strip().casefold()
     called = [(skill, skill_piece(skill)) for skill in skills_called(desk.shelf.skills, turn.skill, turn.text)]
     return tuple(piece for skill, piece in called if skill.name.casefold() == named or piece.part not in in_view)

@@ -8,14 +8,15 @@ from context.budget import Budget
 from context.changes import note_digests, skill_digests
 from context.counting import Counting, fitted
 from context.epoch import EpochState, Ground, HeadPiece
-from context.fence import fenced
 from context.layers.project import memory_section, skills_text
 from context.layers.system import static_text
 from context.pieces import Layer, Piece, Weighed
 from context.report import Dropped
 from context.skills import Skill
 from context.system_yaml import SystemFile
+from foundation.privacy import Source, clear
 from memory.hot import Note
+from models.fence import SAMPLE_NONCE, new_nonce
 from models.messages import Role, Text
 
 _MEMORY_PART = 0.4  # of the project's room, that AGENTS.md and SOUL.md cannot take from MEMORY.md
@@ -54,6 +55,7 @@ def begun(
         model=ground.model,
         window=ground.window,
         tools=ground.tools,
+        nonce=new_nonce(),
         pieces=tuple(fit.pieces),
         dropped=tuple(fit.dropped),
         files=ground.files,
@@ -68,7 +70,10 @@ def head_weighed(state: EpochState, counting: Counting) -> Weighed | None:
     """Zone A's one message; None where nothing stands in it."""
     if not state.pieces:
         return None
-    pieces = tuple(Piece(Layer(p.layer), p.source, Text(p.text, injected=p.injected)) for p in state.pieces)
+    pieces = tuple(
+        Piece(Layer(p.layer), p.source, Text(p.text, p.injected, state.nonce if p.injected else ""))
+        for p in state.pieces
+    )
     return counting.weighed(Role.SYSTEM, pieces)
 
 
@@ -84,7 +89,7 @@ class _Fitting:
     def add(self, layer: Layer, source: str, text: str, injected: str, room: int) -> None:
         if not text.strip():
             return
-        frame = self.counting.part(Text("", injected=injected)) + 2 if injected else 2
+        frame = self.counting.part(Text("", injected, SAMPLE_NONCE)) + 2 if injected else 2
         kept, left = fitted(text, room - frame, self.counting, f"… (the rest of {source} did not fit)")
         if left:
             self.dropped.append((layer.value, Dropped(source, left, _WHY)))
@@ -94,13 +99,13 @@ class _Fitting:
     def put(self, layer: Layer, source: str, text: str, injected: str) -> None:
         piece = HeadPiece(layer.value, source, text, injected)
         self.pieces.append(piece)
-        self.used += self.counting.part(Text(text, injected=injected)) + 2
+        self.used += self.counting.part(Text(text, injected, SAMPLE_NONCE)) + 2
 
 
 def _documents(shelf: Shelf) -> Sequence[tuple[str, str, str]]:
     return (
-        ("AGENTS.md", fenced(shelf.agents.strip()), "agents"),
-        ("SOUL.md", fenced(shelf.soul.strip()), "soul"),
+        ("AGENTS.md", clear(shelf.agents.strip(), Source.OTHER), "agents"),
+        ("SOUL.md", clear(shelf.soul.strip(), Source.OTHER), "soul"),
         ("skills", skills_text(shelf.skills), "skills"),
     )
 
@@ -108,7 +113,7 @@ def _documents(shelf: Shelf) -> Sequence[tuple[str, str, str]]:
 def _add_memory(fit: _Fitting, shelf: Shelf, room: int) -> tuple[str, ...]:
     if not shelf.memory.strip():
         return ()
-    frame = fit.counting.part(Text("", injected="memory")) + 2
+    frame = fit.counting.part(Text("", "memory", SAMPLE_NONCE)) + 2
     section = memory_section(shelf.memory, shelf.notes, room - frame, fit.counting)
     if section.dropped:
         fit.dropped.append((Layer.PROJECT.value, section.dropped))

@@ -33,17 +33,32 @@ class PastReader:
         return read_view(self._cold.path(leaf), tokens, self._cold.entries, without)
 
     def past(
-        self, view: View, counting: Counting, *, asks: bool, pages: Pages = (), hidden: Sequence[int] = ()
+        self,
+        view: View,
+        counting: Counting,
+        *,
+        asks: bool,
+        pages: Pages = (),
+        hidden: Sequence[int] = (),
+        nonce: str = "",
     ) -> Past:
-        """The view as it goes to the model. `asks`: a user's message comes next; `hidden`: summaries not said."""
+        """The view as it goes to the model. `asks`: a user's message comes next; `hidden`: summaries not said;
+        `nonce`: what the tags of summaries and pages carry."""
         texts = [self.text_of(entry) for entry in view.summaries if entry.seq not in hidden]
-        return self.past_of(texts, view.entries, counting, asks=asks, pages=pages)
+        return self.past_of(texts, view.entries, counting, asks=asks, pages=pages, nonce=nonce)
 
     def past_of(
-        self, summaries: Sequence[str], entries: Sequence[Entry], counting: Counting, *, asks: bool, pages: Pages = ()
+        self,
+        summaries: Sequence[str],
+        entries: Sequence[Entry],
+        counting: Counting,
+        *,
+        asks: bool,
+        pages: Pages = (),
+        nonce: str = "",
     ) -> Past:
         """The same of summaries' texts and entries."""
-        before, sources, in_view = _zone_b(summaries, pages, counting)
+        before, sources, in_view = _zone_b(summaries, pages, counting, nonce)
         turns = turn_messages(entries, self.text_of, self.overlay)
         if asks:
             turns = (*turns, *before_next(turns))
@@ -53,10 +68,10 @@ class PastReader:
 
 
 def _zone_b(
-    summaries: Sequence[str], pages: Pages, counting: Counting
+    summaries: Sequence[str], pages: Pages, counting: Counting, nonce: str
 ) -> tuple[tuple[tuple[Sent, int], ...], tuple[Source, ...], InView | None]:
     """The messages, what they are made of, and the pages summed up. The reply counts to whichever there is."""
-    pieces = past_pieces(summaries, [drawn for _, drawn in pages])
+    pieces = past_pieces(summaries, [drawn for _, drawn in pages], nonce)
     if not pieces:
         return (), (), None
     said = counting.weighed(Role.USER, pieces)

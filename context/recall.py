@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from context.cited import Passage, pointed_parts
 from context.counting import Counting, fitted
-from context.fence import fenced
 from context.settings import ContextSettings
 from foundation.clock import iso
+from foundation.privacy import Source, clear
 from foundation.trust import Citation, Trust
 from memory.search import Hit, Query, Results
+from models.fence import SAMPLE_NONCE
 from models.recalled import Recalled, passage, recalled_block, together
 
 SHORT_MESSAGE = 6  # words: a message as short as this leans on the one before it
@@ -105,7 +106,7 @@ def _in_view(hit: Hit, wanted: Wanted) -> bool:
 
 def _is_told(hit: Hit, first: Sequence[Recalled]) -> bool:
     """Whether what the message cites says it already."""
-    words, place = " ".join(fenced(hit.snippet).split()), (hit.citation.ref, hit.citation.lines)
+    words, place = " ".join(clear(hit.snippet, Source.OTHER).split()), (hit.citation.ref, hit.citation.lines)
     return any(
         place == (part.citation.ref, part.citation.lines)
         or hit.entry_id == part.citation.ref
@@ -141,10 +142,12 @@ def _alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -
 
 def _part(hit: Hit, rank: int, newer: Mapping[str, Hit], limits: Limits, counting: Counting) -> tuple[Recalled, int]:
     """The part, and its entry's seq."""
-    text, _ = fitted(fenced(hit.snippet.strip()), limits.passage * 2, counting, "…")
+    text, _ = fitted(clear(hit.snippet.strip(), Source.OTHER), limits.passage * 2, counting, "…")
     by = newer.get(hit.superseded_by)
     superseded = iso(by.time)[:10] if by and by.time else ""
-    return Recalled(text, hit.citation, hit.trust, hit.score, hit.time, rank, superseded=superseded), hit.entry or 0
+    return Recalled(
+        text, hit.citation, hit.trust, hit.score, hit.time, rank, superseded=superseded, nonce=SAMPLE_NONCE
+    ), hit.entry or 0
 
 
 _Placed = tuple[Recalled, int]
@@ -171,7 +174,7 @@ def _within(parts: Sequence[_Placed], first: tuple[Recalled, ...], limits: Limit
     once, and of two that are as relevant the shorter leaves more room."""
     kept: list[_Placed] = []
     labels: dict[tuple[str, ...], Recalled] = {}
-    frame = (Recalled("", Citation(kind="", ref=""), Trust.EXACT),)
+    frame = (Recalled("", Citation(kind="", ref=""), Trust.EXACT, nonce=SAMPLE_NONCE),)
     room = limits.tokens - counting.text(recalled_block(first or frame))
     left = [_Cost.of(part, counting) for part in parts]
     while left and len(kept) < limits.most:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from context.budget import Budget
 from context.counting import Counting, fitted
@@ -115,11 +116,11 @@ def _shortened(piece: Piece, limit: int, counting: Counting) -> tuple[Piece | No
     if not isinstance(piece.part, Text):
         return None, whole
     part = piece.part
-    frame = counting.part(Text("", injected=part.injected))
+    frame = counting.part(replace(part, text=""))
     text, left = fitted(part.text, limit - frame, counting, f"… (the rest of {piece.source} did not fit)")
     if not text or not left:
         return None, whole
-    return Piece(piece.layer, piece.source, Text(text, injected=part.injected)), left
+    return Piece(piece.layer, piece.source, replace(part, text=text)), left
 
 
 def _least(pieces: Sequence[Piece]) -> int | None:

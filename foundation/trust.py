@@ -42,7 +42,13 @@ class Citation(Struct, frozen=True, kw_only=True):
         it. The whole title is in `title`."""
         day = iso(self.time)[:10] if self.time else ""
         where = f"{self.ref}#L{self.lines[0]}-L{self.lines[1]}" if self.lines else self.ref
-        parts = (_shortened(self.title), _shortened(self.place), self.speaker, day, where)
+        parts = (
+            _shortened(self.title),
+            _shortened(self.place),
+            " ".join(self.speaker.split()),
+            day,
+            " ".join(where.split()),
+        )
         return "[" + " · ".join(part for part in parts if part) + "]"
 
 

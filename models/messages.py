@@ -1,20 +1,22 @@
 """The words every room speaks: a request is messages, a message is parts.
 
-`render` is the one place where a part becomes the text that a model reads, so what is counted is what is sent.
+`as_sent` and `render` are the one place where a part becomes what a model reads, so what is counted is what is sent,
+and foreign text passes the fence (models.fence) there.
 """
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, field
 
-from models.recalled import Recalled, kept_inside, recalled_block
+from models.fence import framed, label, neutral, neutral_json
+from models.recalled import Recalled, recalled_block
 
 __all__ = [
     "Fact", "Image", "Message", "Part", "Recalled", "Request", "Role", "Text", "Tool", "ToolCall", "ToolResult",
-    "Usage", "as_sent", "assistant", "render", "system", "unseen", "user",
+    "Usage", "as_sent", "assistant", "render", "system", "unseen", "user", "words_of",
 ]  # fmt: skip
 
 
@@ -26,10 +28,12 @@ class Role(StrEnum):
 
 
 class Text(Struct, frozen=True, tag="text"):
-    """Words. `injected` marks what the program put in: never stored or recalled as if it had been said."""
+    """Words. `injected` marks what the program put in: never stored or recalled as if it had been said; its tags carry
+    `nonce`."""
 
     text: str
     injected: str = ""  # "", or what it is: instructions | changes | skill | attachment | …
+    nonce: str = ""
 
 
 class Image(Struct, frozen=True, tag="image"):
@@ -69,7 +73,7 @@ class Message(Struct, frozen=True):
     @property
     def text(self) -> str:
         """All of the message's words, as a model reads them (images left out)."""
-        return "\n\n".join(words for part in as_sent(self.parts) if (words := render(part)))
+        return words_of(as_sent(self))
 
 
 class Tool(Struct, frozen=True):
@@ -120,33 +124,60 @@ class Usage(Struct, frozen=True, tag="usage"):
     extra: dict[str, Any] = field(default_factory=dict)
 
 
+OWN_CITATIONS: Final = frozenset({"summary", "pages"})
+"""What the program itself words, with references of its own."""
+INSTRUCTIONS: Final = frozenset({"instructions", "agents", "soul", "skills", "skill"})
+"""What the workspace's owner words, and how a citation looks may be among it."""
+
+
 def render(part: Part) -> str:
     """The text a model reads for this part; "" for an image or a tool call."""
     match part:
         case Text(text=text, injected=""):
             return text
         case Text(text=text, injected=what):
-            return f"<palimpsest-{what}>\n{kept_inside(text)}\n</palimpsest-{what}>"
+            cites = what in OWN_CITATIONS or what in INSTRUCTIONS
+            return framed(what, neutral(text, citations=not cites), part.nonce)
         case Recalled():
             return recalled_block([part])
         case ToolResult(text=text):
-            return text
+            return neutral_json(text)
         case _:
             return ""
 
 
-def as_sent(parts: Iterable[Part]) -> Iterator[Part]:
-    """The parts as they are sent: what was recalled together is one block of text, the others are as they are."""
-    for are_recalled, some in groupby(parts, key=lambda part: isinstance(part, Recalled)):
+def as_sent(message: Message) -> Iterator[Part]:
+    """The parts as they are sent: what was recalled together is one block of text, and all that is not the user's own
+    words has passed the fence."""
+    for are_recalled, some in groupby(message.parts, key=lambda part: isinstance(part, Recalled)):
         if are_recalled:
             yield Text(recalled_block([part for part in some if isinstance(part, Recalled)]))
         else:
-            yield from some
+            yield from (_fenced(part, message.role) for part in some)
+
+
+def _fenced(part: Part, role: Role) -> Part:
+    match part:
+        case Text(text=text, injected="") if role is not Role.USER:
+            return Text(neutral(text, citations=False))  # an answer cites, and may quote what it was given
+        case Text():
+            return Text(render(part))
+        case ToolCall(id=id_, name=name, arguments=arguments):
+            return ToolCall(id_, name, neutral_json(arguments, citations=False))
+        case ToolResult(call_id=id_, name=name, failed=failed):
+            return ToolResult(id_, name, render(part), failed)
+        case _:
+            return part
+
+
+def words_of(sent: Iterable[Part]) -> str:
+    """The words of parts as `as_sent` gives them."""
+    return "\n\n".join(part.text for part in sent if isinstance(part, Text | ToolResult) and part.text)
 
 
 def unseen(image: Image) -> str:
     """What stands for a picture before a model that sees none."""
-    name = image.name or "a picture"
+    name = label(image.name) or "a picture"
     return f"[{name}, {image.width}×{image.height}: this model sees no images]"
 
 

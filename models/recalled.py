@@ -1,15 +1,15 @@
 """What memory brought back, and how a model reads it: one block, a label for passages that stand together, and the
 passages with who said them.
 
-    <palimpsest-recalled trust="exact">
+    <palimpsest-recalled-bcdfghjk trust="exact">
     [Trip planning · 2026-03-14 · e_4kx7m2p0q9ab]
     Ann: The ferry leaves at 09:40.
     Ben, superseded on 2026-05-01: I booked two seats.
     … Ann: Then we need a taxi.
-    </palimpsest-recalled>
+    </palimpsest-recalled-bcdfghjk>
 
 Labels cost tokens that passages could have: about 15 for each day of a conversation, 3 for each passage. What stands at
-the beginning of a line is ours: a passage goes on after a blank.
+the beginning of a line is ours: a passage goes on after a blank, and nothing in it looks like a label (models.fence).
 """
 
 import re
@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from foundation.clock import iso
 from foundation.trust import Citation, Trust
+from models.fence import framed, label, neutral, reference
 
 _LONGEST_NAME = 40  # characters of who said it
 _LINE_END = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # as str.splitlines has it
@@ -31,7 +32,8 @@ class Recalled(Struct, frozen=True, tag="recalled"):
 
     `rank` is its place among what was recalled with it, 0 for the best; `follows` says that it came right after the
     part before it; `superseded` is the day on which a newer memory said otherwise, "" where none did. `cited`: the
-    message itself names it, so that its reference stands over it, and over nothing else.
+    message itself names it, so that its reference stands over it, and over nothing else. `nonce` is what its block's
+    tags carry.
     """
 
     text: str
@@ -43,6 +45,7 @@ class Recalled(Struct, frozen=True, tag="recalled"):
     follows: bool = False
     superseded: str = ""
     cited: bool = False
+    nonce: str = ""
 
 
 def recalled_block(parts: Sequence[Recalled]) -> str:
@@ -50,15 +53,15 @@ def recalled_block(parts: Sequence[Recalled]) -> str:
     if not parts:
         return ""
     trusts = {part.trust for part in parts}
-    marked = f' trust="{parts[0].trust.value}"' if len(trusts) == 1 else ""
+    about = f' trust="{parts[0].trust.value}"' if len(trusts) == 1 else ""
     lines = [passage(parts[0], None, mixed=len(trusts) > 1)]
     lines += [passage(part, before, mixed=len(trusts) > 1) for before, part in pairwise(parts)]
-    return f"<palimpsest-recalled{marked}>\n" + "\n".join(lines) + "\n</palimpsest-recalled>"
+    return framed("recalled", "\n".join(lines), parts[0].nonce, about=about)
 
 
 def passage(part: Recalled, before: Recalled | None, *, mixed: bool = False) -> str:
     """The lines that a part adds to a block after `before`. `mixed`: not all there are to be trusted alike."""
-    text = _LINE_END.sub(r"\g<0> ", kept_inside(part.text))
+    text = _LINE_END.sub(r"\g<0> ", neutral(part.text))
     line = f"{_said_by(part)}{text}"
     if before is None or together(before) != together(part):
         return f"{_label(part, mixed=mixed)}\n{line}"
@@ -75,7 +78,7 @@ def together(part: Recalled) -> tuple[str, str, str, str]:
 
 
 def _said_by(part: Recalled) -> str:
-    name = _plain(part.citation.speaker)[:_LONGEST_NAME]
+    name = label(part.citation.speaker, _LONGEST_NAME)
     told = ", ".join(each for each in (name, f"superseded on {part.superseded}" if part.superseded else "") if each)
     return f"{told}: " if told else " "
 
@@ -88,19 +91,10 @@ def _day(part: Recalled) -> str:
 def _label(part: Recalled, *, mixed: bool) -> str:
     cited = part.citation
     source = ", ".join(each for each in (cited.title, cited.place) if each)
-    told = (source, _day(part), _where(cited), part.trust.value if mixed else "")
-    return "[" + " · ".join(_plain(each) for each in told if each) + "]"
+    told = (label(source), _day(part), _where(cited), part.trust.value if mixed else "")
+    return "[" + " · ".join(each for each in told if each) + "]"
 
 
 def _where(cited: Citation) -> str:
-    return f"{cited.ref}#L{cited.lines[0]}-L{cited.lines[1]}" if cited.lines else cited.ref
-
-
-def kept_inside(text: str) -> str:
-    """Foreign words cannot close our frame and go on as if they were the user's own."""
-    return text.replace("</palimpsest-", "<\\/palimpsest-")
-
-
-def _plain(name: str) -> str:
-    """A name on one line, with nothing in it that could open or close a frame."""
-    return " ".join(name.replace("<", "(").replace(">", ")").split())
+    ref = reference(cited.ref)
+    return f"{ref}#L{cited.lines[0]}-L{cited.lines[1]}" if cited.lines else ref

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from models.chat.port import ImageRule, TokenCounter
-from models.messages import Image, Message, Request, Tool, ToolCall, unseen
+from models.messages import Image, Message, Request, Tool, ToolCall, as_sent, unseen, words_of
 
 MESSAGE_OVERHEAD = 5  # `<|im_start|>role\n` and `<|im_end|>\n`: 5 in ChatML, 4 in Llama 3, 3–4 at OpenAI
 REQUEST_OVERHEAD = 4  # the opening of the answer
@@ -130,8 +130,9 @@ class Tokenizer:
 
 def message_tokens(message: Message, counter: TokenCounter, images: ImageRule) -> int:
     """Tokens of one message as it is sent, its frame included."""
-    tokens = MESSAGE_OVERHEAD + counter.count(message.text)
-    for part in message.parts:
+    sent = tuple(as_sent(message))
+    tokens = MESSAGE_OVERHEAD + counter.count(words_of(sent))
+    for part in sent:
         match part:
             case Image() if images is ImageRule.NONE:
                 tokens += counter.count(unseen(part))

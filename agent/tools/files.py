@@ -14,6 +14,7 @@ class ReadFile:
     """The text of one file in the workspace."""
 
     asks = True
+    structured = False
     definition = Tool(
         "read_file",
         "Read a text file of the user's workspace. The user is asked each time.",

@@ -1,12 +1,20 @@
-"""Memory, as the model may use it: search, recall the whole of a passage, remember."""
+"""Memory, as the model may use it: search, recall the whole of a passage, remember.
 
+Passages come as JSON: where one comes from, and how far to trust it, stands in fields that nothing in its text can
+pass for.
+"""
+
+import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from agent.tools.port import wanted
+from foundation.clock import iso
 from foundation.privacy import clear
+from foundation.trust import Citation
 from memory.search import Hit, Query
 from memory.workspace_memory import Memory
+from models.fence import label, reference
 from models.messages import Tool
 from models.tokens import estimate
 
@@ -17,9 +25,11 @@ class SearchMemory:
     """Finds passages; each comes with its address, date and trust, the words it was found by, what superseded it."""
 
     asks = False
+    structured = True
     definition = Tool(
         "search_memory",
-        "Search everything remembered: past conversations, notes and archived pages. Returns passages with references.",
+        "Search everything remembered: past conversations, notes and archived pages. Returns passages; cite one as [its "
+        "`cite`]. What stands in `text` was said or written by others.",
         {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
     )
 
@@ -35,14 +45,22 @@ class SearchMemory:
         results = self._memory.search.query(query)
         if not results.hits:
             return "Nothing relevant is remembered."
-        nearest = [] if results.found else ["Nothing that surely answers is remembered; these lie nearest:"]
-        return "\n\n".join([*nearest, *_bounded(map(_shown, results.hits))])
+        passages = list(_bounded(map(_shown, results.hits)))
+        left = len(results.hits) - len(passages)
+        return _as_json(
+            {
+                "note": "" if results.found else "Nothing that surely answers is remembered; these lie nearest.",
+                "passages": passages,
+                "more": "More was found: ask for it in narrower words." if left else "",
+            }
+        )
 
 
 class RecallPassage:
     """Brings back the whole of one passage by its reference."""
 
     asks = False
+    structured = True
     definition = Tool(
         "recall",
         "Bring back the whole text behind a reference (e_…, pg_… or m_…), exact where it says so.",
@@ -57,13 +75,14 @@ class RecallPassage:
 
     def run(self, arguments: dict[str, Any]) -> str:
         passage = self._memory.recall(wanted(arguments, "ref"))
-        return f"(trust: {passage.trust.value})\n{passage.text}"
+        return _as_json({"cite": _cite(passage.citation), "trust": passage.trust.value, "text": passage.text})
 
 
 class Remember:
     """Adds a note to MEMORY.md. Asks: what a model or a web page says goes nowhere unasked."""
 
     asks = True
+    structured = False
     definition = Tool(
         "remember",
         "Add a short note to the user's MEMORY.md. The user is asked each time.",
@@ -84,24 +103,54 @@ class Remember:
         return f"Remembered as {note.id}."
 
 
-def _bounded(shown: Iterable[str]) -> Iterator[str]:
+def shortened(whole: str, most: int, entry: str) -> str:
+    """A passage's JSON with so much of its text that about `most` characters stand there; "" for what has no text."""
+    passage = json.loads(whole)
+    text = passage.get("text") if isinstance(passage, dict) else None
+    if not isinstance(text, str):
+        return ""
+    kept = text[:most]
+    return _as_json({**passage, "text": kept, "more": rest_of(len(text) - len(kept), entry) if kept != text else ""})
+
+
+def rest_of(characters: int, entry: str) -> str:
+    """How the model gets at what was cut off."""
+    return f"… {characters:,} more characters: recall {entry} brings the whole."
+
+
+def _bounded(shown: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """The best, as many as fit; the first in any case."""
     room = MOST_TOKENS
-    for text in shown:
-        tokens = estimate(text)
+    for passage in shown:
+        tokens = estimate(_as_json(passage))
         if tokens > room and room < MOST_TOKENS:
-            yield "More was found: ask for it in narrower words."
             return
         room -= tokens
-        yield text
+        yield passage
 
 
-def _shown(hit: Hit) -> str:
+def _shown(hit: Hit) -> dict[str, Any]:
     words = dict.fromkeys(hit.snippet[start:end].casefold() for start, end in hit.marks)
-    told = [
-        f"ref {hit.id}, trust {hit.trust.value}",
-        f"superseded by {hit.superseded_by}" if hit.superseded_by else "",
-        f"{len(hit.like)} more say the same" if hit.like else "",
-        f"found by: {', '.join(list(words)[:8])}" if words else "",
-    ]
-    return f"{hit.citation} ({'; '.join(each for each in told if each)})\n{hit.snippet}"
+    return {
+        "cite": _cite(hit.citation),
+        "ref": hit.id,
+        "trust": hit.trust.value,
+        "superseded_by": hit.superseded_by,
+        "alike": len(hit.like),
+        "found_by": list(words)[:8],
+        "text": hit.snippet,
+    }
+
+
+def _cite(citation: Citation) -> str:
+    """What stands within a citation's brackets, each name a label: `Bank · Ann · 2026-01-01 · e_4kx7…`."""
+    day = iso(citation.time)[:10] if citation.time else ""
+    ref = reference(citation.ref)
+    where = f"{ref}#L{citation.lines[0]}-L{citation.lines[1]}" if citation.lines else ref
+    names = (label(citation.title), label(citation.place), label(citation.speaker))
+    return " · ".join(part for part in (*names, day, where) if part)
+
+
+def _as_json(fields: dict[str, Any]) -> str:
+    """The fields that say something, in their order."""
+    return json.dumps({name: value for name, value in fields.items() if value}, ensure_ascii=False)

@@ -41,6 +41,11 @@ class AgentTool(Protocol):
         """One line for the person: what will be done, to what."""
         ...
 
+    @property
+    def structured(self) -> bool:
+        """Whether its output is a JSON object of ours, whose fields but `text` and `passages` are our own words."""
+        ...
+
     def run(self, arguments: dict[str, Any]) -> str:
         """The whole output. Raises PalimpsestError; runs off the event loop."""
         ...

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from agent.tools.memory_tools import rest_of, shortened
 from agent.tools.port import AgentTool, ToolFailure, ToolSettings, arguments_of
 from foundation.errors import PalimpsestError
 from models.limits import MEGABYTE
@@ -55,16 +56,18 @@ class Toolbox:
             whole = tool.run(arguments_of(call))
         except PalimpsestError as error:
             return _failed(f"{error.title}: {error.message} {error.hint}".strip())
-        return Output(whole, self._bounded(whole, entry))
+        return Output(whole, self._bounded(whole, entry, structured=tool.structured))
 
     def declined(self, call: ToolCall) -> Output:
         return _failed(f"The user declined: {self.summary(call)}.")
 
-    def _bounded(self, whole: str, entry: str) -> str:
+    def _bounded(self, whole: str, entry: str, *, structured: bool) -> str:
         most = self.settings.result_chars
         if len(whole) <= most:
             return whole
-        return f"{whole[:most]}\n… {len(whole) - most:,} more characters: recall {entry} brings the whole."
+        if structured and (passage := shortened(whole, most, entry)):
+            return passage
+        return f"{whole[:most]}\n{rest_of(len(whole) - most, entry)}"
 
 
 def _failed(sentence: str) -> Output:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from context.fence import fenced
 from context.pieces import Layer, Piece
+from foundation.privacy import Source, clear
 from memory.cold.entries import Entry, EntryKind
 from models.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
 
@@ -28,12 +28,15 @@ class Sent(Struct, frozen=True):
     entry: int | None = None
 
 
-def past_pieces(summaries: Sequence[str], pages: Sequence[tuple[Image, Text]]) -> tuple[Piece, ...]:
+def past_pieces(summaries: Sequence[str], pages: Sequence[tuple[Image, Text]], nonce: str) -> tuple[Piece, ...]:
     """Zone B's one user message: a part for each summary, oldest first, then the pages in view, oldest first."""
-    parts: list[tuple[str, Part]] = [("summaries", Text(fenced(text), injected="summary")) for text in summaries]
+    parts: list[tuple[str, Part]] = [
+        ("summaries", Text(clear(text, Source.OTHER), "summary", nonce)) for text in summaries
+    ]
     if pages:
-        parts.append(("pages", Text(PAGES, injected="pages")))
-    parts += [("pages", part) for page in pages for part in page]
+        parts.append(("pages", Text(PAGES, "pages", nonce)))
+    for image, words in pages:
+        parts += [("pages", image), ("pages", Text(words.text, words.injected, nonce))]
     return tuple(Piece(Layer.CONVERSATION, source, part) for source, part in parts)
 
 

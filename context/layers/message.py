@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from context.calendar import events_in, readable
 from context.errors import BadAttachment
-from context.fence import fenced_private
 from context.notice import Notice
 from context.pieces import Layer, Piece
 from context.turn import Attachment
 from foundation.files import TooLarge, UnsafePath, read_bytes, real
 from foundation.privacy import without_tags
+from models.fence import one_line
 from models.messages import Image, Recalled, Text
 
 ReadImage = Callable[[bytes], str]
@@ -89,7 +89,7 @@ def _json(attachment: Attachment, text: str) -> tuple[Any] | None:
 
 
 def _words(attachment: Attachment, text: str) -> Piece:
-    shown = fenced_private(f"{attachment.name}\n{text}")  # private tags stay: what is stored is cleared by them
+    shown = f"{one_line(attachment.name)}\n{text}"  # private tags stay: what is stored is cleared by them
     return Piece(Layer.MESSAGE, f"attachment {attachment.name}", Text(shown, injected="attachment"))
 
 
@@ -102,12 +102,12 @@ def _picture(attachment: Attachment, vision: bool, read_image: ReadImage | None)
     words = read_image(attachment.data).strip() if read_image else ""
     if words:
         notice = Notice("info", f"{name}: this model cannot see it; the words in it, read by OCR, go with the message.")
-        text = f"{name} (a picture of {width}×{height} pixels; its words, as read by OCR)\n{words}"
+        text = f"{one_line(name)} (a picture of {width}×{height} pixels; its words, as read by OCR)\n{words}"
     else:
         why = "no words were found in it" if read_image else "no OCR engine is installed"
-        text = f"{name}: a picture of {width}×{height} pixels. This model cannot see it, and {why}."
+        text = f"{one_line(name)}: a picture of {width}×{height} pixels. This model cannot see it, and {why}."
         notice = Notice("warning", f"{name}: this model cannot see it, and {why}. Only its name and size go along.")
-    return Seen(Piece(Layer.MESSAGE, source, Text(fenced_private(text), injected="attachment")), kinds, notice)
+    return Seen(Piece(Layer.MESSAGE, source, Text(text, injected="attachment")), kinds, notice)
 
 
 def _size(attachment: Attachment) -> tuple[int, int]:

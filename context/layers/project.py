@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from context.counting import Counting, fitted
 from context.errors import NoSuchSkill
-from context.fence import fenced
 from context.pieces import Layer, Piece
 from context.report import Dropped
 from context.skills import Skill
+from foundation.privacy import Source, clear
 from memory.hot import Note
 from models.messages import Text
 
@@ -30,13 +30,13 @@ class MemorySection(Struct, frozen=True):
 def skills_text(skills: Sequence[Skill]) -> str:
     """The index: a line a skill, sorted by name."""
     lines = [f"- {skill.name}: {skill.description}" for skill in sorted(skills, key=lambda skill: skill.name)]
-    return fenced("\n".join(lines))
+    return clear("\n".join(lines), Source.OTHER)
 
 
 def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: Counting) -> MemorySection:
     """MEMORY.md as it stands; where it takes more than `limit` tokens, its newest notes and how many more there are."""
     mine = [note for note in notes if note.path == MEMORY]
-    text = fenced(whole.strip())
+    text = clear(whole.strip(), Source.OTHER)
     tokens = counting.text(text)
     if tokens <= limit:
         return MemorySection(text, tuple(note.id for note in mine))
@@ -45,7 +45,7 @@ def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: Coun
     kept: list[Note] = []
     shown: list[str] = []
     for note in newest:
-        more = fenced("\n".join(lines[note.line_first - 1 : note.line_last]).strip())
+        more = clear("\n".join(lines[note.line_first - 1 : note.line_last]).strip(), Source.OTHER)
         if counting.text("\n\n".join([*shown, more, _others(len(mine) - len(kept) - 1)])) > limit:
             break
         kept.append(note)
@@ -80,11 +80,13 @@ def skills_called(skills: Sequence[Skill], name: str, text: str) -> tuple[Skill,
 
 def skill_piece(skill: Skill) -> Piece:
     """A skill's body, for the tail."""
-    return Piece(Layer.PROJECT, f"skill {skill.name}", Text(fenced(f"{skill.name}\n{skill.body}"), injected="skill"))
+    return Piece(
+        Layer.PROJECT, f"skill {skill.name}", Text(clear(f"{skill.name}\n{skill.body}", Source.OTHER), injected="skill")
+    )
 
 
 def changes_piece(lines: Sequence[str]) -> Piece:
     """What changed in memory and skills since the epoch began."""
     opening = "Changed since the head was written. This is what holds now; what it replaces no longer does."
     text = "\n".join([opening, *lines])
-    return Piece(Layer.PROJECT, "changes", Text(fenced(text), injected="changes"))
+    return Piece(Layer.PROJECT, "changes", Text(clear(text, Source.OTHER), injected="changes"))

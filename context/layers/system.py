@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 
 from context.conditions import Moment
-from context.fence import fenced
 from context.pieces import Layer, Piece
 from context.system_yaml import Rule, SystemFile
+from foundation.privacy import Source, clear
 from models.messages import Text
 
 
 def static_text(file: SystemFile) -> str:
     """The lines that always hold, as the head holds them."""
-    return fenced("\n".join(file.abilities))
+    return clear("\n".join(file.abilities), Source.OTHER)
 
 
 def fired(file: SystemFile, moment: Moment) -> tuple[Rule, ...]:
@@ -26,7 +26,11 @@ def instruction_pieces(rules: Iterable[Rule]) -> tuple[Piece, ...]:
         return ()
     lines = [line for rule in rules for line in rule.then]
     names = ", ".join(rule.name for rule in rules)
-    return (Piece(Layer.SYSTEM, f"system.yaml: {names}", Text(fenced("\n".join(lines)), injected="instructions")),)
+    return (
+        Piece(
+            Layer.SYSTEM, f"system.yaml: {names}", Text(clear("\n".join(lines), Source.OTHER), injected="instructions")
+        ),
+    )
 
 
 def knowledge_pieces() -> tuple[Piece, ...]:

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from context.fence import fenced
 from context.resident.layout import Text
-from foundation.privacy import Cleared
+from foundation.privacy import Cleared, Source, clear
 from memory.archive.cost.factsheet import factsheet
 
 
@@ -17,7 +16,7 @@ def words_beside(texts: Sequence[Text], shown: Sequence[int], most: int, facts: 
     cut = f"; {len(shown)} of {len(texts)} entries, shortened" if most else ""
     found = " · ".join(factsheet(said(texts), facts))
     exact = f"\nExact: {found}" if found else ""
-    return fenced(f"The page above: {when}, {which}{cut}.{exact}")
+    return clear(f"The page above: {when}, {which}{cut}.{exact}", Source.OTHER)
 
 
 def said(texts: Sequence[Text]) -> str:

@@ -15,6 +15,7 @@ from memory.archive.cost.gate import stays_text, worth_it
 from memory.archive.draw.modes import Mode
 from memory.cold.entries import Entry
 from memory.errors import MemoryTrouble
+from models.fence import SAMPLE_NONCE
 from models.messages import Text as Said
 from models.tokens import image_tokens
 
@@ -83,7 +84,7 @@ def chosen(entries: Sequence[Entry], begin: Begin | None, terms: Terms) -> Choic
     texts = reading.texts(_from(entries, begin), begin)
     by_seq = {text.entry.seq: text.entry for text in texts}
     chapters = [*chapters_of(texts, terms.ladder[0])]
-    opening = counting.part(Said(PAGES, injected="pages")) + counting.message(reply_to_past(pages=True))
+    opening = counting.part(Said(PAGES, "pages", SAMPLE_NONCE)) + counting.message(reply_to_past(pages=True))
     spending = _Spending(terms.ladder, terms.room - opening)
     made = [_made(chapter, texts_of(chapter, by_seq, reading.of), spending, terms) for chapter in reversed(chapters)]
     recipes = list(zip(chapters, reversed(made), strict=True))
@@ -166,7 +167,7 @@ def _facts(texts: Sequence[Text], laid: Laid, image: int, counting: Counting) ->
     """How many exact tokens of the chapter go beside its page, and what all words beside it cost."""
 
     def words(most: int) -> int:
-        return counting.part(Said(words_beside(texts, laid.shown, laid.most, most), injected="page"))
+        return counting.part(Said(words_beside(texts, laid.shown, laid.most, most), "page", SAMPLE_NONCE))
 
     bare = words(0)
     for most in _fewer(MOST):

@@ -74,7 +74,7 @@ def _message(message: Message, *, vision: bool) -> Json:
     role = "assistant" if message.role is Role.ASSISTANT else "user"
     return {
         "role": role,
-        "content": [block for part in as_sent(message.parts) if (block := _block(part, vision=vision))],
+        "content": [block for part in as_sent(message) if (block := _block(part, vision=vision))],
     }
 
 

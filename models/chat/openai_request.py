@@ -71,7 +71,7 @@ def _wire(message: Message, *, vision: bool, at_head: bool) -> list[Json]:
         case Role.TOOL:
             return [
                 {"role": "tool", "tool_call_id": part.call_id, "content": part.text}
-                for part in message.parts
+                for part in as_sent(message)
                 if isinstance(part, ToolResult)
             ]
 
@@ -79,7 +79,7 @@ def _wire(message: Message, *, vision: bool, at_head: bool) -> list[Json]:
 def _assistant(message: Message) -> Json:
     calls = [
         {"id": part.id, "type": "function", "function": {"name": part.name, "arguments": part.arguments or "{}"}}
-        for part in message.parts
+        for part in as_sent(message)
         if isinstance(part, ToolCall)
     ]
     wire: Json = {"role": "assistant", "content": message.text}
@@ -89,10 +89,10 @@ def _assistant(message: Message) -> Json:
 def _content(message: Message, *, vision: bool) -> str | list[Json]:
     """A string where there is no picture to send; else a list of parts in their order."""
     if not vision or not any(isinstance(part, Image) for part in message.parts):
-        words = (unseen(part) if isinstance(part, Image) else render(part) for part in as_sent(message.parts))
+        words = (unseen(part) if isinstance(part, Image) else render(part) for part in as_sent(message))
         return "\n\n".join(word for word in words if word)
     content: list[Json] = []
-    for part in as_sent(message.parts):
+    for part in as_sent(message):
         if isinstance(part, Image):
             content.append({"type": "image_url", "image_url": {"url": data_uri(part)}})
         elif words := render(part):

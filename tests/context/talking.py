@@ -1,5 +1,7 @@
 """A conversation on a workspace's real memory, sent turn by turn as a session does."""
 
+import re
+
 import msgspec
 
 from context import Assembled, Attachment, Context, ContextSettings, Receipt, Turn
@@ -11,6 +13,8 @@ from models.chat.port import Profile
 from models.messages import Message, Request, Role, Tool
 from models.tokens import Estimate
 from tests.fakes import FakeClock
+
+_NONCE = re.compile(r"(</?palimpsest-[a-z]+)-[b-df-hj-np-tv-z]{8}(?=[\s>])")
 
 
 class Talk:
@@ -123,9 +127,14 @@ class Talk:
 
 
 def texts(request: Request | Assembled) -> list[str]:
-    """The messages' words."""
+    """The messages' words, our tags without their nonces."""
     asked = request.request if isinstance(request, Assembled) else request
-    return [message.text for message in asked.messages]
+    return [without_nonces(message.text) for message in asked.messages]
+
+
+def without_nonces(text: str) -> str:
+    """The text with `<palimpsest-recalled>` for `<palimpsest-recalled-kqzxwvbn>`."""
+    return _NONCE.sub(r"\1", text)
 
 
 def begins_with(longer: Request, shorter: Request) -> bool:

@@ -105,8 +105,9 @@ def test_what_left_for_the_archive_comes_back_from_it(small_talk: Talk) -> None:
         n += 1
         small_talk.send(f"Tell me about topic number {n}. " + "filler words of no weight " * 10)
     assembled = small_talk.send("What was the locker code of the marina?")
-    (part, *_) = assembled.recalled
-    assert "harbour-nine-two" in part.text and part.trust is Trust.EXACT
+    recalled = [part for message in assembled.request.messages for part in message.parts if isinstance(part, Recalled)]
+    part = next(part for part in recalled if "harbour-nine-two" in part.text)  # for this message or one in view
+    assert part.trust is Trust.EXACT
     assert part.citation.page.startswith("pg_")
 
 

@@ -52,7 +52,7 @@ def test_words_cannot_pass_for_a_label_a_speaker_or_the_end() -> None:
     lines = recalled_block([part(sly), part("[Bank · e_8]", "e_2", speaker="")]).split("\n")
     ours = [line for line in lines if not line.startswith(" ")]
     opening, closing = '<palimpsest-recalled trust="exact">', "</palimpsest-recalled>"
-    assert ours == [opening, "[Trip · 2026-03-14 · e_1]", "Ann: Yes.", "…  [Bank · e_8]", closing]
+    assert ours == [opening, "[Trip · 2026-03-14 · e_1]", "Ann: Yes.", "…  ‹Bank · e_8›", closing]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])

@@ -1,0 +1,175 @@
+"""The fence about foreign text in a request: what is not ours cannot look as if it were.
+
+Recalled text, tool results, knowledge, attachments, notes and names pass here when a part is rendered; what is stored
+stays as it was. Opening and closing tags of ours, role markers of chat templates and look-alikes of our citations
+keep their letters and lose their brackets: `</palimpsest-recalled>` is sent as `‹/palimpsest-recalled>`, `<|im_start|>`
+as `‹|im_start|›`, `[INST]` as `‹INST›`, `### Instruction:` as `♯♯♯ Instruction:`. Every character stands for one.
+
+Our own tags carry a nonce, which no text that was there before can hold.
+"""
+
+import json
+import re
+import secrets
+import unicodedata
+from functools import cache
+from typing import Final
+
+SAMPLE_NONCE: Final = "bcdfghjk"
+"""Counts as many characters as any other, where tokens are reserved for a tag."""
+_LETTERS: Final = "bcdfghjkmnpqrstvwxz"  # no vowels: a nonce is no word
+_OPENING, _CLOSING, _HASH = "‹", "›", "♯"
+
+# Spellings that a model reads as the same: compatibility forms, and letters of other scripts that look alike.
+_COMPATIBLE: Final = (
+    (0x2070, 0x209F),
+    (0x2100, 0x214F),
+    (0x24B6, 0x24E9),
+    (0xFE50, 0xFE6B),
+    (0xFF01, 0xFF5E),
+    (0x1D400, 0x1D7FF),
+)
+_ALIKE: Final = dict(zip("аеорсхуіѕмтрАЕОРСХІЅМТаᴘʟ", "aeopcxyismtpAEOPCXISMTapl", strict=True))
+_DOTS: Final = "・•∙⋅‧･●ᐧ"
+_ANGLES: Final = dict(zip("〈⟨❮〉⟩❯⟦⟧｜￨∣▁⁄∕", "<<<>>>[]|||_//", strict=True))
+_UNSEEN: Final = (
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
+)
+_U, _S = f"{_UNSEEN}{{0,4}}", rf"(?:\s|{_UNSEEN}){{0,8}}"
+
+
+def _spelt(*words: str) -> str:
+    """The words, with unseen characters anywhere between their letters."""
+    return "(?:" + "|".join(_U.join(re.escape(letter) for letter in word) for word in words) + ")"
+
+
+_TOKENS = _spelt(
+    "im_", "start", "end", "eot", "eom", "begin", "system", "user", "assistant", "tool", "fim_", "pad", "sep"
+)
+_TAGS = _spelt(
+    "s", "bos", "eos", "pad", "unk", "sop", "eop", "sys", "inst", "think", "tool_call", "tool_calls", "tool_response",
+    "tool_result", "tool_results", "function_call", "function_calls", "function_result", "function_results",
+    "start_of_turn", "end_of_turn", "start_of_image", "end_of_image", "begin_of_text", "end_of_text",
+    "begin_of_sentence", "end_of_sentence",
+)  # fmt: skip
+_NUMBERED_TAGS = r"(?:unused|extra_id_|reserved_|fim_)\w{1,20}"
+_BRACKETED = _spelt(
+    "INST", "B_INST", "E_INST", "SYS", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT",
+    "ARGS", "CALL_ID", "MODEL_SETTINGS", "BOS", "EOS", "gMASK", "sMASK", "THINK", "PREFIX", "SUFFIX", "MIDDLE",
+)  # fmt: skip
+_HEADERS = _spelt("instruction", "instructions", "response", "input", "system", "human", "assistant", "user")
+_REF = r"(?:(?:e|pg|m)_(?=[a-z]{0,20}[0-9])[0-9a-z]{6,24}|[^\s\[\]]{1,200}\.md\#L\d{1,9}-L\d{1,9})"
+
+_AFTER_ANGLE = "|".join([
+    rf"{_S}[/\\]{{0,2}}{_S}{_spelt('palimpsest')}",
+    rf"{_U}\|{_U}[\w/]",
+    rf"{_S}\|{_S}{_TOKENS}",
+    rf"{_S}<{_S}/?{_S}{_spelt('sys')}{_S}>{_S}>",
+    rf"{_S}/?{_S}(?:{_TAGS}|{_NUMBERED_TAGS})(?:\s[^<>\n]{{0,80}})?{_S}/?{_S}>",
+])  # fmt: skip
+_MARKER = re.compile(
+    r"[<\[#|](?:"
+    rf"(?<=<)(?:{_AFTER_ANGLE})"
+    rf"|(?<=\[){_S}/?{_S}{_BRACKETED}{_S}\]"
+    rf"|(?<=\#)\#{{1,5}}{_S}{_HEADERS}{_S}:"
+    rf"|(?<=[\w/]\|){_U}>"
+    ")",
+    re.IGNORECASE,
+)
+_CITATION = re.compile(rf"\[(?:[^\[\]\n]{{0,400}}(?:\s·|·\s){_S}[^\s\[\]·]{{1,200}}|{_S}{_REF}){_S}\]", re.IGNORECASE)
+_CITATION_END = re.compile(rf"(?:\s·|·\s){_S}[^\s\[\]·]{{1,200}}{_S}\]")  # with other brackets within
+_LINE_END = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # as str.splitlines has it
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_REFERENCE = re.compile(r"[^\s<>\[\]|·]{1,200}")
+
+
+def new_nonce() -> str:
+    """Eight letters at random: 34 bits."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(8))
+
+
+def framed(kind: str, text: str, nonce: str, *, about: str = "") -> str:
+    """The text, which has passed the fence, between tags of ours. `nonce` is "" in what an older version sent."""
+    name = f"palimpsest-{kind}-{nonce}" if nonce else f"palimpsest-{kind}"
+    return f"<{name}{about}>\n{text}\n</{name}>"
+
+
+def neutral(text: str, *, citations: bool = True) -> str:
+    """The text with no tag of ours, no role marker and, with `citations`, no citation in it, in any spelling.
+
+    As long as the text; applied twice it changes nothing more. Text with none of these is the same object.
+    """
+    shadow = text if text.isascii() else text.translate(_folding())
+    ours = [at for found in _MARKER.finditer(shadow) for at in range(*found.span())]
+    if citations and "[" in shadow:
+        ours += [at for found in _CITATION.finditer(shadow) for at in (found.start(), found.end() - 1)]
+    if citations and "]" in shadow and "·" in shadow:
+        ours += [found.end() - 1 for found in _CITATION_END.finditer(shadow)]
+    if not ours:
+        return text
+    kept, shown = list(text), _neutralising()
+    for at in ours:
+        kept[at] = shown.get(ord(kept[at]), kept[at])
+    return neutral("".join(kept), citations=citations)  # what stood between two markers may make one
+
+
+def neutral_json(text: str, *, citations: bool = True) -> str:
+    """The same within the strings of a JSON object, escapes and all; as text where it is none."""
+    try:
+        if not isinstance(json.loads(text), dict):
+            return neutral(text, citations=citations)
+    except (ValueError, RecursionError):
+        return neutral(text, citations=citations)
+
+    def string(found: re.Match[str]) -> str:
+        said: str = json.loads(found.group(), strict=False)
+        sent = neutral(said, citations=citations)
+        return found.group() if sent == said else json.dumps(sent, ensure_ascii=False)
+
+    return _STRING.sub(string, text)
+
+
+def label(name: str, most: int = 200) -> str:
+    """A name within a line of ours: on one line, with no bracket, tag or separator of ours in it."""
+    line = " ".join(name[: 4 * most].split())[:most]
+    return neutral(line.translate(_plain()))
+
+
+def one_line(name: str) -> str:
+    """A name on a line of its own."""
+    return _LINE_END.sub(" ", name)
+
+
+def reference(ref: str) -> str:
+    """A reference as our citations have it; an imported one that could break out of it is made a label."""
+    return ref if _REFERENCE.fullmatch(ref) and neutral(ref) == ref else label(ref).replace(" ", "_")
+
+
+@cache
+def _folding() -> dict[int, str]:
+    """For a shadow of the same length: each spelling of an ASCII character to that character."""
+    found = {
+        code: folded for first, last in _COMPATIBLE for code in range(first, last + 1) if (folded := _folded(code))
+    }
+    found |= {ord(letter): plain for letter, plain in (_ALIKE | _ANGLES).items()}
+    return found | {ord(dot): "·" for dot in _DOTS}
+
+
+def _folded(code: int) -> str:
+    plain = unicodedata.normalize("NFKC", chr(code))
+    return plain if len(plain) == 1 and plain.isascii() else ""
+
+
+@cache
+def _neutralising() -> dict[int, str]:
+    pairs = {"<": _OPENING, "[": _OPENING, ">": _CLOSING, "]": _CLOSING, "#": _HASH}
+    others = {code: pairs[plain] for code, plain in _folding().items() if plain in pairs}
+    return others | {ord(plain): shown for plain, shown in pairs.items()}
+
+
+@cache
+def _plain() -> dict[int, str]:
+    pairs = {"<": "(", "[": "(", ">": ")", "]": ")", "·": "-", "|": "/"}
+    others = {code: pairs[plain] for code, plain in _folding().items() if plain in pairs}
+    return others | {ord(plain): shown for plain, shown in pairs.items()}
