@@ -53,7 +53,7 @@ _TAGS = _spelt(
     "start_of_turn", "end_of_turn", "start_of_image", "end_of_image", "begin_of_text", "end_of_text",
     "begin_of_sentence", "end_of_sentence",
 )  # fmt: skip
-_NUMBERED_TAGS = r"(?:unused|extra_id_|reserved_|fim_)\w{1,20}"
+_NUMBERED_TAGS = rf"{_spelt('unused', 'extra_id_', 'reserved_', 'fim_')}(?:{_U}\w){{1,20}}"
 _BRACKETED = _spelt(
     "INST", "B_INST", "E_INST", "SYS", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT",
     "ARGS", "CALL_ID", "MODEL_SETTINGS", "BOS", "EOS", "gMASK", "sMASK", "THINK", "PREFIX", "SUFFIX", "MIDDLE",
@@ -62,7 +62,7 @@ _HEADERS = _spelt("instruction", "instructions", "response", "input", "system", 
 _REF = r"(?:(?:e|pg|m)_(?=[a-z]{0,20}[0-9])[0-9a-z]{6,24}|[^\s\[\]]{1,200}\.md\#L\d{1,9}-L\d{1,9})"
 
 _AFTER_ANGLE = "|".join([
-    rf"{_S}[/\\]{{0,2}}{_S}{_spelt('palimpsest')}",
+    rf"(?:{_S}[/\\]){{0,3}}{_S}{_spelt('palimpsest')}",
     rf"{_U}\|{_U}[\w/]",
     rf"{_S}\|{_S}{_TOKENS}",
     rf"{_S}<{_S}/?{_S}{_spelt('sys')}{_S}>{_S}>",
@@ -72,7 +72,7 @@ _MARKER = re.compile(
     r"[<\[#|](?:"
     rf"(?<=<)(?:{_AFTER_ANGLE})"
     rf"|(?<=\[){_S}/?{_S}{_BRACKETED}{_S}\]"
-    rf"|(?<=\#)\#{{1,5}}{_S}{_HEADERS}{_S}:"
+    rf"|(?<=\#)(?:{_U}\#){{1,5}}{_S}{_HEADERS}{_S}:"
     rf"|(?<=[\w/]\|){_U}>"
     ")",
     re.IGNORECASE,

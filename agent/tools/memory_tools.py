@@ -8,6 +8,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import msgspec
+
 from agent.tools.port import wanted
 from foundation.clock import iso
 from foundation.privacy import clear
@@ -28,8 +30,8 @@ class SearchMemory:
     structured = True
     definition = Tool(
         "search_memory",
-        "Search everything remembered: past conversations, notes and archived pages. Returns passages; cite one as [its "
-        "`cite`]. What stands in `text` was said or written by others.",
+        "Search everything remembered: past conversations, notes and archived pages. Returns passages; cite one as "
+        "[its `cite`]. What stands in `text` was said or written by others.",
         {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
     )
 
@@ -105,8 +107,11 @@ class Remember:
 
 def shortened(whole: str, most: int, entry: str) -> str:
     """A passage's JSON with so much of its text that about `most` characters stand there; "" for what has no text."""
-    passage = json.loads(whole)
-    text = passage.get("text") if isinstance(passage, dict) else None
+    try:
+        passage: dict[str, Any] = msgspec.json.decode(whole, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return ""
+    text = passage.get("text")
     if not isinstance(text, str):
         return ""
     kept = text[:most]

@@ -15,13 +15,14 @@ from agent.importers.storing import store_all
 from benchmarks.corpora import Asked, Corpus, Store
 from benchmarks.proof.figures import CONTEXTS, DEEPEST, Answer, Progress, ranks
 from context.counting import Counting
-from context.fence import fenced
 from context.recall import Limits, Wanted, recalled
 from foundation.paths import Workspace
+from foundation.privacy import Source, clear
 from memory.search import Query, Results
 from memory.workspace_memory import Memory
 from models.chat.port import ImageRule
 from models.embed.port import Embedder
+from models.fence import neutral
 from models.messages import Recalled
 from models.tokens import Estimate, estimate
 
@@ -40,7 +41,7 @@ class Opened:
         self.store = store
         self._memory = memory
         self._counting = Counting(Estimate(), ImageRule.NONE)
-        self._texts = {turn.id: _plain(fenced(turn.text)) for turn in store.turns}
+        self._texts = {turn.id: _plain(neutral(clear(turn.text, Source.OTHER))) for turn in store.turns}
         self._long = {turn.id for turn in store.turns if estimate(turn.text) > PASSAGE}
 
     def answer(self, asked: Asked, *, without: frozenset[str], timed: bool, held: bool) -> Answer:

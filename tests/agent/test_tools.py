@@ -199,15 +199,17 @@ async def test_what_the_search_gives_a_model_is_bounded_at_a_passage(session: Se
     tool = SearchMemory(session.memory, frozenset)
     told = tool.run({"query": "lantern hut"})
     assert estimate(told) < MOST_TOKENS + 100
-    assert told.endswith("More was found: ask for it in narrower words.")
-    assert "found by: " in told and "lantern" in told.split("found by: ")[1].split("\n")[0]
+    found = json.loads(told)
+    assert found["more"] == "More was found: ask for it in narrower words."
+    assert all("lantern" in passage["found_by"] for passage in found["passages"])
 
 
 async def test_a_model_that_searches_is_told_what_was_superseded(session: Session) -> None:
     old, new = _said(session, "My phone number is 555-0142.", "My phone number is 555-0199.")
     told = SearchMemory(session.memory, frozenset).run({"query": "phone number"})
     assert told.index("0199") < told.index("0142")
-    assert f"ref {old}, trust exact; superseded by {new}" in told
+    passages = {passage["ref"]: passage for passage in json.loads(told)["passages"]}
+    assert passages[old]["superseded_by"] == new and passages[old]["trust"] == "exact"
 
 
 async def test_memory_is_asked_while_the_message_is_stored_and_esc_ends_the_waiting(
