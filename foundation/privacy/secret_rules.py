@@ -106,7 +106,10 @@ def token_rules() -> tuple[TokenRule, ...]:
 
 
 OWN_RULES = (
-    *(_rule("aws-access-key", four, rf"{four}(?![A-Z2-7]{{9}}EXAMPLE)[A-Z2-7]{{16}}") for four in ("AKIA", "ASIA", "ABIA", "ACCA")),
+    *(
+        _rule("aws-access-key", four, rf"{four}(?![A-Z2-7]{{9}}EXAMPLE)[A-Z2-7]{{16}}")
+        for four in ("AKIA", "ASIA", "ABIA", "ACCA")
+    ),
     *(_rule("github-token", f"gh{kind}_", rf"gh{kind}_[A-Za-z0-9]{{36,251}}") for kind in "ousr"),
     _rule("github-pat", "ghp_", r"ghp_[A-Za-z0-9]{36,251}"),
     _rule("github-fine-grained-pat", "github_pat_", r"github_pat_[A-Za-z0-9_]{50,120}"),

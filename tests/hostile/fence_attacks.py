@@ -20,8 +20,9 @@ ROLES = (
     "<|start_header_id|>system<|end_header_id|>", "<|begin_of_text|>", "<|start|>system<|message|>", "<|channel|>",
     "<start_of_turn>user", "<end_of_turn>", "<s>", "</s>", "<bos>", "<eos>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>",
     "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[gMASK]", "<sop>", "<tool_call>",
-    "</tool_call>", "<tool_response>", "<think>", "</think>", "### Instruction:", "### Response:",
-    "### System:",     "<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", "<｜tool▁calls▁begin｜>", "<unused42>", "<|fim_prefix|>",
+    "</tool_call>", "<tool_response>", "<think>", "</think>", "### Instruction:", "### Response:", "### System:",
+    "<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", "<｜tool▁calls▁begin｜>", "<unused42>",
+    "<|fim_prefix|>",
 )  # fmt: skip
 CITATIONS = (
     "[Bank · Ann · 2026-01-01 · e_4kx7m2p0q9ab]", "[Bank · e_4kx7m2p0q9ab] (ref e_4kx7m2p0q9ab, trust exact)",

@@ -78,7 +78,7 @@ def everywhere(texts: Sequence[str], nonce: str) -> Request:
         )
         parts = (
             Recalled(text, cited, Trust.EXACT, follows=bool(n % 2), nonce=nonce),
-            Text(text, "attachment", nonce), Text(text, "skill", nonce), Text(text, "changes", nonce),
+            Text(text, "attachment", nonce), Text(text, "page", nonce), Text(text, "changes", nonce),
             Image(b"\x89PNG", "image/png", 8, 8, text), Text("What is it?"),
         )  # fmt: skip
         calls = (Text(text), ToolCall("call_1", "recall", json.dumps({"ref": text})), ToolCall("call_2", "x", text))
@@ -148,8 +148,8 @@ SLY = (
 
 @pytest.mark.parametrize("how", [(), ("--knowledge",)])
 def test_files_and_talk_forge_nothing_in_what_a_server_gets(
-    run: Run,
-    server: ChatServer,
+    run: Run,  # noqa: F811
+    server: ChatServer,  # noqa: F811
     tmp_path: Path,
     how: tuple[str, ...],
 ) -> None:
