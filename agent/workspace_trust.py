@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from foundation.files import make_private_folder, write_atomically
+from foundation.files import make_private_folder, read_bytes, write_atomically
 from foundation.paths import Workspace
 
 
@@ -25,7 +25,7 @@ class TrustList:
 
     def _read(self) -> frozenset[str]:
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=frozenset[str])
+            return msgspec.json.decode(read_bytes(self._path, owned=True), type=frozenset[str])
         except (OSError, msgspec.DecodeError):  # no list, or none that can be read: nothing is trusted
             return frozenset()
 

@@ -7,19 +7,29 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 from platformdirs import user_config_path
 
+from foundation.errors import Misuse
+
 APP = "palimpsest"
 
 
 class Workspace(Struct, frozen=True):
     """The folder a person owns, and the state beside it.
 
-    `root` is made absolute, its links resolved once: below it, `foundation.files` follows none.
+    `root` is made absolute, its links resolved once: below it, `foundation.files` follows none. Raises Misuse where
+    its name is not UTF-8.
     """
 
     root: Path
 
     def __post_init__(self) -> None:
-        force_setattr(self, "root", Path(os.path.realpath(self.root)))
+        root = os.path.realpath(self.root)
+        if any("\ud800" <= letter <= "\udfff" for letter in root):
+            raise Misuse(
+                "Not a folder for a workspace",
+                f"The name {root!r} is not UTF-8, and the store's files cannot be named there.",
+                "Rename the folder, or name another: `--workspace DIR`.",
+            )
+        force_setattr(self, "root", Path(root))
 
     @property
     def system_yaml(self) -> Path:

@@ -98,6 +98,9 @@ def _refused(error: OSError) -> PalimpsestError:
 def _unforeseen(error: Exception) -> PalimpsestError:
     import traceback
 
+    if isinstance(error, OverflowError) and "_PyTime_t" in str(error):  # Python's clock ends there
+        message = "The machine's clock is past the year 2262, and no time can be read from it."
+        return PalimpsestError("The clock is off", message, "Set the machine's clock, then try again.")
     last = traceback.extract_tb(error.__traceback__)[-1]
     return Unforeseen(
         "A defect in Palimpsest",

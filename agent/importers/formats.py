@@ -32,7 +32,7 @@ def read_file(path: Path, form: str | None) -> Iterator[Read]:
 
 def detect(path: Path) -> str:
     """jsonl, chatgpt or claude, by the file's beginning."""
-    if not zipfile.is_zipfile(path):
+    if not _is_zip(path):
         with open_for_reading(real(path)) as lines:
             first = lines.readline(1 << 20).removeprefix(b"\xef\xbb\xbf").lstrip()
         if first and not first.startswith(b"[") and path.suffix != ".json":
@@ -56,16 +56,21 @@ def detect(path: Path) -> str:
 @contextmanager
 def _conversations(path: Path) -> Generator[Iterator[Any]]:
     """The conversations of an export: the JSON itself, or a zip that holds it in one or several files."""
-    if not zipfile.is_zipfile(path):
+    if not _is_zip(path):
         with open_for_reading(real(path)) as stream:
             yield objects(stream, path.name)
         return
-    with zipfile.ZipFile(path) as archive:
+    with open_for_reading(real(path)) as file, zipfile.ZipFile(file) as archive:
         names = [name for name in archive.namelist() if _holds_conversations(name)]
         if not names:
             raise NotAnArray("No conversations", f"{path} holds no conversations.json.", "Is it the whole export?")
         _refuse_bomb(path, [archive.getinfo(name) for name in names])
         yield _from_zip(archive, sorted(names))
+
+
+def _is_zip(path: Path) -> bool:
+    with open_for_reading(real(path)) as file:
+        return zipfile.is_zipfile(file)
 
 
 def _refuse_bomb(path: Path, members: list[zipfile.ZipInfo]) -> None:

@@ -9,8 +9,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from foundation.files import make_private_folder, write_atomically
-from foundation.files.untrusted import Unreadable, read_own_bytes
+from foundation.files import FileLock, LockTimeout, TooLarge, make_private_folder, read_bytes, write_atomically
 
 LENGTH = 32
 _PATIENCE = 10  # seconds that one process waits for another to write it
@@ -20,10 +19,8 @@ def secret_at(path: Path, *, make: bool) -> bytes:
     """The secret in that file, which is made where `make`; b"" where there is none."""
     if (found := _read(path)) or not make:
         return found
-    from filelock import FileLock, Timeout
-
     make_private_folder(path.parent)
-    with suppress(Timeout), FileLock(path.with_suffix(".lock"), timeout=_PATIENCE, mode=0o600):
+    with suppress(LockTimeout), FileLock(path.with_suffix(".lock"), timeout=_PATIENCE):
         if not (found := _read(path)):
             write_atomically(path, secrets.token_bytes(LENGTH))
     return _read(path)
@@ -35,7 +32,7 @@ def keyed(secret: bytes, text: str) -> str:
 
 
 def _read(path: Path) -> bytes:
-    with suppress(FileNotFoundError, Unreadable):
-        found = read_own_bytes(path, most=LENGTH)
+    with suppress(FileNotFoundError, TooLarge):
+        found = read_bytes(path, most=LENGTH)
         return found if len(found) == LENGTH else b""
     return b""
