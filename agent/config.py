@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from agent.config_files import ConfigError, Found, read
 from agent.settings import Setting, Settings, all_settings
-from agent.workspace_trust import TrustList
 from foundation.files import real
-from foundation.paths import Workspace, user_config_dir
+from foundation.paths import Workspace, config_dir
+from foundation.workspace_trust import TrustStore
 from models.chat.spec import VARIABLES
 
 RESERVED = frozenset({"PALIMPSEST_CONFIG_DIR", "PALIMPSEST_WORKSPACE", "PALIMPSEST_DEBUG"})
@@ -47,11 +47,6 @@ class Reading(Struct, frozen=True):
     trusted: bool
 
 
-def config_dir(environment: Mapping[str, str]) -> Path:
-    """The user's configuration folder, its links resolved: `PALIMPSEST_CONFIG_DIR`, or the platform's own."""
-    return real(Path(chosen) if (chosen := environment.get("PALIMPSEST_CONFIG_DIR")) else user_config_dir())
-
-
 def user_config(environment: Mapping[str, str]) -> Path:
     """The user's own configuration file."""
     return real(config_dir(environment) / "config.yaml")
@@ -75,10 +70,10 @@ def load_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
 
 def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Reading:
     """As `load_config`, but problems are listed, and the values they concern left out."""
-    trusted = workspace in TrustList(config_dir(environment))
+    standing = TrustStore(config_dir(environment)).standing(workspace)
     gathered = _Gathered()
     gathered.take_file(user_config(environment), guarded_too=True)
-    gathered.take_file(workspace.config, guarded_too=trusted, within=workspace.root)
+    gathered.take_file(workspace.config, guarded_too=standing.config_in_force, within=workspace.root)
     gathered.take_environment(environment)
     for name, value in flags.items():
         gathered.take(all_settings()[name], value, "--" + name)
@@ -89,7 +84,7 @@ def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
         {name: gathered.origins.get(name, "default") for name in all_settings()},
         tuple(gathered.problems),
         tuple(gathered.notices),
-        trusted,
+        standing.config_in_force,
     )
 
 
@@ -150,8 +145,8 @@ class _Gathered:
             self.notices.append(f"{where}: there is no setting “{one.name}”{near}; it is ignored.")
         elif setting.guarded and not guarded_too:
             self.notices.append(
-                f"{where}: “{one.name}” is ignored, because this workspace is not trusted. "
-                "`palimpsest config trust` lets it set paths, addresses and commands."
+                f"{where}: “{one.name}” is ignored, because this workspace is not trusted, or changed since it was. "
+                "`palimpsest trust` lets it set paths, addresses and commands."
             )
         else:
             self.take(setting, one.value, where)

@@ -87,7 +87,7 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
     yield Finding("workspace", "ok", str(workspace.root))
     reading = read_config(workspace, environment, {})
     trusted = "trusted" if reading.trusted else "not trusted: it may set no paths, addresses or commands"
-    yield Finding("trust", "ok", f"The workspace is {trusted}.", "" if reading.trusted else "`palimpsest config trust`")
+    yield Finding("trust", "ok", f"The workspace is {trusted}.", "" if reading.trusted else "`palimpsest trust`")
     for problem in reading.problems:
         yield Finding("configuration", "wrong", f"{problem.where}: {problem.sentence}", "Correct that line.")
     for notice in reading.notices:

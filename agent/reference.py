@@ -81,7 +81,7 @@ def _settings() -> Iterator[str]:
     yield (
         "Flags come first, then `PALIMPSEST_*` variables (`context.reserve` is `PALIMPSEST_CONTEXT_RESERVE`), then the "
         "workspace's `.palimpsest/config.yaml`, then your own. A workspace that you have not trusted "
-        "(`palimpsest config trust`) may not set those marked ⚑."
+        "(`palimpsest trust`) may not set those marked ⚑."
     )
     yield ""
     yield "| setting | type | default | what it does |"

@@ -27,6 +27,7 @@ from foundation.clock import Clock, SystemClock
 from foundation.errors import Misuse, NotYet, PalimpsestError
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
+from memory.access import refuse_read_only
 from memory.cold import Conversation, Entry, EntryKind
 from memory.workspace_memory import Memory
 from models.chat.open import open_model
@@ -93,7 +94,7 @@ class Session:
         except BaseException:
             memory.close()
             raise
-        return cls(workspace, memory, config, model, clock=clock, facts=facts)
+        return cls(memory.workspace, memory, config, model, clock=clock, facts=facts)
 
     @property
     def busy(self) -> bool:
@@ -121,8 +122,9 @@ class Session:
 
         `brought` is what knowledge has on the message (agent.knowing): then nothing else is recalled for it.
 
-        Raises NotYet while another turn is under way.
+        Raises NotYet while another turn is under way, ReadOnly where the workspace is not trusted.
         """
+        refuse_read_only(self.workspace)
         if self._turn is not None:
             raise NotYet("Still answering", "One message at a time.", "Wait, or stop the answer first.")
         self._turn = turn = TurnRun(self, text, attachments, skill, brought)

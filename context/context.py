@@ -80,7 +80,7 @@ class Context:
             cold=memory.cold,
             search=lambda query: memory.search.query(query),  # noqa: PLW0108 — the index is opened by its first query
             recall=memory.recall,
-            shelf=WorkspaceShelf(workspace, memory.hot, clock),
+            shelf=WorkspaceShelf(workspace, memory.hot, clock, memory.has_skill),
             past=reader,
             pages=PagesInView(memory.cold, reader.text_of, settings),
             settings=settings,

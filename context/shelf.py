@@ -1,5 +1,6 @@
 """The workspace's own files, as they stand now: read when they change, with a quiet word about what is wrong."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from context.head import Shelf
@@ -28,14 +29,16 @@ class Hot(Protocol):
 class WorkspaceShelf:
     """Keeps a `Shelf` up to date. A broken system.yaml leaves the last good one in force, here or from a run before."""
 
-    def __init__(self, workspace: Workspace, hot: Hot, clock: Clock) -> None:
+    def __init__(
+        self, workspace: Workspace, hot: Hot, clock: Clock, skill_in_force: Callable[[str], bool] = lambda _: True
+    ) -> None:
         self._workspace = workspace
         self._hot = hot
         self._clock = clock
         self._system = SourceFile(workspace.system_yaml)
         self._agents = SourceFile(workspace.agents_md)
         self._soul = SourceFile(workspace.soul_md)
-        self._skills = SkillShelf(workspace.skills, clock)
+        self._skills = SkillShelf(workspace.skills, clock, skill_in_force)
         self._file: SystemFile = DEFAULT
         self._good = ""  # the text that the file in force was read from
         self._kept = ""  # its digest, where it is kept for the next process
@@ -88,14 +91,17 @@ class WorkspaceShelf:
     def keep_last_good(self) -> None:
         """Writes the system.yaml in force where a later process finds it, should the person's own be broken then."""
         digest = digest_of(self._good)
-        if not self._good or digest == self._kept:
+        if not self._good or digest == self._kept or self._workspace.is_read_only:
             return
         make_private_folder(self._workspace.state)
         write_atomically(self._workspace.last_good_system, clear(self._good))
         self._kept = digest
 
+    def _read(self, known: SourceFile) -> SourceFile:
+        return refreshed(known, self._clock, self._workspace.bounds_of(known.path))
+
     def _refresh_system(self) -> list[Notice]:
-        before, self._system = self._system, refreshed(self._system, self._clock, self._workspace.root)
+        before, self._system = self._system, self._read(self._system)
         if (before.digest, before.trouble) == (self._system.digest, self._system.trouble) and self._looked:
             return []
         name = self._workspace.system_yaml.name
@@ -122,7 +128,7 @@ class WorkspaceShelf:
         return [Notice("warning", problem.text, problem.path) for problem in self._problems if problem not in problems]
 
     def _refreshed(self, known: SourceFile) -> tuple[SourceFile, list[Notice]]:
-        file = refreshed(known, self._clock, self._workspace.root)
+        file = self._read(known)
         if (file.digest, file.trouble) == (known.digest, known.trouble):
             return file, []
         if file.trouble:

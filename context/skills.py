@@ -8,6 +8,7 @@ triggers: [packing list, what to pack]
 …
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -21,6 +22,7 @@ from foundation.clock import Clock
 from foundation.files import UnsafePath, real_within, scan
 
 DESCRIPTION_CHARACTERS = 300
+_CHANGED = "it changed since you trusted this workspace; the skill is left out until `palimpsest trust` allows it."
 
 
 class Skill(Struct, frozen=True):
@@ -51,11 +53,14 @@ def _skill_files(folder: Path) -> list[Path]:
 class SkillShelf:
     """The skills of a workspace, read again when they change."""
 
-    def __init__(self, folder: Path, clock: Clock) -> None:
+    def __init__(self, folder: Path, clock: Clock, in_force: Callable[[str], bool] = lambda _: True) -> None:
+        """`in_force` says of a skill's file (`skills/<name>/SKILL.md`) whether its owner trusted it as it is."""
         self._folder = folder
+        self._in_force = in_force
         self._clock = clock
         self._files: dict[Path, SourceFile] = {}
         self._skills: dict[Path, Skill | None] = {}
+        self._left_out: frozenset[str] = frozenset()  # names of files that are not in force
         self.skills: tuple[Skill, ...] = ()
 
     def refresh(self) -> tuple[Notice, ...]:
@@ -80,7 +85,10 @@ class SkillShelf:
                 skills[path], found = read_skill(file.text, file.digest, shown)
                 notices += found
         self._files, self._skills = files, skills
-        by_name = {skill.name: skill for skill in reversed(list(skills.values())) if skill}
+        left_out = frozenset(skill.path for skill in skills.values() if skill and not self._in_force(skill.path))
+        notices += [Notice("warning", _CHANGED, name) for name in sorted(left_out - self._left_out)]
+        self._left_out = left_out
+        by_name = {s.name: s for s in reversed(list(skills.values())) if s and s.path not in left_out}
         self.skills = tuple(by_name[name] for name in sorted(by_name))
         return tuple(notices)
 

@@ -1,6 +1,7 @@
 """Where things lie. The only file that knows a path of ours."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,9 +18,13 @@ class Workspace(Struct, frozen=True):
 
     `root` is made absolute, its links resolved once: below it, `foundation.files` follows none. Raises Misuse where
     its name is not UTF-8.
+    With `scratch` the workspace is only read: what this program would write for itself goes to that folder instead.
+    `links` are the links out of it that its owner allowed: relative name and resolved target.
     """
 
     root: Path
+    scratch: Path | None = None
+    links: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         root = os.path.realpath(self.root)
@@ -32,8 +37,27 @@ class Workspace(Struct, frozen=True):
         force_setattr(self, "root", Path(root))
 
     @property
+    def is_read_only(self) -> bool:
+        return self.scratch is not None
+
+    @property
+    def own(self) -> Path:
+        """Where files go that this program writes for itself and can do without: derived files, drafts, history."""
+        return self.state if self.scratch is None else self.scratch
+
+    def followed(self, name: str) -> Path:
+        """The file of that relative name: where a link that leads out goes, if its owner allowed that very target."""
+        path = self.root / name
+        target = dict(self.links).get(name)
+        return Path(target) if target is not None and path.is_symlink() and os.path.realpath(path) == target else path
+
+    def bounds_of(self, path: Path) -> Path:
+        """The folder that the file, its links resolved, must lie in: the workspace, or that of a link allowed."""
+        return path.parent if any(str(path) == target for _, target in self.links) else self.root
+
+    @property
     def system_yaml(self) -> Path:
-        return self.root / "system.yaml"
+        return self.followed("system.yaml")
 
     @property
     def entities_yaml(self) -> Path:
@@ -42,11 +66,11 @@ class Workspace(Struct, frozen=True):
 
     @property
     def agents_md(self) -> Path:
-        return self.root / "AGENTS.md"
+        return self.followed("AGENTS.md")
 
     @property
     def soul_md(self) -> Path:
-        return self.root / "SOUL.md"
+        return self.followed("SOUL.md")
 
     @property
     def skills(self) -> Path:
@@ -54,7 +78,7 @@ class Workspace(Struct, frozen=True):
 
     @property
     def memory_md(self) -> Path:
-        return self.root / "MEMORY.md"
+        return self.followed("MEMORY.md")
 
     @property
     def memory_dir(self) -> Path:
@@ -85,7 +109,7 @@ class Workspace(Struct, frozen=True):
     @property
     def pack_cache(self) -> Path:
         """Packs that were fetched from elsewhere, each proven by its SHA-256."""
-        return self.state / "pack-cache"
+        return self.own / "pack-cache"
 
     @property
     def damaged(self) -> Path:
@@ -94,7 +118,7 @@ class Workspace(Struct, frozen=True):
 
     @property
     def page_cache(self) -> Path:
-        return self.state / "pages"
+        return self.own / "pages"
 
     @property
     def knowledge(self) -> Path:
@@ -103,31 +127,31 @@ class Workspace(Struct, frozen=True):
 
     @property
     def postings(self) -> Path:
-        return self.state / "postings"
+        return self.own / "postings"
 
     @property
     def vectors(self) -> Path:
         """What the passages mean, a folder an embedder; made again from the text where it is deleted."""
-        return self.state / "vectors"
+        return self.own / "vectors"
 
     @property
     def versions(self) -> Path:
         """Copies of what a person's file was before we wrote to it."""
-        return self.state / "versions"
+        return self.own / "versions"
 
     @property
     def hot_lock(self) -> Path:
         """Held by the one process of ours that is writing to the hot memory."""
-        return self.state / "hot.lock"
+        return self.own / "hot.lock"
 
     @property
     def drafts(self) -> Path:
-        return self.state / "drafts"
+        return self.own / "drafts"
 
     @property
     def prompt_history(self) -> Path:
         """What was typed, a JSON string a line, oldest first."""
-        return self.state / "prompt-history.jsonl"
+        return self.own / "prompt-history.jsonl"
 
     @property
     def config(self) -> Path:
@@ -140,7 +164,12 @@ class Workspace(Struct, frozen=True):
 
     @property
     def log(self) -> Path:
-        return self.state / "log.txt"
+        return self.own / "log.txt"
+
+    @property
+    def brings_state(self) -> bool:
+        """Whether there is state already, whoever made it."""
+        return os.path.lexists(self.state)
 
     @property
     def is_workspace(self) -> bool:
@@ -148,6 +177,11 @@ class Workspace(Struct, frozen=True):
         return self.system_yaml.exists() or self.state.exists()
 
 
+def config_dir(environment: Mapping[str, str]) -> Path:
+    """The user's configuration folder, its links resolved: `PALIMPSEST_CONFIG_DIR`, or the platform's own."""
+    return Path(os.path.realpath(environment.get("PALIMPSEST_CONFIG_DIR") or user_config_dir()))
+
+
 def user_config_dir() -> Path:
-    """The user's own configuration folder; `PALIMPSEST_CONFIG_DIR` is read by agent.config, not here."""
+    """The user's own configuration folder where no variable names another."""
     return user_config_path(APP, appauthor=False)

@@ -1,5 +1,6 @@
 """All that a workspace remembers, opened together: hot Markdown, the cold store, the archive, and the search."""
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -8,6 +9,8 @@ from msgspec import Struct
 from foundation.clock import Clock, SystemClock
 from foundation.paths import Workspace
 from foundation.trust import Citation, Trust
+from foundation.workspace_trust import TrustStore, trust_store
+from memory.access import Access
 from memory.archive.index.older import seal_older
 from memory.archive.packs_at import packs_at
 from memory.archive.passage import Passage
@@ -47,8 +50,11 @@ class Memory:
         clock: Clock,
         settings: ArchiveSettings | None = None,
         embedding: "Embedding | None" = None,
+        *,
+        access: "Access | None" = None,
     ) -> None:
         self.workspace = workspace
+        self.access = access
         self.cold = cold
         self.settings = settings or ArchiveSettings()
         self._clock = clock
@@ -61,15 +67,26 @@ class Memory:
         clock: Clock | None = None,
         settings: ArchiveSettings | None = None,
         embedding: "Embedding | None" = None,
+        *,
+        read_only: bool | None = None,
+        trust: TrustStore | None = None,
     ) -> Self:
         """Opens the store, or makes it. Raises MemoryTrouble where it cannot be opened or is newer than we are.
+
+        A workspace that brings state and is not in `trust` (the user's own store where None is given) is opened to be
+        read alone, as is any with `read_only`: nothing is written below it, and what would raises ReadOnly.
 
         `settings` say how text becomes pages and where they stand, `embedding` what embeds; nothing there is asked
         before it is needed.
         """
         clock = clock or SystemClock()
-        cold = ColdStore.open(workspace.database, analyse=Analyser(workspace.entities_yaml), clock=clock)
-        return cls(workspace, cold, clock, settings, embedding)
+        access = Access.of(workspace, trust or trust_store(os.environ), read_only=read_only)
+        try:
+            cold = access.open_store(Analyser(workspace.entities_yaml), clock)
+        except BaseException:
+            access.close()
+            raise
+        return cls(access.workspace, cold, clock, settings, embedding, access=access)
 
     @cached_property
     def hot(self) -> HotMemory:
@@ -117,6 +134,15 @@ class Memory:
             lambda: self.vault,
             lambda query: self.search.query(query),  # noqa: PLW0108 -- search opens when it is asked
         )
+
+    @property
+    def read_only(self) -> bool:
+        """Whether what writes raises ReadOnly: the workspace is not trusted, or its disk refuses."""
+        return self.cold.read_only
+
+    def has_skill(self, name: str) -> bool:
+        """Whether a skill's file (relative name) is as its owner trusted it."""
+        return self.access is None or self.access.has_skill(name)
 
     @cached_property
     def mirrors(self) -> Mirrors:
@@ -185,7 +211,11 @@ class Memory:
             self.vault.close()
         if "search" in self.__dict__:
             self.search.close()
+        if self.access is not None:
+            self.access.note_first_entry(self.cold)
         self.cold.close()
+        if self.access is not None:
+            self.access.close()
 
 
 def _of_note(note: Note) -> Found:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.cli import output
 from agent.cli.opening import Opening
+from foundation.paths import Workspace
 from foundation.shell_words import command_line
 from tui.app import PalimpsestApp
 from tui.screens.start import Start
@@ -27,6 +28,13 @@ def run_chat(opening: Opening) -> int:
 
 def app_of(opening: Opening) -> PalimpsestApp:
     """The application for this opening, not yet running."""
+    now = [opening]  # another one once the person trusts the workspace
+
+    def trust() -> Workspace:
+        if opening.trust is not None:
+            now[0] = opening.trust()
+        return now[0].workspace
+
     start = Start(
         workspace=opening.workspace,
         model=opening.config.model,
@@ -36,10 +44,13 @@ def app_of(opening: Opening) -> PalimpsestApp:
         latest=opening.latest,
         new_workspace=opening.new_workspace,
         notices=opening.notices,
+        brings=opening.brings,
+        trust=trust if opening.trust is not None else None,
+        untrusted_notice=opening.untrusted_notice,
     )
 
     async def open_session() -> "Session":
-        return await asyncio.to_thread(_open, opening)
+        return await asyncio.to_thread(_open, now[0])
 
     return PalimpsestApp(start, open_session)
 

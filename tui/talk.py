@@ -27,6 +27,7 @@ from agent.events import PermissionAsked
 from agent.mentions import attached
 from context import Attachment
 from foundation.errors import PalimpsestError
+from memory.errors import ReadOnly
 from tui.conversation_search import conversations_with
 from tui.defects import defect
 from tui.epoch_words import MODEL_CHANGED
@@ -188,6 +189,9 @@ class Talk:
                 if isinstance(event, PermissionAsked) and not event.answer.done():
                     event.answer.set_result(await self._face.permit(event))
             failed = scribe.failed
+        except ReadOnly:
+            self._face.put_back([text])  # nothing was stored: what was typed is not lost
+            raise
         finally:
             self._face.transcript.end_stream()
             self._face.status.tell(working=self.session.working)

@@ -4,12 +4,15 @@ import asyncio
 import sys
 
 import click
+from msgspec import structs
 
+from agent.cli import output
 from agent.cli.group import Leaf, conversation_options
 from agent.cli.invocation import Invocation, current, piped_input
 from agent.cli.opening import Opening
 from foundation.errors import Misuse, PalimpsestError
 from foundation.paths import Workspace
+from foundation.workspace_trust import trust_store
 
 
 class NoScreen(PalimpsestError):
@@ -85,20 +88,47 @@ def _open_screen(invocation: Invocation, message: str) -> None:
             f"{taken}The chat needs a terminal for its input, its output and its errors.",
             'Without a screen: palimpsest -p "TEXT"',
         )
+    from memory.access import Access
+
     new = not invocation.workspace.is_workspace
     workspace = invocation.prepare(for_writing=True)
     reading = invocation.reading
+    access = Access.of(workspace, trust_store(invocation.environment))
     lost = _index_lost(workspace)
+    told = [access.notice] if access.notice and access.standing.trusted else []
     opening = Opening(
-        workspace=workspace,
+        workspace=access.workspace,
         config=reading.config,
         message=message,
         resume=invocation.resume or "",
         latest=invocation.latest,
         new_workspace=new,
-        notices=(*reading.notices, *([lost] if lost else [])),
+        notices=(*reading.notices, *([lost] if lost else []), *told),
     )
-    invocation.status = invocation.open_screen(opening) or 0
+    if access.workspace.is_read_only:
+        opening = _asking(invocation, opening, access.notice)
+    try:
+        invocation.status = invocation.open_screen(opening) or 0
+    finally:
+        access.close()
+
+
+def _asking(invocation: Invocation, opening: Opening, notice: str) -> Opening:
+    """The opening of a workspace that is not trusted: read-only, unless the person trusts it on screen."""
+    from agent.config import load_config
+    from agent.trusting import brought_by, trust_workspace
+
+    workspace = Workspace(opening.workspace.root)
+
+    def trusted() -> Opening:
+        standing = trust_workspace(workspace, invocation.environment)
+        flags = {"model": invocation.model} if invocation.model is not None else {}
+        config = load_config(workspace, invocation.environment, flags).config
+        space = structs.replace(workspace, links=standing.links)
+        return structs.replace(opening, workspace=space, config=config, brings=(), trust=None)
+
+    output.say(notice)
+    return structs.replace(opening, brings=brought_by(workspace).lines, trust=trusted, untrusted_notice=notice)
 
 
 def _index_lost(workspace: Workspace) -> str:

@@ -27,7 +27,7 @@ def command(*, mending: bool) -> None:
     from agent.checking import check, check_and_repair
 
     invocation = current()
-    workspace, settings = invocation.prepare(), invocation.reading.config.archive
+    workspace, settings = invocation.prepare(writable=mending), invocation.reading.config.archive
     found = check_and_repair(workspace, datetime.now(UTC), settings) if mending else check(workspace, settings)
     if invocation.json:
         output.json_object(found.as_json())

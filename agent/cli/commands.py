@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("exporting", "Write conversations out."),
     "conversations": ("conversations", "List, show, rename and delete conversations."),
     "models": ("models", "List, choose and test models."),
+    "trust": ("trust", "Trust a workspace that was made elsewhere."),
     "config": ("config", "Show, set and check the configuration."),
     "stats": ("stats", "Say what is stored."),
     "check": ("check", "Check what is stored against its hashes."),

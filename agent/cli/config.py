@@ -6,14 +6,14 @@ from typing import Any
 import click
 
 from agent.cli import output
-from agent.cli.config_target import target
+from agent.cli.config_target import save_settings, target
 from agent.cli.group import Branch, nearest
 from agent.cli.invocation import Invocation, current
-from agent.config import Problem, Reading, check_file, config_dir, read_config, user_config
-from agent.config_edit import save_value, value_from
+from agent.config import Problem, Reading, check_file, read_config, user_config
+from agent.config_edit import value_from
 from agent.settings import Setting, all_settings, json_schema, value_of
-from agent.workspace_trust import TrustList
 from foundation.errors import Misuse
+from foundation.workspace_trust import trust_store
 
 
 @click.group(cls=Branch)
@@ -65,7 +65,7 @@ def set_(name: str, value: str, user: bool) -> None:
     setting = _setting(name)
     taken = value_from(setting, value)
     path, versions = target(invocation, setting, user=user)
-    save_value(path, versions, setting, taken)
+    save_settings(invocation, (path, versions), [(setting, taken)])
     if invocation.json:
         output.json_object({"name": setting.name, "value": taken, "path": str(path)})
         return
@@ -99,9 +99,11 @@ def schema() -> None:
 
 @command.command()
 def trust() -> None:
-    """Let this workspace's own configuration set paths, addresses and commands."""
+    """Trust this workspace: the same as `palimpsest trust`."""
+    from agent.trusting import trust_workspace
+
     invocation = current()
-    TrustList(config_dir(invocation.environment)).add(invocation.workspace)
+    trust_workspace(invocation.workspace, invocation.environment)
     _say_trust(invocation, "is trusted now. `palimpsest config distrust` takes that back.", trusted=True)
 
 
@@ -109,7 +111,7 @@ def trust() -> None:
 def distrust() -> None:
     """Take back `config trust`."""
     invocation = current()
-    TrustList(config_dir(invocation.environment)).remove(invocation.workspace)
+    trust_store(invocation.environment).remove(invocation.workspace)
     _say_trust(invocation, "is not trusted any more.", trusted=False)
 
 

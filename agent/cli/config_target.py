@@ -1,12 +1,17 @@
 """Which configuration file a command writes to, and whether it may."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from agent.cli.invocation import Invocation
-from agent.config import config_dir, user_config
+from agent.config import user_config
+from agent.config_edit import save_value
 from agent.settings import Setting
-from agent.workspace_trust import TrustList
 from foundation.errors import Misuse
+from foundation.paths import config_dir
+from foundation.workspace_trust import trust_store
+from memory.access import not_trusted
 
 
 def target(invocation: Invocation, setting: Setting, *, user: bool) -> tuple[Path, Path]:
@@ -15,10 +20,31 @@ def target(invocation: Invocation, setting: Setting, *, user: bool) -> tuple[Pat
     if user:
         return user_config(invocation.environment), own / "versions"
     workspace = invocation.prepare()
-    if setting.guarded and workspace not in TrustList(own):
+    standing = trust_store(invocation.environment).standing(workspace)
+    if workspace.brings_state and not standing.trusted:
+        raise not_trusted(workspace)
+    if setting.guarded and workspace.brings_state and not standing.config_in_force:
         raise Misuse(
             "Not trusted",
             f"This workspace may not set “{setting.name}”: it can name a path, an address or a command.",
-            "Set it for yourself instead, or say `palimpsest config trust` first.",
+            "Set it for yourself instead, or say `palimpsest trust` first.",
         )
     return workspace.config, workspace.versions
+
+
+def save_settings(invocation: Invocation, file: tuple[Path, Path], values: Sequence[tuple[Setting, Any]]) -> None:
+    """Sets the values in the file that `target` gave.
+
+    A change of our own does not end the trust in a workspace's configuration; one that came before it does still.
+    """
+    path, versions = file
+    workspace, trust = invocation.workspace, trust_store(invocation.environment)
+    is_new, in_force = not workspace.brings_state, trust.standing(workspace).config_in_force
+    for setting, value in values:
+        save_value(path, versions, setting, value)
+    if path != workspace.config:
+        return
+    if is_new:
+        trust.trust(workspace, "")
+    elif in_force:
+        trust.renew_config(workspace)

@@ -21,7 +21,10 @@ class Leaf(click.Command):
 
     def __init__(self, *args: Any, prints_data: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.params.extend(global_options(with_json=prints_data))
+        own = {
+            name for param in self.params for name in param.opts
+        }  # `search --trust` is another: ahead of the command
+        self.params.extend(one for one in global_options(with_json=prints_data) if not own & set(one.opts))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
@@ -114,6 +117,13 @@ def global_options(*, with_json: bool) -> list[click.Option]:
     """`--workspace`, `--model` and `--json`, as they stand before and after every subcommand."""
     options = [
         _shared("--workspace", _workspace, "The workspace's folder.", metavar="DIR"),
+        _shared(
+            "--trust",
+            _trust,
+            "Trust the workspace as it is, then run (see `palimpsest trust`).",
+            is_flag=True,
+            default=None,
+        ),
         _shared("--model", _model, "The model: provider:name[@address], or offline.", metavar="SPEC"),
     ]
     if with_json:
@@ -150,6 +160,10 @@ def _workspace(invocation: Invocation, value: str) -> None:
             "No folder named", "--workspace is empty.", "--workspace DIR; without it the nearest one is taken."
         )
     invocation.workspace_flag = Path(value)
+
+
+def _trust(invocation: Invocation, value: bool) -> None:
+    invocation.trusts = value
 
 
 def _model(invocation: Invocation, value: str) -> None:

@@ -48,6 +48,7 @@ class Invocation:
     prompt: str | None = None
     output_format: str | None = None
     knowledge: bool = False
+    trusts: bool = False
     status: int = 0
 
     @cached_property
@@ -55,7 +56,12 @@ class Invocation:
         """The chosen workspace; it may not exist yet."""
         from agent.workspaces import choose
 
-        return choose(self.workspace_flag, self.environment, self.here, self.home)
+        workspace = choose(self.workspace_flag, self.environment, self.here, self.home)
+        if self.trusts and workspace.brings_state:
+            from agent.trusting import trust_workspace
+
+            trust_workspace(workspace, self.environment)
+        return workspace
 
     @cached_property
     def reading(self) -> Reading:
@@ -68,18 +74,33 @@ class Invocation:
             output.say(notice)
         return reading
 
-    def prepare(self, *, for_writing: bool = False) -> Workspace:
-        """The workspace; where it is new it is made to be written to, and never to be read. Raises NoWorkspace."""
+    def prepare(self, *, for_writing: bool = False, writable: bool = False) -> Workspace:
+        """The workspace; where it is new it is made to be written to, and never to be read. Raises NoWorkspace.
+
+        `writable` raises ReadOnly where it is not trusted.
+        """
         from agent.workspaces import prepare
 
         workspace = self.workspace
         if workspace.is_workspace:
+            if writable:
+                self._refuse_untrusted(workspace)
             return workspace
         if not for_writing:
             raise self._no_workspace()
         prepare(workspace, self.environment)
         output.say(f"A new workspace: {workspace.root}")
         return workspace
+
+    def _refuse_untrusted(self, workspace: Workspace) -> None:
+        from foundation.workspace_trust import trust_store
+        from memory.access import Access, refuse_read_only
+
+        access = Access.of(workspace, trust_store(self.environment))
+        try:
+            refuse_read_only(access.workspace)
+        finally:
+            access.close()
 
     def _no_workspace(self) -> NoWorkspace:
         root = self.workspace.root
@@ -102,12 +123,22 @@ class Invocation:
         finds them. Other readers see them as they stand.
         """
         from agent.embedding import embedding_of
+        from foundation.workspace_trust import trust_store
+        from memory.access import refuse_read_only
         from memory.workspace_memory import Memory
 
         config = self.reading.config
         workspace = self.prepare(for_writing=for_writing)
-        memory = Memory.open(workspace, settings=config.archive, embedding=embedding_of(config))
+        memory = Memory.open(
+            workspace,
+            settings=config.archive,
+            embedding=embedding_of(config),
+            trust=trust_store(self.environment),
+        )
         try:
+            self._say_access(memory)
+            if for_writing:
+                refuse_read_only(memory.workspace)
             if lost := memory.vault.index_lost():
                 output.say(lost)
             if for_writing or recovering:
@@ -126,6 +157,7 @@ class Invocation:
         workspace = self.prepare(for_writing=for_writing)
         session = Session.open(workspace, self.reading.config, facts=facts)
         try:
+            self._say_access(session.memory)
             if lost := session.memory.vault.index_lost():
                 output.say(lost)
             self._take_up(session)
@@ -133,6 +165,11 @@ class Invocation:
             session.memory.close()
             raise
         return session
+
+    def _say_access(self, memory: Memory) -> None:
+        """What is not in force in this workspace, and how to change that; said once."""
+        if memory.access is not None and (notice := memory.access.notice):
+            output.say(notice)
 
     def _take_up(self, session: Session) -> None:
         if self.resume is not None:

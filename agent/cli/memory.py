@@ -67,13 +67,15 @@ def edit(note_id: str | None, text: str | None) -> None:
     Without ID, $EDITOR opens MEMORY.md itself. What the file was is kept as a version.
     """
     from foundation.privacy import clear
+    from memory.access import refuse_read_only
 
     invocation = current()
     if note_id is None:
-        workspace = invocation.prepare()
+        workspace = invocation.prepare(writable=True)
         click.edit(filename=str(workspace.memory_md))
         return
     with invocation.memory() as memory:
+        refuse_read_only(memory.workspace)
         memory.hot.refresh()
         note = memory.hot.note(note_id)
         words = text if text is not None else piped_input()

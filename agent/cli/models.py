@@ -68,9 +68,9 @@ def list_(timeout: float) -> None:
 @click.option("--workspace-only", is_flag=True, help="For this workspace, not for all of yours.")
 def use(spec: str, workspace_only: bool) -> None:
     """Speak to SPEC from now on."""
-    from agent.cli.config_target import target
+    from agent.cli.config_target import save_settings, target
     from agent.config import read_config
-    from agent.config_edit import save_value, value_from
+    from agent.config_edit import value_from
     from agent.settings import all_settings
     from models.chat.spec import parse_spec
 
@@ -78,7 +78,7 @@ def use(spec: str, workspace_only: bool) -> None:
     named = str(parse_spec(spec))
     setting = all_settings()["model"]
     path, versions = target(invocation, setting, user=not workspace_only)
-    save_value(path, versions, setting, value_from(setting, named))
+    save_settings(invocation, (path, versions), [(setting, value_from(setting, named))])
     reading = read_config(invocation.workspace, invocation.environment, {})
     if reading.config.model != named:
         output.say(f"{reading.origins['model']} comes first here, and says {reading.config.model}.")

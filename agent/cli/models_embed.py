@@ -59,8 +59,7 @@ def command(spec: str | None, workspace_only: bool) -> None:
 
 def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
     """Sets the embedder, and keeps the one before it for as long as its vectors serve."""
-    from agent.cli.config_target import target
-    from agent.config_edit import save_value
+    from agent.cli.config_target import save_settings, target
     from agent.settings import all_settings
     from models.embed.spec import parse_embedder
 
@@ -69,9 +68,8 @@ def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
     before = invocation.reading.config.embed.embedder
     settings = all_settings()
     path, versions = target(invocation, settings["embed.embedder"], user=not workspace_only)
-    if before not in {"", "none", chosen}:
-        save_value(path, versions, settings["embed.before"], before)
-    save_value(path, versions, settings["embed.embedder"], chosen)
+    values = [(settings["embed.before"], before)] if before not in {"", "none", chosen} else []
+    save_settings(invocation, (path, versions), [*values, (settings["embed.embedder"], chosen)])
     del invocation.reading
     if invocation.reading.config.embed.embedder != chosen:
         origin = invocation.reading.origins["embed.embedder"]

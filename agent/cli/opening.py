@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -21,3 +22,6 @@ class Opening(Struct, frozen=True, kw_only=True):
     latest: bool = False
     new_workspace: bool = False  # it was made just now: a welcome is in place
     notices: tuple[str, ...] = ()  # about the configuration
+    brings: tuple[str, ...] = ()  # what a workspace that is not trusted brings: the person is asked
+    trust: Callable[[], Opening] | None = None  # trusts it; gives how to open it then
+    untrusted_notice: str = ""

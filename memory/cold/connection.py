@@ -8,10 +8,12 @@ SQLite before 3.51.3 can damage a store when its WAL is reset (https://sqlite.or
 import sys
 import time
 from pathlib import Path
+from typing import Any, cast
 
 import apsw
 
 from foundation.files import UnsafePath, check_store, make_private_file, make_private_folder
+from memory.cold.foreign import foreign_parts
 from memory.cold.sql import fetch
 from memory.errors import CannotOpen, StoreTrouble
 
@@ -57,6 +59,7 @@ def connect(path: Path, *, synchronous: str = "full", writes: bool = True, vfs: 
     connection = open_store(path, vfs=vfs)
     try:
         connection.set_busy_timeout(BUSY_MS)
+        harden(connection)
         if writes:
             _write_ahead(connection)
         for name, value in _pragmas(synchronous, writes=writes):
@@ -74,6 +77,21 @@ def open_store(path: Path, *, vfs: str | None = None, create: bool = False) -> a
     return apsw.Connection(str(path), flags=flags, vfs=vfs)
 
 
+def harden(connection: apsw.Connection) -> None:
+    """The store may be somebody else's: no trigger that is not ours runs, and no view; the schema calls nothing; pages
+    are looked over. Raises apsw.Error.
+    """
+    configure = cast("Any", connection).config
+    configure(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    configure(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    configure(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    configure(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+    _set(connection, "trusted_schema", 0)
+    _set(connection, "cell_size_check", 1)
+    if not foreign_parts(connection):
+        configure(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
+
+
 def _pragmas(synchronous: str, *, writes: bool) -> list[tuple[str, int]]:
     mac = [("fullfsync", 1), ("checkpoint_fullfsync", 1)] if sys.platform == "darwin" else []
     return [
@@ -81,7 +99,6 @@ def _pragmas(synchronous: str, *, writes: bool) -> list[tuple[str, int]]:
         *mac,
         ("secure_delete", 1),
         ("foreign_keys", 1),
-        ("trusted_schema", 0),
         ("query_only", 0 if writes else 1),
     ]
 

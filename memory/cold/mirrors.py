@@ -73,7 +73,7 @@ class Mirrors:
         None for a conversation that has no turn yet, or is none but an archive. An answer in flight is left for later.
         """
         conversation = self._cold.conversation_at(conversation_seq)
-        if conversation.kind != "chat" or conversation.leaf is None:
+        if conversation.kind != "chat" or conversation.leaf is None or self._cold.read_only:
             return None
         path = self._workspace.conversations / mirror_name(conversation)
         with self._lock():
@@ -82,7 +82,11 @@ class Mirrors:
         return path
 
     def remove(self, conversation_seq: int) -> None:
-        """Removes the mirror, before its conversation is deleted; a person's hand edit is kept as a version."""
+        """Removes the mirror, before its conversation is deleted; a person's hand edit is kept as a version.
+
+        Raises ReadOnly.
+        """
+        self._cold.refuse_read_only()
         conversation = self._cold.conversation_at(conversation_seq)
         path = self._workspace.conversations / mirror_name(conversation)
         with self._lock():

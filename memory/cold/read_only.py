@@ -1,6 +1,7 @@
-"""A store that may be read and not written: on a read-only file system, or another person's."""
+"""A store that is read and not written: on a read-only file system, another person's, or not trusted."""
 
 import errno
+import shutil
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -8,20 +9,22 @@ from typing import NoReturn, TypeVar
 
 import apsw
 
-from foundation.files import check_store, status
-from memory.cold.connection import BUSY_MS
+from foundation.files import check_store, open_for_reading, open_new, status
+from memory.cold.connection import BUSY_MS, harden
 from memory.cold.sql import fetch, run
 from memory.cold.writer import Writer
-from memory.errors import CannotOpen, ReadOnly
+from memory.errors import CannotOpen, MemoryTrouble, ReadOnly
 
 T = TypeVar("T")
 
 REFUSALS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """What the system says where a folder or file may not be written to."""
 
+_WAL_HEADER = 32  # bytes; a journal of no more holds no page
+
 
 def connect_read_only(path: Path, vfs: str | None = None) -> apsw.Connection:
-    """A connection that writes nothing, not even beside the store. Raises apsw.Error, CannotOpen.
+    """A connection that changes nothing in the store. Raises apsw.Error, CannotOpen.
 
     SQLite reads a store in WAL mode only with the index of its journal beside it. Where that cannot be made, the
     store is read as a file that does not change, which is right only where the journal holds nothing.
@@ -29,14 +32,36 @@ def connect_read_only(path: Path, vfs: str | None = None) -> apsw.Connection:
     try:
         return _opened(path, "mode=ro", vfs)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        journal = path.with_name(path.name + "-wal")
-        if (found := status(journal)) is not None and found.st_size:
+        if has_journal(path):
+            journal = path.name + "-wal"
             raise CannotOpen(
                 "Cannot open the store",
-                f"{path} cannot be written to, and its newest words stand in {journal.name}, which is read only there.",
+                f"{path} cannot be written to, and its newest words stand in {journal}, which is read only there.",
                 "Copy the whole workspace to a place that can be written to, and open it there.",
             ) from None
     return _opened(path, "immutable=1", vfs)
+
+
+def connect_immutable(path: Path, vfs: str | None = None) -> apsw.Connection:
+    """A connection for which SQLite makes no file at all; what stands in the journal is not seen. Raises apsw.Error.
+
+    Only a regular file is opened, and through no link; raises UnsafePath for another.
+    """
+    return _opened(path, "immutable=1", vfs)
+
+
+def has_journal(path: Path) -> bool:
+    """Whether pages of the store stand in its journal alone."""
+    found = status(path.with_name(path.name + "-wal"))
+    return found is not None and found.st_size > _WAL_HEADER
+
+
+def copied(path: Path, scratch: Path) -> Path:
+    """A copy of the store with its journal in the folder `scratch`; its address."""
+    for name in (path.name, path.name + "-wal"):
+        with open_for_reading(path.with_name(name)) as source, open_new(scratch / name) as target:
+            shutil.copyfileobj(source, target)
+    return scratch / path.name
 
 
 def _opened(path: Path, how: str, vfs: str | None) -> apsw.Connection:
@@ -45,8 +70,8 @@ def _opened(path: Path, how: str, vfs: str | None) -> apsw.Connection:
     connection = apsw.Connection(f"{path.absolute().as_uri()}?{how}", flags=flags, vfs=vfs)
     try:
         connection.set_busy_timeout(BUSY_MS)
-        for pragma in ("query_only = 1", "trusted_schema = 0"):
-            run(connection, f"PRAGMA {pragma}")
+        harden(connection)
+        run(connection, "PRAGMA query_only = 1")
         fetch(connection, "SELECT count(*) FROM sqlite_schema")  # only reading tells whether it can be read
     except BaseException:
         connection.close()
@@ -57,8 +82,8 @@ def _opened(path: Path, how: str, vfs: str | None) -> apsw.Connection:
 class NoWriter(Writer):
     """In a writer's place where nothing can be written: each attempt is refused in a sentence."""
 
-    def __init__(self, path: Path) -> None:  # no thread, no connection
-        self._path = path
+    def __init__(self, refusal: Callable[[], MemoryTrouble]) -> None:  # no thread, no connection
+        self.refusal = refusal
 
     def run(self, transaction: Callable[[apsw.Connection], T]) -> T:
         self._refuse()
@@ -73,7 +98,7 @@ class NoWriter(Writer):
         """Nothing is due."""
 
     def _refuse(self) -> NoReturn:
-        raise read_only(self._path)
+        raise self.refusal()
 
 
 def read_only(path: Path) -> ReadOnly:

@@ -22,7 +22,7 @@ from foundation.files import (
     sync_folder,
     write_atomically,
 )
-from memory.cold.connection import connect, open_store
+from memory.cold.connection import connect, harden, open_store
 from memory.cold.row_seals import fill_seals
 from memory.cold.schema import migrate
 from memory.cold.seals import seal_rows, seal_unsealed
@@ -80,6 +80,8 @@ def _copied(old: Path, new: Path) -> Salvaged:
         rows, broken = 0, list[str]()
         source = open_store(old)
         try:
+            with suppress(apsw.Error):  # of a file that is no database; then no row is read either
+                harden(source)
             for table in _tables(target):
                 count, whole = _table(source, target, table)
                 rows += count

@@ -6,10 +6,12 @@ from importlib.resources import files
 import apsw
 from msgspec import Struct
 
+from memory.cold.foreign import foreign_parts
 from memory.cold.row_seals import fill_seals
 from memory.cold.seals import seal_unsealed
 from memory.cold.sql import fetch, pragma, run
-from memory.errors import CannotOpen
+from memory.errors import CannotOpen, Damaged
+from memory.vetting import shown
 
 APPLICATION_ID = 0x50414C49  # "PALI"
 SEALED = 4  # the schema from which on every entry has its seal
@@ -66,8 +68,19 @@ def require_newest(connection: apsw.Connection) -> None:
     if found < newest:
         raise CannotOpen(
             "The store is older than this program",
-            f"It has schema {found}, and is to be brought to {newest}, but cannot be written to.",
-            "Open it once in a place that can be written to.",
+            f"It has schema {found}, and is to be brought to {newest}, but it is open read-only.",
+            "Trust its workspace (`palimpsest trust DIR`), or open it once in a place that can be written to.",
+        )
+
+
+def refuse_foreign_parts(connection: apsw.Connection) -> None:
+    """Raises Damaged where the store has a trigger, a view or a virtual table that is not of our schema."""
+    if found := foreign_parts(connection):
+        kind, name = found[0]
+        raise Damaged(
+            "Foreign parts in the store",
+            f"The database has the {kind} {shown(name)}, which no version of this program made. It was not run.",
+            "`palimpsest check --repair` puts the rows into a new database without it, and keeps a copy of this one.",
         )
 
 

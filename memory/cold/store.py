@@ -1,5 +1,6 @@
 """The face of the cold store: SQLite, written by one thread of the process, read by any."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import datetime
@@ -21,15 +22,25 @@ from memory.cold.connection import connect, make_place, no_place, refuse_old_sql
 from memory.cold.entries import Analyse, Branch, Change, Conversation, Draft, Entry
 from memory.cold.epochs import Epoch, LastRequest
 from memory.cold.owners import Owner
-from memory.cold.read_only import REFUSALS, NoWriter, connect_read_only, read_only
+from memory.cold.read_only import (
+    REFUSALS,
+    NoWriter,
+    connect_immutable,
+    connect_read_only,
+    copied,
+    has_journal,
+    read_only,
+)
 from memory.cold.readers import Readers
 from memory.cold.row_seals import fill_seals
-from memory.cold.schema import migrate, require_newest
+from memory.cold.schema import migrate, refuse_foreign_parts, require_newest
 from memory.cold.secret import secret_at
 from memory.cold.sql import each, fetch, run
+from memory.cold.sql import first as sql_first
 from memory.cold.statistics import Statistics
 from memory.cold.trouble import sentences
 from memory.cold.writer import Writer
+from memory.errors import MemoryTrouble
 from models.cleared_parts import ClearedParts
 
 T = TypeVar("T")
@@ -46,6 +57,7 @@ class ColdStore:
         self.database = path
         self.analyse = analyse
         self.clock = clock
+        self.before_first_entry_goes: Callable[[str], None] = lambda _: None  # told which entry is first then
         self._writer = writer
         self._readers = readers
         self._owner = Owner(path.with_name(path.name + "-writers"))
@@ -73,6 +85,7 @@ class ColdStore:
 
             first = open_writer()
             try:
+                refuse_foreign_parts(first)
                 migrate(first)
             finally:
                 first.close()
@@ -80,14 +93,45 @@ class ColdStore:
             return cls(path, Writer(open_writer, fill_seals), readers, analyse, clock)
 
     @classmethod
+    def open_untouched(
+        cls, path: Path, scratch: Path, refusal: Callable[[], MemoryTrouble], *, analyse: Analyse, clock: Clock
+    ) -> Self:
+        """Opens the store at `path` without writing anything beside it; what writes raises `refusal`.
+
+        Where its journal holds pages, a copy in the folder `scratch` is read; where there is no store, an empty one
+        there. Raises CannotOpen where a migration is due, Damaged.
+        """
+        refuse_old_sqlite()
+        with sentences(path):
+            if not os.path.lexists(path):
+                path = scratch / path.name
+                cls.open(path, analyse=analyse, clock=clock).close()
+            elif has_journal(path):
+                path = copied(path, scratch)
+                return cls._reading(path, lambda: connect_read_only(path), analyse, clock, refusal)
+            return cls._reading(path, lambda: connect_immutable(path), analyse, clock, refusal)
+
+    @classmethod
     def _open_read_only(cls, path: Path, analyse: Analyse, clock: Clock, vfs: str | None) -> Self:
         with sentences(path):
-            first = connect_read_only(path, vfs)
-            try:
-                require_newest(first)
-            finally:
-                first.close()
-            return cls(path, NoWriter(path), Readers(lambda: connect_read_only(path, vfs)), analyse, clock)
+            return cls._reading(path, lambda: connect_read_only(path, vfs), analyse, clock, lambda: read_only(path))
+
+    @classmethod
+    def _reading(
+        cls,
+        path: Path,
+        connects: Callable[[], apsw.Connection],
+        analyse: Analyse,
+        clock: Clock,
+        refusal: Callable[[], MemoryTrouble],
+    ) -> Self:
+        first = connects()
+        try:
+            refuse_foreign_parts(first)
+            require_newest(first)
+        finally:
+            first.close()
+        return cls(path, NoWriter(refusal), Readers(connects), analyse, clock)
 
     @property
     def read_only(self) -> bool:
@@ -99,6 +143,11 @@ class ColdStore:
         """What keys the hashes of words that may be private; b"" in a store without one that is only read."""
         return secret_at(self.database.with_name("secret.key"), make=not self.read_only)
 
+    def refuse_read_only(self) -> None:
+        """Raises ReadOnly where the store can be read alone: for what is about to write a file beside it."""
+        if isinstance(self._writer, NoWriter):
+            raise self._writer.refusal()
+
     def close(self) -> None:
         """Writes what is still due, and closes. The store cannot be used after."""
         self._readers.close()
@@ -109,11 +158,12 @@ class ColdStore:
 
     def hold(self) -> str:
         """This open store's name: `is_gone` is False of it everywhere until the store is closed or its process ends."""
+        self.refuse_read_only()
         return self._owner.hold()
 
     def is_gone(self, owner: str) -> bool:
-        """Whether the process that held that name has ended."""
-        return self._owner.is_gone(owner)
+        """Whether the process that held that name has ended. In a store that is only read no lock is tried: False."""
+        return not self.read_only and self._owner.is_gone(owner)
 
     # ── transactions ──
 
@@ -198,9 +248,15 @@ class ColdStore:
         Raises StoreBusy while an answer is being written in it.
         """
         self.recover()
-        pages = self.write(lambda db: conversations.delete(db, seq))
+        pages = self.write(lambda db: self.delete_rows(db, seq))
         self.empty_journal()
         return pages
+
+    def delete_rows(self, db: apsw.Connection, seq: int) -> tuple[str, ...]:
+        """`delete_conversation` within a transaction of `write`: its rows alone."""
+        row = sql_first(db, "SELECT id FROM entries WHERE conversation <> ? ORDER BY seq LIMIT 1", (seq,))
+        self.before_first_entry_goes(row[0] if row else "")
+        return conversations.delete(db, seq)
 
     # ── entries ──
 
@@ -226,8 +282,7 @@ class ColdStore:
 
     def begin_answer(self, draft: Draft) -> Answer:
         """An entry without text, committed as incomplete, that `Answer` writes."""
-        if self.read_only:
-            raise read_only(self.database)
+        self.refuse_read_only()
         owner = self._owner.hold()
 
         def transaction(db: apsw.Connection) -> Entry:
@@ -340,4 +395,4 @@ class ColdStore:
 
     def check(self) -> list[Problem]:
         """What is wrong, in sentences; nothing where all is well. Reads the whole store."""
-        return self.read(lambda db: checks.check(db, self._owner.is_gone))
+        return self.read(lambda db: checks.check(db, self.is_gone))

@@ -223,6 +223,12 @@ class HotMemory:
 
     @contextmanager
     def _file_lock(self) -> Generator[None]:
+        if self._workspace.is_read_only:
+            raise Unwritable(
+                "The workspace is not trusted",
+                f"{self._workspace.root} is open read-only: nothing is written to it.",
+                f"Where you know whose it is: `palimpsest trust {self._workspace.root}`, then try again.",
+            )
         make_private_folder(self._workspace.state)
         try:
             with self._between_processes:
@@ -278,7 +284,7 @@ class HotMemory:
         folders = self._folders()
         if not any(list_files(folder, ".*.md.*") for folder in folders):
             return
-        with suppress(NotYet), self._file_lock():
+        with suppress(NotYet, Unwritable), self._file_lock():
             for folder in folders:
                 prefix = "" if folder == self._workspace.root else "memory/"
                 tidy(

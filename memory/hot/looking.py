@@ -54,11 +54,11 @@ def memory_folder(workspace: Workspace) -> Path:
 def look(workspace: Workspace, name: str, path: Path, last: Seen | None) -> Seen | None:
     """The file now: `last` itself where nothing changed, None where it is gone."""
     try:
-        return _looked(name, path, real_within(path, workspace.root), last)
+        return _looked(name, path, real_within(path, workspace.bounds_of(path)), last)
     except FileNotFoundError:
         return None
     except UnsafePath as error:
-        leads_out = f"{path} is a link that leads out of the workspace; it is not followed."
+        leads_out = f"{path} is a link that leads out of the workspace; `palimpsest trust --allow {name}` follows it."
         return _with_problem(name, leads_out if error.reason == "outside" else error.message, last)
     except OSError as error:
         return _with_problem(name, f"{path} cannot be read: {error.strerror or error}.", last)
@@ -106,15 +106,15 @@ def written_to(workspace: Workspace, name: str, error: type[PalimpsestError]) ->
 
     Raises `error` where it is outside of the workspace, or is no file.
     """
-    path = workspace.root / name
+    path = workspace.memory_md if name == "MEMORY.md" else workspace.root / name
     try:
-        target = real_within(path, workspace.root)
+        target = real_within(path, workspace.bounds_of(path))
         found = status(target)
     except UnsafePath as refusal:
         raise error(
             "Not written",
             f"{path} is a link that leads out of the workspace.",
-            "Replace the link with a file, or open the folder it leads to as the workspace.",
+            f"Where you want that: `palimpsest trust --allow {name}`. Else replace the link with a file.",
         ) from refusal
     if found is not None and not stat.S_ISREG(found.st_mode):
         raise error("Not written", f"{path} is not a file.", "Move it away; a new file is made in its place.")

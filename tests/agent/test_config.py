@@ -7,9 +7,10 @@ import pytest
 from agent.config import load_config, read_config, user_config
 from agent.config_files import ConfigError
 from agent.settings import all_settings, json_schema
-from agent.workspace_trust import TrustList
 from agent.workspaces import choose, prepare
 from foundation.paths import Workspace
+from foundation.workspace_trust import trust_store
+from memory.errors import ReadOnly
 from tests.agent.conftest import Run
 
 
@@ -54,15 +55,15 @@ def test_an_untrusted_workspace_may_not_name_an_address(workspace: Workspace, en
     assert "not trusted" in reading.notices[0]
     assert "line 1" in reading.notices[0]
 
-    TrustList(Path(environment["PALIMPSEST_CONFIG_DIR"])).add(workspace)
+    trust_store(environment).trust(workspace)
     assert load_config(workspace, environment, {}).config.model == "openai:x@http://evil.example/v1"
 
 
 def test_trust_is_not_kept_in_the_workspace(workspace: Workspace, environment: dict[str, str]) -> None:
-    TrustList(Path(environment["PALIMPSEST_CONFIG_DIR"])).add(workspace)
+    trust_store(environment).trust(workspace)
     assert not list(workspace.root.rglob("*"))
-    TrustList(Path(environment["PALIMPSEST_CONFIG_DIR"])).remove(workspace)
-    assert workspace not in TrustList(Path(environment["PALIMPSEST_CONFIG_DIR"]))
+    assert trust_store(environment).remove(workspace)
+    assert not trust_store(environment).standing(workspace).trusted
 
 
 def test_every_setting_of_free_text_is_guarded() -> None:
@@ -80,10 +81,10 @@ def test_a_workspace_that_was_made_here_is_trusted_and_a_found_one_is_not(
     made, found = Workspace(tmp_path / "made"), Workspace(tmp_path / "found")
     put(found.config, "model: ollama:x\n")
     prepare(made, environment)
-    prepare(found, environment)
-    trusted = TrustList(Path(environment["PALIMPSEST_CONFIG_DIR"]))
-    assert made in trusted
-    assert found not in trusted
+    with pytest.raises(ReadOnly, match="not made here"):
+        prepare(found, environment)
+    assert trust_store(environment).standing(made).trusted
+    assert not trust_store(environment).standing(found).trusted
 
 
 @pytest.mark.parametrize(
@@ -170,9 +171,9 @@ def test_set_refuses_a_value_that_is_none_and_makes_nothing(bare: Run, tmp_path:
 
 def test_a_workspace_that_is_not_trusted_cannot_be_given_a_model(run: Run) -> None:
     assert run("config", "distrust").status == 0
-    assert run("config", "set", "model", "ollama:x").status == 2
-    assert run("models", "use", "ollama:x", "--workspace-only").status == 2
-    assert run("config", "set", "context.reserve", "5").status == 0
+    for words in (("config", "set", "model", "ollama:x"), ("config", "set", "context.reserve", "5")):
+        assert run(*words).status == 1
+    assert "palimpsest trust" in run("models", "use", "ollama:x", "--workspace-only").err
     assert run("config", "trust").status == 0
     assert run("models", "use", "ollama:x", "--workspace-only").status == 0
     assert run("config", "show", "model").out == "ollama:x\n"

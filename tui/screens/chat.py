@@ -1,5 +1,6 @@
 """The one chat screen: transcript, prompt, status. It paints first and opens the session after."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -12,6 +13,7 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from foundation.errors import PalimpsestError
+from tui.defects import defect
 from tui.host import host
 from tui.screens.draft_keeper import DraftKeeper
 from tui.screens.face import ChatFace, Parts
@@ -111,6 +113,7 @@ class ChatScreen(Screen[None]):
 
     @work
     async def _begin(self) -> None:
+        await self._ask_for_trust()
         await self._keeper.load_history()
         await self._keeper.restore()
         try:
@@ -137,6 +140,24 @@ class ChatScreen(Screen[None]):
         self._offer_model(talk)
         self._watching = self._watch_files(talk)
         await talk.run()
+
+    async def _ask_for_trust(self) -> None:
+        """Where the workspace was made elsewhere: the person trusts it, or it is only read."""
+        start = self._start
+        if start.trust is None:
+            return
+        from tui.screens.trust import TrustScreen
+
+        if not await host(self).push_screen_wait(TrustScreen(start.brings)):
+            self.transcript.add(Quiet(start.untrusted_notice, tone="warning", gap=True))
+            return
+        try:
+            workspace = await asyncio.to_thread(start.trust)
+        except (PalimpsestError, OSError) as error:
+            self._tell_trouble(error if isinstance(error, PalimpsestError) else defect(error))
+            return
+        self._history.move(workspace.prompt_history)
+        self._keeper.move(workspace.drafts)
 
     def _tell_trouble(self, error: PalimpsestError) -> None:
         self._face.opening("")

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from textual.timer import Timer
@@ -50,6 +51,10 @@ class DraftKeeper:
             self.save()
         else:
             self._prompt.remember()
+
+    def move(self, folder: Path) -> None:
+        """Drafts are kept there from now on."""
+        self._drafts = Drafts(folder)
 
     async def load_history(self) -> None:
         """What was typed before, for ↑ and Ctrl+R."""

@@ -1,5 +1,6 @@
 """What the chat is opened with."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
@@ -18,6 +19,9 @@ class Start(Struct, frozen=True, kw_only=True):
     latest: bool = False
     new_workspace: bool = False
     notices: tuple[str, ...] = ()
+    brings: tuple[str, ...] = ()  # what a workspace brings that is not trusted yet; () where it is
+    trust: Callable[[], Workspace] | None = None  # trusts it, and gives where files go then
+    untrusted_notice: str = ""
 
     @property
     def goes_on(self) -> bool:

@@ -85,7 +85,7 @@ class Deleting:
             spans = {span.page for seq in [*own, *beside] for span in ledger.spans_of(db, seq)}
             packs |= ledger.packs_of(db, {*drawn, *held, *spans})
             deletions.put_pages(db, one.token, drawn)
-            pages = conversations.delete(db, one.conversation)
+            pages = self._cold.delete_rows(db, one.conversation)
         with suppress(Unreachable):  # the words go from here all the same; the rest is done when it can be reached
             write_tombstones(self._storage, stones(db))
             seal(db, self._storage, sorted(packs))
@@ -93,6 +93,7 @@ class Deleting:
 
     @contextmanager
     def _alone(self, patience: float) -> Generator[None]:
+        self._cold.refuse_read_only()
         lock = FileLock(self._cold.database.with_name("delete.lock"), timeout=patience)
         try:
             lock.acquire()

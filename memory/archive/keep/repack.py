@@ -65,6 +65,7 @@ class Repacking:
         `on_page` is told how many pages are packed; what it raises ends the run: packs that are done stay so. Raises
         StoreBusy where another process is at it; Damaged where a page cannot be read exactly: its pack stays as it is.
         """
+        self._cold.refuse_read_only()
         lock = FileLock(self._cold.database.with_name("repack.lock"), timeout=0)
         try:
             lock.acquire()

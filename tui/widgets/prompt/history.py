@@ -18,6 +18,10 @@ class PromptHistory:
         self._path = path
         self._entries: list[str] = []
 
+    def move(self, path: Path) -> None:
+        """The file is there from now on."""
+        self._path = path
+
     def load(self) -> None:
         """Reads the file; lines that are no JSON string are passed over. Raises OSError."""
         if not exists(self._path):

@@ -1,0 +1,92 @@
+"""`palimpsest trust`: workspaces that may be written to, and what of theirs is in force."""
+
+from pathlib import Path
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Leaf
+from agent.cli.invocation import current
+from foundation.errors import Misuse
+from foundation.paths import Workspace
+from foundation.workspace_trust import key_of, trust_store
+
+
+@click.command(cls=Leaf)
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@click.option("--list", "listing", is_flag=True, help="List the workspaces that you trust.")
+@click.option("--remove", is_flag=True, help="Trust DIR no longer.")
+@click.option("--allow", "link", metavar="LINK", help="Follow LINK (MEMORY.md, say) out of DIR, to where it leads now.")
+def command(*, folder: Path | None, listing: bool, remove: bool, link: str | None) -> None:
+    """Trust DIR, or the chosen workspace, as it stands now.
+
+    A workspace that was made elsewhere (cloned, unpacked, copied) opens read-only until you trust it: nothing in it is
+    written or deleted, and nothing that it left to be done is done. Trust belongs to this folder. When its
+    config.yaml, hooks or skills change later, what changed is not in force until you trust it again.
+    """
+    if listing + remove + (link is not None) > 1:
+        raise Misuse("Two things at once", "--list, --remove and --allow go one at a time.")
+    if listing:
+        _list()
+        return
+    invocation = current()
+    if folder is not None:
+        invocation.workspace_flag = folder
+    workspace = invocation.workspace
+    if remove:
+        _remove(workspace)
+    elif link is not None:
+        _allow(workspace, link)
+    else:
+        _trust(workspace)
+
+
+def _trust(workspace: Workspace) -> None:
+    from agent.trusting import as_json, brought_by, trust_workspace
+
+    invocation = current()
+    brought = brought_by(workspace)
+    trust_workspace(workspace, invocation.environment)
+    if invocation.json:
+        output.json_object({"workspace": key_of(workspace), "trusted": True, "brings": as_json(brought)})
+        return
+    for line in brought.lines:
+        output.say(line)
+    output.say("It is trusted now. `palimpsest trust --remove` takes that back.")
+
+
+def _remove(workspace: Workspace) -> None:
+    invocation = current()
+    was = trust_store(invocation.environment).remove(workspace)
+    if invocation.json:
+        output.json_object({"workspace": key_of(workspace), "trusted": False, "was_trusted": was})
+        return
+    output.say(f"{key_of(workspace)} {'is' if was else 'was'} not trusted{' any more' if was else ''}.")
+
+
+def _allow(workspace: Workspace, link: str) -> None:
+    from agent.trusting import allow_link
+
+    invocation = current()
+    target = allow_link(workspace, invocation.environment, link)
+    if invocation.json:
+        output.json_object({"workspace": key_of(workspace), "link": link, "target": str(target)})
+        return
+    output.say(f"{link} is followed to {target} from now on; another target is asked about anew.")
+
+
+def _list() -> None:
+    from agent.trusting import described
+
+    invocation = current()
+    records = trust_store(invocation.environment).records()
+    if invocation.json:
+        output.json_object({"workspaces": [described(record) for record in records]})
+        return
+    rows = [
+        (record.path, ", ".join(f"{name} → {target}" for name, target in record.links.items())) for record in records
+    ]
+    if rows:
+        output.table(rows, ("WORKSPACE", "LINKS FOLLOWED"))
+    else:
+        output.say("No workspace is trusted yet.")

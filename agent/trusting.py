@@ -1,0 +1,120 @@
+"""Trusting a workspace: what it brings, told before a person says that they trust it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from foundation.errors import Misuse
+from foundation.files import real
+from foundation.paths import Workspace
+from foundation.trusted_content import content_of
+from foundation.workspace_trust import Record, Standing, key_of, trust_store
+from memory.access import first_entry
+
+
+class Brought(Struct, frozen=True, kw_only=True):
+    """What a workspace brings: whose it is, what is stored in it, and what in it acts."""
+
+    path: str
+    owner: str
+    entries: int
+    conversations: int
+    config: bool
+    hooks: bool
+    skills: tuple[str, ...]
+    links: tuple[str, ...]  # links that lead out of it: `name → target`
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """For a person, a line a fact."""
+        acts = [
+            *(["its own config.yaml"] if self.config else []),
+            *(["hooks"] if self.hooks else []),
+            *([_counted(len(self.skills), "file") + " of skills"] if self.skills else []),
+        ]
+        return (
+            self.path,
+            f"It belongs to {self.owner} and holds {_counted(self.conversations, 'conversation')} with "
+            f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}.",
+            f"It brings {', '.join(acts) or 'no configuration, no hooks and no skills'}.",
+            *(f"Link out of it, not followed: {link}" for link in self.links),
+        )
+
+
+def trust_workspace(workspace: Workspace, environment: Mapping[str, str]) -> Standing:
+    """Trusts the workspace as it stands. Raises Misuse where there is none."""
+    if not workspace.root.is_dir():
+        raise Misuse("No such folder", f"There is no folder {workspace.root}.", "Name the workspace's folder.")
+    store = trust_store(environment)
+    store.trust(workspace, first_entry(workspace.database))
+    return store.standing(workspace)
+
+
+def allow_link(workspace: Workspace, environment: Mapping[str, str], link: str) -> Path:
+    """Allows a link out of a trusted workspace, by its relative name; gives where it leads. Raises Misuse."""
+    store = trust_store(environment)
+    path = workspace.root / link
+    if link not in LINKS or not path.is_symlink():
+        raise Misuse(
+            "No such link", f"{link} is no link of this workspace.", f"One of {', '.join(LINKS)} can be a link."
+        )
+    if not store.standing(workspace).trusted:
+        raise Misuse("Not trusted", f"{workspace.root} is not trusted itself.", "Trust the workspace first.")
+    if real(path).is_relative_to(real(workspace.root)):
+        raise Misuse(
+            "It leads nowhere else", f"{link} leads to a place within the workspace.", "It is followed as it is."
+        )
+    return store.allow(workspace, link)
+
+
+LINKS = ("MEMORY.md", "AGENTS.md", "SOUL.md", "system.yaml")
+"""What may be a link out of a workspace, once its owner allowed it."""
+
+
+def links_out(workspace: Workspace) -> dict[str, Path]:
+    """Links of the workspace that lead out of it and can be allowed: relative name, resolved target."""
+    root = real(workspace.root)
+    found = {name: real(root / name) for name in LINKS if (root / name).is_symlink()}
+    return {name: target for name, target in found.items() if not target.is_relative_to(root)}
+
+
+def brought_by(workspace: Workspace) -> Brought:
+    """What the workspace brings. Reads alone."""
+    from memory.access import counts
+
+    content = content_of(workspace)
+    entries, conversations = counts(workspace.database)
+    links = tuple(f"{name} → {target}" for name, target in links_out(workspace).items())
+    return Brought(
+        path=key_of(workspace),
+        owner=_owner(workspace),
+        entries=entries,
+        conversations=conversations,
+        config=bool(content.config),
+        hooks=bool(content.hooks),
+        skills=tuple(sorted(content.skills)),
+        links=links,
+    )
+
+
+def described(record: Record) -> dict[str, object]:
+    """A record as `palimpsest trust --list --json` shows it."""
+    return {"path": record.path, "links": record.links, "there": Path(record.path).is_dir()}
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _owner(workspace: Workspace) -> str:
+    try:
+        return workspace.root.owner()
+    except (OSError, KeyError, NotImplementedError):  # Windows; a user without a name
+        return "somebody"
+
+
+def as_json(brought: Brought) -> dict[str, object]:
+    """What a workspace brings, as data."""
+    return dict(msgspec.to_builtins(brought))

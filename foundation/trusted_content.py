@@ -1,0 +1,75 @@
+"""Digests of what a workspace brings that acts: its configuration, its hooks, and its skills."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from foundation.files.untrusted import Unreadable, read_own_bytes
+from foundation.paths import Workspace
+
+MOST_FILES = 2_000
+NONE = ""
+
+
+class Content(Struct, frozen=True):
+    """SHA-256 in hex, "" where there is nothing; skills by their name relative to the workspace."""
+
+    config: str = NONE
+    hooks: str = NONE
+    skills: dict[str, str] = {}
+
+    def differences(self, trusted: "Content") -> tuple[str, ...]:
+        """Relative names of what is here and is not as it was trusted, and of what is gone."""
+        names = [
+            *(["config.yaml"] if self.config != trusted.config else []),
+            *(["hooks"] if self.hooks != trusted.hooks else []),
+            *(name for name, digest in self.skills.items() if trusted.skills.get(name) != digest),
+        ]
+        return tuple(sorted(names))
+
+
+def content_of(workspace: Workspace) -> Content:
+    """What the workspace brings now. Nothing is followed out of it, and nothing raises."""
+    hooks = sorted(path for path in _listed(workspace.state) if path.name.startswith("hooks"))
+    found = [f"{path.name}:{digest}" for hook in hooks for path, digest in _files(hook, workspace.root)]
+    skills = {
+        path.relative_to(workspace.root).as_posix(): digest for path, digest in _files(workspace.skills, workspace.root)
+    }
+    config = _digest(workspace.config, workspace.root) if os.path.lexists(workspace.config) else NONE
+    return Content(config, hashlib.sha256("\n".join(found).encode()).hexdigest() if found else NONE, skills)
+
+
+def _files(path: Path, root: Path) -> Iterator[tuple[Path, str]]:
+    """Every file at or below `path`, and its digest; links are not followed, their targets are digested."""
+    if not os.path.lexists(path):
+        return
+    if path.is_symlink() or not path.is_dir():
+        yield path, _digest(path, root)
+        return
+    count = 0
+    for folder, folders, names in os.walk(path):
+        folders.sort()
+        for name in sorted([*names, *(one for one in folders if (Path(folder) / one).is_symlink())]):
+            count += 1
+            if count > MOST_FILES:
+                yield path / "…", "too many files"
+                return
+            yield Path(folder) / name, _digest(Path(folder) / name, root)
+
+
+def _digest(path: Path, root: Path) -> str:
+    try:
+        link = f"link to {path.readlink()}: " if path.is_symlink() else ""
+        return hashlib.sha256(link.encode("utf-8", "surrogateescape") + read_own_bytes(path, within=root)).hexdigest()
+    except (OSError, Unreadable) as error:
+        return f"unreadable: {error}"
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []

@@ -1,0 +1,226 @@
+"""Trust in workspaces: a store in the user's own configuration folder, never in a workspace.
+
+A record belongs to a path and an identity: device and inode of the root folder, and the id of the store's first entry.
+Mounts get other device numbers, so a record whose inode and first entry match holds on another device too. A record
+also keeps digests of what may set paths, addresses and commands (config.yaml, hooks) and of the skills: what changed
+since is not in force until the workspace is trusted again.
+"""
+
+import os
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, structs
+
+from foundation.errors import NotYet
+from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, real, write_atomically
+from foundation.paths import Workspace, config_dir
+from foundation.trusted_content import Content, content_of
+
+_LOCK_SECONDS = 10
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """One trusted workspace. `first_entries` holds more than one id while a deletion changes the first entry."""
+
+    path: str
+    inode: int = 0  # 0: trusted by a version that kept the path alone; filled in at the next opening
+    device: int = 0
+    first_entries: tuple[str, ...] = ()  # none: the store was empty when it was last seen
+    content: Content | None = None
+    links: dict[str, str] = {}  # links out of the workspace that its owner allowed: relative name → resolved target
+
+
+class _Store(Struct, frozen=True):
+    workspaces: tuple[Record, ...]
+    schema: int = 1
+
+
+class Standing(Struct, frozen=True):
+    """What a workspace may do. `changed` names what is not in force until it is trusted again."""
+
+    trusted: bool
+    known: bool = False  # its path has a record, whose identity may be another's
+    changed: tuple[str, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def config_in_force(self) -> bool:
+        """Whether the workspace's configuration may set paths, addresses and commands."""
+        return self.trusted and not any(not name.startswith("skills/") for name in self.changed)
+
+    def has_skill(self, name: str) -> bool:
+        """Whether a skill's file (relative to the workspace) is as it was trusted."""
+        return self.trusted and name not in self.changed
+
+
+class TrustStore:
+    """The workspaces that their owner trusts. Safe beside other processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = real(folder / "trusted.json")
+
+    def standing(self, workspace: Workspace, first_entry: str | None = None) -> Standing:
+        """What the workspace may do. `first_entry` is its store's; "" for none, None where the store was not read."""
+        record = self._record(workspace)
+        if record is None:
+            return Standing(trusted=False)
+        if not _is_same(record, workspace, first_entry):
+            return Standing(trusted=False, known=True)
+        now = content_of(workspace)
+        changed = now.differences(record.content) if record.content is not None else ()
+        return Standing(trusted=True, known=True, changed=changed, links=tuple(sorted(record.links.items())))
+
+    def trust(self, workspace: Workspace, first_entry: str | None = None) -> None:
+        """Trusts the workspace as it stands now. Links that were allowed before stay allowed."""
+        identity = _identity(workspace)
+        content = content_of(workspace)
+
+        def change(record: Record | None) -> Record:
+            entries = (first_entry,) if first_entry else () if first_entry is not None or record is None else None
+            links = record.links if record else {}
+            kept = record.first_entries if record and entries is None else entries or ()
+            return Record(
+                path=key_of(workspace), inode=identity[1], device=identity[0], first_entries=kept, content=content,
+                links=links,
+            )  # fmt: skip
+
+        self._change(workspace, change)
+
+    def seen(self, workspace: Workspace, first_entry: str) -> None:
+        """Completes the record of a trusted workspace that was opened: its identity, and its first entry by now."""
+        record = self._record(workspace)
+        if record is None:
+            return
+        device, inode = _identity(workspace)
+        entries = (first_entry,) if first_entry else ()
+        content = record.content or content_of(workspace)
+        filled = structs.replace(record, inode=inode, device=device, first_entries=entries, content=content)
+        if filled != record:
+            self._change(workspace, lambda _: filled)
+
+    def expect_first_entry(self, workspace: Workspace, first_entry: str) -> None:
+        """Before a deletion: the store's first entry may be this one from now on."""
+        self._change_known(
+            workspace,
+            lambda record: (
+                structs.replace(record, first_entries=(*record.first_entries, first_entry))
+                if first_entry and record.first_entries and first_entry not in record.first_entries
+                else record
+            ),
+        )
+
+    def renew_config(self, workspace: Workspace) -> None:
+        """After a change of config.yaml that this program made: it is as trusted as it was."""
+        config = content_of(workspace).config
+        self._change_known(
+            workspace,
+            lambda record: (
+                structs.replace(record, content=structs.replace(record.content, config=config))
+                if record.content
+                else record
+            ),
+        )
+
+    def allow(self, workspace: Workspace, link: str) -> Path:
+        """Allows a link out of the workspace to be followed to where it leads now; gives the target."""
+        target = Path(os.path.realpath(workspace.root / link))
+        self._change_known(workspace, lambda record: structs.replace(record, links={**record.links, link: str(target)}))
+        return target
+
+    def remove(self, workspace: Workspace) -> bool:
+        """Whether it was trusted until now."""
+        return self.remove_path(key_of(workspace))
+
+    def remove_path(self, path: str) -> bool:
+        """As `remove`, for a folder that may be gone."""
+        with self._locked():
+            records = self.records()
+            kept = tuple(one for one in records if one.path != path)
+            if len(kept) == len(records):
+                return False
+            self._write(kept)
+            return True
+
+    def records(self) -> tuple[Record, ...]:
+        """Every trusted workspace, by path. An unreadable store trusts nothing."""
+        try:
+            raw = read_bytes(self._path, owned=True)
+        except OSError:
+            return ()
+        try:
+            return msgspec.json.decode(raw, type=_Store).workspaces
+        except msgspec.MsgspecError:
+            return _of_older(raw)
+
+    def _record(self, workspace: Workspace) -> Record | None:
+        key = key_of(workspace)
+        return next((one for one in self.records() if one.path == key), None)
+
+    def _change_known(self, workspace: Workspace, change: Callable[[Record], Record]) -> None:
+        self._change(workspace, lambda record: change(record) if record is not None else None)
+
+    def _change(self, workspace: Workspace, change: Callable[[Record | None], Record | None]) -> None:
+        key = key_of(workspace)
+        with self._locked():
+            records = {one.path: one for one in self.records()}
+            before = records.get(key)
+            after = change(before)
+            if after is not None and after != before:
+                records[key] = after
+                self._write(tuple(records[path] for path in sorted(records)))
+
+    def _write(self, records: tuple[Record, ...]) -> None:
+        write_atomically(self._path, msgspec.json.encode(_Store(records)))
+
+    @contextmanager
+    def _locked(self) -> Generator[None]:
+        make_private_folder(self._path.parent)
+        try:
+            with FileLock(self._path.with_name("trusted.lock"), timeout=_LOCK_SECONDS):
+                yield
+        except LockTimeout as error:
+            raise NotYet(
+                "The trust store is busy", f"Another process has held {self._path} for {_LOCK_SECONDS} s.", "Try again."
+            ) from error
+
+
+def trust_store(environment: Mapping[str, str]) -> TrustStore:
+    """The user's trust store: in `PALIMPSEST_CONFIG_DIR`, or the platform's own configuration folder."""
+    return TrustStore(config_dir(environment))
+
+
+def key_of(workspace: Workspace) -> str:
+    """The path under which a workspace is trusted, with no link in it."""
+    return os.path.realpath(workspace.root)
+
+
+def _identity(workspace: Workspace) -> tuple[int, int]:
+    found = workspace.root.stat()
+    return found.st_dev, found.st_ino
+
+
+def _is_same(record: Record, workspace: Workspace, first_entry: str | None) -> bool:
+    """Whether the folder is the one that was trusted. A store that cannot be read, or is empty, contradicts nothing."""
+    if not record.inode:
+        return True
+    try:
+        device, inode = _identity(workspace)
+    except OSError:
+        return False
+    if inode != record.inode:
+        return False
+    if first_entry and record.first_entries:
+        return first_entry in record.first_entries
+    return device == record.device or not record.first_entries or first_entry is None
+
+
+def _of_older(raw: bytes) -> tuple[Record, ...]:
+    """The list of paths that versions before 0.3.1 kept."""
+    try:
+        paths = msgspec.json.decode(raw, type=frozenset[str])
+    except msgspec.MsgspecError:
+        return ()
+    return tuple(Record(path=path) for path in sorted(paths))

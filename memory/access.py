@@ -1,0 +1,155 @@
+"""How a workspace opens: to be written to where it is new or its owner trusts it, else to be read alone."""
+
+import shlex
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+from msgspec import structs
+
+from foundation.clock import Clock
+from foundation.errors import PalimpsestError
+from foundation.files import real, remove_tree
+from foundation.paths import Workspace
+from foundation.terminal_text import visible
+from foundation.workspace_trust import Standing, TrustStore
+from memory.cold import Analyse, ColdStore
+from memory.cold.read_only import connect_immutable
+from memory.cold.sql import first
+from memory.errors import ReadOnly
+
+
+class Access:
+    """One opening of one workspace. `workspace` has a scratch folder where it is only read; `standing` is its trust."""
+
+    def __init__(self, workspace: Workspace, standing: Standing, trust: TrustStore) -> None:
+        self.workspace = workspace
+        self.standing = standing
+        self._trust = trust
+        self._made: Path | None = None
+
+    @classmethod
+    def of(cls, workspace: Workspace, trust: TrustStore, *, read_only: bool | None = None) -> "Access":
+        """What the workspace may do. `read_only` forces it; None decides by trust. Nothing is written below it."""
+        if read_only is None and not workspace.brings_state:
+            return cls(structs.replace(workspace, scratch=None), Standing(trusted=True), trust)
+        standing = trust.standing(workspace, first_entry(workspace.database))
+        if read_only is False or (standing.trusted and not read_only):
+            return cls(structs.replace(workspace, scratch=None, links=standing.links), standing, trust)
+        if workspace.scratch is not None:
+            return cls(workspace, standing, trust)
+        scratch = real(Path(tempfile.mkdtemp(prefix="palimpsest-")))  # 0700, and outside of the workspace
+        access = cls(structs.replace(workspace, scratch=scratch), standing, trust)
+        access._made = scratch
+        return access
+
+    def open_store(self, analyse: Analyse, clock: Clock) -> ColdStore:
+        """The cold store, to be written to or untouched. What is made here is trusted. Raises MemoryTrouble."""
+        workspace = self.workspace
+        if workspace.scratch is not None:
+            return ColdStore.open_untouched(
+                workspace.database, workspace.scratch, lambda: not_trusted(workspace), analyse=analyse, clock=clock
+            )
+        is_new = not workspace.brings_state
+        cold = ColdStore.open(workspace.database, analyse=analyse, clock=clock)
+        with suppress(OSError, PalimpsestError):  # a configuration folder that cannot be written to: asked next time
+            if is_new:
+                self._trust.trust(workspace, "")
+        cold.before_first_entry_goes = self._expect
+        self.note_first_entry(cold)
+        return cold
+
+    def note_first_entry(self, cold: ColdStore) -> None:
+        """Keeps the record of a trusted workspace complete: its identity, and its first entry by now."""
+        if self.workspace.scratch is not None or cold.read_only:
+            return
+        with suppress(OSError, PalimpsestError):
+            row = cold.read(lambda db: first(db, FIRST_ENTRY))
+            self._trust.seen(self.workspace, row[0] if row else "")
+
+    def close(self) -> None:
+        """Removes what was made beside the workspace to read it."""
+        if self._made is not None:
+            with suppress(OSError, PalimpsestError):  # a thread still writes there, or Windows holds a file open
+                remove_tree(self._made)
+
+    @property
+    def notice(self) -> str:
+        """What is not in force, in one sentence; "" where all is."""
+        return trust_notice(self.workspace, self.standing)
+
+    def has_skill(self, name: str) -> bool:
+        """Whether the skill's file (relative name) is as its owner trusted it, now."""
+        return self._trust.standing(self.workspace).has_skill(name)
+
+    def _expect(self, entry: str) -> None:
+        with suppress(OSError, PalimpsestError):
+            self._trust.expect_first_entry(self.workspace, entry)
+
+
+FIRST_ENTRY = "SELECT id FROM entries ORDER BY seq LIMIT 1"
+
+
+def first_entry(database: Path) -> str:
+    """The id of the store's first entry; "" where there is none, or no store that can be read. Writes nothing."""
+    try:
+        connection = connect_immutable(database)
+    except (apsw.Error, OSError, PalimpsestError):
+        return ""
+    try:
+        row = first(connection, FIRST_ENTRY)
+    except (apsw.Error, UnicodeDecodeError):
+        return ""
+    finally:
+        connection.close()
+    return str(row[0]) if row else ""
+
+
+def counts(database: Path) -> tuple[int, int]:
+    """(entries, conversations) of a store, without writing anything; zeros where it cannot be read."""
+    try:
+        connection = connect_immutable(database)
+    except (apsw.Error, OSError, PalimpsestError):
+        return 0, 0
+    try:
+        row = first(connection, "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM conversations)")
+    except (apsw.Error, UnicodeDecodeError):
+        return 0, 0
+    finally:
+        connection.close()
+    return (int(row[0]), int(row[1])) if row else (0, 0)
+
+
+def trust_notice(workspace: Workspace, standing: Standing) -> str:
+    """What is not in force and how to change that, in one sentence; "" where all is in force."""
+    command = trust_command(workspace)
+    if not standing.trusted:
+        why = "is not the folder that you trusted at this path" if standing.known else "was not made here"
+        return f"{visible(str(workspace.root))} {why}, so it is open read-only. To trust it: {command}"
+    if standing.changed:
+        names = ", ".join(visible(name) for name in standing.changed[:3])
+        more = f" and {len(standing.changed) - 3} more" if len(standing.changed) > 3 else ""
+        which = "is" if len(standing.changed) == 1 else "are"
+        return f"{names}{more} {which} not in force: changed since you trusted this workspace. To allow it: {command}"
+    return ""
+
+
+def trust_command(workspace: Workspace) -> str:
+    """What a person types to trust the workspace."""
+    return visible(f"palimpsest trust {shlex.quote(str(workspace.root))}")
+
+
+def not_trusted(workspace: Workspace) -> ReadOnly:
+    """The error for whoever wants to write to a workspace that is only read."""
+    return ReadOnly(
+        "The workspace is not trusted",
+        f"{visible(str(workspace.root))} was not made here, so it is open read-only: nothing is written to it.",
+        f"Where you know whose it is: `{trust_command(workspace)}`, then try again.",
+    )
+
+
+def refuse_read_only(workspace: Workspace) -> None:
+    """Raises ReadOnly where the workspace is only read."""
+    if workspace.scratch is not None:
+        raise not_trusted(workspace)

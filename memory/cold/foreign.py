@@ -1,0 +1,28 @@
+"""Triggers, views and virtual tables in a store that no migration of ours made."""
+
+import functools
+from importlib.resources import files
+
+import apsw
+
+from memory.cold.sql import fetch
+
+
+def foreign_parts(db: apsw.Connection) -> list[tuple[str, str]]:
+    """(kind, name) of each; a trigger is ours where a migration has it to the letter. Raises apsw.Error."""
+    sql = "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') OR sql LIKE 'create virtual%'"
+    return [(kind, name) for kind, name, text in fetch(db, sql) if kind != "trigger" or not _is_ours(text)]
+
+
+def _is_ours(text: str) -> bool:
+    return f"{_one_line(text)};" in _migrations()
+
+
+@functools.cache
+def _migrations() -> str:
+    folder = files("memory.cold").joinpath("migrations")
+    return " ".join(_one_line(file.read_text("utf-8")) for file in folder.iterdir() if file.name.endswith(".sql"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,116 @@
+"""A workspace that was made elsewhere, opened in the chat: one question, and what each answer means."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from agent.cli.chat import run_chat
+from agent.cli.invocation import Invocation
+from agent.cli.opening import Opening
+from foundation.paths import Workspace
+from memory import archive_conversation
+from tests.hostile.workspaces import fingerprint
+from tui.app import PalimpsestApp
+from tui.opening import app_of
+
+
+@pytest.fixture
+def cloned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PALIMPSEST_DETECT", "off")
+    monkeypatch.setattr("agent.cli.chat.at_a_terminal", lambda: True)
+    made, there = tmp_path / "made", tmp_path / "cloned"
+    archive_conversation("Seven white ships passed the lighthouse.", "ships", made)
+    drafts = Workspace(made).drafts
+    drafts.mkdir()
+    (drafts / "new.md").write_text("a draft of theirs")
+    shutil.copytree(made, there, symlinks=True)
+    return there
+
+
+def opened(root: Path, act: Callable[[PalimpsestApp, Pilot[None]], Any]) -> None:
+    """Opens the chat as the command line does, and acts in it."""
+
+    def screen(opening: Opening) -> int:
+        async def go() -> None:
+            app = app_of(opening)
+            async with app.run_test(size=(80, 24)) as pilot:
+                await until(pilot, lambda: app.screen is not app.chat)
+                await act(app, pilot)
+
+        asyncio.run(go())
+        return 0
+
+    run_chat(
+        Invocation(environment=dict(os.environ), here=root, home=root.parent, open_screen=screen, workspace_flag=root),
+        "",
+    )
+
+
+async def until(pilot: Pilot[None], holds: Callable[[], Any]) -> None:
+    async with asyncio.timeout(30):
+        while not holds():
+            await asyncio.sleep(0.02)
+    await pilot.pause()
+
+
+def seen(app: PalimpsestApp) -> str:
+    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+
+
+async def send(pilot: Pilot[None], text: str) -> None:
+    for character in text:
+        await pilot.press(character)
+    await pilot.press("enter")
+    await pilot.pause()
+
+
+def test_read_only_nothing_is_written_and_what_was_typed_is_not_lost(cloned: Path) -> None:
+    before = fingerprint(cloned)
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        asked = seen(app)
+        assert "This workspace was not made here" in asked
+        assert "t trust it · r read only" in asked
+        await pilot.press("r")
+        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        assert "open read-only" in seen(app)
+        assert app.chat.prompt.text == ""
+        await send(pilot, "hello")
+        await until(pilot, lambda: "not trusted" in seen(app))
+        assert app.chat.prompt.text == "hello"
+        assert "palimpsest trust" in seen(app)
+
+    opened(cloned, act)
+    assert fingerprint(cloned) == before
+
+
+def test_trusted_it_is_written_to_and_not_asked_again(cloned: Path) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await pilot.press("t")
+        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        assert app.chat.prompt.text == "a draft of theirs"
+        assert "read-only" not in seen(app)
+        await send(pilot, "hello")
+        await until(pilot, lambda: app.chat._talk is not None and app.chat._talk.at_rest)
+
+    opened(cloned, act)
+    assert list((cloned / "conversations").glob("*.md"))
+    found: list[Opening] = []
+
+    def screen(opening: Opening) -> int:
+        found.append(opening)
+        return 0
+
+    run_chat(
+        Invocation(
+            environment=dict(os.environ), here=cloned, home=cloned.parent, open_screen=screen, workspace_flag=cloned
+        ),
+        "",
+    )
+    assert found[0].trust is None
