@@ -90,10 +90,10 @@ def _paths(root: Path) -> list[Path]:
 
 
 def _clear(path: Path) -> None:
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-    elif path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
+    elif os.path.lexists(path):
+        path.unlink()
     path.parent.mkdir(parents=True, exist_ok=True)
 
 
