@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, structs
 
 from agent.pictures import is_picture
-from agent.recalling import NO_TEXT, Recalled, by_reference, recall_picture
+from agent.recalling import NO_TEXT, Recalled, by_reference, compared, recall_picture
 from foundation.cited import citation
 from foundation.trust import Trust
 from memory.archive.passage import PageRow
@@ -90,7 +90,7 @@ def look(memory: "Memory", text: str, number: int = 1) -> Look:
     text = text.strip()
     try:
         if number == 1 and text:
-            found = _in_file(text)
+            found = _in_file(memory, text)
             if found == ():
                 return Look(wrong=NO_TEXT)
             found = found or by_reference(memory, citation(text) or text)
@@ -135,14 +135,14 @@ def page_picture(memory: "Memory", page_id: str, start: int | None = None) -> Pa
     return PagePicture(path, row, pixel_of(memory.vault.read_page(page_id), row.mode, row.cell, start))
 
 
-def _in_file(text: str) -> tuple[Recalled, ...] | None:
+def _in_file(memory: "Memory", text: str) -> tuple[Recalled, ...] | None:
     """What stands in the picture of that path; None where there is no such picture."""
     try:
         path = Path(text).expanduser()
         there = path.is_file() and is_picture(str(path))
     except (OSError, RuntimeError, ValueError):  # no name that a file could have
         return None
-    return recall_picture(path).hits if there else None
+    return compared(recall_picture(path), memory).hits if there else None
 
 
 def _searched(memory: "Memory", text: str, number: int) -> Look:

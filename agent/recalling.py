@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.pages_seen import stored_page
 from agent.pictures import OUR_READERS, OpenEngine, is_picture, read_file
@@ -26,6 +27,8 @@ if TYPE_CHECKING:  # a picture is read without a workspace
 
 STORED = "stored"
 """The engine of a passage that was never let go: it stands in the store as text."""
+NOT_KNOWN = "This page is not known here: nothing vouches for where it comes from."
+"""What is said of a page's picture whose id the workspace does not have, and outside of any workspace."""
 NO_TEXT = "No text was found in it."
 """What is said of a picture without words."""
 
@@ -85,6 +88,27 @@ def recall_picture(
     return _these(str(path), began, (_of_page(page, citation),))
 
 
+def compared(found: Recollection, memory: "Memory | None") -> Recollection:
+    """What was read from pictures, with what the workspace knows of these pages; `memory` None where there is none.
+
+    A page's hash proves that its pixels are as they were drawn, not who drew them. One of a known id with another text
+    is not to be trusted to the letter; of one that is not known here, that is said.
+    """
+    return replace(found, hits=tuple(_compared(hit, memory) if hit.kind == "page" else hit for hit in found.hits))
+
+
+def _compared(hit: Recalled, memory: "Memory | None") -> Recalled:
+    if not hit.id:
+        return hit
+    if memory is None or not memory.vault.knows(hit.id):
+        return replace(hit, told=(*hit.told, NOT_KNOWN))
+    if not memory.vault.contradicts(hit.id, hit.text):
+        return hit
+    told = f"This workspace has a page {hit.id} with another text: the picture was altered, or is not that page."
+    every_line = tuple(range(1, hit.text.count("\n") + 2))
+    return replace(hit, trust=Trust.APPROXIMATE, doubt=every_line, told=(*hit.told, told))
+
+
 def together(asked: Sequence[str], found: Sequence[Recollection]) -> Recollection:
     """Several pictures' texts, or what several references name, as one answer, in order."""
     hits = tuple(hit for one in found for hit in one.hits)
@@ -121,12 +145,16 @@ def found_by(memory: "Memory", reference: str, conversation: str = "") -> Recoll
 def recall_markdown(memory: "Memory", asked: str) -> str:
     """`/recall`, answered: each passage under its citation."""
     picture = is_picture(asked)
-    found = recall_picture(Path(asked)) if picture else recall(memory, asked, limit=3)
+    found = compared(recall_picture(Path(asked)), memory) if picture else recall(memory, asked, limit=3)
     if picture and not found.hits:
         return NO_TEXT
     if not found.hits:
         return f"Nothing is remembered about “{asked}”."
-    return "\n\n".join(f"**{hit.citation}** · {describe(hit)}\n\n{_fenced(hit.text)}" for hit in found.hits)
+    return "\n\n".join(_as_markdown(hit) for hit in found.hits)
+
+
+def _as_markdown(hit: Recalled) -> str:
+    return "\n\n".join([f"**{hit.citation}** · {describe(hit)}", *hit.told, _fenced(hit.text)])
 
 
 def describe(hit: Recalled) -> str:
@@ -154,9 +182,12 @@ def by_reference(memory: "Memory", asked: str, conversation: str = "") -> tuple[
 
     Raises NotFound, Damaged.
     """
+    from memory.archive.index.shelf import page_label_doubts
+
     if asked.startswith("pg_") and not any(letter.isspace() for letter in asked):
         page = stored_page(memory, asked)
-        return (_of_page(page, Citation(kind="page", ref=asked, title=page.label, page=asked)),)
+        hit = _of_page(page, Citation(kind="page", ref=asked, title=page.label, page=asked))
+        return (_doubted(hit, memory.cold.read(lambda db: page_label_doubts(db, asked))),)
     if not conversation and (archive := recalled_archive(memory, asked)) is not None:
         return (archive,)
     if any(letter.isspace() for letter in asked):
@@ -176,6 +207,8 @@ def recalled_archive(memory: "Memory", asked: str) -> Recalled | None:
     It is trusted as far as the least of its pages. None where no archive has that label, or it has no page of its own.
     Raises NotFound for a number that no archive has, Damaged.
     """
+    from memory.archive.index.shelf import label_doubts
+
     numbered = asked.startswith("#") and asked[1:].isdecimal()
     try:
         row = memory.vault.find_archive(asked)
@@ -190,7 +223,7 @@ def recalled_archive(memory: "Memory", asked: str) -> Recalled | None:
     count = f"{len(pages):,} page{'s' if len(pages) > 1 else ''}"
     citation = Citation(kind="archive", ref=f"#{row.seq}", title=row.label, place=count, time=row.created)
     lines_before = accumulate((page.text.count("\n") for page in pages), initial=0)
-    return Recalled(
+    whole = Recalled(
         id=f"#{row.seq}", kind="archive", time=row.created, citation=str(citation), text=text, snippet=_snippet(text),
         trust=max((page.trust for page in pages), key=list(Trust).index),
         engine="+".join(dict.fromkeys(page.engine for page in pages)),
@@ -198,6 +231,12 @@ def recalled_archive(memory: "Memory", asked: str) -> Recalled | None:
         doubt=tuple(before + n for before, page in zip(lines_before, pages, strict=False) for n in page.doubt),
         pages=tuple(page.page_id for page in pages), passages=tuple(one for page in pages for one in spoken(page)),
     )  # fmt: skip
+    return _doubted(whole, memory.cold.read(lambda db: label_doubts(db, row.seq)))
+
+
+def _doubted(hit: Recalled, doubts: tuple[str, ...]) -> Recalled:
+    """The same, not to be trusted to the letter where there are doubts."""
+    return replace(hit, trust=Trust.APPROXIMATE, told=(*hit.told, *doubts)) if doubts else hit
 
 
 def _of_entries(memory: "Memory", ref: str, within: int | None) -> tuple[Recalled, ...]:

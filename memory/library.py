@@ -47,7 +47,8 @@ def archive_conversation(
 def recall_memory(ref: Folder, workspace: Folder | None = None, *, exact: bool = True) -> str:
     """The text of a page's picture (a path), a page (`pg_…`), or all that was archived under a label.
 
-    A picture needs no workspace; where there is one that has its page with another text, it is not exact.
+    A picture needs no workspace; where there is one that has its page with another text, it is not exact. Of a page
+    that no workspace here knows, exact means that its pixels are as they were drawn: nothing vouches for who drew them.
     Raises Approximate where the text cannot be vouched for to the letter, unless `exact` is False;
     NotFound; NotAPage for a picture that is none of our pages.
     """

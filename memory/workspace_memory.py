@@ -12,6 +12,7 @@ from foundation.trust import Citation, Trust
 from foundation.workspace_trust import TrustStore, trust_store
 from memory.access import Access
 from memory.archive.index.older import seal_older
+from memory.archive.index.shelf import page_label_doubts
 from memory.archive.packs_at import packs_at
 from memory.archive.passage import Passage
 from memory.archive.vault import Vault
@@ -161,7 +162,8 @@ class Memory:
         if ref.startswith("pg_"):
             page = self.vault.read_page(ref)
             citation = Citation(kind="page", ref=ref, title=page.label, page=ref)
-            return Found(page.text, page.trust, citation)
+            doubts = self.cold.read(lambda db: page_label_doubts(db, ref))
+            return Found(page.text, Trust.APPROXIMATE if doubts else page.trust, citation)
         if ref.startswith("m_"):
             return _of_note(self.hot.note(ref))
         if "#L" in ref and (note := self._note_at(ref)):

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from msgspec.structs import replace
 
 from agent.cli import output
 from agent.cli.group import Leaf, raw_option
@@ -18,11 +17,10 @@ from agent.cli.invocation import Invocation, current
 from agent.cli.reading_progress import ReadingProgress
 from foundation.errors import Misuse, PalimpsestError
 from foundation.shell_words import command_line
-from foundation.trust import Trust
 from memory.errors import Damaged, NotFound
 
 if TYPE_CHECKING:  # reading a picture loads no store
-    from agent.recalling import Recalled, Recollection
+    from agent.recalling import Recollection
     from memory.workspace_memory import Memory
 
 READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "server")
@@ -140,25 +138,17 @@ def _consent(folder: Path, code: Sequence[str]) -> bool:
 
 
 def _compared(invocation: Invocation, found: Recollection) -> Recollection:
-    """A page's hash proves that its pixels are as they were drawn, not who drew them: what the workspace knows of it
-    counts more. No workspace is needed, and one that cannot be opened is told."""
-    pages = [hit for hit in found.hits if hit.id]
-    if not pages or not invocation.workspace.database.exists():
-        return found
+    """With what the workspace knows of the pages. None is needed, and one that cannot be opened is told."""
+    from agent.recalling import compared
+
+    if not any(hit.id for hit in found.hits) or not invocation.workspace.database.exists():
+        return compared(found, None)
     try:
         with invocation.memory() as memory:
-            forged = {hit.id for hit in pages if memory.vault.contradicts(hit.id, hit.text)}
+            return compared(found, memory)
     except PalimpsestError as error:
         output.say(f"The picture could not be compared with the workspace: {error.message}")
-        return found
-    for page in sorted(forged):
-        output.say(f"This workspace has a page {page} with another text: the picture was altered, or is not that page.")
-    return replace(found, hits=tuple(_doubted(hit) if hit.id in forged else hit for hit in found.hits))
-
-
-def _doubted(hit: Recalled) -> Recalled:
-    """The same, none of it to be trusted to the letter: every line is in doubt."""
-    return replace(hit, trust=Trust.APPROXIMATE, doubt=tuple(range(1, hit.text.count("\n") + 2)))
+        return compared(found, None)
 
 
 def _print(found: Recollection, *, raw: bool) -> None:

@@ -165,6 +165,10 @@ class Vault:
         told = entry.doubts if sound else (*entry.doubts, _NOT_TO_THE_LETTER)
         return Passage(text=text, trust=Trust.APPROXIMATE if told else Trust.EXACT, pages=drawn, told=told)
 
+    def knows(self, page_id: str) -> bool:
+        """Whether this workspace has a page of that id."""
+        return self._cold.read(lambda db: ledger.sha256_of_page(db, page_id)) is not None
+
     def contradicts(self, page_id: str, text: str) -> bool:
         """Whether this workspace has a page of that id with another text: then a picture of that name is forged."""
         known = self._cold.read(lambda db: ledger.sha256_of_page(db, page_id))

@@ -46,6 +46,7 @@ def _table(name: str, key: str, rest: str = "", text: str = "") -> SealedTable:
 
 
 CONVERSATIONS = _table("conversations", "seq", "source id title created_ms kind", "source id kind")
+ARCHIVES = _table("archives", "seq", "label created_ms origin", "label origin")
 CHUNKS = _table("chunks", "entry n", "body")
 EPOCHS = _table("epochs", "conversation", "number started_ms reason state", "reason")
 REQUESTS = _table("requests", "conversation", "entry sent_ms state")
@@ -53,6 +54,7 @@ PLACES = _table("knowledge_places", "memory start", "place read_by", "place read
 TABLES = (
     CONVERSATIONS,
     _table("labels", "conversation label", text="label"),
+    ARCHIVES,
     CHUNKS,
     EPOCHS,
     REQUESTS,

@@ -9,7 +9,8 @@ from foundation.privacy import Cleared
 from memory.archive.passage import ArchiveRow
 from memory.cold.bodies import plain
 from memory.cold.lookup import batches, marks
-from memory.cold.sql import Row, each, fetch, run, run_many
+from memory.cold.row_seals import ARCHIVES
+from memory.cold.sql import Row, each, fetch, first, run, run_many
 from memory.errors import NotFound
 
 _ARCHIVES = """SELECT a.seq, a.label, a.created_ms, a.origin, a.pinned, a.conversation, count(p.id),
@@ -65,6 +66,19 @@ def find_archive(db: apsw.Connection, ref: str | int) -> ArchiveRow:
 
 def label_of(db: apsw.Connection, archive: int) -> str:
     return fetch(db, "SELECT label FROM archives WHERE seq = ?", (archive,))[0][0]
+
+
+def label_doubts(db: apsw.Connection, archive: int) -> tuple[str, ...]:
+    """Why a citation with the archive's label is not exact, in sentences; none where its row is what was stored."""
+    row = first(db, f"SELECT {ARCHIVES.listed}, seal FROM archives WHERE seq = ?", (archive,))
+    sound = row is None or ARCHIVES.seal(row[:-1]) == row[-1]
+    return () if sound else ("Its archive's row is damaged: the label may be another than was stored.",)
+
+
+def page_label_doubts(db: apsw.Connection, page: str) -> tuple[str, ...]:
+    """The same of the archive that the page was drawn for."""
+    row = first(db, "SELECT archive FROM pages WHERE id = ?", (page,))
+    return label_doubts(db, row[0]) if row else ()
 
 
 def packs_of_archive(db: apsw.Connection, archive: int) -> set[str]:

@@ -35,7 +35,8 @@ class Reading(Struct, frozen=True):
     """What the cells say. `doubt` are the lines of the text, from 1, that may be wrong; none where trust is exact.
 
     `grid` is where the second reader found them; `noise` is how far the picture is from the page that it read: squared,
-    of ink, a pixel.
+    of ink, a pixel. `altered` are the lines where the picture clearly shows another glyph than the page that its hash
+    proves it to be.
     """
 
     text: str
@@ -45,6 +46,7 @@ class Reading(Struct, frozen=True):
     heads: tuple[ReadHead, ...] = ()
     grid: "Grid | None" = None
     noise: float = 0.0
+    altered: tuple[int, ...] = ()
 
 
 def read(picture: bytes) -> Reading:

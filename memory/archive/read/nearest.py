@@ -195,7 +195,9 @@ class Fitted(Struct, frozen=True):
             before = codes[at]
             codes[at] = [choice.value for choice in some]
             if (exact := _vouched(codes[head:end], header)) is not None:
-                return exact
+                line = 1 + np.cumsum(codes[head:end] == NEWLINE)
+                other = sorted({int(line[choice.at - head]) for choice in some if choice.cost > _DOUBT})
+                return structs.replace(exact, altered=tuple(other))
             codes[at] = before
         return None
 

@@ -6,14 +6,18 @@ glyph reads without that hash goes to an OCR engine too: where the two agree on 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
+
+import numpy as np
 
 from foundation.errors import PalimpsestError
 from foundation.files import TooLarge, read_bytes, real
 from foundation.installing import install_extra
 from foundation.trust import Trust
+from memory.archive.draw.pixels import decode_grey
 from memory.archive.passage import PageText
 from memory.archive.read.cells import ENGINE, Reading, read
 from memory.archive.read.for_people import ForPeople, refuse_for_people
@@ -117,9 +121,28 @@ def _by_ours(data: bytes, on_stage: OnStage) -> Found:
         if found is None:
             raise
         return found
+    if found is not None and found.header is not None and nearest.trust is Trust.EXACT and _is_two_toned(data):
+        return nearest if nearest.told else nearest.saying(_altered(_differing_lines(found.text, nearest.text)))
     if found is not None and found.stands and nearest.trust is not Trust.EXACT and nearest.header is None:
         return found  # pixel for pixel our glyphs, and where its header was it knows
     return nearest
+
+
+def _is_two_toned(data: bytes) -> bool:
+    """Whether the picture was never compressed or scaled: then each pixel that is not the page's was changed."""
+    return len(np.unique(decode_grey(data))) <= 2
+
+
+def _differing_lines(one: str, other: str) -> tuple[int, ...]:
+    """The lines, from 1, in which two texts differ; none where they do not have as many."""
+    pairs = list(zip_longest(one.split("\n"), other.split("\n")))
+    return tuple(n for n, (a, b) in enumerate(pairs, 1) if a != b) if None not in {x for p in pairs for x in p} else ()
+
+
+def _altered(lines: Sequence[int]) -> str:
+    """What is said of a picture that is not, pixel for pixel, the page that its hash proves it to be."""
+    where = f" in line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:12]))}" if lines else ""
+    return f"The picture was altered{where}: its pixels are not the page's. The text is the page's own, by its hash."
 
 
 def _opened(ocr: OcrEngine | OpenOcr | None) -> OcrEngine | None:
@@ -141,6 +164,7 @@ def _by_nearest(data: bytes) -> Found:
 
 
 def _found(reading: Reading, engine: str) -> Found:
+    told = (_altered(reading.altered),) if reading.altered else ()
     return Found(
         text=reading.text,
         trust=reading.trust,
@@ -150,6 +174,7 @@ def _found(reading: Reading, engine: str) -> Found:
         heads=reading.heads,
         grid=reading.grid,
         noise=reading.noise,
+        told=told,
     )
 
 

@@ -4,6 +4,7 @@
 
 ALTER TABLE conversations ADD COLUMN seal BLOB;
 ALTER TABLE labels ADD COLUMN seal BLOB;
+ALTER TABLE archives ADD COLUMN seal BLOB;
 ALTER TABLE chunks ADD COLUMN seal BLOB;
 ALTER TABLE epochs ADD COLUMN seal BLOB;
 ALTER TABLE requests ADD COLUMN seal BLOB;
@@ -16,6 +17,7 @@ ALTER TABLE knowledge_patterns ADD COLUMN seal BLOB;
 
 CREATE INDEX conversations_unsealed ON conversations (seq) WHERE seal IS NULL;
 CREATE INDEX labels_unsealed ON labels (conversation, label) WHERE seal IS NULL;
+CREATE INDEX archives_unsealed ON archives (seq) WHERE seal IS NULL;
 CREATE INDEX chunks_unsealed ON chunks (entry, n) WHERE seal IS NULL;
 CREATE INDEX epochs_unsealed ON epochs (conversation) WHERE seal IS NULL;
 CREATE INDEX requests_unsealed ON requests (conversation) WHERE seal IS NULL;
@@ -30,6 +32,8 @@ CREATE TRIGGER conversations_changed AFTER UPDATE OF seq, source, id, title, cre
 BEGIN UPDATE conversations SET seal = NULL WHERE seq = new.seq; END;
 CREATE TRIGGER labels_changed AFTER UPDATE OF conversation, label ON labels
 BEGIN UPDATE labels SET seal = NULL WHERE conversation = new.conversation AND label = new.label; END;
+CREATE TRIGGER archives_changed AFTER UPDATE OF seq, label, created_ms, origin ON archives
+BEGIN UPDATE archives SET seal = NULL WHERE seq = new.seq; END;
 CREATE TRIGGER chunks_changed AFTER UPDATE OF entry, n, body ON chunks
 BEGIN UPDATE chunks SET seal = NULL WHERE entry = new.entry AND n = new.n; END;
 CREATE TRIGGER epochs_changed AFTER UPDATE OF conversation, number, started_ms, reason, state ON epochs

@@ -65,7 +65,7 @@ CREATE TABLE archives (
     label      TEXT NOT NULL,
     created_ms INTEGER NOT NULL,
     origin     TEXT NOT NULL               -- file | conversation
-, pinned INTEGER NOT NULL DEFAULT 0, bare INTEGER NOT NULL DEFAULT 0, conversation INTEGER REFERENCES conversations (seq) ON DELETE SET NULL) STRICT;
+, pinned INTEGER NOT NULL DEFAULT 0, bare INTEGER NOT NULL DEFAULT 0, conversation INTEGER REFERENCES conversations (seq) ON DELETE SET NULL, seal BLOB) STRICT;
 CREATE TABLE pages (
     id            TEXT PRIMARY KEY,        -- 'pg_…'
     archive       INTEGER NOT NULL REFERENCES archives (seq),
@@ -204,7 +204,7 @@ CREATE TABLE deletions (
     pages        TEXT NOT NULL DEFAULT '[]', -- ids of the pages that were drawn for it: a JSON list
     finished     INTEGER NOT NULL DEFAULT 0  -- 1: no pack holds a word of it
 ) STRICT, WITHOUT ROWID;
-INSERT INTO conversations VALUES (1, '', 'c_1thjd9tqgq0w', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat', X'65057CC5A3F2CC27');
+INSERT INTO conversations VALUES (1, '', 'c_tppq460e4xya', X'5472697020EDA080', 1773480413000, 1773480413000, 3, 'chat', X'5D6ACDD8323542BA');
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES ('conversations', 1);
 INSERT INTO sqlite_sequence VALUES ('entries', 3);
@@ -245,6 +245,7 @@ CREATE INDEX knowledge_views_by_picture ON knowledge_views (picture);
 CREATE INDEX terms_by_analyser ON terms (analyser);
 CREATE INDEX conversations_unsealed ON conversations (seq) WHERE seal IS NULL;
 CREATE INDEX labels_unsealed ON labels (conversation, label) WHERE seal IS NULL;
+CREATE INDEX archives_unsealed ON archives (seq) WHERE seal IS NULL;
 CREATE INDEX chunks_unsealed ON chunks (entry, n) WHERE seal IS NULL;
 CREATE INDEX epochs_unsealed ON epochs (conversation) WHERE seal IS NULL;
 CREATE INDEX requests_unsealed ON requests (conversation) WHERE seal IS NULL;
@@ -258,6 +259,8 @@ CREATE TRIGGER conversations_changed AFTER UPDATE OF seq, source, id, title, cre
 BEGIN UPDATE conversations SET seal = NULL WHERE seq = new.seq; END;
 CREATE TRIGGER labels_changed AFTER UPDATE OF conversation, label ON labels
 BEGIN UPDATE labels SET seal = NULL WHERE conversation = new.conversation AND label = new.label; END;
+CREATE TRIGGER archives_changed AFTER UPDATE OF seq, label, created_ms, origin ON archives
+BEGIN UPDATE archives SET seal = NULL WHERE seq = new.seq; END;
 CREATE TRIGGER chunks_changed AFTER UPDATE OF entry, n, body ON chunks
 BEGIN UPDATE chunks SET seal = NULL WHERE entry = new.entry AND n = new.n; END;
 CREATE TRIGGER epochs_changed AFTER UPDATE OF conversation, number, started_ms, reason, state ON epochs

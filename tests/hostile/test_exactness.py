@@ -1,0 +1,185 @@
+"""Single-bit flips in every column that holds text: no wrong text is called exact, and `check` names every flip."""
+
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+from msgspec import Struct, field
+
+from agent.checking import check
+from agent.exporters.jsonl import lines
+from agent.recalling import recall
+from foundation.errors import PalimpsestError
+from foundation.paths import Workspace
+from foundation.privacy import as_given, clear, cleared_fields, encoded_struct
+from foundation.trust import Trust
+from memory.cold import Draft, EntryKind
+from memory.search import Query
+from memory.workspace_memory import Memory
+from models.messages import Role, Usage
+from tests.fakes import FakeClock
+from tests.hostile.flips import Cell, cells, chosen, flipped, put
+
+SAMPLE, WHOLE = 30, 1000
+REFERENCES = ("#1", "#2", "manual", "e_boiler", "e_ferry", "e_heron", "e_old")
+QUESTIONS = ("the boiler firm's account", "when does the ferry leave", "pump pressure manual", "the heron")
+LONG = " ".join(f"The ferry number {n} to Bornholm leaves at {n % 24:02}:40 from quay {n}." for n in range(60))
+
+
+@pytest.fixture
+def filled(workspace: Workspace, tmp_path: Path) -> Workspace:
+    """A workspace with something in every table that gives text out."""
+    with closing(Memory.open(workspace, FakeClock())) as memory:
+        chat = memory.cold.new_conversation(clear("House and boat"))
+        memory.cold.label(chat.seq, clear("home"))
+        said = ["The account of the boiler firm is 11112222.", LONG, "The heron stands in the reeds.", "Pay in May."]
+        parent = None
+        for n, (id_, text) in enumerate(zip(("e_boiler", "e_ferry", "e_heron", "e_pay"), said, strict=True)):
+            draft = Draft(
+                conversation=chat.seq, parent=parent, kind=EntryKind.MESSAGE, role=Role.USER, text=clear(text),
+                id=clear(id_), speaker=clear("Ann"), meta=cleared_fields({"n": n}),
+            )  # fmt: skip
+            parent = memory.cold.append(draft).seq
+        answer = memory.cold.begin_answer(
+            Draft(conversation=chat.seq, parent=parent, kind=EntryKind.MESSAGE, role=Role.ASSISTANT, text=clear(""))
+        )
+        answer.finish(clear("The pump is at 2.5 bar."), usage=Usage(1, 2), model=clear("qwen"), ms=9)
+        old = memory.cold.new_conversation(clear("The year before"))
+        before = Draft(
+            conversation=old.seq,
+            parent=None,
+            kind=EntryKind.MESSAGE,
+            role=Role.USER,
+            text=clear("A red ferry." * 30),
+            id=clear("e_old"),
+        )
+        memory.vault.archive_entries([memory.cold.append(before)], label="older", mode="tiny")
+        memory.vault.archive_text(as_given("The manual says: pump pressure 2.5 bar."), label="manual", mode="tiny")
+        manual = tmp_path / "manual.md"
+        manual.write_text("# Pump\n\nThe pump pressure is 2.5 bar.\n\n# Ferry\n\nIt leaves at 09:40.\n", "utf-8")
+        memory.knowledge.add([manual])
+        memory.knowledge.set_importance(["*.md"], 7)
+        memory.cold.set_epoch(chat.seq, 1, clear("start"), encoded_struct({"head": "words"}))
+        memory.mirrors.update(chat.seq)
+        memory.search.query(Query(text="ferry"))
+    assert check(workspace).problems == ()
+    return workspace
+
+
+class Given(Struct, frozen=True):
+    """All that a workspace gives out as exact: whole texts, snippets, and citations with who said it."""
+
+    texts: set[str] = field(default_factory=set)
+    snippets: set[str] = field(default_factory=set)
+    cited: set[str] = field(default_factory=set)
+
+    def wrong(self, sound: "Given") -> set[str]:
+        """What is here and was never stored."""
+        parts = {one for one in self.snippets if not any(one in text for text in sound.texts)}
+        return (self.texts - sound.texts) | (self.cited - sound.cited) | parts
+
+
+def exact(workspace: Workspace) -> tuple[Given, int]:
+    """What is given out as exact by search, recall, export and knowledge, and how often a clear sentence refused."""
+    given, refused = Given(), 0
+    with closing(Memory.open(workspace, FakeClock())) as memory:
+        for way in _ways(memory, given):
+            try:
+                way()
+            except PalimpsestError:
+                refused += 1
+    return given, refused
+
+
+def _ways(memory: Memory, given: Given) -> Iterator[Callable[[], None]]:
+    for question in QUESTIONS:
+        yield partial(_search, memory, given, question)
+        yield partial(_recall, memory, given, question)
+    for ref in REFERENCES:
+        yield partial(_recall, memory, given, ref)
+    yield partial(_export, memory, given)
+    yield partial(_knowledge, memory, given)
+
+
+def _search(memory: Memory, given: Given, question: str) -> None:
+    for hit in memory.search.query(Query(text=question)).hits:
+        if hit.trust is Trust.EXACT:
+            given.snippets.add(hit.snippet)
+            given.cited.add(f"{hit.citation} {hit.time} {hit.speaker} {hit.role}")
+
+
+def _recall(memory: Memory, given: Given, asked: str) -> None:
+    for hit in recall(memory, asked).hits:
+        if hit.trust is Trust.EXACT:
+            given.texts.add(hit.text)
+            given.cited.add(f"{hit.citation} {hit.time} {hit.speaker} {hit.role}")
+
+
+def _export(memory: Memory, given: Given) -> None:
+    for conversation in memory.cold.conversations(kind=None):
+        for line in lines(memory, conversation):
+            if line["palimpsest"].get("trust") is None:
+                given.texts.add(line["text"])
+                given.cited.add(f"{line['id']} {line['time']} {line['speaker']} {line['role']}")
+
+
+def _knowledge(memory: Memory, given: Given) -> None:
+    for known in memory.knowledge.find(["*"]):
+        text = memory.knowledge.text(known)
+        if text.trust is Trust.EXACT:
+            given.texts.add(text.text)
+
+
+class Flips(Struct):
+    """What so many flips came to."""
+
+    tried: int = 0
+    wrong: list[str] = field(default_factory=list)
+    unnamed: list[str] = field(default_factory=list)
+    refused: int = 0
+    columns: Counter[str] = field(default_factory=Counter)
+
+
+def flip_all(workspace: Workspace, flips: list[tuple[Cell, int]]) -> Flips:
+    told, sound = Flips(), exact(workspace)[0]
+    assert {"The manual says: pump pressure 2.5 bar.", "The heron stands in the reeds.", LONG} <= sound.texts
+    assert sound.snippets
+    for cell, bit in flips:
+        value = flipped(cell, bit)
+        put(workspace.database, cell, value, cell.value)
+        given, refused = exact(workspace)
+        where = f"{cell.name} {cell.key} bit {bit}"
+        told.wrong += [f"{where}: {one[:200]!r}" for one in sorted(given.wrong(sound))]
+        if not check(workspace).problems:
+            told.unnamed.append(where)
+        told.tried += 1
+        told.refused += refused
+        told.columns[cell.name] += 1
+        put(workspace.database, cell, cell.value, value)
+    assert exact(workspace)[0] == sound  # all were put back
+    return told
+
+
+def reported(told: Flips) -> str:
+    ways = f"{told.tried} flips in {len(told.columns)} columns, {told.refused} refusals"
+    return "\n".join([ways, *(f"WRONG {one}" for one in told.wrong), *(f"UNNAMED {one}" for one in told.unnamed)])
+
+
+def test_a_flipped_bit_never_makes_a_wrong_text_exact(filled: Workspace) -> None:
+    told = flip_all(filled, chosen(cells(filled.database), SAMPLE, random.Random(os.environ.get("FLIPS_SEED", "9"))))
+    print(reported(told))
+    assert (told.wrong, told.unnamed) == ([], []), reported(told)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+def test_a_thousand_flipped_bits_never_make_a_wrong_text_exact(filled: Workspace) -> None:
+    told = flip_all(filled, chosen(cells(filled.database), WHOLE, random.Random(2026)))
+    print(reported(told))
+    assert told.tried == WHOLE
+    assert (told.wrong, told.unnamed) == ([], []), reported(told)
