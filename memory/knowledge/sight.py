@@ -19,6 +19,6 @@ def installed_sight(settings: ModelSettings | None = None, env: Mapping[str, str
         try:
             return engine.read(image).text
         except PalimpsestError as error:
-            raise Unreadable(f"{engine.name} could not read it: {error.message}", error.hint) from error
+            raise Unreadable(f"{engine.name} could not read it: {error.message.rstrip('.')}", error.hint) from error
 
     return Sight(engine.name, words)

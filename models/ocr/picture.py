@@ -34,7 +34,8 @@ def opened(image: bytes) -> "Image.Image":
                 ground.alpha_composite(turned.convert("RGBA"))
                 return ground.convert("RGB")
     except Image.DecompressionBombError as error:
-        raise UnreadableImage("Picture too large", f"{error}", _SMALLER) from error
+        many = f"The picture has far more than {MOST_PIXELS:,} pixels, which are the most that OCR reads."
+        raise UnreadableImage("Picture too large", many, _SMALLER) from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise UnreadableImage("Not a picture", why_unreadable(image, error)) from error
 
@@ -51,5 +52,5 @@ _SMALLER = "Scale it down, or cut it into pieces."
 
 def _too_large(width: int, height: int) -> UnreadableImage:
     return UnreadableImage(
-        "Picture too large", f"The picture has {width}×{height} pixels; {MOST_PIXELS:,} are read at most.", _SMALLER
+        "Picture too large", f"The picture has {width}×{height} pixels; OCR reads at most {MOST_PIXELS:,}.", _SMALLER
     )

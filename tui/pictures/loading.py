@@ -1,5 +1,6 @@
 """Pictures from files and bytes, made small enough to show. Blocks: call it from a thread."""
 
+import warnings
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -29,13 +30,17 @@ def load(source: Path | bytes, most: int = 0) -> "Picture":
 
     name = source.name if isinstance(source, Path) else "The picture"
     try:
-        with _opened(source) as file, Image.open(file) as opened:
+        with warnings.catch_warnings(), _opened(source) as file:
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own bound is lower
+            opened = Image.open(file)
             if opened.width * opened.height > MOST_PIXELS:
                 raise Unshown("Too large to show", f"{name} is {opened.width:,}×{opened.height:,} pixels.", "")
             if most:
                 opened.draft("RGB", (most * 2, most * 2))  # a large JPEG is decoded at a fraction of its size
             picture = opened.convert("RGB")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError as error:
+        raise Unshown("Too large to show", f"{name} has far more than {MOST_PIXELS:,} pixels.", "") from error
+    except (OSError, ValueError, SyntaxError) as error:
         raise Unshown("Not shown", f"{name} cannot be read as a picture: {error}.", "") from error
     if most and max(picture.size) > most:
         picture.thumbnail((most, most))

@@ -188,10 +188,18 @@ def _ascii(facts: Sequence[str]) -> str:
     return msgspec.json.encode(tuple(fact.encode("ascii", "backslashreplace").decode() for fact in facts)).decode()
 
 
+def factsheet_of(column: str) -> tuple[str, ...]:
+    """The exact tokens in a column; none where a flipped bit left no JSON, which `check` names."""
+    try:
+        return msgspec.json.decode(column, type=tuple[str, ...])
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return ()
+
+
 def _page(row: Row) -> PageRow:
     values = dict(zip(PageRow.__struct_fields__, row, strict=False))
     values["sha256"] = values["sha256"].hex()
-    values["factsheet"] = msgspec.json.decode(values["factsheet"], type=tuple[str, ...])
+    values["factsheet"] = factsheet_of(values["factsheet"])
     vetted(PAGE, values["id"], "table pages")
     vetted(PACK, values["pack"], "table pages")
     return PageRow(**values)

@@ -4,6 +4,7 @@ In order: it is noted in the index; its rows go, its packs' manifests forget it 
 one transaction; its pages and packs go; then the note says that it is finished. One process does it at a time.
 """
 
+import errno
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 
@@ -21,8 +22,9 @@ from memory.cold import ColdStore, conversations, deletions
 from memory.cold.deletions import Deletion
 from memory.cold.recalled import blank_recalled
 from memory.cold.sql import each, first
-from memory.errors import MemoryTrouble, StoreBusy, Unreachable
+from memory.errors import MemoryTrouble, StoreBusy, StoreFull, Unreachable
 
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 PATIENCE = 60  # seconds that one deletion waits for another
 
 
@@ -42,10 +44,21 @@ class Deleting:
         self._release = release
 
     def delete(self, seq: int) -> Deleted:
-        """Raises NotFound; StoreBusy while an answer is being written in it, or another deletion takes long."""
+        """Raises NotFound; StoreBusy while an answer is being written in it, or another deletion takes long; StoreFull,
+        which says whether the deletion is noted and will be finished, or is not begun."""
         self._cold.recover()
         with self._alone(PATIENCE):
-            return self._forward(self._cold.write(lambda db: self._noted(db, seq)))
+            noted = self._cold.write(lambda db: self._noted(db, seq))
+            try:
+                return self._forward(noted)
+            except (StoreFull, OSError) as error:
+                if isinstance(error, OSError) and error.errno not in _NO_SPACE:
+                    raise
+                raise StoreFull(
+                    "Not deleted yet: no space is left",
+                    "The deletion is noted, and could not be finished: the disk is full. The words are still on it.",
+                    "Free some space: the next command that opens the workspace to write finishes the deletion.",
+                ) from error
 
     def finish(self) -> int:
         """Finishes what was begun; how many deletions were. Another process that is at it is left to it."""

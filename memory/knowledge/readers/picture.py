@@ -19,7 +19,7 @@ def read_picture(raw: bytes, name: str, sight: Sight | None) -> Document:
     """Raises Unreadable."""
     width, height, suffix = measured(raw)
     head = f"{name} (a picture of {width}×{height} pixels)"
-    words, read_by, said = _words(raw, name, sight)
+    words, read_by, said = _words(raw, name, sight, _too_many(width * height, suffix))
     text = f"{head}\n{words}" if words else head
     places = (Place(0, ""), Place(len(head) + 1, "words on the picture", read_by)) if words else (Place(0, ""),)
     picture = Picture(raw, suffix, width, height, 0, len(text))
@@ -45,9 +45,20 @@ def measured(raw: bytes) -> tuple[int, int, str]:
     return width, height, {"JPEG": ".jpg", "TIFF": ".tif"}.get(kind, f".{kind.lower()}")
 
 
-def _words(raw: bytes, name: str, sight: Sight | None) -> tuple[str, str, tuple[str, ...]]:
+def _too_many(pixels: int, suffix: str) -> str:
+    """Why OCR cannot read a picture that is kept all the same; "" where it can. A JPEG is opened at a fraction."""
+    from models.ocr.picture import MOST_PIXELS as MOST_OF_OCR
+
+    if suffix == ".jpg" or pixels <= MOST_OF_OCR:
+        return ""
+    return f"it has {pixels:,} pixels, and OCR reads at most {MOST_OF_OCR:,}; scale it down to have its words found"
+
+
+def _words(raw: bytes, name: str, sight: Sight | None, too_many: str) -> tuple[str, str, tuple[str, ...]]:
     if (ours := _own_page(raw)) is not None:
         return ours, "", ()
+    if too_many:
+        return "", "", (f"{name} was kept as a picture, and its words were not read: {too_many}.",)
     if sight is None:
         said = f"{name} was kept as a picture: no OCR engine is installed to read its words."
         return "", "", (said,)

@@ -1,5 +1,6 @@
 """A conversation that is deleted is gone, wherever the deletion was cut short, and never comes back from a pack."""
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from memory.archive.keep.deleting import Deleting
 from memory.archive.packs.tombstones import NAME, read_tombstones
 from memory.cold import Draft, EntryKind, conversations, deletions
 from memory.cold.sql import fetch
-from memory.errors import Damaged, StoreBusy
+from memory.errors import Damaged, StoreBusy, StoreFull
 from memory.workspace_memory import Memory
 from models.messages import Recalled, Role, Text
 from tests.fakes import FakeClock
@@ -204,3 +205,36 @@ def anew(memory: Memory) -> Memory:
         if file.is_file():
             file.unlink()
     return Memory.open(memory.workspace, FakeClock())
+
+
+@pytest.mark.parametrize("error", [apsw.FullError("database or disk is full"), OSError(errno.ENOSPC, "No space left")])
+def test_on_a_full_disk_a_deletion_says_that_it_is_noted_and_is_finished_when_there_is_room(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise error
+
+    seq = named(memory, "The boiler")
+    with monkeypatch.context() as patched:
+        patched.setattr("memory.archive.keep.deleting.conversations.delete", full)
+        with pytest.raises(StoreFull) as told:
+            memory.vault.delete_conversation(seq)
+    assert told.value.message == (
+        "The deletion is noted, and could not be finished: the disk is full. The words are still on it."
+    )
+    assert "Nothing of this was written" not in str(told.value)
+    assert "The boiler" in titles(memory)
+    memory.recover()
+    assert "The boiler" not in titles(memory)
+
+
+def test_where_not_even_the_note_fits_nothing_is_deleted_later(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise apsw.FullError("database or disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("memory.archive.keep.deleting.deletions.note", full)
+        with pytest.raises(StoreFull, match="Nothing of this was written"):
+            memory.vault.delete_conversation(named(memory, "The boiler"))
+    memory.recover()
+    assert "The boiler" in titles(memory)
