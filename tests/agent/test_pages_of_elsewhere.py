@@ -50,6 +50,7 @@ def test_in_another_workspace_it_is_unknown_on_the_command_line_and_in_the_chat(
     assert NOT_KNOWN in bare("--workspace", str(other), "-p", f"/recall {drawn}").out
 
 
+@pytest.mark.timeout(60)  # the second reader measures the picture: seconds where others use the cores
 def test_a_pixel_that_was_changed_is_said_with_its_line(drawn: Path, tmp_path: Path) -> None:
     ink = np.array(Image.open(drawn).convert("L"))
     ink[100, 100] ^= 0xFF
@@ -61,6 +62,7 @@ def test_a_pixel_that_was_changed_is_said_with_its_line(drawn: Path, tmp_path: P
     assert "its pixels are not the page's" in found.told[0]
 
 
+@pytest.mark.timeout(60)  # as above
 def test_a_page_that_was_only_compressed_or_scaled_is_not_called_altered(drawn: Path) -> None:
     page = Image.open(drawn).convert("L")
     raw = io.BytesIO()
