@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from foundation.files import scan
 from foundation.files.untrusted import Unreadable, read_own_bytes
 from foundation.paths import Workspace
 
@@ -33,7 +34,7 @@ class Content(Struct, frozen=True):
 
 def content_of(workspace: Workspace) -> Content:
     """What the workspace brings now. Nothing is followed out of it, and nothing raises."""
-    hooks = sorted(path for path in _listed(workspace.state) if path.name.startswith("hooks"))
+    hooks = [path for path, _ in _entries(workspace.state) if path.name.startswith("hooks")]
     found = [f"{path.name}:{digest}" for hook in hooks for path, digest in _files(hook, workspace.root)]
     skills = {
         path.relative_to(workspace.root).as_posix(): digest for path, digest in _files(workspace.skills, workspace.root)
@@ -44,20 +45,19 @@ def content_of(workspace: Workspace) -> Content:
 
 def _files(path: Path, root: Path) -> Iterator[tuple[Path, str]]:
     """Every file at or below `path`, and its digest; links are not followed, their targets are digested."""
-    if not os.path.lexists(path):
-        return
-    if path.is_symlink() or not path.is_dir():
-        yield path, _digest(path, root)
-        return
-    count = 0
-    for folder, folders, names in os.walk(path):
-        folders.sort()
-        for name in sorted([*names, *(one for one in folders if (Path(folder) / one).is_symlink())]):
+    waiting, count = [path], 0
+    while waiting:
+        here = waiting.pop(0)
+        if not os.path.lexists(here):
+            continue
+        if here.is_symlink() or not here.is_dir():
             count += 1
             if count > MOST_FILES:
                 yield path / "…", "too many files"
                 return
-            yield Path(folder) / name, _digest(Path(folder) / name, root)
+            yield here, _digest(here, root)
+        else:
+            waiting += [below for below, _ in _entries(here)]
 
 
 def _digest(path: Path, root: Path) -> str:
@@ -68,8 +68,8 @@ def _digest(path: Path, root: Path) -> str:
         return f"unreadable: {error}"
 
 
-def _listed(folder: Path) -> list[Path]:
+def _entries(folder: Path) -> list[tuple[Path, os.stat_result]]:
     try:
-        return list(folder.iterdir())
-    except OSError:
+        return scan(folder)
+    except OSError:  # a link, or a folder that may not be read
         return []

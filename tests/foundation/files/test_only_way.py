@@ -26,6 +26,8 @@ ALLOWED = {
     "foundation/privacy/secret_rules.py read_bytes": "package data",
     "memory/cold/schema.py iterdir": "package data",
     "memory/cold/schema.py read_text": "package data",
+    "memory/cold/foreign.py iterdir": "package data",
+    "memory/cold/foreign.py read_text": "package data",
     "memory/search/words/fold.py read_text": "package data",
     "memory/search/words/kindred.py read_bytes": "package data",
     "memory/archive/draw/glyphs.py read_bytes": "package data",
