@@ -57,7 +57,7 @@ def _layer(layer: "LayerReport", names: Mapping[str, str], room: int, look: Look
     filled = bar(layer.tokens / layer.budget if layer.budget else 0, wide)
     lines: list[Line] = [
         [
-            Segment(layer.name.ljust(NAME), look.text + look.strong),
+            Segment(_name(layer.name, {}).ljust(NAME), look.text + look.strong),
             Segment(filled, look.accent + Style(bgcolor=look.panel.bgcolor)),
             Segment(" " * (wide - cell_len(filled)), look.panel),
             Segment(f" {figures}", look.text),

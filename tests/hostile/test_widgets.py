@@ -1,0 +1,383 @@
+"""Every widget, screen and piece of the chat shows foreign text through the sanitiser; a new one needs a case here."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Size
+from textual.widget import Widget
+from textual.widgets._toast import Toast
+
+import tui
+from agent.browsing import Row
+from context.report import Dropped, LayerReport, Report, Source
+from foundation.clock import SystemClock
+from foundation.paths import Workspace
+from foundation.privacy import clear
+from foundation.trust import Trust
+from memory.cold import Draft, EntryKind
+from memory.workspace_memory import Memory
+from models.messages import Role
+from tests.hostile.payloads import FORBIDDEN, escapes, sample
+from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
+from tests.tui.fakes import NOW, REPORT, FakeSession, answer
+from tui.pictures.attached import Attached
+from tui.pictures.drawing import Drawing
+from tui.screens.choices import ChoicesScreen, Pick
+from tui.screens.permission import PermissionScreen
+from tui.screens.proposal import ProposalScreen
+from tui.screens.recall.browser import RecallScreen
+from tui.screens.recall.passage import PassageScreen
+from tui.screens.recall.picture import PictureScreen
+from tui.screens.search.note import NoteScreen
+from tui.screens.search.screen import SearchScreen
+from tui.widgets.field import Field
+from tui.widgets.prompt.suggestions import Suggestion, Suggestions
+from tui.widgets.transcript.blocks import Splitter
+from tui.widgets.transcript.context_panel import ContextPanel
+from tui.widgets.transcript.look import Look
+from tui.widgets.transcript.numbered import numbered
+from tui.widgets.transcript.pieces import Asked, Passage, Quiet, Trouble
+from tui.widgets.transcript.welcome import Welcome
+
+pytestmark = pytest.mark.timeout(60)
+LOOK = Look.of_theme({}, Style())
+FEW = 6
+CONTROL_OF_PICTURES = "a picture's cells and a terminal's own picture protocols: bytes of ours, from pixels"
+
+
+# ── pieces of the transcript ──
+
+
+def answered(text: str) -> list[Passage]:
+    """An answer of Markdown in which the text stands in every place."""
+    source = (
+        f"# {text}\n\n{text} **{text}** `{text}` [{text}](http://{text}) ![{text}](x{text})\n\n- {text}\n  - {text}\n\n"
+        f"> {text}\n\n1. {text}\n\n```{text}\n{text}\n```\n\n| {text} | b |\n|---|---|\n| {text} | {text} |\n\n"
+        f"    {text}\n"
+    )
+    splitter = Splitter()
+    blocks = [*splitter.feed(source), *splitter.close()]
+    return [Passage(block, first=True) for block in blocks]
+
+
+def report(text: str) -> Report:
+    layer = LayerReport(text, 1, 2, (Source(text, 3),), (Dropped(text, 4, text),))
+    return Report(
+        model=text, window=9, reserve=1, total_tokens=2, layers=(layer,), zones=(), messages=(), prefix_sha256="",
+        unchanged_prefix_tokens=REPORT.unchanged_prefix_tokens, previous_tokens=REPORT.previous_tokens,
+    )  # fmt: skip
+
+
+PIECES = {
+    Asked: lambda text: [Asked(text, note=text)],
+    Passage: answered,
+    Quiet: lambda text: [Quiet(text)],
+    Trouble: lambda text: [Trouble(text, text, text)],
+    Welcome: lambda text: [Welcome(text, text, first=True)],
+    ContextPanel: lambda text: [ContextPanel(report(text), {text: text})],
+    type(numbered("a")[0]): lambda text: numbered(text),
+    Attached: lambda text: [Attached(None, text, Drawing.OFF)],
+}
+
+
+def shown(segments: list[Segment]) -> str:
+    """The words, and the addresses that a terminal would open."""
+    return "".join(f"{each.text}{(each.style and each.style.link) or ''}" for each in segments)
+
+
+def breaks_out(text: str) -> list[str]:
+    return FORBIDDEN.findall(text)
+
+
+def test_no_piece_of_the_transcript_shows_what_a_terminal_obeys() -> None:
+    assert _pieces_shown(sample(60)) > 60 * len(PIECES)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+def test_no_piece_shows_any_payload() -> None:
+    assert _pieces_shown(list(escapes())) > 500 * len(PIECES)
+
+
+def _pieces_shown(payloads: list[str]) -> int:
+    lines = 0
+    for text in payloads:
+        for kind, made in PIECES.items():
+            for width in (20, 80):
+                for line in (line for piece in made(text) for line in piece.lines(width, LOOK)):
+                    assert breaks_out(shown(line)) == [], (kind, text)
+                    assert "\n" not in shown(line)
+                    lines += 1
+    return lines
+
+
+# ── widgets and screens ──
+
+
+def row(text: str, **more: Any) -> Row:
+    return Row(
+        id=text, title=text, who=text, time=NOW, trust=Trust.EXACT, snippet=f"zebra {text}", citation=text,
+        like=(text,), superseded_by=text, parts={text: 1.0}, **more,
+    )  # fmt: skip
+
+
+def remembered(memory: Memory, texts: list[str]) -> None:
+    """Conversations and notes of these texts, as an import or another program's file may bring them."""
+    for text in texts:
+        storable = text.encode("utf-8", "replace").decode()
+        conversation = memory.cold.new_conversation(clear(f"zebra {storable}"))
+        memory.cold.append(
+            Draft(
+                conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER,
+                speaker=clear(storable), text=clear(f"zebra {storable}"),
+            )
+        )  # fmt: skip
+        memory.hot.remember(clear(f"zebra note {storable}"), heading=None, conversation=None)
+
+
+SCREENS = {
+    ChoicesScreen: lambda memory, text: ChoicesScreen(text, [Pick(text, text, text)]),
+    PermissionScreen: lambda memory, text: PermissionScreen(text, text),
+    ProposalScreen: lambda memory, text: ProposalScreen(text, [(text, text)]),
+    RecallScreen: lambda memory, text: RecallScreen(memory, "zebra"),
+    SearchScreen: lambda memory, text: SearchScreen(memory, f"zebra {text}"),
+    PassageScreen: lambda memory, text: PassageScreen(memory, row(text)),
+    NoteScreen: lambda memory, text: NoteScreen(memory, row(text)),
+    PictureScreen: lambda memory, text: PictureScreen(memory, (text,), "off"),
+}
+IN_CHAT = {"ChatScreen", "Prompt", "Suggestions", "StatusBar", "Newer", "Transcript", "Field"}
+"""What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""
+WITHOUT_TEXT = {"BlockPicture": CONTROL_OF_PICTURES}
+
+
+def classes() -> Iterator[type]:
+    """Every class of tui that shows something: widgets, screens, pieces."""
+    for found in pkgutil.walk_packages(tui.__path__, "tui."):
+        module = importlib.import_module(found.name)
+        for each in vars(module).values():
+            ours = inspect.isclass(each) and each.__module__ == found.name
+            if ours and (issubclass(each, Widget) or callable(getattr(each, "lines", None))):
+                yield each
+
+
+def test_every_class_that_shows_something_has_a_case() -> None:
+    known = {each.__name__ for each in (*PIECES, *SCREENS)} | IN_CHAT | WITHOUT_TEXT.keys() | {"Piece"}
+    assert {each.__name__ for each in classes()} - known == set()
+
+
+@pytest.fixture
+def memory(workspace: Workspace) -> Iterator[Memory]:
+    opened = Memory.open(workspace, SystemClock())
+    remembered(opened, sample(FEW))
+    yield opened
+    opened.close()
+
+
+def on_screen(chat: Any) -> str:
+    """All that the screen holds, toasts and scrolled-away lines of its widgets included."""
+    strips = chat.app.screen._compositor.render_strips(Size(chat.app.size.width, chat.app.size.height))
+    return "\n".join(shown(list(strip)) for strip in strips)
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda kind: kind.__name__)
+async def test_no_screen_shows_what_a_terminal_obeys(open_chat: Open, memory: Memory, screen: Any) -> None:  # noqa: F811
+    session = FakeSession(lambda text: answer(text))
+    session.memory = memory
+    async with open_chat(session=session, size=(120, 40)) as chat:
+        for text in sample(FEW, seed=4):
+            chat.app.push_screen(SCREENS[screen](memory, text))
+            await chat.until(lambda: isinstance(chat.app.screen, screen))
+            for _ in range(5):
+                await chat.pilot.pause(0.02)
+                assert breaks_out(on_screen(chat)) == [], text
+            if screen is SearchScreen:
+                await chat.press("ctrl+s", "down", "down")
+                assert breaks_out(on_screen(chat)) == [], text
+            chat.app.pop_screen()
+            await chat.pilot.pause()
+
+
+async def toasted(chat: Any, text: str) -> None:
+    """A toast of the text, on a screen that has toasts: `run_test` leaves them away."""
+    chat.app._disable_notifications = False
+    chat.app.push_screen(PermissionScreen("x", "y"))
+    await chat.until(lambda: isinstance(chat.app.screen, PermissionScreen))
+    chat.app.notify(text, title=text, markup=True)
+    await chat.until(lambda: chat.app.screen.query(Toast))
+    await chat.pilot.pause(0.1)
+
+
+async def test_no_toast_shows_what_a_terminal_obeys(open_chat: Open) -> None:  # noqa: F811
+    texts = sample(5, seed=7)
+    async with open_chat(size=(100, 40)) as chat:
+        for text in texts:
+            await toasted(chat, f"zebra [red]{text}")
+            assert breaks_out(on_screen(chat)) == [], text
+            assert "zebra [red]" in on_screen(chat)
+            chat.app.pop_screen()
+            chat.app.clear_notifications()
+
+
+async def test_the_chat_shows_nothing_that_a_terminal_obeys(open_chat: Open, tmp_path: Path) -> None:  # noqa: F811
+    async with open_chat(size=(100, 30), session=FakeSession(lambda text: answer(f"I say {text} &#x202E; x"))) as chat:
+        for text in sample(FEW, seed=5):
+            chat.screen.status.tell(model=text, doing=text, working=text, hint="")
+            chat.screen.prompt.put(text)
+            chat.screen.prompt.put_in(text)
+            chat.screen.query_one(Suggestions).offer([Suggestion(text, text, text, text)])
+            chat.screen.transcript.add(*answered(text), Quiet(text), Asked(text, note=text))
+            await chat.pilot.pause(0.02)
+            assert breaks_out(on_screen(chat)) == [], text
+            chat.screen.query_one(Suggestions).offer(())
+            field = Field(text)
+            await chat.screen.mount(field)
+            assert breaks_out(field.value + on_screen(chat)) == [], text
+            await field.remove()
+        assert breaks_out(chat.text) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "shows"),
+    [
+        ("tui.widgets.prompt.suggestions", "offer"), ("tui.widgets.transcript.lines", "pieces"), ("tui.app", "notify"),
+        ("tui.screens.permission", "screen"),
+    ],
+)  # fmt: skip
+async def test_the_walk_sees_one_that_is_switched_off(
+    open_chat: Open,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    module: str,
+    shows: str,
+) -> None:
+    monkeypatch.setattr(f"{module}.visible", lambda text: text)
+    text = "a\x9b2J\u202ez"
+    async with open_chat(size=(100, 30)) as chat:
+        match shows:
+            case "offer":
+                chat.screen.query_one(Suggestions).offer([Suggestion(text, text, text, text)])
+            case "pieces":
+                chat.screen.transcript.add(Asked("x", note=text))
+            case "notify":
+                await toasted(chat, text)
+            case _:
+                chat.app.push_screen(PermissionScreen("x", text))
+        await chat.until(lambda: breaks_out(on_screen(chat)) != [], within=5)
+
+
+# ── by reading: whatever is built of text comes through the sanitiser, or says here why not ──
+
+SINKS = frozenset({"Static", "Label", "Option", "Text", "Segment", "Content"})
+SANCTIONED = frozenset({
+    "visible", "one_line", "_one_line", "clipped", "spelled", "ink", "iso", "len", "when", "day", "likelihood",
+    "listed", "preview", "row_text", "bar",
+})  # fmt: skip
+"""Functions whose result holds nothing that a terminal obeys."""
+REASONS = {
+    "tui/pictures/blocks.py lines_of": "shades of a picture's pixels",
+    "tui/screens/choices.py compose": "_heading is made visible when the screen is made",
+    "tui/screens/choices.py _show": "_line makes label and detail visible",
+    "tui/screens/face.py show_waiting": "lines that clipped makes of visible words, and a figure",
+    "tui/screens/permission.py compose": "name and summary are made visible when the screen is made",
+    "tui/screens/proposal.py compose": "heading and rows are made visible when the screen is made",
+    "tui/screens/recall/passage.py _described": "the trust, of our own words",
+    "tui/screens/recall/rows.py listed": "_near cuts a line that one_line made",
+    "tui/screens/search/preview.py _twins": "lines of one_line",
+    "tui/screens/search/preview.py _parts": "names made visible, and figures",
+    "tui/widgets/newer.py render": "our own words",
+    "tui/widgets/prompt/suggestions.py render": "_one_line makes names and details visible",
+    "tui/widgets/status.py render": "fitted makes what is told visible",
+    "tui/widgets/status.py clipped": "cuts what its callers made visible",
+    "tui/widgets/transcript/context_panel.py _layer": "bars and figures; the layer's name is of the program",
+    "tui/widgets/transcript/lines.py cut": "_paragraphs makes every run visible",
+    "tui/widgets/transcript/lines.py _between": "a piece of a run that _paragraphs made visible",
+    "tui/widgets/transcript/numbered.py lines": "a line's number",
+    "tui/widgets/transcript/prose.py _list": "a list's number or dot",
+    "tui/widgets/transcript/welcome.py _named": "our own names of rows",
+}
+
+
+def unsanitised() -> set[str]:
+    """`file function` of every construction of shown text whose words do not come through the sanitiser."""
+    found: set[str] = set()
+    base = Path(tui.__file__).parent.parent
+    for path in sorted(Path(tui.__file__).parent.rglob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                known = _clean_names(function)
+                calls = [each for each in ast.walk(function) if isinstance(each, ast.Call) and each.args]
+                if any(_name(call) in SINKS and not _clean(call.args[0], known) for call in calls):
+                    found.add(f"{path.relative_to(base).as_posix()} {function.name}")
+    return found
+
+
+def _clean_names(function: ast.AST) -> set[str]:
+    known: set[str] = set()
+    for _ in range(3):
+        for each in ast.walk(function):
+            if isinstance(each, ast.Assign) and _clean(each.value, known):
+                known |= {target.id for target in each.targets if isinstance(target, ast.Name)}
+    return known
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+
+
+def _clean(node: ast.AST, known: set[str]) -> bool:
+    match node:
+        case ast.Constant():
+            return True
+        case ast.JoinedStr(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
+            return all(_clean(part, known) for part in parts)
+        case ast.FormattedValue(value=value, format_spec=spec):
+            return spec is not None or _clean(value, known)  # with a format it is a figure
+        case ast.Name(id=name):
+            return name.isupper() or name in known
+        case ast.IfExp(body=one, orelse=other) | ast.BinOp(left=one, right=other, op=ast.Add()):
+            return _clean(one, known) and _clean(other, known)
+        case ast.BinOp(left=one, op=ast.Mult()) | ast.Starred(value=one) | ast.GeneratorExp(elt=one):
+            return _clean(one, known)
+        case ast.Attribute(attr="value"):
+            return True  # of an enum of ours
+        case ast.Call(
+            func=ast.Attribute(value=value, attr="join" | "replace" | "expandtabs" | "ljust" | "split"), args=args
+        ):
+            return _clean(value, known) and all(_clean(each, known) for each in args)
+        case ast.Call(args=args):
+            return _name(node) in SANCTIONED or (
+                _name(node) == "Text" and all(_clean(each, known) for each in args[:1])
+            )
+        case _:
+            return False
+
+
+def test_all_text_that_is_built_comes_through_the_sanitiser_or_says_why_not() -> None:
+    assert unsanitised() == set(REASONS)
+
+
+def test_no_widget_reads_markup_in_what_it_shows() -> None:
+    found: list[str] = []
+    for path in Path(tui.__file__).parent.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and _name(call) in {"Static", "Label", "OptionList"}:
+                off = any(each.arg == "markup" and ast.unparse(each.value) == "False" for each in call.keywords)
+                if not off and not isinstance(call.func, ast.Attribute):
+                    found.append(f"{path.name}:{call.lineno}")
+    assert [place for place in found if place] == []
+
+
+def test_the_reading_sees_raw_text() -> None:
+    tree = ast.parse(
+        "def shown(row):\n    title = row.title\n    return Static(f'{title} of {row.count:,}', markup=False)"
+    )
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
+    assert not _clean(calls[0].args[0], _clean_names(tree))
+    assert _clean(ast.parse("Text(visible(f'{title}'))", mode="eval").body, set())
