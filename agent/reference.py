@@ -24,8 +24,8 @@ def _opening() -> list[str]:
         "",
         "Written by `python -m agent.reference` from the program's own help.",
         "",
-        "`--workspace DIR`, `--model SPEC` and `--json` may stand before or after any command. Data goes to standard "
-        "output, all else to standard error. Exit status: 0 done, 1 failed, 2 misused, 75 not yet, 130 interrupted.",
+        "`--workspace DIR`, `--model SPEC`, `--trust` and `--json` may stand before or after any command. Data goes to "
+        "standard output, all else to standard error. Exit status: 0 done, 1 failed, 2 misused, 75 not yet, 130 interrupted.",
         "",
     ]
 
@@ -49,7 +49,7 @@ def _described(command: click.Command, path: str, parent: click.Context) -> Iter
     yield ""
     yield _flowing(command.help or "")
     yield ""
-    options = [param for param in command.params if isinstance(param, click.Option) and param.name not in SHARED]
+    options = [param for param in command.params if isinstance(param, click.Option) and not _is_shared(param)]
     for option in options:
         names = ", ".join(option.opts)
         value = "" if option.is_flag else f" {option.make_metavar(context)}"
@@ -90,6 +90,10 @@ def _settings() -> Iterator[str]:
         mark = " ⚑" if setting.guarded else ""
         default = "(empty)" if setting.default is None else str(setting.default)
         yield f"| `{setting.name}`{mark} | {setting.type_name} | {default} | {setting.sentence} |"
+
+
+def _is_shared(option: click.Option) -> bool:
+    return option.name in SHARED or (option.name == "trust" and option.is_flag)  # `search --trust LEVEL` is another
 
 
 def _flowing(text: str) -> str:
