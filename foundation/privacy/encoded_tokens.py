@@ -9,6 +9,7 @@ from typing import Final
 from foundation.privacy.secret_rules import TokenRule, token_rules
 
 _LONGEST: Final = 8192
+_KEY_BLOCK: Final = "-----BEGIN "
 _ALPHABET: Final = "A-Za-z0-9+/_-"
 
 
@@ -16,7 +17,7 @@ _ALPHABET: Final = "A-Za-z0-9+/_-"
 def encoded_rules() -> tuple[TokenRule, ...]:
     """A rule for each token rule whose keyword says enough in base64. A token that begins within is not seen."""
     keywords = dict.fromkeys(rule.keyword for rule in token_rules() if len(rule.keyword) >= 4 and rule.back == (0, 0))
-    return tuple(_rule(keyword) for keyword in dict.fromkeys(map(encoded_beginning, keywords)))
+    return tuple(_rule(keyword) for keyword in dict.fromkeys(map(encoded_beginning, (_KEY_BLOCK, *keywords))))
 
 
 def encoded_beginning(word: str) -> str:
@@ -25,8 +26,10 @@ def encoded_beginning(word: str) -> str:
 
 
 def hides_a_secret(run: str) -> str | None:
-    """The rule of the token that the base64 begins with, if it does."""
+    """The rule of the token, or of the key block, that the base64 begins with, if it does."""
     plain = decoded(run)
+    if plain.startswith(_KEY_BLOCK):  # a certificate begins so, too
+        return "private-key" if "PRIVATE KEY" in plain[:80] else None
     for rule in token_rules():
         if plain.startswith(rule.keyword) and rule.back == (0, 0) and (found := _pattern(rule).match(plain)):
             return rule.name if found.end() - found.start() >= 15 else None
@@ -54,4 +57,4 @@ def _rule(keyword: str) -> TokenRule:
 
 @cache
 def _pattern(rule: TokenRule) -> re.Pattern[str]:
-    return re.compile(rule.pattern + rule.end)
+    return re.compile(rule.pattern + rule.end, re.ASCII)

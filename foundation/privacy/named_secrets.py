@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from heapq import merge
 from itertools import groupby
 
 from msgspec import Struct
@@ -29,6 +30,9 @@ _IS = re.compile(r"[ \t](?:is|was)[ \t]{1,2}[\"'`]?")
 _FLAG = re.compile(r"--[a-zA-Z][a-zA-Z_-]{0,30}[ \t]{1,2}[\"']?")
 _BEARER = re.compile(r"earer[ \t]{1,2}")
 
+_MARKS = (("|", _CELL), (" is ", _IS), (" was ", _IS), ("--", _FLAG), (":", _NEXT_LINE), ("earer ", _BEARER))
+_ESCAPED = ("%3", "\\u003", "&#61")
+
 _TRAIL = r"(?:[\\\"'`\])*]{0,4}|\\u0022|&quot;|&#34;|%22)(?:\s(?:is|was))?\s{0,20}\Z"
 _HINT = re.compile(
     r"[kK][eE][yY]|[tT][oO][kK]|[sS][eE][cC]|[pP][aAwW][sSdD]|[pP][wW](?![a-z])|[cC][rR][eE]|[aA][uU][tT]|[密秘令凭口私]"
@@ -52,13 +56,10 @@ _NAMES_END = (
 _NAME = re.compile(
     r"(?:(?:access|auth|bearer|api|client|private|secret|refresh|encryption|signing|account|storage|bot|app"
     r"|session(?![ _.-]?key))[ _.-]?(?:key|token|secret|pass(?:word)?)|secret|token|passw(?:or)?d|passphrase|passwd|pwd"
-    rf"|passcode|credentials?|authorization|(?P<short>pass|pw|psw))(?P<rest>[A-Za-z0-9_.-]{{0,20}}){_TRAIL}",
+    rf"|passcode|credentials?|authorization|(?P<short>pass|(?<![a-z])ps?w)(?![a-z]))(?P<rest>[A-Za-z0-9_.-]{{0,20}}){_TRAIL}",
     re.IGNORECASE,
 )
-_WORD_WITH_PASS = re.compile(
-    r".{0,5}?(?:(?:com|by|tres|sur|nder|over)pass|pass(?:es|ed|ing|ion|ive|age|enger|port|ive)|[a-z]pw|pw[a-z])",
-    re.IGNORECASE,
-)
+_WORD_WITH_PASS = re.compile(r"(?:com|by|tres|sur|under|over)\Z", re.IGNORECASE)
 _IN_A_QUERY = re.compile(r"[?&;](?:api_?)?(?:key|sig|signature|code|auth)\Z", re.IGNORECASE)
 _ABOUT = re.compile(  # `token_count` and `client_secret_name` tell something about a secret
     r"(?:counts?|names?|ids?|types?|limits?|usage|used|budget|length|len|size|path|file|ur[il]|ttl|expir[a-z]*|version"
@@ -91,7 +92,7 @@ class Candidate(Struct, frozen=True):
 def candidates(text: str, at: int, *, final: bool) -> Iterator[Candidate]:
     """The values that begin at `at` or after it and have a secret's name, in order, the longest first at one place."""
     since = max(0, at - LONGEST_LEAD)
-    leads = sorted((lead for lead in _leads(text, since) if lead.start >= at), key=lambda lead: lead.start)
+    leads = (lead for lead in _leads(text, since, at) if lead.start >= at)
     for _, together in groupby(leads, key=lambda lead: lead.start):
         found = (_candidate(text, lead, final=final) for lead in together)
         yield from sorted(
@@ -99,29 +100,35 @@ def candidates(text: str, at: int, *, final: bool) -> Iterator[Candidate]:
         )
 
 
-def _leads(text: str, since: int) -> Iterator[Lead]:
-    """Where a value could begin, with what stands before it."""
-    for sign in _SIGN.finditer(text, since):
-        yield from _named(text, sign.start(), sign.end())
-    if "%3" in text or "\\u003" in text or "&#61" in text:
-        for sign in _ESCAPED_SIGN.finditer(text, since):
+def _leads(text: str, since: int, at: int) -> Iterator[Lead]:
+    """Where a value could begin at `at` or after it, in order, with what stands before it (some before `at` too)."""
+    return merge(
+        _sign_leads(_SIGN, text, since, at),
+        *(_mark_leads(mark, pattern, text, since, at) for mark, pattern in _MARKS),
+        _sign_leads(_ESCAPED_SIGN, text, since, at) if any(sign in text for sign in _ESCAPED) else (),
+        sorted(element_leads(text, since), key=_start),
+        sorted(command_leads(text, since), key=_start),
+        sorted(pass_word_leads(text, since), key=_start),
+        key=_start,
+    )
+
+
+def _start(lead: Lead) -> int:
+    return lead.start
+
+
+def _sign_leads(pattern: re.Pattern[str], text: str, since: int, at: int) -> Iterator[Lead]:
+    for sign in pattern.finditer(text, since):
+        if sign.end() >= at:
             yield from _named(text, sign.start(), sign.end())
-    for mark, pattern in (
-        ("|", _CELL),
-        (" is ", _IS),
-        (" was ", _IS),
-        ("--", _FLAG),
-        (":", _NEXT_LINE),
-        ("earer ", _BEARER),
-    ):
-        place = text.find(mark, since)
-        while place >= 0:
-            if lead := pattern.match(text, place):
-                yield from _marked(text, place, lead)
-            place = text.find(mark, place + len(mark))
-    yield from element_leads(text, since)
-    yield from command_leads(text, since)
-    yield from pass_word_leads(text, since)
+
+
+def _mark_leads(mark: str, pattern: re.Pattern[str], text: str, since: int, at: int) -> Iterator[Lead]:
+    place = text.find(mark, since)
+    while place >= 0:
+        if (lead := pattern.match(text, place)) and lead.end() >= at:
+            yield from _marked(text, place, lead)
+        place = text.find(mark, place + len(mark))
 
 
 def _named(text: str, place: int, start: int) -> Iterator[Lead]:
@@ -191,7 +198,7 @@ def _kind(name: str) -> str | None:
         rest = found["rest"]
         if _ABOUT.search(rest) or (rest == "s" and "token" in name[found.start() :].lower()):
             return None
-        if found["short"] and _WORD_WITH_PASS.match(name[max(0, found.start() - 5) :]):
+        if found["short"] and _WORD_WITH_PASS.search(name[: found.start()]):
             return None
         return "password" if _PASSWORD.search(name) else "key"
     chinese = _CHINESE.search(name)

@@ -142,6 +142,7 @@ def _before_both(span: Taken, tokens: list[Taken], tags: list[Taken]) -> Secret:
 
 
 _WORD_ENDS: Final = re.compile(r"[^\x21-\x7e]")  # no token goes on past white space, or anything beyond ASCII
+_IN_A_VALUE: Final = re.compile(r"[A-Za-z0-9_.+-]+")  # no kind of value ends before one of these
 _BEFORE_A_TOKEN: Final = 64  # characters: a boundary, and the scheme of an address
 
 
@@ -179,15 +180,21 @@ class _Named:
         self._text = ""
         self._at = 0  # what is before it was given out, and is kept for the name it may hold
 
+        self._waits = 0  # how much more must come before it is worth another look at the value that waits
+
     def feed(self, chunk: str) -> str:
         self._text += chunk
-        return self._give(final=False) if chunk else ""
+        self._waits -= len(chunk)
+        if not chunk or (self._waits > 0 and _IN_A_VALUE.fullmatch(chunk)):
+            return ""
+        return self._give(final=False)
 
     def close(self) -> str:
         return self._give(final=True)
 
     def _give(self, *, final: bool) -> str:
         found, until = find_named(self._text, self._at, final=final)
+        self._waits = (len(self._text) - until) // 8 if until < len(self._text) else 0
         out = without(self._text, found, self._at, until)
         keep = max(0, until - LONGEST_LEAD)
         self._text = self._text[keep:]

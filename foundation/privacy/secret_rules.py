@@ -59,11 +59,11 @@ class Gitleaks(Struct, frozen=True):
 
 _ANSI = "|".join(rf"(?<=\[[0-9;]{{{length}}}m)" for length in range(20))
 _ESCAPED = (  # `\n`, `\u0022`, `\x1b`, `%3D`, quoted-printable's `=3D`, a colour's `[0;32m`
-    rf"(?<=\\[ntrbfv0])|(?<=\\u[0-9a-fA-F]{{4}})|(?<=\\x[0-9a-fA-F]{{2}})|(?<=[%=][0-9a-fA-F]{{2}})|(?<=m)(?:{_ANSI})"
+    rf"(?<=\\[ntrbfv0])|(?<=\\u[0-9a-fA-F]{{4}})|(?<=\\x[0-9a-fA-F]{{2}})|(?<=[%=][0-9a-fA-F]{{2}})|(?<=%25[0-9a-fA-F]{{2}})|(?<=m)(?:{_ANSI})"
 )
 BEGIN = rf"(?:(?<![A-Za-z0-9])|{_ESCAPED})"  # an underscore may stand beside a token: Markdown's italics, a name
 _END = r"(?![A-Za-z0-9])"
-_DISTINCTIVE = re.compile(r"[A-Za-z0-9]{3,}.*[_.~-]|AKIA|ASIA|AIza|GOCSPX")
+_DISTINCTIVE = re.compile(r"(?=.{5}).*[_.~-]|[A-Za-z0-9]{3}[_.~-]|AKIA|ASIA|AIza")
 
 
 def _rule(
@@ -77,7 +77,7 @@ def _rule(
     attached: bool | None = None,
 ) -> TokenRule:
     if attached is None:
-        attached = begin == BEGIN and back == (0, 0) and _DISTINCTIVE.match(keyword) is not None
+        attached = back == (0, 0) and (not begin or _DISTINCTIVE.match(keyword) is not None)
     return TokenRule(name, keyword, ("" if attached else begin) + f"(?:{pattern})", end, back, attached)
 
 
@@ -87,6 +87,11 @@ def gitleaks() -> Gitleaks:
     return msgspec.json.decode(data, type=Gitleaks)
 
 
+def _stands_alone(rule: GitleaksToken, keyword: str) -> bool:
+    """Whether a token is known by its keyword even directly after a letter."""
+    return _DISTINCTIVE.match(keyword) is not None or (not rule.bound and len(keyword) >= 4)
+
+
 @cache
 def token_rules() -> tuple[TokenRule, ...]:
     """Every rule, ours first, in the order in which they are tried at one place."""
@@ -94,9 +99,9 @@ def token_rules() -> tuple[TokenRule, ...]:
         TokenRule(
             rule.id,
             keyword,
-            (BEGIN if rule.bound or len(keyword) < 4 else "") + f"(?:{rule.pattern})",
+            ("" if _stands_alone(rule, keyword) else BEGIN) + f"(?:{rule.pattern})",
             _END,
-            attached=not rule.bound and len(keyword) >= 4,
+            attached=_stands_alone(rule, keyword),
             least=rule.entropy,
         )
         for rule in gitleaks().tokens
@@ -117,7 +122,7 @@ OWN_RULES = (
         _rule("gitlab-token", f"gl{kind}-", rf"gl{kind}-[A-Za-z0-9_.=-]{{20,320}}")
         for kind in ("pat", "dt", "rt", "cbt", "ptt", "ft", "imt", "agent", "oas", "soat")
     ),
-    _rule("slack-token", "xox", r"xox[a-eoprs](?:[.-][A-Za-z0-9-]{10,250})+"),
+    _rule("slack-token", "xox", r"xox[a-eoprs](?:[.-][A-Za-z0-9-]{10,250})+", attached=True),
     _rule("slack-token", "xoxd-", r"xoxd-[A-Za-z0-9%+/=_-]{20,600}"),
     _rule("slack-token", "xapp-", r"xapp-\d-[A-Za-z0-9-]{20,250}"),
     _rule(

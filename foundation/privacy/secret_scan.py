@@ -65,16 +65,9 @@ def find_tokens(text: str, at: int = 0) -> list[Taken]:
 
 def token_may_begin(text: str, at: int) -> tuple[int, bool]:
     """Where in the unfinished word from `at` a token may begin, its end where none can; and if its keyword stands."""
-    if (certain := _certain(text, at)) is not None:
-        return certain, True
-    known = table()
-    for start in range(max(at, len(text) - known.longest), len(text)):
-        beginning = text[start:]
-        if beginning in known.attached_beginnings:
-            return min(start, _precede(text, at)), False
-        if beginning in known.beginnings and _BOUNDARY.match(text, start):
-            return min(start, _precede(text, at)), False
-    return _precede(text, at), False
+    certain = _certain(text, at)
+    place = min(_possible(text, at), _precede(text, at))
+    return (place, False) if certain is None else (min(certain, place), True)
 
 
 def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Taken], int]:
@@ -90,6 +83,18 @@ def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Take
             found.append(_secret(value.rule, value.start, value.end))
             free = value.end
     return found, len(text)
+
+
+def _possible(text: str, at: int) -> int:
+    """Where the beginning of a keyword stands that may go on."""
+    known = table()
+    for start in range(max(at, len(text) - known.longest), len(text)):
+        beginning = text[start:]
+        if beginning in known.attached_beginnings:
+            return start
+        if beginning in known.beginnings and _BOUNDARY.match(text, start):
+            return start
+    return len(text)
 
 
 def _certain(text: str, at: int) -> int | None:
@@ -150,7 +155,9 @@ def _fitting(rule: TokenRule, text: str, start: int) -> re.Match[str] | None:
     if match := _compiled(rule.pattern + rule.end).match(text, start):
         return match
     match = _compiled(rule.pattern).match(text, start)
-    return match if match and table().attached.match(text, match.end()) else None
+    if not match or not table().attached.search(text, start + 1, match.end() + table().longest):
+        return None
+    return _compiled(f"{rule.pattern}(?={table().attached.pattern})").match(text, start)  # another token follows
 
 
 @cache
@@ -160,7 +167,7 @@ def _addresses() -> tuple[tuple[int, TokenRule], ...]:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+    return re.compile(pattern, re.ASCII)
 
 
 def _beginnings(keywords: Iterable[str]) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import Final
 from foundation.privacy.secret_rules import gitleaks
 from foundation.privacy.secret_values import entropy
 
-SERVICE_VALUE: Final = re.compile(r"[A-Za-z0-9_.=+/|:~%-]{8,600}")
+SERVICE_VALUE: Final = re.compile(r"[A-Za-z0-9_.=+/|:~%-]{1,600}")
 _WORDS: Final = re.compile(r"[A-Za-z][a-z]{2,}|[A-Z]{3,}")
 _BETWEEN: Final = r"[ \t\w.-]{0,20}[\s'\"]{0,3}\Z"
 _TAIL: Final = 32  # characters of the name that are looked at for a service's word
@@ -36,8 +36,8 @@ def _rules() -> tuple[tuple[str, float, re.Pattern[str], re.Pattern[str]], ...]:
         (
             rule.id,
             max(rule.entropy, _LEAST),
-            re.compile(rf"(?:{rule.name}){_BETWEEN}", re.IGNORECASE),
-            re.compile(rule.value, re.IGNORECASE),
+            re.compile(rf"(?:{rule.name}){_BETWEEN}", re.IGNORECASE | re.ASCII),
+            re.compile(rule.value, re.IGNORECASE | re.ASCII),
         )
         for rule in gitleaks().named
     )
