@@ -77,7 +77,7 @@ def test_what_is_asked_for_is_found(told: Run, words: list[str], found: list[str
 def test_a_word_to_be_without_wants_quotes_in_a_shell(told: Run) -> None:
     said = told("search", "-k3", "boiler", "-gas")
     assert said.status == 2
-    assert 'palimpsest search "… -gas"' in said.err
+    assert "palimpsest search '… -gas'" in said.err
 
 
 def test_conversations_are_found_each_once(told: Run) -> None:

@@ -25,7 +25,8 @@ if sys.platform != "win32":
     from tests.tui.pty_screen import Terminal
 
 OURS = re.compile(
-    r"\x1b\[[0-9;:?<>=]*[ !\"$]*[@-~]|\x1b[78=>]|\x1b\([B0]|\x1b\]22;(?:default|text|pointer)\x07|\x1bP\+q[0-9A-F;]*\x1b\\"
+    r"\x1b\[[0-9;:?<>=]*[ !\"$]*[@-~]|\x1b[78=>]|\x1b\([B0]|\x1bP\+q[0-9A-F;]*\x1b\\"
+    r"|\x1b\]22;(?:default|text|pointer)\x07"
 )
 """What Textual writes of its own: it moves the cursor, colours, and asks what the terminal can do."""
 CSI = re.compile(r"\x1b\[([?<>=]?)[0-9;:]*[ !\"$]*([@-~])")
