@@ -231,6 +231,18 @@ def test_deleting_the_first_conversation_keeps_the_trust(run: Run, root: Path) -
     assert run("remember", "that").status == 0
 
 
+def test_a_kill_after_the_first_conversation_was_deleted_keeps_the_trust(run: Run, root: Path) -> None:
+    assert run("-p", "hello").status == 0
+    assert run("-p", "a second one").status == 0
+    memory = Memory.open(Workspace(root))
+    memory.vault.delete_conversation(1)
+    trusted = Path(os.environ["PALIMPSEST_CONFIG_DIR"]) / "trusted.json"
+    as_killed = trusted.read_bytes()
+    memory.close()
+    trusted.write_bytes(as_killed)  # as if the process had ended before it closed
+    assert run("remember", "that").status == 0
+
+
 def test_a_configuration_that_changes_under_us_is_not_in_force_until_it_is_trusted(run: Run, root: Path) -> None:
     """S6.7: what a `git pull` changes was in force at once."""
     assert run("-p", "hello").status == 0
