@@ -85,5 +85,6 @@ def chosen(all_cells: list[Cell], count: int, dice: random.Random) -> list[tuple
     for cell in all_cells:
         by_column.setdefault(cell.name, []).append(cell)
     names = sorted(by_column)
+    dice.shuffle(names)
     picked = [dice.choice(by_column[names[n % len(names)]]) for n in range(count)]
     return [(cell, dice.randrange(8 * len(cell.value))) for cell in picked]

@@ -25,7 +25,7 @@ from models.messages import Role, Usage
 from tests.fakes import FakeClock
 from tests.hostile.flips import Cell, cells, chosen, flipped, put
 
-SAMPLE, WHOLE = 30, 1000
+SAMPLE, WHOLE = 8, 1000
 REFERENCES = ("#1", "#2", "manual", "e_boiler", "e_ferry", "e_heron", "e_old")
 QUESTIONS = ("the boiler firm's account", "when does the ferry leave", "pump pressure manual", "the heron")
 LONG = " ".join(f"The ferry number {n} to Bornholm leaves at {n % 24:02}:40 from quay {n}." for n in range(60))
@@ -181,6 +181,7 @@ def reported(told: Flips) -> str:
     )
 
 
+@pytest.mark.timeout(60)
 def test_a_flipped_bit_never_makes_a_wrong_text_exact(filled: Workspace) -> None:
     told = flip_all(filled, chosen(cells(filled.database), SAMPLE, random.Random(os.environ.get("FLIPS_SEED", "9"))))
     print(reported(told))
