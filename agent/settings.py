@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo
 
+from agent.importers.settings import ImportSettings
 from agent.screen_settings import ScreenSettings
 from agent.tools.port import ToolSettings
 from context.settings import ContextSettings
@@ -44,6 +45,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """How text becomes pages, and where they stand."""
     knowledge: KnowledgeSettings = msgspec.field(default_factory=KnowledgeSettings)
     """What of the files that were added stands in view."""
+    imports: ImportSettings = msgspec.field(default_factory=ImportSettings)
+    """How much of a file that is imported is held at once."""
     tools: ToolSettings = msgspec.field(default_factory=ToolSettings)
     """What a model may call."""
     screen: ScreenSettings = msgspec.field(default_factory=ScreenSettings)

@@ -42,11 +42,16 @@ def command(file: Path, form: str | None, source: str | None) -> None:
 
     invocation = current()
     _refuse_what_is_no_file(file)
-    form = form or detect(file)
+    limits = invocation.reading.config.imports
+    form = form or detect(file, limits)
     named = clear(source or (file.stem if form == "jsonl" else form))
     with invocation.memory(for_writing=True) as memory, output.Progress("entries") as progress:
         imported = store_all(
-            memory.cold, read_file(file, form), source=named, fixed_source=source is not None, on_progress=progress
+            memory.cold,
+            read_file(file, form, limits),
+            source=named,
+            fixed_source=source is not None,
+            on_progress=progress,
         )
         _mirror(memory.mirrors.update, imported.conversations)
     for bad in imported.bad:

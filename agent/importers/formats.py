@@ -1,43 +1,50 @@
 """Which format a file has, and its entries, streamed."""
 
 import zipfile
+import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from agent.importers.bounded_lines import bounded_lines
 from agent.importers.chatgpt import read_chatgpt
 from agent.importers.claude import read_claude
 from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import read_jsonl
 from agent.importers.record import Read
-from foundation.files import open_for_reading, real
+from agent.importers.settings import ImportSettings
+from foundation.files.chosen import real
+from foundation.files.opening import open_for_reading
 
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)  # RuntimeError: encrypted
 SMALL = 64 * 2**20  # bytes that are unpacked however densely they were packed
 LARGEST_EXPORT = 4 * 2**30
 DENSEST = 100  # times its size: exports, which are JSON of talk, are packed 4 to 12 times
 
 
-def read_file(path: Path, form: str | None) -> Iterator[Read]:
+def read_file(path: Path, form: str | None, limits: ImportSettings | None = None) -> Iterator[Read]:
     """The entries of a file in this format, or in the one that it shows. Raises NotAnArray, OSError."""
-    form = form or detect(path)
+    limits = limits or ImportSettings()
+    form = form or detect(path, limits)
     if form == "jsonl":
-        with open_for_reading(real(path)) as lines:
-            yield from read_jsonl(lines, path.stem)
+        with open_for_reading(real(path)) as stream:
+            yield from read_jsonl(bounded_lines(stream, limits.line), path.stem)
         return
     read = read_chatgpt if form == "chatgpt" else read_claude
-    with _conversations(path) as found:
+    with _conversations(path, limits) as found:
         yield from read(found)
 
 
-def detect(path: Path) -> str:
+def detect(path: Path, limits: ImportSettings | None = None) -> str:
     """jsonl, chatgpt or claude, by the file's beginning."""
-    if not _is_zip(path):
-        with open_for_reading(real(path)) as lines:
-            first = lines.readline(1 << 20).removeprefix(b"\xef\xbb\xbf").lstrip()
-        if first and not first.startswith(b"[") and path.suffix != ".json":
-            return "jsonl"
-    with _conversations(path) as found:
+    with open_for_reading(real(path)) as stream:
+        if not zipfile.is_zipfile(stream):
+            stream.seek(0)
+            first = stream.readline(1 << 20).removeprefix(b"\xef\xbb\xbf").lstrip()
+            if first and not first.startswith(b"[") and path.suffix != ".json":
+                return "jsonl"
+    with _conversations(path, limits or ImportSettings()) as found:
         match next(iter(found), None):
             case {"mapping": _}:
                 return "chatgpt"
@@ -54,27 +61,38 @@ def detect(path: Path) -> str:
 
 
 @contextmanager
-def _conversations(path: Path) -> Generator[Iterator[Any]]:
+def _conversations(path: Path, limits: ImportSettings) -> Generator[Iterator[Any]]:
     """The conversations of an export: the JSON itself, or a zip that holds it in one or several files."""
-    if not _is_zip(path):
-        with open_for_reading(real(path)) as stream:
-            yield objects(stream, path.name)
-        return
-    with open_for_reading(real(path)) as file, zipfile.ZipFile(file) as archive:
+    with open_for_reading(real(path)) as stream:
+        if not zipfile.is_zipfile(stream):
+            stream.seek(0)
+            yield objects(stream, path.name, limits.conversation)
+            return
+        stream.seek(0)
+        try:
+            with _archived(path, stream, limits) as found:
+                yield found
+        except _BROKEN as error:
+            raise NotAnArray("Damaged", f"{path} cannot be unpacked ({error}).", "Is the export complete?") from error
+
+
+@contextmanager
+def _archived(path: Path, stream: BinaryIO, limits: ImportSettings) -> Generator[Iterator[Any]]:
+    with zipfile.ZipFile(stream) as archive:
         names = [name for name in archive.namelist() if _holds_conversations(name)]
         if not names:
             raise NotAnArray("No conversations", f"{path} holds no conversations.json.", "Is it the whole export?")
         _refuse_bomb(path, [archive.getinfo(name) for name in names])
-        yield _from_zip(archive, sorted(names))
-
-
-def _is_zip(path: Path) -> bool:
-    with open_for_reading(real(path)) as file:
-        return zipfile.is_zipfile(file)
+        yield _from_zip(archive, sorted(names), limits)
 
 
 def _refuse_bomb(path: Path, members: list[zipfile.ZipInfo]) -> None:
-    """Refuses what unpacks to far more than an export would. A member never gives more than it declares."""
+    """Refuses what unpacks to far more than an export would. A member never gives more than it declares.
+
+    zlib unpacks as much as is read at once; bzip2 and LZMA whatever comes, so they are not taken.
+    """
+    if any(member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for member in members):
+        raise NotAnArray("Packed in an unusual way", f"{path} is no zip as the services make it.", "Unpack it first.")
     unpacked = sum(member.file_size for member in members)
     packed = max(sum(member.compress_size for member in members), 1)
     if unpacked <= SMALL or (unpacked <= LARGEST_EXPORT and unpacked / packed <= DENSEST):
@@ -87,10 +105,10 @@ def _refuse_bomb(path: Path, members: list[zipfile.ZipInfo]) -> None:
     )
 
 
-def _from_zip(archive: zipfile.ZipFile, names: list[str]) -> Iterator[Any]:
+def _from_zip(archive: zipfile.ZipFile, names: list[str], limits: ImportSettings) -> Iterator[Any]:
     for name in names:
         with archive.open(name) as stream:
-            yield from objects(cast(BinaryIO, stream), name)
+            yield from objects(cast(BinaryIO, stream), name, limits.conversation)
 
 
 def _holds_conversations(name: str) -> bool:

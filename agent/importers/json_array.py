@@ -8,8 +8,9 @@ from typing import Any, BinaryIO
 from foundation.errors import PalimpsestError
 
 CHUNK = 1 << 20
-LARGEST = 1 << 29
+LARGEST = 64 * 2**20
 """Characters that one object may take; beyond it the file is refused rather than the machine filled."""
+MOST_CONTAINERS = 2_000_000
 
 
 class NotAnArray(PalimpsestError):
@@ -18,9 +19,9 @@ class NotAnArray(PalimpsestError):
     code = "import"
 
 
-def objects(stream: BinaryIO, name: str) -> Iterator[Any]:
+def objects(stream: BinaryIO, name: str, largest: int = LARGEST) -> Iterator[Any]:
     """Each element of the array (or the one object that stands there alone). Raises NotAnArray, told with its place."""
-    buffer = _Buffer(stream, name)
+    buffer = _Buffer(stream, name, largest)
     first = buffer.next_sign()
     if first != "[":
         yield buffer.value()
@@ -42,8 +43,8 @@ def objects(stream: BinaryIO, name: str) -> Iterator[Any]:
 class _Buffer:
     """The text read so far and not yet taken."""
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
-        self._stream, self._name = stream, name
+    def __init__(self, stream: BinaryIO, name: str, largest: int) -> None:
+        self._stream, self._name, self._largest = stream, name, largest
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self._parser = json.JSONDecoder(parse_constant=str)  # NaN is no JSON: kept as the word
         self._text, self._at, self._before, self._ended = "", 0, 0, False
@@ -75,6 +76,8 @@ class _Buffer:
                 size *= 2
             except RecursionError as error:
                 raise self.broken("it is nested too deep") from error
+            except ValueError as error:  # an integer of more digits than Python converts
+                raise self.broken("it holds a number of too many digits") from error
             else:
                 if end == len(self._text) and self._more(CHUNK):
                     continue  # a number might go on
@@ -98,6 +101,8 @@ class _Buffer:
             ) from error
         self._before += self._at
         self._text, self._at = self._text[self._at :] + text, 0
-        if len(self._text) > LARGEST:
-            raise self.broken("one conversation is larger than this program takes")
+        if len(self._text) > self._largest + CHUNK:
+            raise self.broken(f"one conversation is larger than {self._largest:,} characters (imports.conversation_mb)")
+        if self._text.count("{") + self._text.count("[") > MOST_CONTAINERS:
+            raise self.broken(f"one conversation holds more than {MOST_CONTAINERS:,} objects and lists")
         return bool(text) or not self._ended

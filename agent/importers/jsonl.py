@@ -3,13 +3,14 @@
 The rest of a line is kept in the entry's meta under `imported`. What our own export adds stands under `palimpsest`.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agent.importers.json_values import as_object, is_deeper
+from agent.importers.bounded_lines import TooLong
+from agent.importers.json_values import as_object
 from agent.importers.moments import moment
 from agent.importers.record import Bad, Leaf, Read, Record
+from foundation.bounded_json import BadJson, load_json
 from memory.cold.entries import EntryKind
 from models.messages import Role
 
@@ -27,18 +28,17 @@ ROLES = {
 BRANCH_KINDS = frozenset({EntryKind.MESSAGE, EntryKind.TOOL_CALL, EntryKind.TOOL_RESULT, EntryKind.OBSERVATION})
 
 
-MOST_NESTED = 100
-"""Levels of objects and lists in a line; each is gone through when it is cleared, stored and exported."""
-
-
 class _Unreadable(ValueError):
     """Why a line is no entry."""
 
 
-def read_jsonl(lines: Iterable[bytes], conversation: str) -> Iterator[Read]:
+def read_jsonl(lines: Iterable[bytes | TooLong], conversation: str) -> Iterator[Read]:
     """The entries of the lines; `conversation` is the id for lines that name none. Each bad line is told apart."""
     for number, raw in enumerate(lines, start=1):
         place = f"line {number}"
+        if isinstance(raw, TooLong):
+            yield Bad(place, f"it has {raw.size:,} bytes; {raw.most:,} are the most (imports.line_mb)")
+            continue
         body = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
         if not body.strip():
             continue
@@ -77,6 +77,7 @@ def _read_line(body: bytes, place: str, conversation: str) -> Iterator[Read]:
         kind=_kind(extra.get("kind")),
         parent=extra["parent"] if isinstance(extra.get("parent"), str) else None,
         meta=_with_rest(meta, rest),
+        size=len(body),
     )
     if extra.get("leaf") is True:
         yield Leaf(_name(found.get("conversation")) or conversation, _name(found.get("id")))
@@ -84,17 +85,13 @@ def _read_line(body: bytes, place: str, conversation: str) -> Iterator[Read]:
 
 def _object(body: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(body.decode("utf-8"), parse_constant=str)  # NaN is no JSON: kept as the word
+        found: object = load_json(body.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise _Unreadable(f"it is not UTF-8 (byte {error.start})") from error
-    except json.JSONDecodeError as error:
-        raise _Unreadable(f"it is no JSON: {error.msg} (column {error.colno})") from error
-    except RecursionError as error:
-        raise _Unreadable("it is nested too deep") from error
+    except BadJson as error:
+        raise _Unreadable(str(error)) from error
     if not isinstance(found, dict):
         raise _Unreadable("it is no JSON object")
-    if is_deeper(found, MOST_NESTED):
-        raise _Unreadable("it is nested too deep")
     return as_object(found)
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 FORMATS = ("%I:%M %p on %d %B, %Y", "%d %B %Y %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d")
+FARTHEST = 1e18
 MILLISECONDS_FROM = 1e11
 """Seconds since 1970 pass this in the year 5138; what is larger counts milliseconds."""
 
@@ -18,7 +19,7 @@ def moment(value: Any) -> datetime | None:
         case bool() | None:
             return None
         case int() | float():
-            return _since_1970(float(value))
+            return _since_1970(float(value)) if abs(value) < FARTHEST else None
         case str():
             return _in_words(value.strip())
         case _:

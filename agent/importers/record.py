@@ -24,6 +24,7 @@ class Record(Struct, frozen=True, kw_only=True):
     source: str | None = None  # as the line names it; `--source` comes first
     kind: EntryKind = EntryKind.MESSAGE
     parent: str | None = None  # its id; "" begins a branch anew; None follows what stands before it in the file
+    size: int = 0  # bytes that it takes in the file, where that is known
     meta: dict[str, Any] = field(default_factory=dict)
 
 

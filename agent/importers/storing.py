@@ -4,17 +4,27 @@ from collections.abc import Callable, Iterable
 
 import apsw
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.importers.naming import Naming, made_before, said
 from agent.importers.record import Bad, Leaf, Read, Record
 from foundation.privacy import EMPTY, Cleared, clear, cleared_fields, examine
-from memory.cold import ColdStore, Conversation, Draft
+from memory.cold import ColdStore, Conversation, Draft, Entry
 from memory.cold.insert import insert_conversation
+from memory.errors import AlreadyThere, NotFound
 
 BATCH = 2000
 """Entries in one transaction."""
+BATCH_SIZE = 8 * 2**20
+"""Bytes of entries in one transaction; its last may pass it."""
 MOST_TOLD = 200
 """Bad places that are told one by one; the rest are counted."""
+
+_OF_ONE_LINE = (
+    NotFound, AlreadyThere, ValueError, TypeError, OverflowError, RecursionError,
+    apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError,
+)  # fmt: skip
+"""What can be wrong with one entry; all else that the store raises is of the store itself."""
 
 Progress = Callable[[int], None]
 
@@ -53,6 +63,7 @@ class Storing:
         self._named: dict[str, _Held] = {}  # by the file's own id, for the leaves
         self._leaves: dict[str, str] = {}
         self._waiting: list[_Named] = []
+        self._waiting_size = 0
         self._touched: dict[int, None] = {}
         self._entries = self._already = self._bad_count = self._taken_out = 0
         self._bad: list[Bad] = []
@@ -61,14 +72,18 @@ class Storing:
         match read:
             case Record():
                 self._waiting.append(self._safely_named(read))
-                if len(self._waiting) >= BATCH:
+                self._waiting_size += max(read.size, len(read.text))
+                if len(self._waiting) >= BATCH or self._waiting_size >= BATCH_SIZE:
                     self._store()
             case Leaf(conversation=conversation, id=leaf):
                 self._leaves[self._naming.name(conversation)] = self._naming.name(leaf)
             case Bad():
-                self._bad_count += 1
-                if len(self._bad) < MOST_TOLD:
-                    self._bad.append(read)
+                self._take_bad(read)
+
+    def _take_bad(self, bad: Bad) -> None:
+        self._bad_count += 1
+        if len(self._bad) < MOST_TOLD:
+            self._bad.append(bad)
 
     def finish(self) -> Imported:
         """Stores what is left, and puts each conversation at the entry that its file says it goes on from."""
@@ -108,12 +123,10 @@ class Storing:
         held, record = self._conversations[self._key(one)], one.record
         parent_id = held.last if one.parent is None else one.parent
         follows_stored = not parent_id and one.parent is None and not held.known
-        held.known.add(id_)
-        held.last = id_
-        return Draft(
+        draft = Draft(
             conversation=held.seq,
             parent=held.leaf if follows_stored else None,
-            parent_id=parent_id if parent_id in held.known else EMPTY,
+            parent_id=parent_id if parent_id in held.known else EMPTY,  # not itself: it is known from below on
             kind=record.kind,
             role=record.role,
             text=self._cleared(record.text),
@@ -122,6 +135,9 @@ class Storing:
             time=record.time,
             meta=cleared_fields(record.meta),
         )
+        held.known.add(id_)
+        held.last = id_
+        return draft
 
     def _safely_named(self, record: Record) -> _Named:
         name = self._naming.name
@@ -154,25 +170,56 @@ class Storing:
             self._conversations[key] = self._named[key[1]] = _Held(conversation)
 
     def _store(self) -> None:
-        records, self._waiting = self._waiting, []
+        records, self._waiting, self._waiting_size = self._waiting, [], 0
         if not records:
             return
         self._open_conversations(records)
-        drafts = [self._draft(one, id_) for one, id_ in zip(records, self._ids(records), strict=True)]
-        stored = self._cold.append_many(drafts)
+        named = list(zip(records, self._ids(records), strict=True))
+        taken: list[tuple[_Named, Draft]] = []
+        for one, id_ in named:
+            try:
+                taken.append((one, self._draft(one, id_)))
+            except _OF_ONE_LINE as error:
+                self._take_bad(Bad(one.record.place, _why(error)))
+        drafts = [draft for _, draft in taken]
+        try:
+            self._count(drafts, self._cold.append_many(drafts))
+        except _OF_ONE_LINE:
+            self._store_each(taken)
+        if self._on_progress:
+            self._on_progress(self._entries + self._already)
+
+    def _store_each(self, taken: list[tuple[_Named, Draft]]) -> None:
+        """One by one, for a batch that the store refused: what it refuses is a bad line, and what answers it a root."""
+        refused: dict[int, set[str]] = {}
+        for one, draft in taken:
+            bad = refused.setdefault(draft.conversation, set())
+            if draft.parent_id in bad:
+                draft = replace(draft, parent_id=EMPTY)  # noqa: PLW2901 — the same entry, elsewhere
+            try:
+                self._count([draft], self._cold.append_many([draft]))
+            except _OF_ONE_LINE as error:
+                bad.add(draft.id)
+                self._conversations[self._key(one)].known.discard(draft.id)
+                self._take_bad(Bad(one.record.place, _why(error)))
+
+    def _count(self, drafts: list[Draft], stored: list[Entry | None]) -> None:
         for draft, entry in zip(drafts, stored, strict=True):
             if entry is None:
                 self._already += 1
             else:
                 self._entries += 1
                 self._touched[draft.conversation] = None
-        if self._on_progress:
-            self._on_progress(self._entries + self._already)
 
     def _cleared(self, text: str) -> Cleared:
         findings = examine(text)
         self._taken_out += findings.private + len(findings.secrets)
         return findings.cleared
+
+
+def _why(error: Exception) -> str:
+    """Why an entry cannot be stored, as the end of a sentence."""
+    return f"it cannot be stored: {' '.join(str(error).split())[:200].rstrip('.')}"
 
 
 class _Held:

@@ -1,0 +1,28 @@
+"""The settings of imports; agent.settings composes them with the others."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from models.limits import in_bytes
+
+
+class ImportSettings(Struct, frozen=True, kw_only=True):
+    """How much of a file that is imported is held at once."""
+
+    line_mb: Annotated[
+        float, Meta(gt=0, description="The longest line of a JSONL file, in megabytes; a longer one is a bad line.")
+    ] = 16.0
+    conversation_mb: Annotated[
+        float, Meta(gt=0, description="The largest conversation of an export of ChatGPT or Claude, in megabytes.")
+    ] = 64.0
+
+    @property
+    def line(self) -> int:
+        """In bytes."""
+        return in_bytes(self.line_mb)
+
+    @property
+    def conversation(self) -> int:
+        """In characters."""
+        return in_bytes(self.conversation_mb)
