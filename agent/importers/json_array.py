@@ -2,6 +2,7 @@
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -11,6 +12,9 @@ CHUNK = 1 << 20
 LARGEST = 64 * 2**20
 """Characters that one object may take; beyond it the file is refused rather than the machine filled."""
 MOST_CONTAINERS = 2_000_000
+
+
+_SIGN = re.compile(r"\S")
 
 
 class NotAnArray(PalimpsestError):
@@ -52,10 +56,11 @@ class _Buffer:
     def next_sign(self) -> str:
         """The next character that is no space; "" at the end."""
         while True:
-            while self._at < len(self._text):
-                if not self._text[self._at].isspace():
-                    return self._text[self._at]
-                self._at += 1
+            sign = _SIGN.search(self._text, self._at)
+            if sign is not None:
+                self._at = sign.start()
+                return sign[0]
+            self._at = len(self._text)
             if not self._more(CHUNK):
                 return ""
 

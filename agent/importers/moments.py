@@ -40,7 +40,7 @@ def _since_1970(seconds: float) -> datetime | None:
 def _in_words(words: str) -> datetime | None:
     try:
         return _aware(datetime.fromisoformat(words))
-    except ValueError:
+    except (ValueError, OverflowError):  # OverflowError: in UTC it would be before the year 1 or after 9999
         pass
     for form in FORMATS:
         try:

@@ -1,0 +1,161 @@
+"""Imports and archives of files that are huge, odd, or no files: bounded memory, and one bad line is one bad line."""
+
+import json
+import os
+import random
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.measured import Measured, palimpsest
+from tests.hostile.odd_lines import KNOWN, random_line
+
+pytestmark = [
+    pytest.mark.timeout(120),
+    pytest.mark.skipif(sys.platform == "win32", reason="memory is measured with wait4"),
+]
+MOST_MB = 300
+GOOD = b'{"text":"The heron stands by the water.","id":"first"}\n'
+LAST = b'{"text":"The lamp is lit.","id":"last"}\n'
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Path:
+    folder = tmp_path / "room"
+    assert palimpsest(folder, "init").status == 0
+    return folder
+
+
+def imported(room: Path, file: Path, *words: str) -> tuple[Measured, dict]:  # type: ignore[type-arg]  # JSON
+    ended = palimpsest(room, "import", str(file), "--json", *words, seconds=100)
+    assert "defect" not in ended.err, ended.err
+    return ended, json.loads(ended.out)
+
+
+def test_each_odd_line_is_told_and_the_rest_is_imported(room: Path, tmp_path: Path) -> None:
+    file = tmp_path / "odd.jsonl"
+    file.write_bytes(GOOD + b"".join(raw + b"\n" for raw, _ in KNOWN.values()) + LAST)
+    ended, told = imported(room, file)
+    assert ended.status == 0
+    refused = {bad["place"] for bad in told["bad"] if not bad["kept"]}
+    expected = {f"line {number}" for number, (_, good) in enumerate(KNOWN.values(), 2) if not good}
+    assert refused == expected
+    assert told["entries"] == 2 + len(KNOWN) - len(expected)
+    shown = palimpsest(room, "conversations", "show", "odd", "--json")
+    assert "The lamp is lit." in shown.out
+    assert "defect" not in shown.err
+    again = imported(room, file)[1]
+    assert again["entries"] == 0
+
+
+def test_random_odd_lines(room: Path, tmp_path: Path) -> None:
+    _random(room, tmp_path, 300)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_random_odd_lines_whole(room: Path, tmp_path: Path) -> None:
+    _random(room, tmp_path, 20_000)
+
+
+def _random(room: Path, tmp_path: Path, count: int) -> None:
+    chance = random.Random(5)
+    file = tmp_path / "random.jsonl"
+    file.write_bytes(GOOD + b"".join(random_line(chance) + b"\n" for _ in range(count)) + LAST)
+    ended, told = imported(room, file)
+    refused = sum(not bad["kept"] for bad in told["bad"])
+    print(f"{count} odd lines: {told['entries']} imported, {refused} refused, {ended.seconds:.1f} s")
+    assert ended.status == 0
+    assert told["entries"] + told["already"] + told["bad_count"] >= count
+    for words in (["search", "line", "--json"], ["conversations", "list"], ["export", "--all"], ["stats"], ["check"]):
+        later = palimpsest(room, *words, seconds=100)
+        assert "defect" not in later.err, (words, later.err)
+
+
+@pytest.mark.parametrize("name", ["big.jsonl", "big.txt"])
+def test_a_line_without_end_is_a_bad_line(room: Path, tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    with file.open("wb") as out:
+        out.write(GOOD)
+        for _ in range(64):
+            out.write(b"x" * 2**23)  # 512 MB
+        out.write(b"\n" + LAST)
+    ended, told = imported(room, file)
+    assert told["entries"] == 2
+    assert "imports.line_mb" in told["bad"][0]["message"]
+    assert told["bad"][0]["place"] == "line 2"
+    assert ended.peak_mb < MOST_MB
+
+
+def test_long_lines_one_after_another_are_not_held_together(room: Path, tmp_path: Path) -> None:
+    file = tmp_path / "long.jsonl"
+    with file.open("wb") as out:
+        for number in range(40):
+            out.write(json.dumps({"text": f"{number} words", "rest": "y y " * 750_000}).encode() + b"\n")
+    ended, told = imported(room, file)
+    assert told["entries"] == 40
+    assert ended.peak_mb < MOST_MB
+
+
+@pytest.mark.parametrize("beginning", [b"[", b'[{"mapping":{"a":"', b'[{"mapping":{}},' + b" "])
+def test_an_export_without_end_is_refused(room: Path, tmp_path: Path, beginning: bytes) -> None:
+    file = tmp_path / "conversations.json"
+    with file.open("wb") as out:
+        out.write(beginning)
+        for _ in range(64):
+            out.write((b" " if beginning.endswith(b" ") else b"x") * 2**23)
+    ended = palimpsest(room, "import", str(file), seconds=100)
+    assert ended.status == 1
+    assert "defect" not in ended.err
+    assert ended.peak_mb < MOST_MB + 150  # a conversation of 64 MB may be read
+
+
+def test_a_zip_cut_in_the_middle_is_a_sentence(room: Path, tmp_path: Path) -> None:
+    import zipfile
+
+    file = tmp_path / "export.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as pack:
+        pack.writestr("conversations.json", json.dumps([{"mapping": {str(n): {} for n in range(5000)}}] * 3))
+    raw = bytearray(file.read_bytes())
+    raw[2000:2040] = b"\xff" * 40
+    file.write_bytes(raw)
+    ended = palimpsest(room, "import", str(file))
+    assert ended.status == 1
+    assert "defect" not in ended.err
+
+
+@pytest.mark.parametrize("given", ["file", "input"])
+def test_a_text_of_a_gigabyte_is_not_archived(room: Path, tmp_path: Path, given: str) -> None:
+    file = tmp_path / "huge.txt"
+    with file.open("wb") as out:
+        out.truncate(2**30)
+    words, stdin = (["archive", str(file)], None) if given == "file" else (["archive", "-"], file)
+    ended = palimpsest(room, *words, stdin=stdin)
+    assert ended.status != 0
+    assert "archive.max_file_mb" in ended.err
+    assert ended.peak_mb < MOST_MB
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name there")
+@pytest.mark.parametrize("kind", ["fifo", "device", "socket"])
+def test_what_is_no_file_is_refused_at_once(room: Path, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "special"
+    listener = socket.socket(socket.AF_UNIX)
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "socket":
+        listener.bind(str(path))
+    else:
+        path.symlink_to("/dev/zero")
+    for words in (
+        ["import", str(path)], ["archive", str(path)], ["recall", str(path)], ["knowledge", "add", str(path)],
+        ["config", "validate", str(path)], ["-p", f"what is @{path}?"], ["-p", "x", "--knowledge", str(path)],
+        ["context", "--skill", "x", f"@{path}"], ["export", "--all", "--out", str(path)],
+    ):  # fmt: skip
+        ended = palimpsest(room, *words, seconds=20)
+        assert ended.status != -9, f"{words} waits for {kind}"
+        assert "defect" not in ended.err, (words, ended.err)
+        assert ended.peak_mb < MOST_MB
+    listener.close()
