@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from foundation.clock import iso
 from foundation.errors import Misuse
-from foundation.files import UnsafePath, made_folder, read_bytes, real, write_atomically
+from foundation.files import TooLarge, UnsafePath, made_folder, read_bytes, real, write_atomically
 from foundation.privacy import as_given, clear, examine
 from memory.archive.draw.modes import DENSE, mode_named
 from memory.archive.keep.kept_text import file_stem, keep_text
@@ -146,10 +146,12 @@ def secrets_sentence(kept: Kept) -> str:
     return f"{found} found and kept, for the text is yours. --redact takes them out."
 
 
-def read_text_file(path: Path) -> str:
-    """The file's text, to the byte. Raises Misuse where it is none."""
+def read_text_file(path: Path, max_file_mb: int) -> str:
+    """The file's text, to the byte. Raises Misuse where it is none, or larger than that."""
     try:
-        raw = read_bytes(real(path))
+        raw = read_bytes(real(path), most=max_file_mb * 2**20)
+    except TooLarge as error:
+        raise too_large_to_archive(str(path), max_file_mb) from error
     except IsADirectoryError as error:
         hint = "Name a file; `palimpsest knowledge add` takes folders."
         raise Misuse("A folder", f"{path} is a folder.", hint) from error
@@ -160,6 +162,14 @@ def read_text_file(path: Path) -> str:
     except OSError as error:
         raise Misuse("Cannot be read", f"{path} cannot be read ({error.strerror}).") from error
     return text_of(raw, str(path))
+
+
+def too_large_to_archive(name: str, max_file_mb: int) -> Misuse:
+    return Misuse(
+        "Too large to archive at once",
+        f"{name} is larger than {max_file_mb:,} MB (archive.max_file_mb).",
+        "Split it (`split -C 16m FILE`), or raise the setting: laying out takes some 20 times its size in memory.",
+    )
 
 
 def text_of(raw: bytes, name: str) -> str:
@@ -173,6 +183,6 @@ def text_of(raw: bytes, name: str) -> str:
 def archive_markdown(memory: Memory, name: str, on_page: Callable[[int], None] | None = None) -> str:
     """`/archive FILE`, answered. A relative name begins where the person stands, as on the command line."""
     path = Path(name).expanduser().absolute()
-    kept = archive_text(memory, read_text_file(path), path.stem, on_page=on_page)
+    kept = archive_text(memory, read_text_file(path, memory.vault.settings.max_file_mb), path.stem, on_page=on_page)
     pages = "\n".join(f"- `{page.id}` ({page.mode}, {page.chars:,} characters)" for page in kept.archived.pages)
     return "\n\n".join(part for part in (sentence(kept), pages, secrets_sentence(kept)) if part)

@@ -69,7 +69,7 @@ def command(
         return
     if file is None:
         raise Misuse("Nothing to archive", "Name a file, or - for standard input.", "palimpsest archive notes.txt")
-    text, name = _text(file)
+    text, name = _text(file, invocation.reading.config.archive.max_file_mb)
     with invocation.memory(for_writing=True) as memory, output.Progress("pages") as progress:
         kept = archive_text(
             memory, text, label if label is not None else name,
@@ -119,13 +119,16 @@ def _demo(invocation: Invocation) -> None:
     invocation.status = 0 if shown.equal else 1
 
 
-def _text(file: str) -> tuple[str, str]:
-    from agent.archiving import read_text_file, text_of
+def _text(file: str, max_file_mb: int) -> tuple[str, str]:
+    from agent.archiving import read_text_file, text_of, too_large_to_archive
 
     if file == "-":
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-        return text_of(raw_input(), "standard input"), f"input-{stamp}"
-    return read_text_file(Path(file)), Path(file).stem
+        raw = raw_input(max_file_mb * 2**20)
+        if raw is None:
+            raise too_large_to_archive("standard input", max_file_mb)
+        return text_of(raw, "standard input"), f"input-{stamp}"
+    return read_text_file(Path(file), max_file_mb), Path(file).stem
 
 
 def _print(invocation: Invocation, kept: Kept, copies: tuple[Path, ...]) -> None:

@@ -191,12 +191,25 @@ def piped_input() -> str | None:
     """All of standard input where it is a pipe or a file; None where it is a terminal or there is none."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison]
         return None
-    return decoded(raw_input(), "standard input")
+    return decoded(message_input(), "standard input")
 
 
-def raw_input() -> bytes:
-    """Standard input to its end, as bytes."""
-    return sys.stdin.buffer.read()
+MOST_INPUT = 16 * 2**20  # bytes of standard input that are a message or a list of questions
+
+
+def raw_input(most: int) -> bytes | None:
+    """Standard input to its end, as bytes; None for more than `most`."""
+    raw = sys.stdin.buffer.read(most + 1)
+    return raw if len(raw) <= most else None
+
+
+def message_input() -> bytes:
+    """The same for a message, or questions. Raises Misuse for more than MOST_INPUT."""
+    raw = raw_input(MOST_INPUT)
+    if raw is None:
+        message = f"Standard input has more than {MOST_INPUT:,} bytes, which is the most of a message."
+        raise Misuse("Too large", message, "`palimpsest archive -` or `palimpsest import FILE` takes more.")
+    return raw
 
 
 def decoded(raw: bytes, name: str) -> str:

@@ -143,15 +143,15 @@ def _tell_of_vectors(memory: Memory) -> None:
 
 
 def _lines(batch: str) -> list[bytes]:
-    if batch == "-":
-        from agent.cli.invocation import raw_input
+    from agent.cli.invocation import MOST_INPUT, message_input
 
-        return raw_input().splitlines()
+    if batch == "-":
+        return message_input().splitlines()
     from foundation.files import UnsafePath, read_bytes, real
 
     path = Path(batch)
     try:
-        return read_bytes(real(path)).splitlines()
+        return read_bytes(real(path), most=MOST_INPUT).splitlines()
     except UnsafePath as error:
         raise Misuse("Not a file", error.message, error.hint) from error
     except (FileNotFoundError, IsADirectoryError) as error:

@@ -9,7 +9,7 @@ are left out.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from agent.exporters.walk import Exported, OnTrouble, entries_of
 from agent.importers.jsonl import KEYS
@@ -28,11 +28,12 @@ def lines(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | No
 def _line(conversation: Conversation, exported: Exported, leaf: str) -> dict[str, Any]:
     entry = exported.entry
     meta = dict(entry.meta)
-    rest = meta.pop("imported", {})
+    rest: object = meta.pop("imported", {})
     if not entry.complete and not meta.get("stopped"):
         meta["cut_off"] = True  # its writer is gone, or at it still: this is what came so far
     if exported.lost:
         meta["lost"] = list(exported.lost)
+    rest = cast("dict[str, Any]", rest) if isinstance(rest, dict) else {}  # an import of 0.3.0 may have left anything
     if hidden := {key: value for key, value in rest.items() if key in KEYS}:
         meta["imported"] = hidden
     ours: dict[str, Any] = {

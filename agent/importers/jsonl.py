@@ -56,13 +56,13 @@ def _read_line(body: bytes, place: str, conversation: str) -> Iterator[Read]:
     extra = as_object(found.get("palimpsest"))
     time = moment(found.get("time"))
     rest = {key: value for key, value in found.items() if key not in KEYS}
-    if time is None and found.get("time") not in {None, ""}:
+    if time is None and found.get("time") not in (None, ""):  # a tuple: it may be a list, which no set takes
         rest["time"] = found["time"]
-        yield Bad(place, f"its time {found['time']!r} is not understood; it is imported without", kept=True)
+        yield Bad(place, f"its time {repr(found['time'])[:80]} is not understood; it is imported without", kept=True)
     role = found.get("role")
     if isinstance(role, str) and role and role.lower() not in ROLES:
         rest["role"] = role
-    meta = as_object(extra.get("meta"))
+    meta = dict(as_object(extra.get("meta")))
     yield Record(
         place=place,
         conversation=_name(found.get("conversation")) or conversation,
@@ -96,7 +96,10 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _with_rest(meta: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
-    imported = {**as_object(meta.get("imported")), **rest}
+    before = meta.pop("imported", None)
+    imported = {**as_object(before), **rest}
+    if before is not None and not isinstance(before, dict):
+        imported["imported"] = before
     return {**meta, "imported": imported} if imported else meta
 
 

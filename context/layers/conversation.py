@@ -1,7 +1,10 @@
 """The conversation layer: summaries in view (zone B), then entries exactly as they were sent (zone C)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import cast
 
+import msgspec
 from msgspec import Struct
 
 from context.pieces import Layer, Piece
@@ -112,6 +115,20 @@ def message_of(entry: Entry, text: str) -> Message | None:
             return None
 
 
+class _StoredCall(Struct):
+    """A tool call in an answer's meta."""
+
+    id: str
+    name: str
+    arguments: str
+
+
 def _calls(entry: Entry) -> tuple[ToolCall, ...]:
-    calls = entry.meta.get("tool_calls") or ()
-    return tuple(ToolCall(str(call["id"]), str(call["name"]), str(call["arguments"])) for call in calls)
+    """The calls that an answer asked for. An import may bring anything under that name: what is no call is skipped."""
+    given: object = entry.meta.get("tool_calls")
+    found: list[ToolCall] = []
+    for value in cast("list[object]", given) if isinstance(given, list) else ():
+        with suppress(msgspec.ValidationError):
+            call = msgspec.convert(value, _StoredCall)
+            found.append(ToolCall(call.id, call.name, call.arguments))
+    return tuple(found)

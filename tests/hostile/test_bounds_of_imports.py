@@ -11,6 +11,7 @@ import pytest
 
 from tests.hostile.measured import Measured, palimpsest
 from tests.hostile.odd_lines import KNOWN, random_line
+from tests.loopback import Loopback, chat
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -29,7 +30,7 @@ def room(tmp_path: Path) -> Path:
 
 
 def imported(room: Path, file: Path, *words: str) -> tuple[Measured, dict]:  # type: ignore[type-arg]  # JSON
-    ended = palimpsest(room, "import", str(file), "--json", *words, seconds=100)
+    ended = palimpsest(room, "import", str(file), "--json", *words, seconds=600)
     assert "defect" not in ended.err, ended.err
     return ended, json.loads(ended.out)
 
@@ -46,6 +47,10 @@ def test_each_odd_line_is_told_and_the_rest_is_imported(room: Path, tmp_path: Pa
     shown = palimpsest(room, "conversations", "show", "odd", "--json")
     assert "The lamp is lit." in shown.out
     assert "defect" not in shown.err
+    with Loopback() as server:
+        server.answers_all(lambda _: chat("I see."))
+        goes_on = palimpsest(room, "--model", f"openai:m@{server.address}/v1", "-r", "odd", "-p", "and then?")
+    assert (goes_on.status, goes_on.out.strip()) == (0, "I see."), goes_on.err
     again = imported(room, file)[1]
     assert again["entries"] == 0
 
@@ -69,7 +74,13 @@ def _random(room: Path, tmp_path: Path, count: int) -> None:
     print(f"{count} odd lines: {told['entries']} imported, {refused} refused, {ended.seconds:.1f} s")
     assert ended.status == 0
     assert told["entries"] + told["already"] + told["bad_count"] >= count
-    for words in (["search", "line", "--json"], ["conversations", "list"], ["export", "--all"], ["stats"], ["check"]):
+    for words in (
+        ["search", "line", "--json"],
+        ["conversations", "list"],
+        ["export", "--to", "jsonl"],
+        ["stats"],
+        ["check"],
+    ):
         later = palimpsest(room, *words, seconds=100)
         assert "defect" not in later.err, (words, later.err)
 
@@ -89,11 +100,13 @@ def test_a_line_without_end_is_a_bad_line(room: Path, tmp_path: Path, name: str)
     assert ended.peak_mb < MOST_MB
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(900)
 def test_long_lines_one_after_another_are_not_held_together(room: Path, tmp_path: Path) -> None:
     file = tmp_path / "long.jsonl"
     with file.open("wb") as out:
         for number in range(40):
-            out.write(json.dumps({"text": f"{number} words", "rest": "y y " * 750_000}).encode() + b"\n")
+            out.write(json.dumps({"text": f"{number} words", "rest": "y y " * 3_000_000}).encode() + b"\n")
     ended, told = imported(room, file)
     assert told["entries"] == 40
     assert ended.peak_mb < MOST_MB
