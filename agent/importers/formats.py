@@ -14,8 +14,7 @@ from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import read_jsonl
 from agent.importers.record import Read
 from agent.importers.settings import ImportSettings
-from foundation.files.chosen import real
-from foundation.files.opening import open_for_reading
+from foundation.files import open_for_reading, real
 
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)  # RuntimeError: encrypted
 SMALL = 64 * 2**20  # bytes that are unpacked however densely they were packed
