@@ -10,6 +10,7 @@ from msgspec import Struct
 from agent.archiving import archive_text
 from foundation.files import read_bytes, write_atomically
 from foundation.paths import Workspace
+from foundation.workspace_trust import TrustStore
 from memory.archive import read_png
 from memory.archive.passage import PageRow
 from memory.workspace_memory import Memory
@@ -71,7 +72,8 @@ def demonstrate(folder: Path | None = None) -> Demo:
     picture = kept_in / PAGE_NAME
     with tempfile.TemporaryDirectory(prefix="palimpsest-") as place:
         began = time.monotonic()
-        memory = Memory.open(Workspace(Path(place) / "workspace"))
+        nowhere_else = TrustStore(Path(place) / "trust")  # the folder is gone in a moment
+        memory = Memory.open(Workspace(Path(place) / "workspace"), trust=nowhere_else)
         try:
             kept = archive_text(memory, DEMO_TEXT, "demo", mode="small", keep=False)
             took = time.monotonic() - began
