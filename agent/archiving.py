@@ -9,7 +9,7 @@ from msgspec import Struct
 from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.files import TooLarge, UnsafePath, made_folder, read_bytes, real, write_atomically
-from foundation.privacy import as_given, clear, examine
+from foundation.privacy import Source, as_given, clear, examine
 from memory.archive.draw.modes import DENSE, mode_named
 from memory.archive.keep.kept_text import file_stem, keep_text
 from memory.archive.passage import Archived
@@ -52,7 +52,7 @@ def archive_text(
     if on_page is not None:
         on_page(0)  # a long text is looked over for a while before its first page
     label = clear(label)
-    findings = examine(text)
+    findings = examine(text, Source.OTHER)
     kept = findings.cleared if redact else as_given(text)
     archived = memory.vault.archive_text(kept, label=label, mode=mode, dense=dense, on_page=on_page)
     path = keep_text(memory.workspace.kept_texts, label, kept) if keep else None

@@ -1,7 +1,7 @@
 """What a session says while it works. Every face subscribes to these, and none does anything else.
 
-A turn's events come in this order: Notice*, Compacted?, EpochChanged?, Recall, UserStored, ContextReady, then the
-answer's (Prefill, TextDelta, ReasoningDelta, ToolStarted, PermissionAsked, ToolFinished, UsageKnown, and a new
+A turn's events come in this order: Notice*, Compacted?, EpochChanged?, Recall, UserStored, WordsHidden?, ContextReady, then
+the answer's (Prefill, TextDelta, ReasoningDelta, ToolStarted, PermissionAsked, ToolFinished, UsageKnown, and a new
 ContextReady for each further request), and last exactly one of AnswerStored, Stopped or TurnFailed. Whatever a
 TextDelta holds is already on its way to disk.
 """
@@ -28,6 +28,32 @@ class UserStored(Struct, frozen=True):
 
     conversation: str
     entry: str
+
+
+class WordsHidden(Struct, frozen=True):
+    """Part of the user's message is not stored, though they may not have meant it.
+
+    `unclosed` counts the characters after a `<private>` that is never closed, `injected` those between
+    `<palimpsest-…>` tags, which stand for what the program itself puts into a request.
+    """
+
+    unclosed: int
+    injected: int
+
+    @property
+    def text(self) -> str:
+        said = list[str]()
+        if self.unclosed:
+            said.append(
+                f"<private> is never closed: the {self.unclosed:,} characters after it go with this request and are "
+                "kept nowhere. </private> ends it."
+            )
+        if self.injected:
+            said.append(
+                f"The {self.injected:,} characters between <palimpsest-…> tags are kept nowhere: the tags stand for "
+                "what the program puts into a request."
+            )
+        return " ".join(said)
 
 
 class Recall(Struct, frozen=True):
@@ -136,6 +162,7 @@ class TurnFailed(Struct, frozen=True):
 SessionEvent = (
     Notice
     | UserStored
+    | WordsHidden
     | Recall
     | EpochChanged
     | Compacted

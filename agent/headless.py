@@ -283,6 +283,8 @@ def narrate(event: SessionEvent) -> None:
     match event:
         case events.Notice(text=text):
             output.say(text)
+        case events.WordsHidden():
+            output.say(event.text)
         case events.Compacted(receipt=receipt):
             output.say(receipt.text)
         case events.ToolStarted(summary=summary):

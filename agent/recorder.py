@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from foundation.privacy import ClearedFields, ClearingStream, clear, cleared_fields
+from foundation.privacy import ClearedFields, ClearingStream, Source, clear, cleared_fields
 from memory.cold import Answer, Entry
 from models.chat.port import ReasoningDelta, TextDelta
 from models.messages import ToolCall, Usage
@@ -27,7 +27,7 @@ class Recorder:
         """At most `calls` tool calls are taken, with `arguments` characters together: what the turn has left."""
         self._answer = answer
         self._model = clear(model)
-        self._clearing = ClearingStream()
+        self._clearing = ClearingStream(Source.OTHER)
         self._said: list[str] = []
         self._thought: list[str] = []
         self._calls: list[ToolCall] = []
@@ -96,8 +96,8 @@ class Recorder:
     def finish(self, **meta: Any) -> Entry:
         """The whole answer, committed."""
         self._settled = True
-        return self._answer.finish(clear(self.text), meta=self._meta(meta), usage=self.usage, model=self._model,
-                                   ms=round(self.seconds * 1000))  # fmt: skip
+        text, ms = clear(self.text, Source.OTHER), round(self.seconds * 1000)
+        return self._answer.finish(text, meta=self._meta(meta), usage=self.usage, model=self._model, ms=ms)
 
     def abandon(self, **meta: Any) -> Entry | None:
         """Keeps what came, marked as incomplete. Does nothing after `finish`."""

@@ -20,7 +20,7 @@ from context.ahead import Ahead
 from context.report import Report
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
-from foundation.privacy import EMPTY, Cleared, clear, cleared_fields, edited
+from foundation.privacy import EMPTY, Cleared, Source, clear, cleared_fields, edited, examine
 from memory.cold import Conversation, Draft, Entry, EntryKind, new_id
 from memory.workspace_memory import Memory
 from models.chat.port import ChatModel, Done, Event, Failed, PrefillProgress, ReasoningDelta, StopReason, TextDelta
@@ -72,6 +72,7 @@ class TurnRun:
         self._calls: tuple[ToolCall, ...] = ()
         self._left_out = 0  # calls of the newest answer that were more than the turn may make
         self._calls_made = self._arguments_sent = 0
+        self._hidden: events.WordsHidden | None = None
         self._noticed: list[str] = []  # files that this turn has told of
 
     def stop(self) -> None:
@@ -116,6 +117,8 @@ class TurnRun:
         entry = await asyncio.to_thread(self._store_message)
         conversation = self._conversation
         yield events.UserStored(conversation.id, entry.id)
+        if self._hidden is not None:
+            yield self._hidden
         turn = Turn(
             conversation=conversation, leaf=entry.parent, entry=entry.seq, text=self._text,
             attachments=self._attachments, skill=self._skill, brought=self._brought, ahead=ahead,
@@ -144,7 +147,10 @@ class TurnRun:
 
     def _store_message(self) -> Entry:
         desk = self._desk
-        said = clear(self._text)
+        findings = examine(self._text)
+        said = findings.cleared
+        if findings.unclosed or findings.injected:
+            self._hidden = events.WordsHidden(findings.unclosed, findings.injected)
         if desk.conversation is None:
             desk.conversation = desk.memory.cold.new_conversation(clear(desk.next_title) or _title(said))
             desk.next_title = ""
@@ -287,7 +293,7 @@ class TurnRun:
         return self._desk.memory.cold.append(
             Draft(
                 conversation=self._conversation.seq, parent=self._newest.seq, kind=EntryKind.TOOL_RESULT,
-                role=Role.TOOL, speaker=clear(call.name), text=clear(output.whole), id=result_id,
+                role=Role.TOOL, speaker=clear(call.name), text=clear(output.whole, Source.OTHER), id=result_id,
                 meta=cleared_fields(meta),
             )
         )  # fmt: skip

@@ -204,7 +204,7 @@ class Assembling:
             epoch=state,
             new_epoch=new,
             sent=result.request.messages[-1] if gathered else None,
-            told=tuple((change.key, change.digest, clear(change.words)) for change in changes),
+            told=tuple((change.key, change.digest, clear(change.words, Source.OTHER)) for change in changes),
             digest=result.digest,
             answers=self._turn.entry or self._turn.leaf or 0,
         )

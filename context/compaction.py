@@ -16,7 +16,7 @@ from context.receipt import Receipt
 from context.report import InView
 from context.summary import Said, summarise
 from context.view import View
-from foundation.privacy import Cleared, clear, cleared_fields
+from foundation.privacy import Cleared, Source, clear, cleared_fields
 from memory.archive.passage import Archived
 from memory.cold import Conversation, Draft, Entry, EntryKind
 from models.fence import label, neutral, reference
@@ -49,13 +49,13 @@ def summary_of(plan: Plan, view: View, text_of: TextOf, counting: Counting) -> C
     said = [
         Said(reference(entry.id), label(_speaker(entry)), entry.role is Role.USER, entry.time, neutral(text))
         for entry in plan.leaving
-        if (text := clear(text_of(entry)))
+        if (text := clear(text_of(entry), Source.OTHER))
     ]
     before = [text_of(entry) for entry in view.summaries] if plan.joins else []
     text = summarise(said, plan.summary_limit, counting.text, before=before)
     if view.further:
         text += "\nEntries before these are found by search."
-    return clear(text)
+    return clear(text, Source.OTHER)
 
 
 def stored(

@@ -12,7 +12,7 @@ from foundation.clock import Clock
 from foundation.files import make_private_folder, write_atomically
 from foundation.files.untrusted import Unreadable, read_own_text
 from foundation.paths import Workspace
-from foundation.privacy import clear
+from foundation.privacy import Source, clear
 from memory.hot import Note, Problem
 
 
@@ -94,7 +94,7 @@ class WorkspaceShelf:
         if not self._good or digest == self._kept or self._workspace.is_read_only:
             return
         make_private_folder(self._workspace.state)
-        write_atomically(self._workspace.last_good_system, clear(self._good))
+        write_atomically(self._workspace.last_good_system, clear(self._good, Source.OTHER))
         self._kept = digest
 
     def _read(self, known: SourceFile) -> SourceFile:

@@ -18,6 +18,7 @@ from agent.events import (
     TurnFailed,
     UsageKnown,
     UserStored,
+    WordsHidden,
 )
 from models.messages import Recalled
 from tui.epoch_words import ARCHIVED, epoch_words
@@ -65,7 +66,15 @@ class Scribe:
                 self._status.tell(speed=0.0 if self._quotes else speed)
             case UserStored():
                 self._status.tell(doing="thinking back · Esc stops")
-            case Notice() | EpochChanged() | Compacted() | ToolStarted() | ToolFinished() | PermissionAsked():
+            case (
+                Notice()
+                | WordsHidden()
+                | EpochChanged()
+                | Compacted()
+                | ToolStarted()
+                | ToolFinished()
+                | PermissionAsked()
+            ):
                 self._quiet(event)
             case AnswerStored() | Stopped() | TurnFailed():
                 self._end(event)
@@ -81,6 +90,8 @@ class Scribe:
         match event:
             case Notice(level=level, text=text):
                 self._transcript.add(told(level, text))
+            case WordsHidden():
+                self._transcript.add(told("warning", event.text))
             case EpochChanged(reason=reason):
                 if words := epoch_words(reason, known=self._known):
                     self._quiet_line(words)

@@ -12,6 +12,7 @@ from foundation.errors import Misuse
 @click.argument("text", required=False)
 def command(text: str | None) -> None:
     """Add TEXT to MEMORY.md as a note; without TEXT, standard input."""
+    from agent.events import WordsHidden
     from foundation.privacy import examine
 
     invocation = current()
@@ -23,6 +24,8 @@ def command(text: str | None) -> None:
         note = memory.hot.remember(findings.cleared, heading=None, conversation=None)
     if taken := findings.private + len(findings.secrets):
         output.say(f"{taken} private or secret {'part was' if taken == 1 else 'parts were'} left out.")
+    if findings.unclosed or findings.injected:
+        output.say(WordsHidden(findings.unclosed, findings.injected).text)
     if invocation.json:
         output.json_object(
             {

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from agent.importers.naming import Naming, made_before, said
 from agent.importers.record import Bad, Leaf, Read, Record
-from foundation.privacy import EMPTY, Cleared, clear, cleared_fields, examine
+from foundation.privacy import EMPTY, Cleared, Source, clear, cleared_fields, examine
 from memory.cold import ColdStore, Conversation, Draft, Entry
 from memory.cold.insert import insert_conversation
 from memory.errors import AlreadyThere, NotFound
@@ -131,7 +131,7 @@ class Storing:
             role=record.role,
             text=self._cleared(record.text),
             id=id_,
-            speaker=clear(record.speaker),
+            speaker=clear(record.speaker, Source.OTHER),
             time=record.time,
             meta=cleared_fields(record.meta),
         )
@@ -156,7 +156,10 @@ class Storing:
     def _open_conversations(self, records: list[_Named]) -> None:
         """Those that the records are of and that are not open yet, in one transaction."""
         new = {self._key(one): one.record for one in reversed(records) if self._key(one) not in self._conversations}
-        wanted = [(key, clear(key[1] if record.title is None else record.title), record) for key, record in new.items()]
+        wanted = [
+            (key, clear(key[1] if record.title is None else record.title, Source.OTHER), record)
+            for key, record in new.items()
+        ]
         clock = self._cold.clock
 
         def transaction(db: apsw.Connection) -> list[Conversation]:
@@ -212,7 +215,7 @@ class Storing:
                 self._touched[draft.conversation] = None
 
     def _cleared(self, text: str) -> Cleared:
-        findings = examine(text)
+        findings = examine(text, Source.OTHER)
         self._taken_out += findings.private + len(findings.secrets)
         return findings.cleared
 
@@ -237,6 +240,10 @@ class _Held:
         told = said(record)
         nth = self._said[told] = self._said.get(told, 0) + 1
         return nth
+
+
+def _title(conversation: Cleared, record: Record) -> Cleared:
+    return conversation if record.title is None else clear(record.title, Source.OTHER)
 
 
 def store_all(

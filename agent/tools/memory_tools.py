@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from agent.tools.port import wanted
+from foundation.privacy import Source, clear
 from foundation.clock import iso
-from foundation.privacy import clear
 from foundation.trust import Citation
 from memory.search import Hit, Query
 from memory.workspace_memory import Memory
@@ -100,7 +100,7 @@ class Remember:
 
     def run(self, arguments: dict[str, Any]) -> str:
         note = self._memory.hot.remember(
-            clear(wanted(arguments, "note")), heading=None, conversation=self._conversation()
+            clear(wanted(arguments, "note"), Source.OTHER), heading=None, conversation=self._conversation()
         )
         return f"Remembered as {note.id}."
 

@@ -6,7 +6,7 @@ units, dates, versions, paths, addresses, identifiers and names stand beside it 
 
 from functools import lru_cache
 
-from foundation.privacy import clear
+from foundation.privacy import Source, clear
 from memory.archive.cost.exact_tokens import MARKS, exact_tokens
 
 MOST = 96
@@ -30,6 +30,6 @@ def forget() -> None:
 @lru_cache(maxsize=32)
 def _ranked(text: str) -> tuple[tuple[int, str], ...]:
     """Each token with its place, those first that stay longest."""
-    found = enumerate(exact_tokens(MARKS.sub(" ", clear(text))))
+    found = enumerate(exact_tokens(MARKS.sub(" ", clear(text, Source.OTHER))))
     fitting = [(-exact.weight, place, exact.token) for place, exact in found if 2 <= len(exact.token) <= LONGEST]
     return tuple((place, token) for _, place, token in sorted(fitting))

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
-from foundation.privacy import clear, cleared_fields
+from foundation.privacy import Source, clear, cleared_fields
 from memory.cold import ColdStore, Draft, Problem, deletions
 from memory.cold.bodies import digest, plain, to_bytes
 from memory.cold.conversations import set_leaf
@@ -123,7 +123,7 @@ def _is_claimed(db: apsw.Connection, id_: str) -> bool:
 
 def _draft(conversation: int, parent: int | None, turn: MirrorTurn, id_: str) -> Draft:
     return Draft(
-        conversation=conversation, parent=parent, kind=turn.kind, role=turn.role, text=clear(turn.text),
+        conversation=conversation, parent=parent, kind=turn.kind, role=turn.role, text=clear(turn.text, Source.OTHER),
         id=clear(id_), speaker=clear(turn.speaker), time=turn.time,
         meta=cleared_fields(MARK if turn.complete else {**MARK, "cut_off": True}),
     )  # fmt: skip

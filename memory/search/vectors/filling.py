@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from foundation.privacy import EMPTY, Cleared, clear, part_of
+from foundation.privacy import EMPTY, Cleared, Source, clear, part_of
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.errors import MemoryTrouble
@@ -66,7 +66,7 @@ class Filling:
         for some in _portions(list(new.items()), ENTRIES_AT_ONCE):
             if stop():
                 return False
-            self._embed([Lack(key, 1) for key, _ in some], [clear(text) for _, text in some])
+            self._embed([Lack(key, 1) for key, _ in some], [clear(text, Source.OTHER) for _, text in some])
         return True
 
     def _entries(self, covered: int, stop: Stop, told: Told) -> bool:
@@ -86,7 +86,7 @@ class Filling:
         """Cleared again: a file that was kept to the byte may hold secrets. Nothing where it cannot be read: what is
         damaged is the vault's to tell."""
         try:
-            return clear(self._passage(entry).text)
+            return clear(self._passage(entry).text, Source.OTHER)
         except MemoryTrouble:
             return EMPTY
 
