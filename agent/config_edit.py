@@ -8,9 +8,10 @@ import msgspec
 
 from agent.config import sections
 from agent.config_files import ConfigError, Found, compose, values_in
+from agent.config_secrets import text_without_secrets
 from agent.settings import Setting
 from foundation.errors import Misuse, PalimpsestError
-from foundation.files import make_private_folder, read_bytes, write_atomically
+from foundation.files import encode, make_private_folder, read_bytes, write_atomically
 from foundation.files.untrusted import MOST_BYTES
 from foundation.privacy import as_given
 
@@ -34,7 +35,8 @@ def save_value(path: Path, versions: Path, setting: Setting, value: Any) -> None
     make_private_folder(path.parent)
     if raw:
         make_private_folder(versions)
-        write_atomically(versions / f"config-{hashlib.sha256(raw).hexdigest()[:12]}.yaml", raw)
+        kept = text_without_secrets(text)
+        write_atomically(versions / f"config-{hashlib.sha256(encode(kept)).hexdigest()[:12]}.yaml", kept)
     write_atomically(path, as_given(changed))
 
 

@@ -1,7 +1,7 @@
 """What a session says while it works. Every face subscribes to these, and none does anything else.
 
-A turn's events come in this order: Notice*, Compacted?, EpochChanged?, Recall, UserStored, WordsHidden?, ContextReady, then
-the answer's (Prefill, TextDelta, ReasoningDelta, ToolStarted, PermissionAsked, ToolFinished, UsageKnown, and a new
+A turn's events come in this order: Notice*, Compacted?, EpochChanged?, Recall, UserStored, WordsHidden?, ContextReady,
+then the answer's (Prefill, TextDelta, ReasoningDelta, ToolStarted, PermissionAsked, ToolFinished, UsageKnown, and a new
 ContextReady for each further request), and last exactly one of AnswerStored, Stopped or TurnFailed. Whatever a
 TextDelta holds is already on its way to disk.
 """

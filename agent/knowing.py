@@ -95,7 +95,7 @@ def described(one: Remembered) -> dict[str, Any]:
 
 def report_object(report: AddReport) -> dict[str, Any]:
     """The object of `knowledge add --json`, less its schema."""
-    lists = ("added", "changed", "bad", "skipped", "removed", "deleted", "forgotten", "read_as")
+    lists = ("added", "changed", "bad", "skipped", "removed", "deleted", "purged", "forgotten", "read_as")
     return {
         **{name: [_told(told) for told in getattr(report, name)] for name in lists[:2]},
         "unchanged": report.unchanged,
@@ -138,6 +138,7 @@ def narration(report: AddReport) -> list[str]:
     lines += _grouped(report.skipped)
     lines += [f"{told.name} is gone from disk; what it said is kept." for told in report.removed]
     lines += [f"Deleted {told.name}: {told.why}." for told in report.deleted]
+    lines += [f"Deleted an older version of {told.name}, which was not redacted: {told.id}." for told in report.purged]
     lines += report.said
     lines += _by_why(report.read_as, "Read as {}, for it is not UTF-8: {}.")
     lines += _forgetting(report)

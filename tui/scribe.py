@@ -66,15 +66,9 @@ class Scribe:
                 self._status.tell(speed=0.0 if self._quotes else speed)
             case UserStored():
                 self._status.tell(doing="thinking back · Esc stops")
-            case (
-                Notice()
-                | WordsHidden()
-                | EpochChanged()
-                | Compacted()
-                | ToolStarted()
-                | ToolFinished()
-                | PermissionAsked()
-            ):
+            case Notice() | WordsHidden() | EpochChanged() | Compacted():
+                self._quiet(event)
+            case ToolStarted() | ToolFinished() | PermissionAsked():
                 self._quiet(event)
             case AnswerStored() | Stopped() | TurnFailed():
                 self._end(event)

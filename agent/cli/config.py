@@ -11,6 +11,7 @@ from agent.cli.group import Branch, nearest
 from agent.cli.invocation import Invocation, current
 from agent.config import Problem, Reading, check_file, read_config, user_config
 from agent.config_edit import value_from
+from agent.config_secrets import refuse_secrets, without_secrets
 from agent.settings import Setting, all_settings, json_schema, value_of
 from foundation.errors import Misuse
 from foundation.workspace_trust import trust_store
@@ -45,9 +46,7 @@ def show(name: str | None) -> None:
             }
         )
         return
-    rows = [
-        (s.name, _plain(value_of(reading.config, s.name)), reading.origins[s.name]) for s in all_settings().values()
-    ]
+    rows = [(s.name, _plain(_shown(reading, s)), reading.origins[s.name]) for s in all_settings().values()]
     output.table(rows, ("SETTING", "VALUE", "SET BY"))
     _say_problems(reading)
 
@@ -64,6 +63,7 @@ def set_(name: str, value: str, user: bool) -> None:
     invocation = current()
     setting = _setting(name)
     taken = value_from(setting, value)
+    refuse_secrets(setting, taken)
     path, versions = target(invocation, setting, user=user)
     save_settings(invocation, (path, versions), [(setting, taken)])
     if invocation.json:
@@ -141,14 +141,18 @@ def _print_one(invocation: Invocation, reading: Reading, setting: Setting) -> No
     if invocation.json:
         output.json_object(_described(reading, setting))
         return
-    output.line(_plain(value_of(reading.config, setting.name)))
+    output.line(_plain(_shown(reading, setting)))
     output.say(f"{setting.sentence} ({setting.type_name}; set by {reading.origins[setting.name]})")
+
+
+def _shown(reading: Reading, setting: Setting) -> Any:
+    return without_secrets(value_of(reading.config, setting.name), setting.name)
 
 
 def _described(reading: Reading, setting: Setting) -> dict[str, Any]:
     return {
         "name": setting.name,
-        "value": value_of(reading.config, setting.name),
+        "value": _shown(reading, setting),
         "default": setting.default,
         "origin": reading.origins[setting.name],
         "type": setting.type_name,

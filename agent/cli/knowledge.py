@@ -59,6 +59,7 @@ def add(
     \b
     Exit status: 0 all was read, 1 some files could not be read (the others were added), 130 interrupted.
     """
+    from agent.deleting import let_go_by_search
     from agent.knowing import sight
     from memory.knowledge.report import AddOptions, AddReport
 
@@ -80,6 +81,8 @@ def add(
             output.say(f"Stopped: {len(report.added) + len(report.changed):,} files were added and stay. "
                        "The same command goes on.")  # fmt: skip
             raise
+        if report.purged and (trouble := let_go_by_search(memory)):
+            output.say(trouble)
     _print(report, as_json=invocation.json)
     invocation.status = 1 if report.bad else 0
 

@@ -242,10 +242,6 @@ class _Held:
         return nth
 
 
-def _title(conversation: Cleared, record: Record) -> Cleared:
-    return conversation if record.title is None else clear(record.title, Source.OTHER)
-
-
 def store_all(
     cold: ColdStore, reads: Iterable[Read], *, source: str, fixed_source: bool, on_progress: Progress | None = None
 ) -> Imported:

@@ -9,7 +9,7 @@ import hashlib
 import re
 from typing import Final, NewType
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from foundation.privacy.named_secrets import LONGEST_LEAD
 from foundation.privacy.private_tags import INJECTED, PRIVATE, Source, TagScanner
@@ -41,6 +41,7 @@ class Findings(Struct, frozen=True):
     cleared: Cleared
     unclosed: int = 0
     injected: int = 0
+    spans: tuple[Taken, ...] = ()  # all that was taken out: characters of the text that was examined, in order
 
 
 def clear(text: str, source: Source = Source.PERSON) -> Cleared:
@@ -55,17 +56,19 @@ def examine(text: str, source: Source = Source.PERSON) -> Findings:
     tokens = find_tokens(no_tags)
     no_tokens = without(no_tags, tokens)
     named, _ = find_named(no_tokens)
-    secrets = [
-        *(Secret(span.rule, span.start, span.end) for span in tags if span.rule),
-        *(Secret(span.rule, place_before(tags, span.start), place_before(tags, span.end)) for span in tokens),
-        *(_before_both(span, tokens, tags) for span in named),
+    spans = [
+        *tags,
+        *(_as_before(span, tags) for span in tokens),
+        *(_as_before(_as_before(span, tokens), tags) for span in named),
     ]
+    spans.sort(key=lambda span: span.start)
     return Findings(
         sum(span.mark == PRIVATE for span in tags),
-        tuple(sorted(secrets, key=lambda secret: secret.start)),
+        tuple(Secret(span.rule, span.start, span.end) for span in spans if span.rule),
         Cleared(without(no_tokens, named)),
         sum(span.end - _after_first_tag(text, span) for span in tags if span.unclosed),
         sum(span.end - span.start for span in tags if span.mark == INJECTED),
+        tuple(spans),
     )
 
 
@@ -136,9 +139,10 @@ def _after_first_tag(text: str, span: Taken) -> int:
     return first.end() if first else span.start
 
 
-def _before_both(span: Taken, tokens: list[Taken], tags: list[Taken]) -> Secret:
-    start, end = (place_before(tags, place_before(tokens, place)) for place in (span.start, span.end))
-    return Secret(span.rule, start, end)
+def _as_before(span: Taken, taken: list[Taken]) -> Taken:
+    """The span as it lay in the text from which `taken` was taken out."""
+    start, end = place_before(taken, span.start), place_before(taken, span.end)
+    return structs.replace(span, start=start, end=end)
 
 
 _WORD_ENDS: Final = re.compile(r"[^\x21-\x7e]")  # no token goes on past white space, or anything beyond ASCII

@@ -30,6 +30,16 @@ def without(text: str, taken: Sequence[Taken], start: int = 0, end: int | None =
     return "".join(parts)
 
 
+def place_after(taken: Sequence[Taken], place: int) -> int:
+    """Where a place in the text lies once the spans are taken out; behind its mark where it lay within a span."""
+    moved = 0
+    for span in taken:
+        if span.start >= place:
+            break
+        moved += len(span.mark) - (min(place, span.end) - span.start)
+    return place + moved
+
+
 def place_before(taken: Sequence[Taken], place: int) -> int:
     """Where a place in the text without the spans lay in the text with them (never within a span)."""
     for span in taken:

@@ -18,6 +18,7 @@ from foundation.files import read_bytes, status
 from foundation.paths import Workspace
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
+from memory.cold.secret import keyed
 from memory.errors import AlreadyThere, StoreTrouble, Unreachable
 from memory.knowledge import rows
 from memory.knowledge.errors import NotOurs, Unreadable
@@ -56,6 +57,7 @@ class Adding:
         self._sight = cache(sight)
         self._apart = ReaderProcess()
         self.report = AddReport(redacted=options.redact)
+        self.sources: dict[str, None] = {}  # of the files that are in memory after the run
 
     def run(self, paths: Sequence[Path], on_progress: OnProgress | None = None) -> None:
         """Adds all that the paths name; `report` says what came of it, and is right at any moment."""
@@ -126,7 +128,7 @@ class Adding:
         path = Path(one.path)
         about = _about(path)
         known = self._cold.read(lambda db: rows.at_source(db, one.path))
-        fresh = not self._options.again
+        fresh = not (self._options.again or self._options.redact)
         if fresh and known and _stands(known, about):
             self._unchanged(one, known, about.st_mtime_ns)
             return
@@ -136,10 +138,14 @@ class Adding:
                 "palimpsest config set knowledge.max_file_mb N",
             )
         file = File(one, _bytes(path, self._options.max_file_mb * 2**20), about.st_mtime_ns)
-        if fresh and known and known.sha256 == file.sha256:
+        if fresh and known and known.sha256 in {file.sha256, self._keyed(file)}:
             self._unchanged(one, known, file.mtime_ns)
             return
         self._keep(file, known)
+
+    def _keyed(self, file: File) -> str:
+        """What stands for the bytes of a file that was redacted: words that were in it cannot be tried on it."""
+        return keyed(self._cold.secret, file.sha256)
 
     def _unchanged(self, one: Met, known: Known, mtime_ns: int) -> None:
         self.report.unchanged += 1
@@ -152,10 +158,12 @@ class Adding:
         document, text, secrets = given(document, redact=self._options.redact)
         keeping = Keeping(self._workspace.knowledge, self._vault, self._options, self._clock.now())
         try:
-            made, archived = keeping.keep(file, document, text)
-        except AlreadyThere:  # another process added these very bytes meanwhile
+            made, archived = keeping.keep(file, document, text, self._keyed(file) if self._options.redact else "")
+        except AlreadyThere:  # these very bytes were added, by another process meanwhile or redacted before
             self.report.unchanged += 1
+            self.sources[file.met.path] = None
             return
+        self.sources[made.source] = None
         self.report.secrets += secrets
         self.report.said += document.said
         if document.encoding:

@@ -51,10 +51,13 @@ class Keeping:
         self._options = options
         self._now = now
 
-    def keep(self, file: File, document: Document, text: Cleared) -> tuple[Known, Archived]:
-        """The new memory. Raises AlreadyThere where another process added the same meanwhile: nothing is kept then."""
+    def keep(self, file: File, document: Document, text: Cleared, sha256: str = "") -> tuple[Known, Archived]:
+        """The new memory. `sha256` stands for the file's bytes where their own hash may not.
+
+        Raises AlreadyThere where another process added the same meanwhile: nothing is kept then.
+        """
         names = pictures.keep(self._folder, document.pictures)
-        made = self._known(file, document, text)
+        made = self._known(file, document, text, sha256 or file.sha256)
         alike = sketch(text)
 
         def also(db: apsw.Connection, archived: Archived) -> None:
@@ -69,12 +72,12 @@ class Keeping:
         )
         return made, archived
 
-    def _known(self, file: File, document: Document, text: Cleared) -> Known:
+    def _known(self, file: File, document: Document, text: Cleared, sha256: str) -> Known:
         met = file.met
         return Known(
             id=new_id("k"), source=met.path, name=clear(met.name), root=met.root, kind=document.kind,
             category=clear(self._options.category or _category(met, document)), bytes=len(file.raw),
-            mtime_ns=file.mtime_ns, sha256=file.sha256, text_sha256=hashlib.sha256(to_bytes(text)).hexdigest(),
+            mtime_ns=file.mtime_ns, sha256=sha256, text_sha256=hashlib.sha256(to_bytes(text)).hexdigest(),
             chars=len(text), added=self._now,
         )  # fmt: skip
 

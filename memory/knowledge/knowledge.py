@@ -11,7 +11,7 @@ from foundation.clock import to_ms
 from foundation.errors import Misuse
 from foundation.files import child, remove
 from foundation.paths import Workspace
-from foundation.privacy import clear
+from foundation.privacy import Source, clear
 from foundation.trust import Trust
 from memory.archive.passage import Passage
 from memory.archive.vault import Vault
@@ -81,6 +81,8 @@ class Knowledge:
         adding.report = report or adding.report
         adding.report.budget = settings.max_vision_tokens
         adding.run(paths, on_progress)
+        if options.redact:
+            self._purge_older(adding.sources, adding.report)
         self._notice(adding.report)
         self._end_what_is_due(settings, adding.report)
         pictures.sweep(self._workspace.knowledge, self._cold.read(rows.pictures), time.time() - _A_WHILE)
@@ -262,6 +264,20 @@ class Knowledge:
         newly = [Told(one.name, one.source, id=one.id) for one in self.notice_removed() if one.source not in told]
         report.removed.extend(newly)
 
+    def _purge_older(self, sources: Iterable[str], report: AddReport) -> None:
+        """Deletes the versions of these files that may hold what was taken out of the newest."""
+        for source in sources:
+            newest, *older = self._cold.read(lambda db, source=source: rows.versions(db, source))
+            for known in older:
+                if known.seq != newest.seq and self._may_hold_secrets(known):
+                    self._delete(known)
+                    report.purged.append(Told(known.name, known.source, id=known.id))
+
+    def _may_hold_secrets(self, known: Known) -> bool:
+        """Whether its text does, or its file was of a kind whose marks an older reader left out."""
+        text = self.text(known).text
+        return known.kind not in _TO_THE_BYTE or clear(text, Source.OTHER) != text
+
     def _end_what_is_due(self, settings: KnowledgeSettings, report: AddReport) -> None:
         if not settings.retention_days:
             return
@@ -303,5 +319,7 @@ def _why_due(known: Known, days: int) -> str:
     return f"{state}, and {days:,} days passed (knowledge.retention_days)"
 
 
+_TO_THE_BYTE = frozenset({"text", "code", "markdown"})
+"""Kinds whose text is the file itself."""
 _LIST = "`palimpsest knowledge list` shows what was added."
 _A_WHILE = 3_600  # seconds: no file takes so long to add

@@ -1,11 +1,20 @@
-"""A document with its secrets counted, and taken out where that was asked for."""
+"""A document with its secrets counted, and taken out where that was asked for.
+
+A document is cleared as a whole: what is private, and a key, may go over a heading, a page or a slide.
+"""
+
+import re
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from foundation.privacy import Cleared, as_given, clear, examine
-from memory.knowledge.readers.document import BETWEEN, Document, Part, joined
+from foundation.privacy import Cleared, Source, as_given, clear, examine
+from foundation.privacy.redaction import Taken, place_after
+from memory.knowledge.readers.document import Document, Place
 from memory.knowledge.readers.markdown import headings_of
 from memory.knowledge.readers.plain import lines_of
+
+_SHEET = re.compile(r"(?:page|slide) \d+")
 
 
 def given(document: Document, *, redact: bool) -> tuple[Document, Cleared, int]:
@@ -13,37 +22,44 @@ def given(document: Document, *, redact: bool) -> tuple[Document, Cleared, int]:
 
     The text is the person's own and kept to the byte, unless `redact`: then what is private or a secret is taken out.
     """
-    secrets = len(examine(document.text).secrets)
+    secrets = len(examine(document.text, Source.OTHER).secrets)
     if redact:
         document = _redacted(document)
     return document, as_given(document.text), secrets
 
 
 def _redacted(document: Document) -> Document:
+    found = examine(document.text, Source.OTHER)
     match document.kind:
         case "text" | "code":
-            text = clear(document.text)
-            return replace(document, text=text, places=lines_of(text))
+            places = lines_of(found.cleared)
         case "markdown":
-            text = clear(document.text)
-            return replace(document, text=text, places=headings_of(text))
+            places = headings_of(found.cleared)
         case _:
-            return _part_by_part(document)
+            places = _moved(document, found.spans)
+    pictures = tuple(
+        replace(one, start=(start := place_after(found.spans, one.start)),
+                length=place_after(found.spans, one.start + one.length) - start)
+        for one in document.pictures
+    )  # fmt: skip
+    return replace(document, text=found.cleared, places=places, pictures=pictures)
 
 
-def _part_by_part(document: Document) -> Document:
-    """Each place's text by itself, so that the places stand where they stood; pictures are left as they are."""
-    starts = [place.start for place in document.places]
-    if not starts or starts[0] > 0:
-        text = clear(document.text)
-        return replace(document, text=text, places=(), pictures=tuple(replace(p, start=0) for p in document.pictures))
-    ends = [*starts[1:], len(document.text) + len(BETWEEN)]
-    parts = [
-        Part(clear(place.label), clear(document.text[start:end].removesuffix(BETWEEN)), place.read_by)
-        for place, start, end in zip(document.places, starts, ends, strict=True)
-    ]
-    text, places = joined(parts)
-    moved = dict(zip(starts, places, strict=True))
-    lengths = {start: len(part.text) for start, part in zip(starts, parts, strict=True)}
-    pictures = tuple(replace(one, start=moved[one.start].start, length=lengths[one.start]) for one in document.pictures)
-    return replace(document, text=text, places=places, pictures=pictures)
+def _moved(document: Document, spans: Sequence[Taken]) -> tuple[Place, ...]:
+    """Each place where its text lies now; of several that a span goes over, the last."""
+    moved: dict[int, Place] = {}
+    for place in document.places:
+        start = place_after(spans, place.start)
+        moved[start] = Place(start, _label(document.text, place, spans), place.read_by)
+    return tuple(moved[start] for start in sorted(moved))
+
+
+def _label(text: str, place: Place, spans: Sequence[Taken]) -> str:
+    """The label, which may be the first line's own words: where some of those were taken out, it is not said."""
+    end = text.find("\n", place.start)
+    end = len(text) if end < 0 else end
+    span = next((one for one in spans if one.start < end and one.end > place.start), None)
+    if span is None:
+        return clear(place.label)
+    sheet = _SHEET.match(place.label)
+    return sheet.group() if sheet else span.mark

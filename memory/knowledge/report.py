@@ -36,6 +36,7 @@ class AddReport(Struct, kw_only=True):
     skipped: list[Told] = field(default_factory=list[Told])
     removed: list[Told] = field(default_factory=list[Told])
     deleted: list[Told] = field(default_factory=list[Told])  # by retention
+    purged: list[Told] = field(default_factory=list[Told])  # older versions that held what `redact` takes out
     forgotten: list[Told] = field(default_factory=list[Told])  # out of view, merged or smaller now
     said: list[str] = field(default_factory=list[str])
     read_as: list[Told] = field(default_factory=list[Told])  # text that is not UTF-8, and what it was taken for

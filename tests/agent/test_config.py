@@ -213,3 +213,35 @@ def test_init_copies_what_is_missing_and_never_over_what_is_there(bare: Run, tmp
     again = bare("init", str(root), "--json").json
     assert again["copied"] == []
     assert not again["new"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("model", "openai:m@http://u:PWzork1@127.0.0.1:8080/v1"),
+        ("model", "openai:m@http://u:PW/zo@rk@127.0.0.1:8080/v1"),
+        ("model", "openai:ghp_" + "a1B2" * 9),
+        ("embed.embedder", "openai:e@http://u:PWzork1@127.0.0.1:8080/v1"),
+        ("models.ocr_server", "openai:e@https://u:PWzork1@example.org/v1"),
+    ],
+)
+def test_a_secret_is_no_setting_and_nothing_of_it_is_kept(run: Run, root: Path, name: str, value: str) -> None:
+    for more in ((), ("--user",)):
+        said = run("config", "set", name, value, *more)
+        assert said.status == 2
+        assert "holds a key or a password" in said.err
+    kept = [file for file in root.parent.rglob("*") if file.is_file() and b"zork" in file.read_bytes()]
+    assert kept == []
+
+
+def test_a_secret_that_a_file_holds_is_not_shown_and_not_copied(run: Run, root: Path) -> None:
+    config = root / ".palimpsest" / "config.yaml"
+    run("config", "trust")
+    config.write_text("model: openai:m@http://u:PWzork1@127.0.0.1:8080/v1\n", "utf-8")
+    for words in (("config", "show"), ("config", "show", "model"), ("config", "show", "--json")):
+        said = run(*words)
+        assert "zork" not in said.out + said.err
+        assert "[secret: url-password]@127.0.0.1" in said.out
+    run("config", "set", "model", "offline")
+    assert "zork" not in config.read_text("utf-8")
+    assert [file for file in root.rglob("*") if file.is_file() and b"zork" in file.read_bytes()] == []

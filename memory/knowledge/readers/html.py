@@ -15,6 +15,7 @@ _ALL_BLOCKS = """
     h5 h6 header hr li main nav ol p pre section summary table td th tr ul
 """
 _BLOCKS = frozenset(_ALL_BLOCKS.split())
+_PRIVATE = "private"
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-zA-Z0-9_.:\-]{1,40})""", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
@@ -60,6 +61,8 @@ class _Reader(HTMLParser):
             self._unread = []
         elif tag in _UNREAD:
             self._unread.append(tag)
+        if tag == _PRIVATE and not self._unread:
+            self._mark_private("<private>")
         self._in_title = tag == "title" and "svg" not in self._unread
         if tag in _BLOCKS:
             self._break(cell=tag in {"td", "th"})
@@ -76,6 +79,8 @@ class _Reader(HTMLParser):
         if tag in self._unread:
             del self._unread[self._unread.index(tag) :]
         self._in_title = False
+        if tag == _PRIVATE and not self._unread:
+            self._mark_private("</private>")
         if tag == "pre":
             self._pre = max(0, self._pre - 1)
         if tag in _BLOCKS:
@@ -110,6 +115,11 @@ class _Reader(HTMLParser):
         if not places or places[0].start > 0:
             places.insert(0, Place(0, shortened(title)))
         return text, tuple(places)
+
+    def _mark_private(self, tag: str) -> None:
+        """Keeps the tag as text, as whoever wrote the page means it; never right behind a letter, where it is none."""
+        line = self._lines[-1]
+        self._lines[-1] = line + (" " if tag == "<private>" and line[-1:].isalnum() else "") + tag
 
     def _break(self, *, cell: bool) -> None:
         if self._unread:
