@@ -182,6 +182,12 @@ def config_dir(environment: Mapping[str, str]) -> Path:
     return Path(os.path.realpath(environment.get("PALIMPSEST_CONFIG_DIR") or user_config_dir()))
 
 
+def draft_name(conversation: str) -> str:
+    """The name of the file that holds the draft of a conversation, by its id."""
+    name = "".join(mark if mark.isascii() and (mark.isalnum() or mark in "_-") else "-" for mark in conversation)
+    return f"{(name or 'new')[:100]}.md"
+
+
 def user_config_dir() -> Path:
     """The user's own configuration folder where no variable names another."""
     return user_config_path(APP, appauthor=False)

@@ -89,6 +89,7 @@ def delete(ref: str, yes: bool) -> None:
     It asks first. What is cut short goes on with the next command.
     """
     from agent.deleting import copies_of, deletion_of, let_go_by_search
+    from agent.traces import remove_traces, traces_of
     from memory.errors import NotFound
 
     invocation = current()
@@ -106,9 +107,14 @@ def delete(ref: str, yes: bool) -> None:
             if not sys.stdin.isatty():
                 raise Misuse("Not confirmed", f"Deleting {name} must be confirmed.", "Say it with --yes.")
             output.confirm(f"Delete {name} for good?")
+        told = remove_traces(memory.workspace, traces_of(memory, conversation))  # first: it can be done again
         memory.mirrors.remove(conversation.seq)
         done = memory.knowledge.delete_conversation(conversation.seq)
-        troubles = let_go_by_search(memory), copies_of(memory.workspace, conversation.id)
+        troubles = (
+            let_go_by_search(memory),
+            *told,
+            copies_of(memory.workspace, conversation.id),
+        )
     if done.pages:
         output.say(f"{len(done.pages):,} archived pages carried nothing else and went with it.")
     if not done.finished:

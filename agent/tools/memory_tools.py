@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from agent.tools.port import wanted
-from foundation.privacy import Source, clear
 from foundation.clock import iso
+from foundation.privacy import Source, clear
 from foundation.trust import Citation
 from memory.search import Hit, Query
 from memory.workspace_memory import Memory

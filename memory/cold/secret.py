@@ -33,6 +33,6 @@ def keyed(secret: bytes, text: str) -> str:
 
 def _read(path: Path) -> bytes:
     with suppress(FileNotFoundError, TooLarge):
-        found = read_bytes(path, most=LENGTH)
+        found = read_bytes(path, most=LENGTH, owned=True)
         return found if len(found) == LENGTH else b""
     return b""

@@ -145,3 +145,45 @@ def test_an_export_gives_no_words_of_another_page(talked: Run, root: Path) -> No
         assert "harbour" not in line["text"] or line["conversation"] == "harbour"
     assert talked("check", "--repair").status == 0
     assert talked("export", "--to", "jsonl").status == 0
+
+
+def test_what_was_typed_and_the_draft_go_with_the_conversation(run: Run, root: Path) -> None:
+    from tui.widgets.prompt.drafts import Drafts
+    from tui.widgets.prompt.history import PromptHistory
+
+    space = Workspace(root)
+    history = PromptHistory(space.prompt_history)
+    for text in ("the zorkmessage that I typed", "another one, of another talk"):
+        history.add(text)
+    first = run("-p", "the zorkmessage that I typed", "--json").json["conversation"]
+    run("-p", "another one, of another talk")
+    Drafts(space.drafts).save(first, "zorkdraft")
+    said = run("conversations", "delete", first, "--yes")
+    assert "1 of its messages was taken out of what you typed" in said.err
+    assert not list(space.drafts.iterdir())
+    left = PromptHistory(space.prompt_history)
+    left.load()
+    assert left.entries == ("another one, of another talk",)
+
+
+def test_the_kept_text_of_a_deleted_archive_goes_unless_it_was_edited(run: Run, root: Path, tmp_path: Path) -> None:
+    for name in ("alone", "edited"):
+        (tmp_path / f"{name}.txt").write_text(f"The zork{name} file, to be forgotten.\n" * 40, "utf-8")
+        assert run("archive", str(tmp_path / f"{name}.txt"), "--label", name).status == 0
+    kept = Workspace(root).kept_texts
+    (kept / "edited.md").write_text("my own words of zorkedited\n", "utf-8")
+    memory = Memory.open(Workspace(root))
+    ids = [conversation.id for conversation in memory.cold.conversations(kind="archive")]
+    memory.close()
+    assert len(ids) == 2
+    for id_ in ids:
+        assert run("conversations", "delete", id_, "--yes").status == 0
+    assert [path.name for path in kept.iterdir()] == ["edited.md"]
+
+
+def test_what_the_person_keeps_of_it_themselves_is_named(run: Run, root: Path) -> None:
+    words = "the zorkwords that are remembered too"
+    first = run("-p", words, "--json").json["conversation"]
+    run("remember", words)
+    said = run("conversations", "delete", first, "--yes")
+    assert f"look at {root / 'MEMORY.md'}" in said.err

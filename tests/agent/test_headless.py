@@ -150,3 +150,14 @@ def test_turns_are_archived_without_a_screen_and_without_asking(run: Run, tmp_pa
     assert "Spring plans" in said.out
     archives = run("archive", "--list", "--json").json["archives"]
     assert [archive["label"] for archive in archives] == ["Spring plans"]
+
+
+def test_what_an_unclosed_tag_hides_is_said_at_once_with_its_length(run: Run) -> None:
+    for form in ("text", "json", "stream-json"):
+        said = run("-p", "before <private> zork after", "--output-format", form)
+        assert said.status == 0
+        assert "<private> is never closed: the 11 characters after it" in said.err
+    assert "is never closed" not in run("-p", "before <private>zork</private> after").err
+    pasted = "a <palimpsest-recalled trust='exact'>\nzork words\n</palimpsest-recalled> b"
+    assert "characters between <palimpsest-…> tags are kept nowhere" in run("-p", pasted).err
+    assert "is never closed" in run("remember", "note <private> zork").err

@@ -18,10 +18,6 @@ PEM = [
     "MIIEpAIBAAKCAQEA7ZORKZORKq2w3e4r5t6y7u8i9o0p",
     "-----END RSA PRIVATE KEY-----",
 ]
-    "-----BEGIN RSA PRIVATE KEY-----",
-    "MIIEpAIBAAKCAQEA7ZORKZORKq2w3e4r5t6y7u8i9o0p",
-    "-----END RSA PRIVATE KEY-----",
-]
 
 
 def stored_words(memory: Memory, knowledge: Knowledge) -> str:

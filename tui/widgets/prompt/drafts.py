@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from foundation.files import child, exists, make_private_folder, read_text, remove, write_atomically
+from foundation.paths import draft_name
 from foundation.privacy import clear
 from foundation.terminal_text import visible
 
@@ -31,5 +32,4 @@ class Drafts:
         return visible(read_text(path, owned=True)) if exists(path) else ""
 
     def _path(self, conversation: str) -> Path:
-        name = "".join(mark if mark.isascii() and (mark.isalnum() or mark in "_-") else "-" for mark in conversation)
-        return child(self._folder, f"{(name or NEW)[:100]}.md")
+        return child(self._folder, draft_name(conversation))
