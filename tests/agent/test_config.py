@@ -236,8 +236,8 @@ def test_a_secret_is_no_setting_and_nothing_of_it_is_kept(run: Run, root: Path, 
 
 def test_a_secret_that_a_file_holds_is_not_shown_and_not_copied(run: Run, root: Path) -> None:
     config = root / ".palimpsest" / "config.yaml"
-    run("config", "trust")
     config.write_text("model: openai:m@http://u:PWzork1@127.0.0.1:8080/v1\n", "utf-8")
+    run("config", "trust")
     for words in (("config", "show"), ("config", "show", "model"), ("config", "show", "--json")):
         said = run(*words)
         assert "zork" not in said.out + said.err
