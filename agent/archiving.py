@@ -10,7 +10,6 @@ from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.files import TooLarge, UnsafePath, made_folder, read_bytes, real, write_atomically
 from foundation.privacy import Source, as_given, clear, examine
-from foundation.privacy import Source, as_given, clear, examine
 from memory.archive.draw.modes import DENSE, mode_named
 from memory.archive.keep.kept_text import file_stem, keep_text
 from memory.archive.passage import Archived
