@@ -80,7 +80,7 @@ def together(part: Recalled) -> tuple[str, str, str, str]:
 def _said_by(part: Recalled) -> str:
     name = label(part.citation.speaker, _LONGEST_NAME)
     told = ", ".join(each for each in (name, f"superseded on {part.superseded}" if part.superseded else "") if each)
-    return f"{told}: " if told else " "
+    return neutral(f"{told}: ") if told else " "  # a name cut short and our colon may make a marker: ### System:
 
 
 def _day(part: Recalled) -> str:
