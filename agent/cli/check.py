@@ -28,6 +28,8 @@ def command(*, mending: bool) -> None:
 
     invocation = current()
     workspace, settings = invocation.prepare(writable=mending), invocation.reading.config.archive
+    if not mending:
+        invocation.say_trust(workspace)
     found = check_and_repair(workspace, datetime.now(UTC), settings) if mending else check(workspace, settings)
     if invocation.json:
         output.json_object(found.as_json())

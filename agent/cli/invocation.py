@@ -84,7 +84,7 @@ class Invocation:
         workspace = self.workspace
         if workspace.is_workspace:
             if writable:
-                self._refuse_untrusted(workspace)
+                self.say_trust(workspace, writable=True)
             return workspace
         if not for_writing:
             raise self._no_workspace()
@@ -92,15 +92,17 @@ class Invocation:
         output.say(f"A new workspace: {workspace.root}")
         return workspace
 
-    def _refuse_untrusted(self, workspace: Workspace) -> None:
+    def say_trust(self, workspace: Workspace, *, writable: bool = False) -> None:
+        """What is not in force in the workspace, said. With `writable` raises ReadOnly where it is not trusted."""
         from foundation.workspace_trust import trust_store
         from memory.access import Access, refuse_read_only
 
         access = Access.of(workspace, trust_store(self.environment))
-        try:
+        access.close()
+        if writable:
             refuse_read_only(access.workspace)
-        finally:
-            access.close()
+        if access.notice:
+            output.say(access.notice)
 
     def _no_workspace(self) -> NoWorkspace:
         root = self.workspace.root

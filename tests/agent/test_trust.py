@@ -81,7 +81,7 @@ def test_an_untrusted_workspace_can_be_read_and_nothing_below_it_changes(
     done = bare("--workspace", str(cloned), *words)
     assert tree(cloned) == before
     assert done.status in {0, 1}, done.err
-    if words[0] in {"search", "recall", "stats", "memory", "conversations"}:
+    if words[0] in {"search", "recall", "stats", "memory", "conversations", "check"}:
         assert done.status == 0, done.err
         assert done.err.count("palimpsest trust") == 1, done.err
 
