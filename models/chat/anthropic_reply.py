@@ -69,7 +69,7 @@ class ReplyReader:
         if block.get("type") == "tool_use":
             self._tools[index] = tool = _Tool(block)
             self._meter.take_call(EACH_CALL, tool.id, tool.name)
-        elif text := self._words(block, "text"):
+        elif text := self._text.feed(self._words(block, "text")):
             yield TextDelta(text)
 
     def _delta(self, index: int, delta: Json) -> Iterator[Event]:
