@@ -3,9 +3,12 @@
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.timeout(60)  # it parses every module
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("foundation", "models", "memory", "context", "agent", "tui")
@@ -63,6 +66,7 @@ def findings(files: dict[str, str]) -> tuple[list[str], Counter[tuple[str, str]]
     return made, callers
 
 
+@cache
 def sources() -> dict[str, str]:
     paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
