@@ -13,7 +13,7 @@ from foundation.privacy.redaction import Taken
 from foundation.privacy.secret_rules import BEGIN, TokenRule, token_rules
 from foundation.privacy.secret_values import entropy
 
-_RUN: Final = re.compile(r"[A-Za-z0-9_.+/=:~%-]{15,}+")  # no token is shorter
+_RUN: Final = re.compile(r"[A-Za-z0-9_.+/=:~%-]{13,}+")  # no token is shorter
 _ADDRESS: Final = "://"
 _BOUNDARY: Final = re.compile(BEGIN)
 _MAY_PRECEDE: Final = re.compile(  # the beginning of a token whose keyword stands within

@@ -42,6 +42,8 @@ def _made(rng: random.Random, kind: object, value: object) -> str:
             least, most, items = value
             times = rng.randint(least, min(most, least + 5))
             return "".join(_made(rng, *item) for _ in range(times) for item in items)
+        case op.AT:  # a boundary
+            return ""
         case op.ANY:
             return rng.choice(WORDS)
     raise AssertionError(kind)
