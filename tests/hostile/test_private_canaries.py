@@ -63,9 +63,9 @@ def spec(server: Loopback, name: str = "m") -> str:
 @pytest.mark.parametrize("size", SIZES)
 def test_messages_answers_and_tool_calls(run: Run, root: Path, server: Loopback, size: int) -> None:
     canaries = Canaries(size)
-    calls = {name: make(canaries.token(f"tool call, {name}"), canaries.private(f"tool call, {name}"))
-             for name, make in ESCAPED.items()}  # fmt: skip
     for number in range(size):
+        calls = {name: make(canaries.token(f"tool call, {name}"), canaries.private(f"tool call, {name}"))
+                 for name, make in ESCAPED.items()}  # fmt: skip
         token, word, name = canaries.token("message"), canaries.private("message"), canaries.token("tool's name")
         mine = f"my key {token} and <private>{word}</private> then <private>{canaries.private('unclosed')} end"
         answer = f"you said {canaries.token('answer')} <private>{canaries.private('answer')}</private>"
