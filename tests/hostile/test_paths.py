@@ -35,7 +35,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("stats",),
     ("check",),
     ("archive", "--repack"),
-    ("export", "--format", "jsonl"),
+    ("export",),
     ("knowledge", "list"),
     ("check", "--repair"),
     ("conversations", "delete", "CONVERSATION", "--yes"),
