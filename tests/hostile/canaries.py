@@ -2,6 +2,7 @@
 
 import base64
 import random
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -10,6 +11,7 @@ from pathlib import Path
 from zstandard import ZstdDecompressor, ZstdError
 
 ZSTD = b"\x28\xb5\x2f\xfd"
+_ESCAPE = re.compile(rb"\\+u00([0-9a-f]{2})")
 _LETTERS = "abcdefghijkmnopqrstuvwxyz"
 
 
@@ -48,6 +50,8 @@ class Canaries:
                 continue
             for place, body in _unfolded(path):
                 lower = body.lower()
+                if b"\\u00" in lower:  # letters spelt as JSON's escapes, however often escaped themselves
+                    lower += _ESCAPE.sub(lambda one: bytes([int(one[1], 16)]), lower).lower()
                 for form, word in forms.items():
                     if form in lower:
                         found[word] = f"{self.doors[word]}: {path}, {place}"
