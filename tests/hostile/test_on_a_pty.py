@@ -58,7 +58,7 @@ def completed(terminal: "Terminal", folder: Path, payloads: Sequence[str]) -> in
         terminal.type("\t")
         terminal.settle(0.1)
         terminal.type("x\x03")  # never twice in an empty prompt, which leaves
-        terminal.settle(0.02)
+        terminal.until(lambda text: "Ask, or / for commands" in text)
     return len(names)
 
 
