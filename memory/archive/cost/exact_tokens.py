@@ -103,7 +103,7 @@ def _scanner(without: frozenset[str]) -> tuple[re.Pattern[str], list[tuple[str, 
         kinds = [kind for kind in _KINDS if mark in kind[2] and kind[0] not in without]
         groups += [(name, weight) for name, weight, *_ in kinds]
         branches.append(f"(?={begins})(?:" + "|".join(f"({pattern})" for *_, pattern in kinds) + ")")
-    return re.compile(_PLAIN + "(?:" + "|".join(branches) + r"|[A-Za-z_]++|[\s\S])"), groups
+    return re.compile(_PLAIN + "(?:" + "|".join(branches) + r"|[A-Za-z_]++|[\s\S]|\Z)"), groups
 
 
 def exact_tokens(text: str) -> list[Exact]:
