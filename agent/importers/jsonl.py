@@ -11,7 +11,8 @@ from agent.importers.json_values import as_object
 from agent.importers.moments import moment
 from agent.importers.record import Bad, Leaf, Read, Record
 from foundation.bounded_json import BadJson, load_json
-from memory.cold.entries import EntryKind
+from foundation.trust import Trust
+from memory.cold.entries import TRUST, EntryKind
 from models.messages import Role
 
 KEYS = frozenset({"schema", "id", "conversation", "time", "role", "speaker", "text", "palimpsest"})
@@ -63,6 +64,8 @@ def _read_line(body: bytes, place: str, conversation: str) -> Iterator[Read]:
     if isinstance(role, str) and role and role.lower() not in ROLES:
         rest["role"] = role
     meta = dict(as_object(extra.get("meta")))
+    if extra.get("trust", Trust.EXACT.value) != Trust.EXACT.value:  # damaged where it was exported
+        meta[TRUST] = Trust.APPROXIMATE.value
     yield Record(
         place=place,
         conversation=_name(found.get("conversation")) or conversation,

@@ -22,6 +22,7 @@ from agent.importers.record import Bad, Leaf, Read, Record
 from agent.importers.storing import Imported, store_all
 from foundation.paths import Workspace
 from foundation.privacy import clear
+from foundation.trust import Trust
 from memory.cold import ColdStore, Draft, Entry, EntryKind
 from memory.search import analyse
 from models.messages import Role
@@ -62,6 +63,19 @@ def test_only_text_is_required_and_the_rest_of_a_line_is_kept(cold: ColdStore) -
     assert (full.id, full.text, full.role, full.speaker) == ("D1:3", "full", Role.ASSISTANT, "Mel")
     assert full.time == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
     assert full.meta == {"imported": {"mood": {"n": 1}}}
+
+
+def test_a_line_that_was_damaged_where_it_was_exported_stays_in_doubt(cold: ColdStore) -> None:
+    """It became exact on its way through an export and an import."""
+    marks: list[dict[str, Any]] = [{"trust": "approximate"}, {"trust": ["odd"]}, {"trust": "exact"}, {}]
+    told = [{"id": str(n), "text": f"words {n}", "palimpsest": mark} for n, mark in enumerate(marks)]
+    stored(cold, read_jsonl(lines(*told), "letters"))
+    assert [entry.trust for entry in branch(cold, "letters")] == [
+        Trust.APPROXIMATE,
+        Trust.APPROXIMATE,
+        Trust.EXACT,
+        Trust.EXACT,
+    ]
 
 
 def test_bad_lines_are_told_by_number_and_the_rest_is_imported(cold: ColdStore) -> None:
