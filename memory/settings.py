@@ -14,7 +14,12 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
         str, Meta(description="Whose tokens an archive's figures count: deepseek-ocr, deepseek-ocr-2, qwen3-vl, …")
     ] = "deepseek-ocr"
     max_file_mb: Annotated[
-        int, Meta(ge=1, description="The largest text that `archive FILE` takes at once, in megabytes.")
+        int,
+        Meta(
+            ge=1,
+            description="The largest text that `archive FILE` takes at once, in megabytes.",
+            extra={"guarded": True},
+        ),
     ] = 32
     storage: Annotated[
         str,

@@ -11,10 +11,20 @@ class ImportSettings(Struct, frozen=True, kw_only=True):
     """How much of a file that is imported is held at once."""
 
     line_mb: Annotated[
-        float, Meta(gt=0, description="The longest line of a JSONL file, in megabytes; a longer one is a bad line.")
+        float,
+        Meta(
+            gt=0,
+            description="The longest line of a JSONL file, in megabytes; a longer one is a bad line.",
+            extra={"guarded": True},
+        ),
     ] = 16.0
     conversation_mb: Annotated[
-        float, Meta(gt=0, description="The largest conversation of an export of ChatGPT or Claude, in megabytes.")
+        float,
+        Meta(
+            gt=0,
+            description="The largest conversation of an export of ChatGPT or Claude, in megabytes.",
+            extra={"guarded": True},
+        ),
     ] = 64.0
 
     @property

@@ -16,7 +16,7 @@ class ToolSettings(Struct, frozen=True):
     """Offer tools to models that are known to take them."""
     result_chars: int = msgspec.field(default=6000)
     """How much of a tool's output the model sees at once; the whole is kept and can be recalled."""
-    most_calls: Annotated[int, Meta(ge=0)] = 25
+    most_calls: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 25
     """How many tool calls one turn may make, however many one answer asks for."""
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from agent.config import load_config, read_config, user_config
 from agent.config_files import ConfigError
-from agent.settings import all_settings, json_schema
+from agent.settings import all_settings, json_schema, value_of
 from agent.workspaces import choose, prepare
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
@@ -64,6 +64,25 @@ def test_trust_is_not_kept_in_the_workspace(workspace: Workspace, environment: d
     assert not list(workspace.root.rglob("*"))
     assert trust_store(environment).remove(workspace)
     assert not trust_store(environment).standing(workspace).trusted
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("tools.most_calls", "tools:\n  most_calls: 1000000"),
+        ("imports.line_mb", "imports:\n  line_mb: 90000"),
+        ("imports.conversation_mb", "imports:\n  conversation_mb: 90000"),
+        ("archive.max_file_mb", "archive:\n  max_file_mb: 90000"),
+        ("models.limits.body_mb", "models:\n  limits:\n    body_mb: 90000"),
+    ],
+)
+def test_a_workspace_that_is_not_trusted_raises_no_limit(
+    workspace: Workspace, environment: dict[str, str], name: str, line: str
+) -> None:
+    put(workspace.config, line + "\n")
+    reading = load_config(workspace, environment, {})
+    assert value_of(reading.config, name) == all_settings()[name].default
+    assert "not trusted" in reading.notices[0]
 
 
 def test_every_setting_of_free_text_is_guarded() -> None:

@@ -253,7 +253,7 @@ def test_a_configuration_that_changes_under_us_is_not_in_force_until_it_is_trust
     done = run("remember", "that")
     assert done.status == 0
     assert "config.yaml is not in force" in done.err
-    assert run("config", "set", "tools.most_calls", "9").status == 0
+    assert run("config", "set", "tools.result_chars", "900").status == 0
     assert run("config", "show", "archive.storage").out.strip() != "s3://theirs/packs"  # our own change is no consent
     assert run("trust").status == 0
     assert run("config", "show", "archive.storage").out.strip() == "s3://theirs/packs"
