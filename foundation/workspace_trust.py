@@ -31,6 +31,7 @@ class Record(Struct, frozen=True, kw_only=True):
     first_entries: tuple[str, ...] = ()  # none: the store was empty when it was last seen
     content: Content | None = None
     links: dict[str, str] = {}  # links out of the workspace that its owner allowed: relative name → resolved target
+    declined: dict[str, str] = {}  # links that the owner chose not to follow, when asked on screen
 
 
 class _Store(Struct, frozen=True):
@@ -80,11 +81,11 @@ class TrustStore:
 
         def change(record: Record | None) -> Record:
             entries = (first_entry,) if first_entry else () if first_entry is not None or record is None else None
-            links = record.links if record else {}
+            links, declined = (record.links, record.declined) if record else ({}, {})
             kept = record.first_entries if record and entries is None else entries or ()
             return Record(
                 path=key_of(workspace), inode=identity[1], device=identity[0], first_entries=kept, content=content,
-                links=links,
+                links=links, declined=declined,
             )  # fmt: skip
 
         self._change(workspace, change)
@@ -129,6 +130,21 @@ class TrustStore:
         target = Path(os.path.realpath(workspace.root / link))
         self._change_known(workspace, lambda record: structs.replace(record, links={**record.links, link: str(target)}))
         return target
+
+    def decline(self, workspace: Workspace, link: str) -> None:
+        """Notes that a link is not to be followed to where it leads now, so that it is asked about once."""
+        target = os.path.realpath(workspace.root / link)
+        self._change_known(
+            workspace, lambda record: structs.replace(record, declined={**record.declined, link: target})
+        )
+
+    def unanswered(self, workspace: Workspace, links: Mapping[str, Path]) -> tuple[tuple[str, str], ...]:
+        """Those of `links` (relative name → target) whose owner has neither allowed nor declined that very target."""
+        record = self._record(workspace)
+        if record is None:
+            return ()
+        known = {*record.links.items(), *record.declined.items()}
+        return tuple((name, str(target)) for name, target in links.items() if (name, str(target)) not in known)
 
     def remove(self, workspace: Workspace) -> bool:
         """Whether it was trusted until now."""

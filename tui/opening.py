@@ -35,6 +35,10 @@ def app_of(opening: Opening) -> PalimpsestApp:
             now[0] = opening.trust()
         return now[0].workspace
 
+    def follow(link: str, wanted: bool) -> None:
+        if (answer := now[0].follow) is not None:
+            now[0] = answer(link, wanted)
+
     start = Start(
         workspace=opening.workspace,
         model=opening.config.model,
@@ -47,6 +51,8 @@ def app_of(opening: Opening) -> PalimpsestApp:
         brings=opening.brings,
         trust=trust if opening.trust is not None else None,
         untrusted_notice=opening.untrusted_notice,
+        links=lambda: now[0].links,
+        follow=follow,
     )
 
     async def open_session() -> "Session":

@@ -107,6 +107,8 @@ def _open_screen(invocation: Invocation, message: str) -> None:
     )
     if access.workspace.is_read_only:
         opening = _asking(invocation, opening, access.notice)
+    else:
+        opening = _asking_of_links(invocation, opening)
     try:
         invocation.status = invocation.open_screen(opening) or 0
     finally:
@@ -125,10 +127,32 @@ def _asking(invocation: Invocation, opening: Opening, notice: str) -> Opening:
         flags = {"model": invocation.model} if invocation.model is not None else {}
         config = load_config(workspace, invocation.environment, flags).config
         space = structs.replace(workspace, links=standing.links)
-        return structs.replace(opening, workspace=space, config=config, brings=(), trust=None)
+        return _asking_of_links(
+            invocation, structs.replace(opening, workspace=space, config=config, brings=(), trust=None)
+        )
 
     output.say(notice)
     return structs.replace(opening, brings=brought_by(workspace).lines, trust=trusted, untrusted_notice=notice)
+
+
+def _asking_of_links(invocation: Invocation, opening: Opening) -> Opening:
+    """The opening of a trusted workspace, with the links out of it that the person is to be asked about."""
+    from agent.trusting import links_out
+
+    workspace, store = opening.workspace, trust_store(invocation.environment)
+    links = store.unanswered(workspace, links_out(workspace))
+
+    def follow(link: str, wanted: bool) -> Opening:
+        if wanted:
+            store.allow(workspace, link)
+        else:
+            store.decline(workspace, link)
+        allowed = store.standing(workspace).links
+        return _asking_of_links(
+            invocation, structs.replace(opening, workspace=structs.replace(workspace, links=allowed))
+        )
+
+    return structs.replace(opening, links=links, follow=follow)
 
 
 def _index_lost(workspace: Workspace) -> str:

@@ -25,3 +25,5 @@ class Opening(Struct, frozen=True, kw_only=True):
     brings: tuple[str, ...] = ()  # what a workspace that is not trusted brings: the person is asked
     trust: Callable[[], Opening] | None = None  # trusts it; gives how to open it then
     untrusted_notice: str = ""
+    links: tuple[tuple[str, str], ...] = ()  # links out of it that the person has not been asked about: name, target
+    follow: Callable[[str, bool], Opening] | None = None  # follows a link, or never; gives how to open it then

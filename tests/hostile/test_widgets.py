@@ -38,6 +38,7 @@ from tui.screens.recall.passage import PassageScreen
 from tui.screens.recall.picture import PictureScreen
 from tui.screens.search.note import NoteScreen
 from tui.screens.search.screen import SearchScreen
+from tui.screens.trust import LinkScreen, TrustScreen
 from tui.widgets.field import Field
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.transcript.blocks import Splitter
@@ -152,6 +153,8 @@ SCREENS = {
     PassageScreen: lambda memory, text: PassageScreen(memory, row(text)),
     NoteScreen: lambda memory, text: NoteScreen(memory, row(text)),
     PictureScreen: lambda memory, text: PictureScreen(memory, (text,), "off"),
+    TrustScreen: lambda memory, text: TrustScreen([text]),
+    LinkScreen: lambda memory, text: LinkScreen(text, text),
 }
 IN_CHAT = {"ChatScreen", "Prompt", "Suggestions", "StatusBar", "Newer", "Transcript", "Field"}
 """What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""
@@ -291,6 +294,7 @@ REASONS = {
     "tui/screens/recall/rows.py listed": "_near cuts a line that one_line made",
     "tui/screens/search/preview.py _twins": "lines of one_line",
     "tui/screens/search/preview.py _parts": "names made visible, and figures",
+    "tui/screens/trust.py compose": "facts, names and targets are made visible when the screens are made",
     "tui/widgets/newer.py render": "our own words",
     "tui/widgets/prompt/suggestions.py render": "_one_line makes names and details visible",
     "tui/widgets/status.py render": "fitted makes what is told visible",

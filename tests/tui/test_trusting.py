@@ -13,7 +13,9 @@ from textual.pilot import Pilot
 from agent.cli.chat import run_chat
 from agent.cli.invocation import Invocation
 from agent.cli.opening import Opening
+from agent.trusting import links_out, trust_workspace
 from foundation.paths import Workspace
+from foundation.workspace_trust import trust_store
 from memory import archive_conversation
 from tests.hostile.workspaces import fingerprint
 from tui.app import PalimpsestApp
@@ -114,3 +116,41 @@ def test_trusted_it_is_written_to_and_not_asked_again(cloned: Path) -> None:
         "",
     )
     assert found[0].trust is None
+
+
+@pytest.fixture
+def linked(cloned: Path, tmp_path: Path) -> Path:
+    """A trusted workspace whose MEMORY.md leads to a folder of dotfiles."""
+    dotfiles = tmp_path / "dotfiles"
+    dotfiles.mkdir()
+    (dotfiles / "MEMORY.md").write_text("# Memory\n\nTea at four.\n")
+    (cloned / "MEMORY.md").unlink(missing_ok=True)
+    (cloned / "MEMORY.md").symlink_to(dotfiles / "MEMORY.md")
+    trust_workspace(Workspace(cloned), os.environ)
+    return cloned
+
+
+@pytest.mark.parametrize(("key", "follows"), [("f", True), ("n", False)])
+def test_a_link_out_of_it_is_asked_about_once(linked: Path, key: str, follows: bool) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        asked = seen(app)
+        assert "MEMORY.md is a link out of this workspace" in asked
+        assert "dotfiles/MEMORY.md" in asked.replace("\n", "").replace(" ", "")
+        await pilot.press(key)
+        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        assert ("Tea at four." in app.chat._talk.session.memory.hot.memory_md()) is follows
+
+    opened(linked, act)
+    again: list[Opening] = []
+    run_chat(
+        Invocation(
+            environment=dict(os.environ), here=linked, home=linked.parent, workspace_flag=linked,
+            open_screen=lambda opening: again.append(opening) or 0,
+        ),
+        "",
+    )  # fmt: skip
+    assert again[0].links == ()
+    (linked / "MEMORY.md").unlink()
+    (linked / "MEMORY.md").symlink_to(linked.parent / "elsewhere.md")
+    store, links = trust_store(os.environ), links_out(Workspace(linked))
+    assert store.unanswered(Workspace(linked), links), "another target is asked about anew"

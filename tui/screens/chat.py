@@ -114,6 +114,7 @@ class ChatScreen(Screen[None]):
     @work
     async def _begin(self) -> None:
         await self._ask_for_trust()
+        await self._ask_about_links()
         await self._keeper.load_history()
         await self._keeper.restore()
         try:
@@ -158,6 +159,22 @@ class ChatScreen(Screen[None]):
             return
         self._history.move(workspace.prompt_history)
         self._keeper.move(workspace.drafts)
+
+    async def _ask_about_links(self) -> None:
+        """Each link out of a trusted workspace is followed, or not, as its owner says once."""
+        follow = self._start.follow
+        if follow is None:
+            return
+        for name, target in self._start.links():
+            from tui.screens.trust import LinkScreen
+
+            wanted = await host(self).push_screen_wait(LinkScreen(name, target))
+            if wanted is None:
+                continue
+            try:
+                await asyncio.to_thread(follow, name, wanted)
+            except (PalimpsestError, OSError) as error:
+                self._tell_trouble(error if isinstance(error, PalimpsestError) else defect(error))
 
     def _tell_trouble(self, error: PalimpsestError) -> None:
         self._face.opening("")

@@ -22,6 +22,8 @@ class Start(Struct, frozen=True, kw_only=True):
     brings: tuple[str, ...] = ()  # what a workspace brings that is not trusted yet; () where it is
     trust: Callable[[], Workspace] | None = None  # trusts it, and gives where files go then
     untrusted_notice: str = ""
+    links: Callable[[], tuple[tuple[str, str], ...]] = tuple  # links out of it to ask about: name, target
+    follow: Callable[[str, bool], None] | None = None  # follows a link, or never
 
     @property
     def goes_on(self) -> bool:

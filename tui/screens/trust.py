@@ -1,4 +1,4 @@
-"""Asks whether to trust a workspace that was made elsewhere, before anything in it is opened to be written to."""
+"""Questions about trust at opening: a workspace that was made elsewhere, and links that lead out of a trusted one."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -35,3 +35,31 @@ class TrustScreen(ModalScreen[bool]):
 
     def action_answer(self, trusts: bool) -> None:
         self.dismiss(trusts)
+
+
+class LinkScreen(ModalScreen[bool | None]):
+    """Gives whether a link out of the workspace is followed; None to be asked again at the next opening."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f", "answer(True)", "Follow", show=False),
+        Binding("n", "answer(False)", "Never", show=False),
+        Binding("enter,escape,ctrl+c", "later", "Not now", show=False),
+    ]
+
+    def __init__(self, name: str, target: str) -> None:
+        super().__init__()
+        self._name = " ".join(visible(name).split())
+        self._target = " ".join(visible(target).split())
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="sheet"):
+            yield Static(Text(f"{self._name} is a link out of this workspace"), classes="sheet-title", markup=False)
+            yield Static(Text(f"It leads to {self._target}."), markup=False)
+            yield Static(Text("Followed, that file is read, and written when you remember something."), markup=False)
+            yield Static("f follow it · n never · Esc not now", classes="sheet-note", markup=False)
+
+    def action_answer(self, wanted: bool) -> None:
+        self.dismiss(wanted)
+
+    def action_later(self) -> None:
+        self.dismiss(None)

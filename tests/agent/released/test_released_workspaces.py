@@ -24,6 +24,7 @@ def released(request: pytest.FixtureRequest, tmp_path: Path, bare: Run) -> Calla
         assert ran.status == 0, ran.err
         return ran
 
+    run("trust")
     return run
 
 
