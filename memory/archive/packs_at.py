@@ -16,11 +16,11 @@ def packs_at(settings: ArchiveSettings, workspace: Workspace, cold: ColdStore) -
     home, address = Folder(workspace.packs), settings.storage.strip()
     if not address:
         return home
-    from memory.archive.packs.cached import Cached
+    from memory.archive.packs.cached import Cached, Known
 
-    def known(name: str) -> bytes | None:
+    def known(name: str) -> Known | None:
         row = cold.read(lambda db: ledger.pack_row(db, name))
-        return row.sha256 if row else None
+        return Known(row.sha256, row.size) if row else None
 
     return Cached(_remote(address), home, Folder(workspace.pack_cache), known, settings.cache * 1_000_000)
 

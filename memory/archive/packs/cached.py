@@ -9,18 +9,27 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from foundation.files import child, is_file, read_bytes, scan, touch
+from memory.archive.packs.remote import LONGEST_FILE, too_long
 from memory.archive.packs.storage import Folder, Storage
 from memory.archive.packs.strangers import SUFFIX
 from memory.errors import Damaged
 
 
+class Known(NamedTuple):
+    """What the index says of a pack."""
+
+    sha256: bytes
+    size: int
+
+
 class Cached:
-    """`known` gives the SHA-256 of a pack that the index knows; `most` bounds the cache, in bytes."""
+    """`known` gives the SHA-256 and the bytes of a pack that the index knows; `most` bounds the cache, in bytes."""
 
     def __init__(
-        self, there: Storage, home: Folder, cache: Folder, known: Callable[[str], bytes | None], most: int
+        self, there: Storage, home: Folder, cache: Folder, known: Callable[[str], Known | None], most: int
     ) -> None:
         self._there = there
         self._home = home
@@ -49,7 +58,9 @@ class Cached:
         """A part of a pack comes from the cache, the whole of it from where it stands."""
         if self._is_home(name):
             return self._home.read(name, offset, length)
-        if not name.endswith(SUFFIX) or (offset == 0 and length is None):
+        if offset == 0 and length is None:
+            return self._whole(name, self._known(name) if name.endswith(SUFFIX) else None)
+        if not name.endswith(SUFFIX):
             return self._there.read(name, offset, length)
         with self._lock:
             if not self._is_cached(name):
@@ -60,7 +71,7 @@ class Cached:
         """There, and read back from there: what cannot be read again was not written."""
         self._there.write(name, data)
         self._forget(name)
-        if self._there.read(name) != data:
+        if self._there.size(name) != len(data) or self._there.read(name, 0, len(data)) != data:
             raise Damaged(
                 "A file did not come back",
                 f"{name} was written to {self.place} and reads differently. Nothing was let go.",
@@ -96,7 +107,7 @@ class Cached:
             return False
         if name not in self._proven:
             known = self._known(name)
-            if known is None or hashlib.sha256(read_bytes(path)).digest() != known:
+            if known is None or hashlib.sha256(read_bytes(path)).digest() != known.sha256:
                 self._forget(name)
                 return False
             self._proven.add(name)
@@ -105,8 +116,9 @@ class Cached:
         return True
 
     def _fetch(self, name: str) -> None:
-        body, known = self._there.read(name), self._known(name)
-        if known is not None and hashlib.sha256(body).digest() != known:
+        known = self._known(name)
+        body = self._whole(name, known)
+        if known is not None and hashlib.sha256(body).digest() != known.sha256:
             raise Damaged(
                 "Damaged pack",
                 f"The pack {self.place}/{name} is not the one that was written: its SHA-256 differs.",
@@ -115,6 +127,13 @@ class Cached:
         self._make_room(len(body))
         self._cache.write(name, body)
         self._proven.add(name)
+
+    def _whole(self, name: str, known: Known | None) -> bytes:
+        """All of a file there. Raises Damaged, and fetches nothing, where it is longer than it was written."""
+        size, most = self._there.size(name), known.size if known else LONGEST_FILE
+        if size > most:
+            raise too_long(f"{self.place}/{name}", size, most)
+        return self._there.read(name, 0, size)
 
     def _make_room(self, size: int) -> None:
         """Lets go of what was not read for longest."""

@@ -39,5 +39,8 @@ class S3(Remote):
     def _end(self, connection: Any) -> None:
         connection.close_session(connection.loop, connection._s3)
 
+    def _get(self, fs: Any, path: str, start: int, end: int) -> bytes:
+        return fs.cat_file(path, start=start, end=end)
+
     def _put(self, fs: Any, path: str, data: bytes) -> None:
         fs.pipe_file(path, data)

@@ -14,11 +14,22 @@ from models.errors import MissingLibrary
 
 T = TypeVar("T")
 
+LONGEST_FILE = 2**27  # bytes: what is read whole where nothing says how long it should be
+
 
 def need(library: str, what: str, extra: str) -> None:
     """Raises MissingLibrary, with the one command that installs it."""
     if find_spec(library) is None:
         raise MissingLibrary(f"{library} is not installed", f"{what} need the library {library}.", install_extra(extra))
+
+
+def too_long(where: str, size: int, most: int) -> Damaged:
+    """A file that is longer than what was written there, or than any of ours."""
+    return Damaged(
+        "A file of the archive is too long",
+        f"{where} has {size:,} bytes, and {most:,} are the most that it can have. It was not read.",
+        "It is not what was written there: `palimpsest check --repair` mends what can be mended.",
+    )
 
 
 class Remote(ABC):
@@ -53,11 +64,18 @@ class Remote(ABC):
         return int(self._do(lambda fs: fs.info(self._path(name), refresh=True)["size"], name))
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        whole: bytes = self._do(lambda fs: fs.cat_file(self._path(name)), name)
-        found = whole[offset:] if length is None else whole[offset : offset + length]
+        """Fetches no more than that, and whole files of at most LONGEST_FILE bytes. Raises Damaged for a longer one."""
+        if (end := self._end_of(name) if length is None else offset + length) <= offset:
+            return b""
+        found: bytes = self._do(lambda fs: self._get(fs, self._path(name), offset, end), name)
         if length is not None and len(found) != length:
             raise Damaged("Cut off", f"{self.place}/{name} ends before it should.", "A backup has the whole of it.")
         return found
+
+    def _end_of(self, name: str) -> int:
+        if (size := self.size(name)) > LONGEST_FILE:
+            raise too_long(f"{self.place}/{name}", size, LONGEST_FILE)
+        return size
 
     def write(self, name: str, data: bytes) -> None:
         self._do(lambda fs: self._put(fs, self._path(name), data))
@@ -85,6 +103,10 @@ class Remote(ABC):
 
     @abstractmethod
     def _end(self, connection: Any) -> None: ...
+
+    @abstractmethod
+    def _get(self, fs: Any, path: str, start: int, end: int) -> bytes:
+        """The file's bytes from `start` to `end`, or to its own end; nothing after them is fetched."""
 
     @abstractmethod
     def _put(self, fs: Any, path: str, data: bytes) -> None:

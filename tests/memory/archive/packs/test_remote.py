@@ -2,7 +2,8 @@
 
 import gc
 import hashlib
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.archive.index import ledger
-from memory.archive.packs.cached import Cached
+from memory.archive.packs.cached import Cached, Known
 from memory.archive.packs.storage import Folder
 from memory.cold import Draft, EntryKind
 from memory.errors import Damaged, Unreachable
@@ -230,7 +231,7 @@ def test_the_cache_is_bounded_and_keeps_what_was_read_last(tmp_path: Path) -> No
     bodies = {f"{n}.pages": bytes([n]) * 1000 for n in range(5)}
     for name, body in bodies.items():
         there.write(name, body)
-    known = {name: hashlib.sha256(body).digest() for name, body in bodies.items()}
+    known = {name: Known(hashlib.sha256(body).digest(), len(body)) for name, body in bodies.items()}
     cached = Cached(there, Folder(tmp_path / "home"), Folder(tmp_path / "cache"), known.get, most=3000)
     for name, body in bodies.items():
         assert cached.read(name, 10, 20) == body[10:30]
@@ -253,6 +254,73 @@ def test_a_place_that_gives_back_something_else_took_nothing(
     assert memory.cold.entry(seq).text == TEXT
     assert memory.cold.read(ledger.pack_rows) == []
     memory.close()
+
+
+class Counting(Folder):
+    """A folder that notes how many bytes were read from it."""
+
+    taken = 0
+
+    def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
+        found = super().read(name, offset, length)
+        self.taken += len(found)
+        return found
+
+
+@pytest.mark.parametrize("name", ["0.pages", "0.manifest"])
+def test_a_file_that_is_longer_than_it_was_written_is_not_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr("memory.archive.packs.cached.LONGEST_FILE", 1000)
+    there, body = Counting(tmp_path / "there"), b"x" * 1000
+    known = {"0.pages": Known(hashlib.sha256(body).digest(), len(body))}
+    cached = Cached(there, Folder(tmp_path / "home"), Folder(tmp_path / "cache"), known.get, most=10**9)
+    there.write(name, body)
+    assert cached.read(name) == body
+    there.write(name, b"x" * 5_000_000)
+    there.taken = 0
+    with pytest.raises(Damaged, match=r"has 5,000,000 bytes, and 1,000 are the most"):
+        cached.read(name)
+    if name == "0.pages":
+        with pytest.raises(Damaged, match="are the most"):
+            cached.read(name, 10, 20)
+    assert there.taken == 0
+
+
+def longer_than_written(workspace: Workspace, address: str, put: Callable[[str, bytes], None]) -> None:
+    """A pack in that place is replaced by one of 40 MB: a sentence, and it was not held."""
+    memory = opened(workspace, address)
+    (page,) = memory.vault.archive_text(as_given("The ferry leaves at nine."), label="ferry").pages
+    memory.vault.read_page(page.id)
+    memory.close()
+    for path in workspace.pack_cache.iterdir():
+        path.unlink()
+    put(page.pack, bytes(40_000_000))
+    memory = opened(workspace, address)
+    memory.vault.storage.names()  # what speaks to the place is loaded
+    tracemalloc.start()
+    with pytest.raises(Damaged, match="are the most that it can have"):
+        memory.vault.storage.read(page.pack)
+    assert memory.vault.storage.size("workspace.id") < 64
+    assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    tracemalloc.stop()
+    memory.close()
+
+
+def test_a_pack_on_s3_that_grew_is_not_fetched(workspace: Workspace, bucket: Any) -> None:
+    longer_than_written(
+        workspace,
+        "s3://packs/of/ann",
+        lambda name, body: bucket.put_object(Bucket="packs", Key=f"of/ann/{name}", Body=body),
+    )
+
+
+def test_a_pack_over_ssh_that_grew_is_not_fetched(workspace: Workspace, host: SshServer) -> None:
+    longer_than_written(
+        workspace,
+        f"ssh://ann@127.0.0.1:{host.port}/store/packs",
+        lambda name, body: (host.root / "store" / "packs" / name).write_bytes(body) and None,
+    )
 
 
 @pytest.mark.parametrize(("address", "library", "extra"), [("s3://b/p", "s3fs", "s3"), ("ssh://h/p", "sshfs", "ssh")])
