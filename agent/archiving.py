@@ -9,7 +9,7 @@ from msgspec import Struct
 from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.files import TooLarge, UnsafePath, made_folder, read_bytes, real, write_atomically
-from foundation.privacy import Source, as_given, clear, examine
+from foundation.privacy import Cleared, Source, as_given, clear, examine
 from memory.archive.draw.modes import DENSE, mode_named
 from memory.archive.keep.kept_text import file_stem, keep_text
 from memory.archive.passage import Archived
@@ -52,14 +52,19 @@ def archive_text(
     if on_page is not None:
         on_page(0)  # a long text is looked over for a while before its first page
     label = clear(label)
-    findings = examine(text, Source.OTHER)
-    kept = findings.cleared if redact else as_given(text)
+    kept, secrets = _looked_over(text, redact=redact)
     archived = memory.vault.archive_text(kept, label=label, mode=mode, dense=dense, on_page=on_page)
     path = keep_text(memory.workspace.kept_texts, label, kept) if keep else None
     pictures = tuple(memory.vault.png(page.id) for page in archived.pages)
     return Kept(
-        archived=archived, text=kept, pictures=pictures, text_path=path, secrets=len(findings.secrets), redacted=redact
+        archived=archived, text=kept, pictures=pictures, text_path=path, secrets=secrets, redacted=redact
     )  # fmt: skip
+
+
+def _looked_over(text: str, *, redact: bool) -> tuple[Cleared, int]:
+    """The text that is archived, and how many secrets were found. Nothing else that was found is held any longer."""
+    findings = examine(text, Source.OTHER)
+    return findings.cleared if redact else as_given(text), len(findings.secrets)
 
 
 def copy_pictures(kept: Kept, folder: Path) -> tuple[Path, ...]:
@@ -168,7 +173,7 @@ def too_large_to_archive(name: str, max_file_mb: int) -> Misuse:
     return Misuse(
         "Too large to archive at once",
         f"{name} is larger than {max_file_mb:,} MB (archive.max_file_mb).",
-        "Split it (`split -C 16m FILE`), or raise the setting: laying out takes some 20 times its size in memory.",
+        "Split it (`split -C 16m FILE`), or raise the setting: archiving takes some 10 times its size in memory.",
     )
 
 

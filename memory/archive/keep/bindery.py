@@ -11,7 +11,7 @@ import apsw
 from msgspec import structs
 
 from foundation.clock import Clock, to_ms
-from foundation.privacy import Cleared, clear, edited
+from foundation.privacy import Cleared, clear
 from memory.archive.draw.flow import Stretch, stretches
 from memory.archive.draw.header import digest
 from memory.archive.draw.modes import Mode
@@ -79,7 +79,9 @@ class Bindery:
                     terms[page.id] = self._cold.analyse(page.text, "")
                 return self._figures.row(page)
 
-            bound, rows = self._bound([[Stretch(piece.text)] for piece in fresh], mode, packs, on_page, row)
+            bound, rows = self._bound(
+                [[Stretch(piece.text)] for piece in fresh], mode, packs, on_page, row, texts=False
+            )
             pages = _in_order(pieces, fresh, bound, rows)
             entries = self._page_entries(pages, text, terms) if how.keep_entry else []
             homes = _homes_in_file(cut, fresh, Places(bound))
@@ -87,7 +89,7 @@ class Bindery:
 
             def transaction(db: apsw.Connection) -> Archived:
                 self._still_there(db, pieces)
-                whose = insert_page_entries(db, self._clock, title, how.kind, entries) if how.keep_entry else None
+                whose = insert_page_entries(db, self._clock, title, how.kind, text, entries) if how.keep_entry else None
                 archive = shelf.insert_archive(
                     db, plain(title), how.origin, self._now(), bare=not how.keep_entry, conversation=whose
                 )
@@ -186,26 +188,30 @@ class Bindery:
         packs: "_Packs",
         on_page: OnPage | None,
         row: Callable[[Bound], PageRow],
+        *,
+        texts: bool = True,
     ) -> tuple[list[Bound], list[PageRow]]:
-        """The pages and their rows: each is counted when it is proven, so that `on_page` tells of all the work."""
+        """The pages and their rows: each is counted when it is proven, so that `on_page` tells of all the work.
+
+        Without `texts` no page keeps its own: together they would be the file once more.
+        """
         bound, rows = list[Bound](), list[PageRow]()
         for page in bind(self._storage, runs, mode, self._now(), new_name=packs.new_name, on_page=on_page):
-            bound.append(page)
+            bound.append(page if texts else page.without_text())
             rows.append(row(page))
         for name in packs.names if self._parity else ():
             write_parity(self._storage, name, self._parity)
         return bound, rows
 
-    def _page_entries(self, pages: Sequence[PageRow], text: Cleared, known: Mapping[str, Terms]) -> list[PageEntry]:
+    def _page_entries(self, pages: Sequence[PageRow], text: str, known: Mapping[str, Terms]) -> list[PageEntry]:
         """The terms come ready: finding them takes longer than all else, and the store is locked in a transaction.
 
         `known` are those of the pages that were just drawn.
         """
         entries, at = list[PageEntry](), 0
         for number, row in enumerate(pages, 1):
-            words = edited(text, lambda text, at=at, row=row: text[at : at + row.chars])
-            terms = known.get(row.id) or self._cold.analyse(words, "")
-            entries.append(PageEntry(row, number, words, terms))
+            terms = known.get(row.id) or self._cold.analyse(text[at : at + row.chars], "")
+            entries.append(PageEntry(row, number, at, terms))
             at += row.chars
         return entries
 

@@ -3,10 +3,11 @@
 Nothing in the store refers to them yet. If what follows fails, a pack is left that nobody needs, and no word is lost.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from foundation.trust import Trust
 from memory.archive.draw.flow import Stretch
@@ -38,6 +39,10 @@ class Bound(Struct, frozen=True):
     pack: PackRow
     position: int
 
+    def without_text(self) -> "Bound":
+        """The same, small enough to be kept for each page of a large file."""
+        return structs.replace(self, text="")
+
 
 def bind(
     storage: Storage,
@@ -54,13 +59,15 @@ def bind(
     """
     told = on_page or _nobody
     drawn = _told_half(_drawn(runs, mode), told)
-    while pages := tuple(islice(drawn, PAGES_A_PACK)):
+    while pages := deque(islice(drawn, PAGES_A_PACK)):
+        last = pages[-1][1].number
         written = write_pack(storage, new_name(), [picture_of(page) for _, page in pages])
         row = PackRow(written.name, written.size, written.sha256, created_ms)
         pack = Pack(storage, written.name)
-        for position, (run, page) in enumerate(pages):
+        for position in range(len(pages)):
+            run, page = pages.popleft()  # its PNG goes: the next pack is drawn when this one's are gone
             prove(pack, position, page)
-            told((page.number + pages[-1][1].number) // 2)
+            told((page.number + last) // 2)
             yield Bound(page.id, page.number, page.mode, page.text, page.sha256, page.laid, run, row, position)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import apsw
 
 from foundation.clock import Clock
-from foundation.privacy import Cleared, cleared_fields
+from foundation.privacy import Cleared, cleared_fields, part_of
 from memory.archive.passage import PageRow
 from memory.cold.entries import Analyse, Draft, EntryKind, Terms
 from memory.cold.insert import insert_conversation, insert_entry
@@ -13,20 +13,26 @@ from models.messages import Role
 
 
 class PageEntry:
-    """A page that an entry is to stand for; `seq` is the entry's, once it is inserted. `number` counts from 1."""
+    """A page that an entry is to stand for; `seq` is the entry's, once it is inserted. `number` counts from 1.
 
-    def __init__(self, row: PageRow, number: int, text: Cleared, terms: Terms) -> None:
+    `start` is where its characters begin in the file's text.
+    """
+
+    def __init__(self, row: PageRow, number: int, start: int, terms: Terms) -> None:
         self.row = row
         self.number = number
-        self.text = text
+        self.start = start
         self.terms = terms
         self.seq = 0
 
 
-def insert_page_entries(
-    db: apsw.Connection, clock: Clock, title: Cleared, kind: str, pages: Sequence[PageEntry]
+def insert_page_entries(  # noqa: PLR0917 — the conversation, and what its entries are made of
+    db: apsw.Connection, clock: Clock, title: Cleared, kind: str, text: Cleared, pages: Sequence[PageEntry]
 ) -> int:
-    """A conversation of that kind with an entry for each page, none of whose text goes to the store; its seq."""
+    """A conversation of that kind with an entry for each page, none of whose text goes to the store; its seq.
+
+    `text` is the file's. No page's own is held longer than its row is written.
+    """
     conversation = insert_conversation(db, clock, title, kind=kind)
     parent: int | None = None
     for page in pages:
@@ -35,7 +41,7 @@ def insert_page_entries(
             parent=parent,
             kind=EntryKind.PAGE,
             role=Role.USER,
-            text=page.text,
+            text=part_of(text, page.start, page.start + page.row.chars),
             meta=cleared_fields({"page": page.row.id, "number": page.number}),
         )
         page.seq = parent = insert_entry(db, draft, clock=clock, analyse=_ready(page.terms), keep_text=False).seq
