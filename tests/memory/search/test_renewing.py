@@ -1,5 +1,6 @@
 """What an older analyser found is found anew, a little at a time, and no word is lost on the way."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from foundation.paths import Workspace
+from foundation.workspace_trust import trust_store
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged
 from memory.search.renewing import Renewed, Renewing
@@ -46,6 +48,7 @@ def old(memory: Memory, talk: Talk) -> Memory:
 @pytest.mark.parametrize("number", SCHEMA_NUMBERS)
 def test_a_store_of_a_released_schema_is_renewed(workspace: Workspace, clock: FakeClock, number: int) -> None:
     load(number, workspace.database)
+    trust_store(os.environ).trust(workspace)
     memory = Memory.open(workspace, clock)
     before = memory.renewing.left()
     assert before == 3
