@@ -97,8 +97,8 @@ class Renewing:
             raise
         except (MemoryTrouble, OSError):
             return None
-        if passage.trust is Trust.APPROXIMATE:
-            return None
+        if passage.trust is Trust.APPROXIMATE and (entry.text is None or "text" in entry.damaged):
+            return None  # one that came back from a mirror is in doubt too, and its text is what is stored
         return self._cold.analyse(passage.text, entry.speaker, entry.meta)
 
 
