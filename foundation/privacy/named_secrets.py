@@ -135,6 +135,8 @@ def _named(text: str, place: int, start: int) -> Iterator[Lead]:
     if not _long_enough(_ENOUGH, text, start, 8):
         return
     name = text[max(0, place - LONGEST_NAME) : place]
+    if text.startswith("==", place) and name.rstrip().endswith(")"):
+        return  # a call is compared, nothing is named
     if _may_name(name):
         yield Lead(start, name)
     if _long_enough(_ENOUGH_FOR_A_SERVICE, text, start, 14) and mentions_service(name):

@@ -99,8 +99,8 @@ def token_rules() -> tuple[TokenRule, ...]:
         TokenRule(
             rule.id,
             keyword,
-            ("" if _stands_alone(rule, keyword) else BEGIN) + f"(?:{rule.pattern})",
-            _END,
+            ("" if _stands_alone(rule, keyword) else BEGIN) + _NOT_IN_BASE64.get(keyword, "") + f"(?:{rule.pattern})",
+            _NO_BASE64_END if keyword in _NOT_IN_BASE64 else _END,
             attached=_stands_alone(rule, keyword),
             least=rule.entropy,
         )
@@ -111,6 +111,8 @@ def token_rules() -> tuple[TokenRule, ...]:
     return (*OWN_RULES, *theirs)
 
 
+_NOT_IN_BASE64 = {"EAAA": r"(?<![+/])"}  # zeros in base64 begin so
+_NO_BASE64_END = r"(?![A-Za-z0-9+/=])"
 _OURS_INSTEAD = frozenset(("aws-access-token", four) for four in ("AKIA", "ASIA", "ABIA", "ACCA"))  # but for examples
 OWN_RULES = (
     *(

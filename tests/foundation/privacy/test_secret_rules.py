@@ -43,3 +43,15 @@ def test_a_stream_holds_a_token_whose_keyword_holds_another_keyword() -> None:
 
 def test_amazons_example_key_is_no_secret() -> None:
     assert clear("AKIA" + "IOSFODNN7EXAMPLE") == "AKIA" + "IOSFODNN7EXAMPLE"
+
+
+def test_zeros_in_base64_are_no_token_of_square() -> None:
+    drawing = "d1Ww4DAAAC/EAAAA" + LETTERS[:30] + "+kJ8x"
+    assert clear(drawing) == drawing
+    assert clear("EAAA" + LETTERS[:30]) == "[secret: square-access-token]"
+
+
+def test_a_call_that_is_compared_names_no_secret() -> None:
+    line = 'assert maple_code(2 * pw) == "2*piecewise(x < 1, x, x^2)"'
+    assert clear(line) == line
+    assert clear('if password == "Tr0ub4dor&3x":') == 'if password == "[secret: generic-api-key]":'
