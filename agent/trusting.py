@@ -1,6 +1,6 @@
 """Trusting a workspace: what it brings, told before a person says that they trust it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -38,7 +38,7 @@ class Brought(Struct, frozen=True, kw_only=True):
             self.path,
             f"It belongs to {self.owner} and holds {_counted(self.conversations, 'conversation')} with "
             f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}.",
-            f"It brings {', '.join(acts) or 'no configuration, no hooks and no skills'}.",
+            f"It brings {_listed(acts) or 'no configuration, no hooks and no skills'}.",
             *(f"Link out of it, not followed: {link}" for link in self.links),
         )
 
@@ -102,6 +102,10 @@ def brought_by(workspace: Workspace) -> Brought:
 def described(record: Record) -> dict[str, object]:
     """A record as `palimpsest trust --list --json` shows it."""
     return {"path": record.path, "links": record.links, "there": Path(record.path).is_dir()}
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(words[:-1])] if words[:-1] else []), *words[-1:]])
 
 
 def _counted(count: int, noun: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.events import Paste
 from textual.pilot import Pilot
 
 from agent.cli.chat import run_chat
@@ -78,8 +79,9 @@ def test_read_only_nothing_is_written_and_what_was_typed_is_not_lost(cloned: Pat
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         asked = seen(app)
         assert "This workspace was not made here" in asked
-        assert "t trust it · r read only" in asked
-        await pilot.press("r")
+        assert "Ctrl+T trust it · Enter read only" in asked
+        assert "the model's address, paths and commands" in " ".join(asked.split())
+        await pilot.press("enter")
         await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
         assert "open read-only" in seen(app)
         assert app.chat.prompt.text == ""
@@ -92,9 +94,51 @@ def test_read_only_nothing_is_written_and_what_was_typed_is_not_lost(cloned: Pat
     assert fingerprint(cloned) == before
 
 
+def test_typing_answers_nothing_and_stands_in_the_prompt_afterwards(cloned: Path) -> None:
+    before = fingerprint(cloned)
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        for key in ("t", "r", "u", "f", "space", "n", "y", "x", "backspace"):
+            await pilot.press(key)
+        assert app.screen is not app.chat
+        app.screen.post_message(Paste(" two\r\nlines"))
+        await pilot.pause()
+        await pilot.press("enter")
+        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        assert app.chat.prompt.text == "truf ny two\nlines"
+
+    opened(cloned, act)
+    assert fingerprint(cloned) == before
+
+
+def test_the_panel_stands_in_the_middle(cloned: Path) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        sheet = app.screen.query_one(".sheet").region
+        assert abs(sheet.x - (80 - sheet.right)) <= 1
+        assert abs(sheet.y - (24 - sheet.bottom)) <= 1
+        answers = app.screen.query_one(".sheet-answers")
+        assert answers.styles.color == app.screen.query_one(".sheet-title").styles.color
+        await pilot.press("enter")
+
+    opened(cloned, act)
+
+
+def test_typing_answers_no_link(linked: Path) -> None:
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        for key in ("f", "n", "t"):
+            await pilot.press(key)
+        assert app.screen is not app.chat
+        await pilot.press("enter")
+        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        assert app.chat.prompt.text == "fnt"
+        assert trust_store(os.environ).unanswered(Workspace(linked), links_out(Workspace(linked)))
+
+    opened(linked, act)
+
+
 def test_trusted_it_is_written_to_and_not_asked_again(cloned: Path) -> None:
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
-        await pilot.press("t")
+        await pilot.press("ctrl+t")
         await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
         assert app.chat.prompt.text == "a draft of theirs"
         assert "read-only" not in seen(app)
@@ -130,7 +174,7 @@ def linked(cloned: Path, tmp_path: Path) -> Path:
     return cloned
 
 
-@pytest.mark.parametrize(("key", "follows"), [("f", True), ("n", False)])
+@pytest.mark.parametrize(("key", "follows"), [("ctrl+t", True), ("ctrl+n", False)])
 def test_a_link_out_of_it_is_asked_about_once(linked: Path, key: str, follows: bool) -> None:
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         asked = seen(app)

@@ -30,6 +30,7 @@ from tui.widgets.transcript.welcome import Welcome
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
+    from tui.screens.trust import Question
     from tui.talk import Talk
 
 SECOND_THOUGHT: Final = 2.0  # seconds in which Ctrl+C again leaves
@@ -149,7 +150,7 @@ class ChatScreen(Screen[None]):
             return
         from tui.screens.trust import TrustScreen
 
-        if not await host(self).push_screen_wait(TrustScreen(start.brings)):
+        if not await self._answer(TrustScreen(start.brings)):
             self.transcript.add(Quiet(start.untrusted_notice, tone="warning", gap=True))
             return
         try:
@@ -168,13 +169,20 @@ class ChatScreen(Screen[None]):
         for name, target in self._start.links():
             from tui.screens.trust import LinkScreen
 
-            wanted = await host(self).push_screen_wait(LinkScreen(name, target))
+            wanted = await self._answer(LinkScreen(name, target))
             if wanted is None:
                 continue
             try:
                 await asyncio.to_thread(follow, name, wanted)
             except (PalimpsestError, OSError) as error:
                 self._tell_trouble(error if isinstance(error, PalimpsestError) else defect(error))
+
+    async def _answer(self, question: "Question") -> bool | None:
+        """What the person answers; what was typed meanwhile stands in the prompt."""
+        answer = await host(self).push_screen_wait(question)
+        if question.typed:
+            self.prompt.put(self.prompt.text + question.typed)
+        return answer
 
     def _tell_trouble(self, error: PalimpsestError) -> None:
         self._face.opening("")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -13,12 +14,39 @@ from textual.widgets import Static
 from foundation.terminal_text import visible
 
 
-class TrustScreen(ModalScreen[bool]):
-    """Gives whether the workspace is trusted. Esc and Enter leave it read-only."""
+class Question(ModalScreen[bool | None]):
+    """A question that no typing answers: what is typed or pasted meanwhile is kept in `typed`, for the prompt."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.typed = ""
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key == "backspace":
+            self.typed = self.typed[:-1]
+        elif event.is_printable and event.character:
+            self.typed += event.character
+        else:
+            return
+        event.stop()
+
+    def on_paste(self, event: events.Paste) -> None:
+        self.typed += event.text.replace("\r\n", "\n").replace("\r", "\n")
+        event.stop()
+
+    def action_answer(self, wanted: bool) -> None:
+        self.dismiss(wanted)
+
+    def action_later(self) -> None:
+        self.dismiss(None)
+
+
+class TrustScreen(Question):
+    """Gives whether the workspace is trusted. Enter and Esc leave it read-only."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "answer(True)", "Trust", show=False),
-        Binding("r,enter,escape,ctrl+c", "answer(False)", "Read only", show=False),
+        Binding("ctrl+t", "answer(True)", "Trust", show=False),
+        Binding("enter,escape,ctrl+c", "answer(False)", "Read only", show=False),
     ]
 
     def __init__(self, facts: Sequence[str]) -> None:
@@ -31,18 +59,22 @@ class TrustScreen(ModalScreen[bool]):
             for fact in self._facts:
                 yield Static(Text(fact), markup=False)
             yield Static(Text("Read-only, you can look and search; nothing in it is written or deleted."), markup=False)
-            yield Static("t trust it · r read only", classes="sheet-note", markup=False)
-
-    def action_answer(self, trusts: bool) -> None:
-        self.dismiss(trusts)
+            yield Static(Text(ALLOWS), markup=False)
+            yield Static("Ctrl+T trust it · Enter read only", classes="sheet-answers", markup=False)
 
 
-class LinkScreen(ModalScreen[bool | None]):
+ALLOWS = (
+    "Trusted, it is written to, its configuration may set the model's address, paths and commands, "
+    "and the model reads its skills."
+)
+
+
+class LinkScreen(Question):
     """Gives whether a link out of the workspace is followed; None to be asked again at the next opening."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "answer(True)", "Follow", show=False),
-        Binding("n", "answer(False)", "Never", show=False),
+        Binding("ctrl+t", "answer(True)", "Follow", show=False),
+        Binding("ctrl+n", "answer(False)", "Never", show=False),
         Binding("enter,escape,ctrl+c", "later", "Not now", show=False),
     ]
 
@@ -56,10 +88,4 @@ class LinkScreen(ModalScreen[bool | None]):
             yield Static(Text(f"{self._name} is a link out of this workspace"), classes="sheet-title", markup=False)
             yield Static(Text(f"It leads to {self._target}."), markup=False)
             yield Static(Text("Followed, that file is read, and written when you remember something."), markup=False)
-            yield Static("f follow it · n never · Esc not now", classes="sheet-note", markup=False)
-
-    def action_answer(self, wanted: bool) -> None:
-        self.dismiss(wanted)
-
-    def action_later(self) -> None:
-        self.dismiss(None)
+            yield Static("Ctrl+T follow it · Ctrl+N never · Enter not now", classes="sheet-answers", markup=False)
