@@ -93,7 +93,7 @@ class Beside:
         workspace.root.mkdir()
         (workspace.root / "AGENTS.md").write_text("You are careful and brief.\n" * 10, encoding="utf-8")
         (workspace.root / "MEMORY.md").write_text("# Memory\n\n## Boat\n- blue, moored at gate E8\n", encoding="utf-8")
-        self.memory = Memory.open(workspace, SystemClock())
+        self.memory = Memory.open(workspace, SystemClock(), read_only=False)
         self.entries = entries
         self.context = Context(workspace, self.memory, ContextSettings(), SystemClock())
         self.profile = Profile(spec="openai:benchmark", name="benchmark", window=window)

@@ -59,7 +59,7 @@ def conversation(path: Path, profile: Profile, share: float) -> list[Sent]:
     """Every request of the conversation."""
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(Path(folder))
-        memory = Memory.open(workspace)
+        memory = Memory.open(workspace, read_only=False)
         settings = ContextSettings(recall=False, vision_share=share)
         context = Context(workspace, memory, settings, SystemClock())
         sent = [*_sent(pairs(path), memory, context, profile)]

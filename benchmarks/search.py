@@ -128,7 +128,7 @@ class _Opened:
     """A workspace's memory, freshly opened."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self.memory = Memory.open(workspace)
+        self.memory = Memory.open(workspace, read_only=False)
 
     def each(self, questions: list[str]) -> tuple[list[float], list[float]]:
         """Milliseconds of each question, by the clock and of the processor."""

@@ -120,10 +120,10 @@ def _plain(text: str) -> str:
 
 def _memory(workspace: Workspace, embedder: Embedder | None) -> Memory:
     if embedder is None:
-        return Memory.open(workspace)
+        return Memory.open(workspace, read_only=False)
     from memory.search.vectors.embedding import Embedding
 
-    return Memory.open(workspace, embedding=Embedding.of(embedder))
+    return Memory.open(workspace, read_only=False, embedding=Embedding.of(embedder))
 
 
 def signals(*, embedded: bool) -> tuple[str, ...]:

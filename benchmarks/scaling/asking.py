@@ -208,7 +208,7 @@ def at(times: list[float], share: float, digits: int = 1) -> float:
 def main(task: str, root: str, *more: str) -> None:
     embedder = FakeEmbedder(Path(more[-1]) if more and more[-1] else None) if task in {"embed", "near"} else None
     embedding = Embedding.of(embedder) if embedder else None
-    memory = Memory.open(Workspace(Path(root)), SystemClock(), embedding=embedding)
+    memory = Memory.open(Workspace(Path(root)), SystemClock(), embedding=embedding, read_only=False)
     tasks: dict[str, Callable[[], dict[str, Any]]] = {
         "build": lambda: build(memory),
         "first": lambda: first(memory, more[0]),
