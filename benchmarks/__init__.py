@@ -1,4 +1,4 @@
-"""Benchmarks: each module prints a table, or takes `--json`. Trust in their workspaces is noted in a folder of its own."""
+"""Benchmarks: each module prints a table, or takes `--json`. Trust in their workspaces goes to a folder of its own."""
 
 import os
 import tempfile
