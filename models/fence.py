@@ -12,7 +12,7 @@ import json
 import re
 import secrets
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 SAMPLE_NONCE: Final = "bcdfghjk"
@@ -98,8 +98,15 @@ def framed(kind: str, text: str, nonce: str, *, about: str = "") -> str:
 def neutral(text: str, *, citations: bool = True) -> str:
     """The text with no tag of ours, no role marker and, with `citations`, no citation in it, in any spelling.
 
-    As long as the text; applied twice it changes nothing more. Text with none of these is the same object.
+    As long as the text; applied twice it changes nothing more. Text with none of these is the same object. What a
+    conversation sends again with each request is remembered: 0.2 µs a character otherwise.
     """
+    if len(text) <= _LONGEST_REMEMBERED:
+        return _neutral_again(text, citations)
+    return _neutral(text, citations)
+
+
+def _neutral(text: str, citations: bool) -> str:
     shadow = text if text.isascii() else text.translate(_folding())
     ours = [at for found in _MARKER.finditer(shadow) for at in range(*found.span())]
     if citations and "[" in shadow:
@@ -111,7 +118,11 @@ def neutral(text: str, *, citations: bool = True) -> str:
     kept, shown = list(text), _neutralising()
     for at in ours:
         kept[at] = shown.get(ord(kept[at]), kept[at])
-    return neutral("".join(kept), citations=citations)  # what stood between two markers may make one
+    return _neutral("".join(kept), citations)  # what stood between two markers may make one
+
+
+_neutral_again = lru_cache(maxsize=1024)(_neutral)
+_LONGEST_REMEMBERED: Final = 16_384  # characters: the cache holds 16 M of them at most
 
 
 def neutral_json(text: str, *, citations: bool = True) -> str:
