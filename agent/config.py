@@ -17,7 +17,7 @@ from agent.config_files import ConfigError, Found, read
 from agent.settings import Setting, Settings, all_settings
 from foundation.files import real
 from foundation.paths import Workspace, config_dir
-from foundation.workspace_trust import TrustStore
+from foundation.workspace_trust import TrustStore, trust_command
 from models.chat.spec import VARIABLES
 
 RESERVED = frozenset({"PALIMPSEST_CONFIG_DIR", "PALIMPSEST_WORKSPACE", "PALIMPSEST_DEBUG"})
@@ -73,6 +73,7 @@ def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
     standing = TrustStore(config_dir(environment)).standing(workspace)
     gathered = _Gathered()
     gathered.take_file(user_config(environment), guarded_too=True)
+    gathered.lets = trust_command(workspace) if standing.trusted else ""
     gathered.take_file(workspace.config, guarded_too=standing.config_in_force, within=workspace.root)
     gathered.take_environment(environment)
     for name, value in flags.items():
@@ -107,6 +108,7 @@ class _Gathered:
         self.origins: dict[str, str] = {}
         self.problems: list[Problem] = []
         self.notices: list[str] = []
+        self.lets = ""  # the command that lets guarded settings hold; "" where nothing is said of them one by one
 
     def take_file(self, path: Path, *, guarded_too: bool, within: Path | None = None) -> None:
         try:
@@ -144,10 +146,11 @@ class _Gathered:
             near = _nearest(one.name, list(all_settings()))
             self.notices.append(f"{where}: there is no setting “{one.name}”{near}; it is ignored.")
         elif setting.guarded and not guarded_too:
-            self.notices.append(
-                f"{where}: “{one.name}” is ignored, because this workspace is not trusted, or changed since it was. "
-                "`palimpsest trust` lets it set paths, addresses and commands."
-            )
+            if self.lets:
+                self.notices.append(
+                    f"{where}: “{one.name}” is ignored, because config.yaml or hooks changed since you trusted this "
+                    f"workspace. `{self.lets}` lets it set paths, addresses and commands."
+                )
         else:
             self.take(setting, one.value, where)
 

@@ -19,6 +19,7 @@ from foundation.errors import PalimpsestError
 from foundation.installing import DISTRIBUTION, install_command, install_extra
 from foundation.paths import Workspace
 from foundation.shell_words import command_line
+from foundation.workspace_trust import trust_command
 from memory.settings import ArchiveSettings
 
 SPARE_BYTES = 500_000_000
@@ -87,7 +88,9 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
     yield Finding("workspace", "ok", str(workspace.root))
     reading = read_config(workspace, environment, {})
     trusted = "trusted" if reading.trusted else "not trusted: it may set no paths, addresses or commands"
-    yield Finding("trust", "ok", f"The workspace is {trusted}.", "" if reading.trusted else "`palimpsest trust`")
+    yield Finding(
+        "trust", "ok", f"The workspace is {trusted}.", "" if reading.trusted else f"`{trust_command(workspace)}`"
+    )
     for problem in reading.problems:
         yield Finding("configuration", "wrong", f"{problem.where}: {problem.sentence}", "Correct that line.")
     for notice in reading.notices:

@@ -38,7 +38,7 @@ class WorkspaceShelf:
         self._system = SourceFile(workspace.system_yaml)
         self._agents = SourceFile(workspace.agents_md)
         self._soul = SourceFile(workspace.soul_md)
-        self._skills = SkillShelf(workspace.skills, clock, skill_in_force)
+        self._skills = SkillShelf(workspace, clock, skill_in_force)
         self._file: SystemFile = DEFAULT
         self._good = ""  # the text that the file in force was read from
         self._kept = ""  # its digest, where it is kept for the next process

@@ -20,9 +20,11 @@ from context.sources import SourceFile, refreshed
 from foundation.bounded_yaml import BadYaml, load_yaml
 from foundation.clock import Clock
 from foundation.files import UnsafePath, real_within, scan
+from foundation.paths import Workspace
+from foundation.workspace_trust import trust_command
 
 DESCRIPTION_CHARACTERS = 300
-_CHANGED = "it changed since you trusted this workspace; the skill is left out until `palimpsest trust` allows it."
+_CHANGED = "it is new or changed since you trusted this workspace; the skill is left out until `{}` allows it."
 
 
 class Skill(Struct, frozen=True):
@@ -53,9 +55,10 @@ def _skill_files(folder: Path) -> list[Path]:
 class SkillShelf:
     """The skills of a workspace, read again when they change."""
 
-    def __init__(self, folder: Path, clock: Clock, in_force: Callable[[str], bool] = lambda _: True) -> None:
+    def __init__(self, workspace: Workspace, clock: Clock, in_force: Callable[[str], bool] = lambda _: True) -> None:
         """`in_force` says of a skill's file (`skills/<name>/SKILL.md`) whether its owner trusted it as it is."""
-        self._folder = folder
+        self._workspace = workspace
+        self._folder = workspace.skills
         self._in_force = in_force
         self._clock = clock
         self._files: dict[Path, SourceFile] = {}
@@ -86,7 +89,9 @@ class SkillShelf:
                 notices += found
         self._files, self._skills = files, skills
         left_out = frozenset(skill.path for skill in skills.values() if skill and not self._in_force(skill.path))
-        notices += [Notice("warning", _CHANGED, name) for name in sorted(left_out - self._left_out)]
+        if not self._workspace.is_read_only:  # said once of the whole workspace
+            said = _CHANGED.format(trust_command(self._workspace))
+            notices += [Notice("warning", said, name) for name in sorted(left_out - self._left_out)]
         self._left_out = left_out
         by_name = {s.name: s for s in reversed(list(skills.values())) if s and s.path not in left_out}
         self.skills = tuple(by_name[name] for name in sorted(by_name))

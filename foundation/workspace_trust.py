@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 from foundation.errors import NotYet
 from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, real, write_atomically
 from foundation.paths import Workspace, config_dir
+from foundation.shell_words import command_line
 from foundation.trusted_content import Content, content_of
 
 _LOCK_SECONDS = 10
@@ -211,6 +212,11 @@ def trust_store(environment: Mapping[str, str]) -> TrustStore:
 def key_of(workspace: Workspace) -> str:
     """The path under which a workspace is trusted, with no link in it."""
     return os.path.realpath(workspace.root)
+
+
+def trust_command(workspace: Workspace, *options: str) -> str:
+    """What a person types to trust the workspace, wherever they are; with options, `--remove` say, what these do."""
+    return command_line("palimpsest", "trust", *options, str(workspace.root))
 
 
 def _identity(workspace: Workspace) -> tuple[int, int]:

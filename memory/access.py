@@ -1,6 +1,5 @@
 """How a workspace opens: to be written to where it is new or its owner trusts it, else to be read alone."""
 
-import shlex
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ from foundation.errors import PalimpsestError
 from foundation.files import real, remove_tree
 from foundation.paths import Workspace
 from foundation.terminal_text import visible
-from foundation.workspace_trust import Standing, TrustStore
+from foundation.workspace_trust import Standing, TrustStore, trust_command
 from memory.cold import Analyse, ColdStore
 from memory.cold.read_only import connect_immutable
 from memory.cold.sql import first
@@ -125,8 +124,8 @@ def trust_notice(workspace: Workspace, standing: Standing) -> str:
     """What is not in force and how to change that, in one sentence; "" where all is in force."""
     command = trust_command(workspace)
     if not standing.trusted:
-        why = "is not the folder that you trusted at this path" if standing.known else "was not made here"
-        return f"{visible(str(workspace.root))} {why}, so it is open read-only. To trust it: {command}"
+        why = "is not the folder that you trusted at this path" if standing.known else NOT_MADE_HERE
+        return f"{visible(str(workspace.root))} {why}, so it is open read-only. If it is yours: {command}"
     if standing.changed:
         names = ", ".join(visible(name) for name in standing.changed[:3])
         more = f" and {len(standing.changed) - 3} more" if len(standing.changed) > 3 else ""
@@ -135,17 +134,15 @@ def trust_notice(workspace: Workspace, standing: Standing) -> str:
     return ""
 
 
-def trust_command(workspace: Workspace) -> str:
-    """What a person types to trust the workspace."""
-    return visible(f"palimpsest trust {shlex.quote(str(workspace.root))}")
+NOT_MADE_HERE = "was not made here, or not by this version"
 
 
 def not_trusted(workspace: Workspace) -> ReadOnly:
     """The error for whoever wants to write to a workspace that is only read."""
     return ReadOnly(
         "The workspace is not trusted",
-        f"{visible(str(workspace.root))} was not made here, so it is open read-only: nothing is written to it.",
-        f"Where you know whose it is: `{trust_command(workspace)}`, then try again.",
+        f"{visible(str(workspace.root))} {NOT_MADE_HERE}, so it is open read-only: nothing is written to it.",
+        f"If it is yours: `{trust_command(workspace)}`, then try again.",
     )
 
 

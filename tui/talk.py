@@ -371,7 +371,10 @@ class Talk:
 
     def _trouble(self, error: PalimpsestError) -> None:
         """What went wrong; what the person ended themselves is a quiet line."""
-        told = Quiet(error.message) if isinstance(error, Cancelled) else Trouble(error.title, error.message, error.hint)
+        hint = error.hint
+        if self.session.workspace.is_read_only:  # this session stays as it was opened
+            hint = hint.replace("then try again", "then open the chat again")
+        told = Quiet(error.message) if isinstance(error, Cancelled) else Trouble(error.title, error.message, hint)
         self._face.transcript.add(told)
 
 

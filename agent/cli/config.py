@@ -14,7 +14,7 @@ from agent.config_edit import value_from
 from agent.config_secrets import refuse_secrets, without_secrets
 from agent.settings import Setting, all_settings, json_schema, value_of
 from foundation.errors import Misuse
-from foundation.workspace_trust import trust_store
+from foundation.workspace_trust import trust_command, trust_store
 
 
 @click.group(cls=Branch)
@@ -104,7 +104,8 @@ def trust() -> None:
 
     invocation = current()
     trust_workspace(invocation.workspace, invocation.environment)
-    _say_trust(invocation, "is trusted now. `palimpsest config distrust` takes that back.", trusted=True)
+    back = trust_command(invocation.workspace, "--remove")
+    _say_trust(invocation, f"is trusted now. `{back}` takes that back.", trusted=True)
 
 
 @command.command()
@@ -125,7 +126,10 @@ def _say_trust(invocation: Invocation, words: str, *, trusted: bool) -> None:
 
 def _reading(invocation: Invocation) -> Reading:
     flags: dict[str, Any] = {"model": invocation.model} if invocation.model is not None else {}
-    return read_config(invocation.workspace, invocation.environment, flags)
+    reading = read_config(invocation.workspace, invocation.environment, flags)
+    if invocation.workspace.brings_state and not reading.trusted:
+        invocation.say_trust(invocation.workspace)
+    return reading
 
 
 def _setting(name: str) -> Setting:

@@ -10,7 +10,7 @@ from agent.config_edit import save_value
 from agent.settings import Setting
 from foundation.errors import Misuse
 from foundation.paths import config_dir
-from foundation.workspace_trust import trust_store
+from foundation.workspace_trust import trust_command, trust_store
 from memory.access import not_trusted
 
 
@@ -27,7 +27,7 @@ def target(invocation: Invocation, setting: Setting, *, user: bool) -> tuple[Pat
         raise Misuse(
             "Not trusted",
             f"This workspace may not set “{setting.name}”: it can name a path, an address or a command.",
-            "Set it for yourself instead, or say `palimpsest trust` first.",
+            f"Set it for yourself instead, or say `{trust_command(workspace)}` first.",
         )
     return workspace.config, workspace.versions
 

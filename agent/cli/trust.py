@@ -9,7 +9,7 @@ from agent.cli.group import Leaf
 from agent.cli.invocation import current
 from foundation.errors import Misuse
 from foundation.paths import Workspace
-from foundation.workspace_trust import key_of, trust_store
+from foundation.workspace_trust import key_of, trust_command, trust_store
 
 
 @click.command(cls=Leaf)
@@ -52,7 +52,7 @@ def _trust(workspace: Workspace) -> None:
         return
     for line in brought.lines:
         output.say(line)
-    output.say("It is trusted now. `palimpsest trust --remove` takes that back.")
+    output.say(f"It is trusted now. `{trust_command(workspace, '--remove')}` takes that back.")
 
 
 def _remove(workspace: Workspace) -> None:

@@ -61,7 +61,7 @@ async def _copy(session: Session, number: str) -> Outcome:
 async def _status(session: Session, _rest: str) -> Outcome:
     conversation, report = session.conversation, session.report
     rows = [
-        ("workspace", f"`{session.workspace.root}`"),
+        ("workspace", f"`{session.workspace.root}`{', read-only' if session.workspace.is_read_only else ''}"),
         ("conversation", f"{conversation.title or 'untitled'} (`{conversation.id}`)" if conversation else "a new one"),
         ("model", f"`{session.profile.spec}`, {_window(session.profile.window)}"),
         ("context", f"{report.total_tokens:,} of {report.budget:,} tokens" if report else "nothing sent yet"),

@@ -21,6 +21,7 @@ from foundation.files import (
 )
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
+from foundation.workspace_trust import trust_command
 from memory.hot.edits import (
     Edit,
     append_entry,
@@ -227,7 +228,7 @@ class HotMemory:
             raise Unwritable(
                 "The workspace is not trusted",
                 f"{self._workspace.root} is open read-only: nothing is written to it.",
-                f"Where you know whose it is: `palimpsest trust {self._workspace.root}`, then try again.",
+                f"If it is yours: `{trust_command(self._workspace)}`, then try again.",
             )
         make_private_folder(self._workspace.state)
         try:

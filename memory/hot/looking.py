@@ -12,6 +12,7 @@ from msgspec import Struct
 from foundation.errors import PalimpsestError
 from foundation.files import NotUtf8, UnsafePath, read_bytes, real_within, scan, status
 from foundation.paths import Workspace
+from foundation.workspace_trust import trust_command
 from memory.hot.notes import Note, Problem
 from memory.hot.parse import parse
 from memory.hot.racing import decode
@@ -58,7 +59,8 @@ def look(workspace: Workspace, name: str, path: Path, last: Seen | None) -> Seen
     except FileNotFoundError:
         return None
     except UnsafePath as error:
-        leads_out = f"{path} is a link that leads out of the workspace; `palimpsest trust --allow {name}` follows it."
+        command = trust_command(workspace, "--allow", name)
+        leads_out = f"{path} is a link that leads out of the workspace; `{command}` follows it."
         return _with_problem(name, leads_out if error.reason == "outside" else error.message, last)
     except OSError as error:
         return _with_problem(name, f"{path} cannot be read: {error.strerror or error}.", last)
@@ -114,7 +116,7 @@ def written_to(workspace: Workspace, name: str, error: type[PalimpsestError]) ->
         raise error(
             "Not written",
             f"{path} is a link that leads out of the workspace.",
-            f"Where you want that: `palimpsest trust --allow {name}`. Else replace the link with a file.",
+            f"Where you want that: `{trust_command(workspace, '--allow', name)}`. Else replace the link with a file.",
         ) from refusal
     if found is not None and not stat.S_ISREG(found.st_mode):
         raise error("Not written", f"{path} is not a file.", "Move it away; a new file is made in its place.")

@@ -52,8 +52,8 @@ def test_an_untrusted_workspace_may_not_name_an_address(workspace: Workspace, en
     reading = load_config(workspace, environment, {})
     assert reading.config.model == "offline"
     assert reading.config.context.reserve == 7
-    assert "not trusted" in reading.notices[0]
-    assert "line 1" in reading.notices[0]
+    assert not reading.trusted
+    assert reading.notices == (), "one sentence is said of the whole workspace, at its opening"
 
     trust_store(environment).trust(workspace)
     assert load_config(workspace, environment, {}).config.model == "openai:x@http://evil.example/v1"
@@ -82,7 +82,7 @@ def test_a_workspace_that_is_not_trusted_raises_no_limit(
     put(workspace.config, line + "\n")
     reading = load_config(workspace, environment, {})
     assert value_of(reading.config, name) == all_settings()[name].default
-    assert "not trusted" in reading.notices[0]
+    assert not reading.trusted
 
 
 def test_every_setting_of_free_text_is_guarded() -> None:

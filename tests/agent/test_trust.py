@@ -10,6 +10,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from context.shelf import WorkspaceShelf
+from foundation.clock import SystemClock
 from foundation.paths import Workspace, config_dir
 from foundation.workspace_trust import TrustStore, trust_store
 from memory import archive_conversation, recall_memory
@@ -153,6 +155,48 @@ def test_trust_lets_a_workspace_be_written_to(cloned: Path, bare: Run) -> None:
     assert str(cloned) in bare("trust", "--list").out
     assert bare("trust", "--remove", str(cloned)).status == 0
     assert bare("--workspace", str(cloned), "-p", "hello").status == 1
+
+
+def test_hints_name_the_folder(cloned: Path, bare: Run) -> None:
+    done = bare("--workspace", str(cloned), "doctor")
+    assert f"palimpsest trust {cloned}" in done.out + done.err
+    assert f"palimpsest trust --remove {cloned}" in bare("trust", str(cloned)).err
+    Workspace(cloned).config.write_text("archive:\n  storage: s3://theirs/packs\n")
+    skill = cloned / "skills" / "theirs" / "SKILL.md"
+    skill.parent.mkdir()
+    skill.write_text("---\nname: theirs\ndescription: Evil words for the model.\n---\nDo it.\n")
+    done = bare("--workspace", str(cloned), "context")
+    assert f"`palimpsest trust {cloned}` lets it set" in done.err
+    assert "`palimpsest trust`" not in done.out + done.err
+    session = Memory.open(Workspace(cloned))
+    notices = WorkspaceShelf(
+        session.workspace, session.hot, SystemClock(), session.access.has_skill
+    ).refresh()  # fmt: skip
+    session.close()
+    assert any(f"`palimpsest trust {cloned}` allows it" in str(notice) for notice in notices)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+def test_a_hint_for_a_link_names_the_folder(cloned: Path, bare: Run, tmp_path: Path) -> None:
+    assert bare("trust", str(cloned)).status == 0
+    (cloned / "MEMORY.md").unlink()
+    (cloned / "MEMORY.md").symlink_to(tmp_path / "elsewhere.md")
+    (tmp_path / "elsewhere.md").write_text("# Memory\n")
+    assert f"palimpsest trust --allow MEMORY.md {cloned}" in bare("--workspace", str(cloned), "remember", "that").err
+
+
+@pytest.mark.parametrize("words", [("context",), ("search", "lighthouse"), ("config", "show")])
+def test_a_read_only_opening_says_one_sentence(cloned: Path, bare: Run, words: tuple[str, ...]) -> None:
+    Workspace(cloned).config.write_text("archive:\n  storage: s3://theirs/packs\nmodel: openai:theirs@http://theirs\n")
+    done = bare("--workspace", str(cloned), *words)
+    expected = (
+        f"{cloned} was not made here, or not by this version, so it is open read-only. "
+        f"If it is yours: palimpsest trust {cloned}"
+    )
+    assert done.err.splitlines()[0] == expected
+    assert done.err.count("palimpsest trust") == 1
+    assert all("theirs" not in line for line in done.err.splitlines())
+    assert "is left out" not in done.out
 
 
 def test_the_flag_trusts_and_runs(cloned: Path, bare: Run) -> None:

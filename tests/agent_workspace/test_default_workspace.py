@@ -113,7 +113,7 @@ def test_late_at_night_the_assistant_is_brief(system: SystemFile) -> None:
 
 def test_the_skills_are_found_and_called_by_their_triggers(tmp_path: Path) -> None:
     lay_out(tmp_path)
-    shelf = SkillShelf(tmp_path / "skills", FakeClock())
+    shelf = SkillShelf(Workspace(tmp_path), FakeClock())
     assert shelf.refresh() == ()
     assert [skill.name for skill in shelf.skills] == ["code-review", "meeting-notes"]
     for words, name in (("Please review this diff", "code-review"), ("写一份会议纪要", "meeting-notes")):

@@ -124,7 +124,7 @@ class ChatScreen(Screen[None]):
 
             self._talk = talk = Talk(session, self._face, self._start.here)
             session.on_working = lambda words: self.status.tell(working=words)
-            self.status.tell(model=session.profile.spec, working="")
+            self.status.tell(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
         except PalimpsestError as error:
             self._tell_trouble(error)
             return

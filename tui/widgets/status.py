@@ -23,6 +23,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     doing: str = ""  # what goes on now
     working: str = ""  # what goes on in the background
     waiting: int = 0  # messages queued
+    read_only: bool = False  # the workspace is not trusted
     hint: str = ""  # what a key does next; it stands in the place of what is being done
 
 
@@ -56,12 +57,14 @@ def fitted(standing: Standing, width: int) -> tuple[str, str]:
     speed = f"{standing.speed:.0f} tok/s" if standing.speed else ""
     queued = f"{standing.waiting} waiting" if standing.waiting else ""
     doing = visible(standing.hint or standing.doing or standing.working)
+    only = "read-only" if standing.read_only else ""
     for left in (
-        (model, meter, speed, queued),
-        (model, meter, queued),
-        (model, percent, queued),
-        (percent, queued),
-        (percent,),
+        (only, model, meter, speed, queued),
+        (only, model, meter, queued),
+        (only, model, percent, queued),
+        (only, percent, queued),
+        (only, percent),
+        (only,),
     ):
         line = GAP.join(part for part in left if part)
         if cell_len(line) + (cell_len(doing) + 2 if doing else 0) <= width:
