@@ -24,7 +24,8 @@ def _opening() -> list[str]:
         "",
         "Written by `python -m agent.reference` from the program's own help.",
         "",
-        "`--workspace DIR`, `--model SPEC`, `--trust` and `--json` may stand before or after any command. Data goes to "
+        "`--workspace DIR`, `--model SPEC`, `--trust` and `--json` may stand before or after any command; `search` has "
+        "a `--trust LEVEL` of its own, so the other stands before it: `palimpsest --trust search …`. Data goes to "
         "standard output, all else to standard error. Exit status: 0 done, 1 failed, 2 misused, 75 not yet, 130 "
         "interrupted.",
         "",

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from foundation.errors import Misuse
 from foundation.files import real
 from foundation.paths import Workspace
+from foundation.shell_words import command_line
+from foundation.terminal_text import visible
 from foundation.trusted_content import content_of
 from foundation.workspace_trust import Record, Standing, key_of, trust_store
 from memory.access import first_entry
@@ -45,11 +47,12 @@ class Brought(Struct, frozen=True, kw_only=True):
 
 def trust_workspace(workspace: Workspace, environment: Mapping[str, str]) -> Standing:
     """Trusts the workspace as it stands. Raises Misuse where there is none."""
-    if not workspace.root.is_dir():
-        raise Misuse("No such folder", f"There is no folder {workspace.root}.", "Name the workspace's folder.")
+    if not workspace.is_workspace:
+        hint = f"`{command_line('palimpsest', 'init', str(workspace.root))}` makes one."
+        raise Misuse("No workspace", f"There is no workspace in {visible(str(workspace.root))}.", hint)
     store = trust_store(environment)
     store.trust(workspace, first_entry(workspace.database))
-    return store.standing(workspace)
+    return structs.replace(store.standing(workspace), set_aside=store.set_aside)
 
 
 def allow_link(workspace: Workspace, environment: Mapping[str, str], link: str) -> Path:

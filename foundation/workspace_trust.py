@@ -6,6 +6,7 @@ also keeps digests of what may set paths, addresses and commands (config.yaml, h
 since is not in force until the workspace is trusted again.
 """
 
+import hashlib
 import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -47,6 +48,7 @@ class Standing(Struct, frozen=True):
     known: bool = False  # its path has a record, whose identity may be another's
     changed: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
+    set_aside: str = ""  # one sentence, where trusting it found the store damaged
 
     @property
     def config_in_force(self) -> bool:
@@ -63,6 +65,7 @@ class TrustStore:
 
     def __init__(self, folder: Path) -> None:
         self._path = real(folder / "trusted.json")
+        self.set_aside = ""  # one sentence, where a write of this store found the file damaged
 
     def standing(self, workspace: Workspace, first_entry: str | None = None) -> Standing:
         """What the workspace may do. `first_entry` is its store's; "" for none, None where the store was not read."""
@@ -167,10 +170,7 @@ class TrustStore:
             raw = read_bytes(self._path, owned=True)
         except OSError:
             return ()
-        try:
-            return msgspec.json.decode(raw, type=_Store).workspaces
-        except msgspec.MsgspecError:
-            return _of_older(raw)
+        return _decoded(raw) or ()
 
     def _record(self, workspace: Workspace) -> Record | None:
         key = key_of(workspace)
@@ -190,7 +190,20 @@ class TrustStore:
                 self._write(tuple(records[path] for path in sorted(records)))
 
     def _write(self, records: tuple[Record, ...]) -> None:
+        self._keep_damaged()
         write_atomically(self._path, msgspec.json.encode(_Store(records)))
+
+    def _keep_damaged(self) -> None:
+        """Keeps a file that cannot be read as records beside, before it is written anew."""
+        try:
+            raw = read_bytes(self._path, owned=True)
+        except OSError:
+            return
+        if _decoded(raw) is not None:
+            return
+        kept = self._path.with_name(f"{self._path.name}.damaged-{hashlib.sha256(raw).hexdigest()[:8]}")
+        write_atomically(kept, raw)
+        self.set_aside = f"{self._path} was damaged and trusted nothing; it is kept as {kept.name}."
 
     @contextmanager
     def _locked(self) -> Generator[None]:
@@ -239,10 +252,14 @@ def _is_same(record: Record, workspace: Workspace, first_entry: str | None) -> b
     return device == record.device or not record.first_entries or first_entry is None
 
 
-def _of_older(raw: bytes) -> tuple[Record, ...]:
-    """The list of paths that versions before 0.3.1 kept."""
+def _decoded(raw: bytes) -> tuple[Record, ...] | None:
+    """The records, or the list of paths that versions before 0.3.1 kept; None where it is neither."""
+    try:
+        return msgspec.json.decode(raw, type=_Store).workspaces
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        pass
     try:
         paths = msgspec.json.decode(raw, type=frozenset[str])
-    except msgspec.MsgspecError:
-        return ()
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
     return tuple(Record(path=path) for path in sorted(paths))

@@ -76,7 +76,7 @@ class Access:
     @property
     def notice(self) -> str:
         """What is not in force, in one sentence; "" where all is."""
-        return trust_notice(self.workspace, self.standing)
+        return " ".join(filter(None, (self._trust.set_aside, trust_notice(self.workspace, self.standing))))
 
     def has_skill(self, name: str) -> bool:
         """Whether the skill's file (relative name) is as its owner trusted it, now."""

@@ -103,7 +103,8 @@ def trust() -> None:
     from agent.trusting import trust_workspace
 
     invocation = current()
-    trust_workspace(invocation.workspace, invocation.environment)
+    if said := trust_workspace(invocation.workspace, invocation.environment).set_aside:
+        output.say(said)
     back = trust_command(invocation.workspace, "--remove")
     _say_trust(invocation, f"is trusted now. `{back}` takes that back.", trusted=True)
 

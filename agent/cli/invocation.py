@@ -60,7 +60,8 @@ class Invocation:
         if self.trusts and workspace.brings_state:
             from agent.trusting import trust_workspace
 
-            trust_workspace(workspace, self.environment)
+            if said := trust_workspace(workspace, self.environment).set_aside:
+                output.say(said)
         return workspace
 
     @cached_property

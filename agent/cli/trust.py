@@ -46,7 +46,8 @@ def _trust(workspace: Workspace) -> None:
 
     invocation = current()
     brought = brought_by(workspace)
-    trust_workspace(workspace, invocation.environment)
+    if said := trust_workspace(workspace, invocation.environment).set_aside:
+        output.say(said)
     if invocation.json:
         output.json_object({"workspace": key_of(workspace), "trusted": True, "brings": as_json(brought)})
         return

@@ -199,6 +199,37 @@ def test_a_read_only_opening_says_one_sentence(cloned: Path, bare: Run, words: t
     assert "is left out" not in done.out
 
 
+def test_a_folder_that_is_no_workspace_is_not_trusted(bare: Run, tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    for name in ("plain", "gone"):
+        done = bare("trust", str(tmp_path / name))
+        assert done.status == 2
+        assert f"There is no workspace in {tmp_path / name}." in done.err
+    assert trust_store(os.environ).records() == ()
+
+
+@pytest.mark.parametrize("damaged", [b"[]}", b"\xff\xfe", b'{"workspaces": [{"pa'])
+def test_a_damaged_store_is_kept_beside_and_told(cloned: Path, bare: Run, damaged: bytes) -> None:
+    trusted = Path(os.environ["PALIMPSEST_CONFIG_DIR"]) / "trusted.json"
+    trusted.write_bytes(damaged)
+    done = bare("trust", str(cloned))
+    assert done.status == 0
+    (kept,) = trusted.parent.glob("trusted.json.damaged-*")
+    assert kept.read_bytes() == damaged
+    assert done.err.count(kept.name) == 1
+    assert kept.name not in bare("trust", str(cloned)).err
+    assert [record.path for record in trust_store(os.environ).records()] == [str(cloned)]
+
+
+def test_the_trust_of_a_search_is_its_own(cloned: Path, bare: Run) -> None:
+    done = bare("--workspace", str(cloned), "search", "lighthouse", "--trust", "exact", "--json")
+    assert done.status == 0
+    assert {hit["trust"] for hit in done.json["hits"]} == {"exact"}
+    assert not trust_store(os.environ).standing(Workspace(cloned)).trusted
+    assert bare("--workspace", str(cloned), "--trust", "search", "lighthouse", "--trust", "exact").status == 0
+    assert trust_store(os.environ).standing(Workspace(cloned)).trusted
+
+
 def test_the_flag_trusts_and_runs(cloned: Path, bare: Run) -> None:
     assert bare("--workspace", str(cloned), "--trust", "-p", "hello").status == 0
     assert bare("--workspace", str(cloned), "-p", "hello").status == 0
