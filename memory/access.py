@@ -82,6 +82,10 @@ class Access:
         """Whether the skill's file (relative name) is as its owner trusted it, now."""
         return self._trust.standing(self.workspace).has_skill(name)
 
+    def changed(self) -> tuple[str, ...]:
+        """Relative names of what is new or changed since the workspace was trusted, by now."""
+        return self._trust.standing(self.workspace).changed
+
     def _expect(self, entry: str) -> None:
         with suppress(OSError, PalimpsestError):
             self._trust.expect_first_entry(self.workspace, entry)
@@ -130,7 +134,8 @@ def trust_notice(workspace: Workspace, standing: Standing) -> str:
         names = ", ".join(visible(name) for name in standing.changed[:3])
         more = f" and {len(standing.changed) - 3} more" if len(standing.changed) > 3 else ""
         which = "is" if len(standing.changed) == 1 else "are"
-        return f"{names}{more} {which} not in force: changed since you trusted this workspace. To allow it: {command}"
+        since = "new or changed since you trusted this workspace"
+        return f"{names}{more} {which} not in force: {since}. To allow it: {command}"
     return ""
 
 

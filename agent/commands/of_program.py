@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent.commands.command import Command
 from agent.commands.outcome import Choice, Choices, Copy, Outcome, Quit, Said, Send, Switched
 from foundation.errors import Misuse
+from foundation.terminal_text import visible
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
@@ -70,6 +71,19 @@ async def _status(session: Session, _rest: str) -> Outcome:
     return Said("\n".join(f"- {name}: {value}" for name, value in rows))
 
 
+async def _trust(session: Session, _rest: str) -> Outcome:
+    from foundation.workspace_trust import trust_command
+
+    workspace, access = session.workspace, session.memory.access
+    command = f"`{trust_command(workspace)}`"
+    if workspace.is_read_only:
+        return Said(f"This workspace is open read-only. If it is yours: {command}, then open the chat again.")
+    if access and (changed := await asyncio.to_thread(access.changed)):
+        names = ", ".join(f"`{visible(name)}`" for name in changed)
+        return Said(f"This workspace is trusted. New or changed since, and not in force: {names}. To allow: {command}")
+    return Said("This workspace is trusted, and all that it brings is in force.")
+
+
 async def _exit(_session: Session, _rest: str) -> Outcome:
     return Quit()
 
@@ -84,5 +98,6 @@ COMMANDS = (
     Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),
     Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", run=_copy),
     Command(name="status", summary="Show the workspace, the conversation and the model.", run=_status),
+    Command(name="trust", summary="Show whether the workspace is trusted, and what is not in force.", run=_trust),
     Command(name="exit", summary="Leave. Everything is saved already.", aliases=("quit", "q"), run=_exit),
 )

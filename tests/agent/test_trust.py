@@ -352,6 +352,16 @@ def test_a_skill_that_changes_under_us_is_left_out_until_it_is_trusted(run: Run,
     assert "Evil words" in run("context", "--json").out
 
 
+def test_the_chat_says_how_a_workspace_stands(run: Run, root: Path) -> None:
+    assert "all that it brings is in force" in run("-p", "/trust").out
+    skill = root / "skills" / "theirs" / "SKILL.md"
+    skill.parent.mkdir()
+    skill.write_text("---\nname: theirs\ndescription: Evil words.\n---\nDo it.\n")
+    done = run("-p", "/trust")
+    assert "`skills/theirs/SKILL.md`" in done.out
+    assert f"`palimpsest trust {root}`" in done.out
+
+
 def test_writers_of_the_trust_store_do_not_lose_each_other(tmp_path: Path) -> None:
     import threading
 

@@ -94,6 +94,8 @@ def test_read_only_nothing_is_written_and_what_was_typed_is_not_lost(cloned: Pat
         app.chat.prompt.put("")
         await send(pilot, "/status")
         await until(pilot, lambda: ", read-only" in seen(app))
+        await send(pilot, "/trust")
+        await until(pilot, lambda: "This workspace is open read-only." in seen(app))
 
     opened(cloned, act)
     assert fingerprint(cloned) == before
