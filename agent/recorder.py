@@ -1,7 +1,7 @@
 """Writes an answer down while it streams. It is the first to see each event; the screen comes after.
 
-Text passes through a ClearingStream on its way, so that nothing private or secret that a model repeats reaches disk,
-however it is split over deltas.
+Text passes through a stream that clears it on its way, so that nothing private or secret that a model repeats reaches
+disk, however it is split over deltas: neither what is marked, nor the words that the turn's message hid.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from foundation.privacy import ClearedFields, ClearingStream, Source, clear, cleared_fields
+from foundation.privacy import ClearedFields, Echoes, EchoStream, clear
 from memory.cold import Answer, Entry
 from models.chat.port import ReasoningDelta, TextDelta
 from models.messages import ToolCall, Usage
@@ -23,11 +23,23 @@ _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 class Recorder:
     """One answer in flight: `take` each event first, then exactly one of `finish` and `abandon`."""
 
-    def __init__(self, answer: Answer, model: str, *, calls: int = sys.maxsize, arguments: int = sys.maxsize) -> None:
-        """At most `calls` tool calls are taken, with `arguments` characters together: what the turn has left."""
+    def __init__(
+        self,
+        answer: Answer,
+        model: str,
+        *,
+        calls: int = sys.maxsize,
+        arguments: int = sys.maxsize,
+        echoes: Echoes | None = None,
+    ) -> None:
+        """At most `calls` tool calls are taken, with `arguments` characters together: what the turn has left.
+
+        `echoes` are the words that the person hid: what is stored has none of them.
+        """
         self._answer = answer
         self._model = clear(model)
-        self._clearing = ClearingStream(Source.OTHER)
+        self._echoes = echoes or Echoes()
+        self._clearing = EchoStream(self._echoes)
         self._said: list[str] = []
         self._thought: list[str] = []
         self._calls: list[ToolCall] = []
@@ -91,12 +103,12 @@ class Recorder:
         if self.left_out or len(self._calls) >= self._most_calls or room < 0:
             self.left_out += 1  # those after it may build on it: none of them is run
         else:
-            self._calls.append(_safely_named(call))
+            self._calls.append(_safely_named(call, self._echoes))
 
     def finish(self, **meta: Any) -> Entry:
         """The whole answer, committed."""
         self._settled = True
-        text, ms = clear(self.text, Source.OTHER), round(self.seconds * 1000)
+        text, ms = self._echoes.clear(self.text), round(self.seconds * 1000)
         return self._answer.finish(text, meta=self._meta(meta), usage=self.usage, model=self._model, ms=ms)
 
     def abandon(self, **meta: Any) -> Entry | None:
@@ -118,12 +130,12 @@ class Recorder:
             ]
         if self.left_out:
             kept["calls_left_out"] = self.left_out
-        return cleared_fields(kept)
+        return self._echoes.fields(kept)
 
 
-def _safely_named(call: ToolCall) -> ToolCall:
+def _safely_named(call: ToolCall, echoes: Echoes) -> ToolCall:
     """The call under an id that is fit to be stored, shown and sent again, whatever the model called it."""
     id_ = call.id
-    if not _PLAIN_ID.fullmatch(id_) or clear(id_) != id_:
+    if not _PLAIN_ID.fullmatch(id_) or clear(id_) != id_ or echoes.without(id_) != id_:
         id_ = f"call_{secrets.token_hex(6)}"
-    return replace(call, id=id_, name=clear(call.name))
+    return replace(call, id=id_, name=echoes.without(clear(call.name)))

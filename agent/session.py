@@ -58,6 +58,7 @@ class Session:
         self.conversation: Conversation | None = None
         self.report: Report | None = None
         self.next_title = ""
+        self.hidden: dict[int, tuple[str, ...]] = {}
         self.on_working: Callable[[str], None] | None = None  # told whenever `working` changes
         self._working = ""
         self._facts = facts

@@ -20,7 +20,7 @@ from context.ahead import Ahead
 from context.report import Report
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
-from foundation.privacy import EMPTY, Cleared, Source, clear, cleared_fields, edited, examine
+from foundation.privacy import EMPTY, Cleared, Echoes, clear, cleared_fields, edited, examine, hidden_texts
 from memory.cold import Conversation, Draft, Entry, EntryKind, new_id
 from memory.workspace_memory import Memory
 from models.chat.port import ChatModel, Done, Event, Failed, PrefillProgress, ReasoningDelta, StopReason, TextDelta
@@ -40,6 +40,7 @@ class Desk(Protocol):
     conversation: Conversation | None
     report: Report | None
     next_title: str
+    hidden: dict[int, tuple[str, ...]]  # RAM alone: what messages of a conversation hid, by its place in the store
 
     def assemble(self, turn: Turn) -> Assembled: ...
 
@@ -72,6 +73,7 @@ class TurnRun:
         self._calls: tuple[ToolCall, ...] = ()
         self._left_out = 0  # calls of the newest answer that were more than the turn may make
         self._calls_made = self._arguments_sent = 0
+        self._echoes = Echoes()
         self._hidden: events.WordsHidden | None = None
         self._noticed: list[str] = []  # files that this turn has told of
 
@@ -154,6 +156,10 @@ class TurnRun:
         if desk.conversation is None:
             desk.conversation = desk.memory.cold.new_conversation(clear(desk.next_title) or _title(said))
             desk.next_title = ""
+        hidden = (*desk.hidden.get(desk.conversation.seq, ()), *hidden_texts(self._text))
+        if hidden:  # kept as long as requests carry the words: for the session
+            desk.hidden[desk.conversation.seq] = tuple(dict.fromkeys(hidden))
+            self._echoes = Echoes(hidden)
         meta = {"attachments": [a.name for a in self._attachments]} if self._attachments else {}
         # The leaf is read anew: another process may have gone on with this conversation.
         desk.conversation = desk.memory.cold.conversation_at(desk.conversation.seq)
@@ -267,11 +273,15 @@ class TurnRun:
         return Recorder(
             self._desk.memory.cold.begin_answer(draft), profile.name,
             calls=box.settings.most_calls - self._calls_made, arguments=box.most_arguments - self._arguments_sent,
+            echoes=self._echoes,
         )  # fmt: skip
 
     async def _run_tools(self, calls: Sequence[ToolCall]) -> AsyncIterator[SessionEvent]:
         box = self._desk.toolbox
-        for call in calls:
+        for asked_for in calls:
+            call = asked_for
+            if self._echoes and box.keeps(call):  # what it writes, and what the person agrees to
+                call = msgspec.structs.replace(call, arguments=self._echoes.json(call.arguments))
             summary, result_id = box.summary(call), new_id("e")
             allowed = True
             if box.asks(call) and not self._stopped:
@@ -287,14 +297,15 @@ class TurnRun:
             yield events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id)
 
     def _store_result(self, call: ToolCall, output: Output, result_id: Cleared) -> Entry:
+        whole = self._echoes.result(output.whole)
         meta: dict[str, object] = {"call_id": call.id, "name": call.name, "failed": output.failed}
         if output.shown != output.whole:
             meta["shown"] = output.shown
         return self._desk.memory.cold.append(
             Draft(
                 conversation=self._conversation.seq, parent=self._newest.seq, kind=EntryKind.TOOL_RESULT,
-                role=Role.TOOL, speaker=clear(call.name), text=clear(output.whole, Source.OTHER), id=result_id,
-                meta=cleared_fields(meta),
+                role=Role.TOOL, speaker=clear(call.name), text=whole, id=result_id,
+                meta=self._echoes.fields(meta),
             )
         )  # fmt: skip
 

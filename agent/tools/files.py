@@ -14,6 +14,7 @@ class ReadFile:
     """The text of one file in the workspace."""
 
     asks = True
+    keeps = False
     structured = False
     definition = Tool(
         "read_file",

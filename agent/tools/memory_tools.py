@@ -27,6 +27,7 @@ class SearchMemory:
     """Finds passages; each comes with its address, date and trust, the words it was found by, what superseded it."""
 
     asks = False
+    keeps = False
     structured = True
     definition = Tool(
         "search_memory",
@@ -62,6 +63,7 @@ class RecallPassage:
     """Brings back the whole of one passage by its reference."""
 
     asks = False
+    keeps = False
     structured = True
     definition = Tool(
         "recall",
@@ -84,6 +86,7 @@ class Remember:
     """Adds a note to MEMORY.md. Asks: what a model or a web page says goes nowhere unasked."""
 
     asks = True
+    keeps = True
     structured = False
     definition = Tool(
         "remember",

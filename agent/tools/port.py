@@ -37,6 +37,11 @@ class AgentTool(Protocol):
         """Whether a person must agree before each run."""
         ...
 
+    @property
+    def keeps(self) -> bool:
+        """Whether it writes its arguments down: it is given them without the words that the person hid."""
+        ...
+
     def summary(self, arguments: dict[str, Any]) -> str:
         """One line for the person: what will be done, to what."""
         ...

@@ -38,6 +38,11 @@ class Toolbox:
         tool = self._tools.get(call.name)
         return tool is not None and tool.asks
 
+    def keeps(self, call: ToolCall) -> bool:
+        """Whether the call's arguments are written down by its tool."""
+        tool = self._tools.get(call.name)
+        return tool is not None and tool.keeps
+
     def summary(self, call: ToolCall) -> str:
         """One line that says what the call would do."""
         tool = self._tools.get(call.name)

@@ -1,5 +1,6 @@
 """What is taken out of text before it is written: private words, our own injections, secrets."""
 
+from foundation.privacy.echoes import Echoes, EchoStream, hidden_texts
 from foundation.privacy.privacy import (
     Cleared,
     ClearingStream,
@@ -40,6 +41,8 @@ __all__ = [
     "ClearedBytes",
     "ClearedFields",
     "ClearingStream",
+    "EchoStream",
+    "Echoes",
     "Findings",
     "Secret",
     "Source",
@@ -56,6 +59,7 @@ __all__ = [
     "edited",
     "encoded_struct",
     "examine",
+    "hidden_texts",
     "joined",
     "json_line",
     "part_of",

@@ -5,7 +5,9 @@ from typing import Any, cast
 import pytest
 
 from agent.recorder import Recorder
+from foundation.privacy import Echoes
 from memory.cold import Answer
+from models.chat.port import TextDelta
 from models.messages import ToolCall
 
 
@@ -14,6 +16,13 @@ class FakeAnswer:
 
     def __init__(self) -> None:
         self.meta: dict[str, Any] = {}
+        self.written = ""
+
+    def write(self, text: str) -> None:
+        self.written += text
+
+    def abandon(self, *, meta: dict[str, Any], **_: Any) -> None:
+        self.meta = meta
 
     def finish(self, text: str, *, meta: dict[str, Any], **_: Any) -> None:
         self.meta = meta
@@ -47,3 +56,22 @@ def test_a_plain_id_stays_as_the_model_gave_it() -> None:
 
 def test_a_private_tool_name_is_cleared() -> None:
     assert recorded(ToolCall("a", "x<private>ZORK</private>", "{}"))[0].calls[0].name == "x[private]"
+
+
+def test_what_is_on_its_way_to_disk_has_no_hidden_words() -> None:
+    answer = FakeAnswer()
+    recorder = Recorder(cast("Answer", answer), "m", echoes=Echoes(["Berta Zork"]))
+    for piece in ("It is Ber", "ta", " zo", "rk, I thi", "nk. Berta Zo"):
+        recorder.take(TextDelta(piece))
+        assert "zork" not in answer.written.lower()
+    assert answer.written == "It is [private], I think. "
+    recorder.abandon(stopped=True)
+    assert answer.written == "It is [private], I think. Berta Zo"
+    assert recorder.text == "It is Berta zork, I think. Berta Zo"
+
+
+def test_a_call_has_no_hidden_words_in_its_id_and_name() -> None:
+    recorder = Recorder(cast("Answer", FakeAnswer()), "m", echoes=Echoes(["zork7"]))
+    recorder.take(ToolCall("call_zork7", "find_Zork7", "{}"))
+    assert "zork7" not in recorder.calls[0].id
+    assert recorder.calls[0].name == "find_[private]"

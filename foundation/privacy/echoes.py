@@ -1,0 +1,232 @@
+"""Hidden words that a model says again: what stood in `<private>`, or was a secret, found in other text as it stands.
+
+A model gets private words without their tags and may repeat them: no tag says then that they are private. Kept apart
+in RAM, they are looked for letter by letter, whatever their case and the white space between words. Words said in
+another way are not found.
+"""
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, cast
+
+from foundation.privacy.privacy import Cleared, ClearingStream, clear, examine
+from foundation.privacy.private_tags import PRIVATE, Source
+from foundation.privacy.tag_patterns import FIRST_TAG, TAG
+from foundation.privacy.values import ClearedFields, cleared_fields, cleared_json, edited
+
+SHORTEST: Final = 4
+SHORTEST_LINE: Final = 8
+_LONGEST: Final = 1000  # characters: what is longer is looked for in parts, so that no more waits in a stream
+_AT_THE_ENDS: Final = " \t\r\n.,;:!?…'\"“”‘’„«»()"
+_MARKS: Final = "[private] [injected] [secret: private-key]"
+_COMMON: Final = frozenset(
+    re.findall(
+        r"[a-z]+",
+        """
+    a about after all also an and any are as at be because been before but by can could day did do does for from get
+    give go good had has have he her here him his how i if in into is it its just know like look made make many may
+    me more most much must my need new no not now of off on one only or other our out over people please say see she
+    should so some take tell than thank thanks that the their them then there these they thing think this those time
+    to true two up us use very want was way we well were what when where which who why will with word words work
+    would yes you your none null false return self else end name text
+""",
+    )
+)
+_ESCAPE: Final = re.compile(r'\\(?:u([0-9a-fA-F]{4})|([ntrbf"\\/]))')
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+
+def hidden_texts(text: str) -> tuple[str, ...]:
+    """What a person's message hides: the words in each private span without their tags, and each secret."""
+    found: list[str] = []
+    for span in examine(text).spans:
+        hidden = text[span.start : span.end]
+        if span.mark == PRIVATE:
+            first = FIRST_TAG.match(hidden)
+            hidden = TAG.sub("", hidden[first.end() if first else 0 :])
+            found += (hidden, *(hidden[one.start : one.end] for one in examine(hidden, Source.OTHER).secrets))
+        elif span.rule:
+            found.append(hidden)
+    return tuple(found)
+
+
+class Echoes:
+    """Takes hidden texts out of what is about to be stored. Without any it is `clear` and `cleared_fields` alone."""
+
+    def __init__(self, hidden: Iterable[str] = ()) -> None:
+        self._sought = sorted({part for text in hidden for part in _sought(text)})
+        self._longest = max(map(len, self._sought), default=0)
+        self._by_beginning: dict[str, list[str]] = {}
+        for part in sorted(self._sought, key=len, reverse=True):
+            self._by_beginning.setdefault(part[:SHORTEST], []).append(part)
+
+    def __bool__(self) -> bool:
+        return bool(self._sought)
+
+    def clear(self, text: str) -> Cleared:
+        """Another's text, an answer, as it may be stored."""
+        return edited(clear(text, Source.OTHER), self.without)
+
+    def result(self, text: str) -> Cleared:
+        """A tool's result as it may be stored: where it is JSON, as what it says."""
+        return edited(clear(text, Source.OTHER), self._text) if self else clear(text, Source.OTHER)
+
+    def fields(self, fields: dict[str, Any]) -> ClearedFields:
+        """`cleared_fields`, and each text in it, JSON in a text too, without what is hidden."""
+        cleared = cleared_fields(fields)
+        return cast(ClearedFields, self._value(cleared)) if self else cleared
+
+    def json(self, text: str) -> Cleared:
+        """JSON text as it may be stored: itself where nothing is hidden in it."""
+        return edited(cleared_json(text), self._text) if self else cleared_json(text)
+
+    def without(self, text: str) -> str:
+        """The text with `[private]` where a hidden text stood."""
+        return self.take(text, final=True)[0] if self else text
+
+    def take(self, text: str, *, final: bool) -> tuple[str, str]:
+        """What is decided of a text, without what is hidden; and its end, where a hidden text may have begun."""
+        folded, places = _folded(text)
+        parts: list[str] = []
+        given = at = 0  # in the text; in the folded one
+        while at < len(folded):
+            if not final and len(folded) - at < self._longest and self._may_go_on(folded[at:]):
+                return "".join((*parts, text[given : places[at]])), text[places[at] :]
+            if length := self._length_at(folded, at):
+                parts += (text[given : places[at]], PRIVATE)
+                given = places[at + length - 1] + 1
+                at += length
+            else:
+                at += 1
+        return "".join((*parts, text[given:])), ""
+
+    def _length_at(self, folded: str, at: int) -> int:
+        for part in self._by_beginning.get(folded[at : at + SHORTEST], ()):
+            if folded.startswith(part, at):
+                return len(part)
+        return 0
+
+    def _may_go_on(self, ending: str) -> bool:
+        """Whether this is the beginning of a longer text that is sought."""
+        place = bisect_left(self._sought, ending)
+        if place < len(self._sought) and self._sought[place] == ending:
+            place += 1
+        return place < len(self._sought) and self._sought[place].startswith(ending)
+
+    def _value(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self._text(value)
+            case dict():
+                pairs = cast(dict[str, Any], value).items()
+                made: dict[str, Any] = {}
+                for key, one in pairs:
+                    made[_free(self._text(key), made)] = self._value(one)
+                return made
+            case list():
+                return [self._value(one) for one in cast(list[Any], value)]
+            case bool() | None:
+                return value
+            case int() | float():
+                text = str(value)
+                return value if (found := self.without(text)) == text else found
+            case _:
+                return value
+
+    def _text(self, text: str) -> str:
+        if text.lstrip()[:1] in ("{", "[", '"'):
+            try:
+                return self._json(text)
+            except (ValueError, RecursionError):
+                pass
+        found = self.without(text)
+        plain = _ESCAPE.sub(_unescaped, found) if "\\" in found else found
+        return found if (unescaped := self.without(plain)) == plain else unescaped
+
+    def _json(self, text: str) -> str:
+        value = json.loads(text)
+        found = self._value(value)
+        if found == value and self.without(text) == text:
+            return text
+        made = json.dumps(found, ensure_ascii=False)
+        if (whole := self.without(made)) == made:
+            return made
+        return json.dumps({"cleared": whole}, ensure_ascii=False)
+
+
+class EchoStream:
+    """`Echoes.clear` for text that comes in pieces. What may be the beginning of a hidden text waits."""
+
+    def __init__(self, echoes: Echoes) -> None:
+        self._echoes = echoes
+        self._clearing = ClearingStream(Source.OTHER)
+        self._waiting = ""
+
+    def feed(self, chunk: str) -> Cleared:
+        """What is now safe to write, perhaps nothing."""
+        return edited(self._clearing.feed(chunk), self._decided)
+
+    def close(self) -> Cleared:
+        """The rest. Feed nothing after it."""
+        return edited(self._clearing.close(), lambda rest: self._echoes.without(self._waiting + rest))
+
+    def _decided(self, cleared: str) -> str:
+        if not self._echoes:
+            return cleared
+        decided, self._waiting = self._echoes.take(self._waiting + cleared, final=False)
+        return decided
+
+
+def _sought(hidden: str) -> Iterator[str]:
+    """What to look for, folded: the text as a whole, each longer line of it, each as it is once secrets are gone."""
+    lines = hidden.splitlines()
+    for text in (hidden, clear(hidden, Source.OTHER)):
+        yield from _parts(text, SHORTEST)
+    for line in lines if len(lines) > 1 else ():
+        for text in (line, clear(line, Source.OTHER)):
+            yield from _parts(text, SHORTEST_LINE)
+
+
+def _parts(text: str, shortest: int) -> Iterator[str]:
+    folded = _folded(text)[0].strip()
+    for sought in (folded, folded.strip(_AT_THE_ENDS)):
+        words = re.findall(r"\w+", sought)
+        if len(sought) < shortest or sought in _MARKS or (words and _COMMON.issuperset(words)):
+            continue
+        size = -(-len(sought) // -(-len(sought) // _LONGEST))
+        for start in range(0, len(sought), size):
+            if len(part := sought[start : start + size].strip()) >= SHORTEST:
+                yield part
+
+
+def _folded(text: str) -> tuple[str, list[int]]:
+    """The text in small letters, each stretch of white space one space; and where each letter stands in the text."""
+    letters: list[str] = []
+    places: list[int] = []
+    spaced = False
+    for place, letter in enumerate(text):
+        if letter.isspace():
+            if spaced:
+                continue
+            small, spaced = " ", True
+        else:
+            small, spaced = letter.lower(), False
+        letters.append(small if len(small) == 1 else letter)
+        places.append(place)
+    return "".join(letters), places
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code, letter = found.groups()
+    return chr(int(code, 16)) if code else _ESCAPED.get(letter, letter)
+
+
+def _free(key: str, taken: dict[str, Any]) -> str:
+    """The key, numbered where another became the same."""
+    number, free = 1, key
+    while free in taken:
+        number += 1
+        free = f"{key} {number}"
+    return free

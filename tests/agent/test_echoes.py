@@ -1,0 +1,108 @@
+"""A model that says private words again: the person sees them, and no file has them."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.config import Config
+from agent.events import PermissionAsked, TextDelta
+from agent.session import Session
+from agent.workspaces import prepare
+from foundation.paths import Workspace
+from models.settings import ModelSettings
+from tests.hostile.canaries import Canaries
+from tests.loopback import Loopback, Reply, Stall, chat, data, delta, json_reply, stream
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with Loopback() as running:
+        for path in ("/tokenize", "/api/show"):
+            running.answers(path, json_reply({}, status=404))
+        yield running
+
+
+@pytest.fixture
+async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare(workspace, environment)
+    models = ModelSettings(tools=True, window=16_000)
+    opened = Session.open(
+        workspace, Config(model=f"openai:m@{server.address}/v1", environment=environment, models=models)
+    )
+    yield opened
+    await opened.close()
+
+
+def echoing(words: str, *tools: tuple[str, dict[str, Any]]) -> Reply:
+    """Says the words in its thoughts, in its answer and in each call, in small pieces."""
+    said = f"You told me {words}, and {words.upper()} again."
+    steps = [delta(role="assistant", content=""), delta(reasoning_content=f"They hide {words}.")]
+    steps += [delta(content=said[at : at + 3]) for at in range(0, len(said), 3)]
+    for index, (name, arguments) in enumerate(tools):
+        function = {"name": name, "arguments": json.dumps(arguments)}
+        call = {"index": index, "id": f"call_{index}_{name}", "type": "function", "function": function}
+        steps.append(delta(tool_calls=[call]))
+    steps.append(delta("tool_calls" if tools else "stop"))
+    return stream(*map(data, steps), data("[DONE]"))
+
+
+async def turn(session: Session, text: str) -> list[Any]:
+    seen: list[Any] = []
+    async for event in session.send(text):
+        seen.append(event)
+        if isinstance(event, PermissionAsked):
+            event.answer.set_result(True)
+    return seen
+
+
+def shown(seen: list[Any]) -> str:
+    return "".join(event.text for event in seen if isinstance(event, TextDelta))
+
+
+async def test_no_file_has_what_a_model_says_again(session: Session, server: Loopback, workspace: Workspace) -> None:
+    canaries = Canaries(7)
+    words = f"{canaries.private('name')} {canaries.private('street')}"
+    password, code = canaries.password("named in the message"), canaries.private("code")
+    tools = (
+        ("remember", {"note": f"They live at {words} with {password}"}),
+        ("search_memory", {"query": words}),
+        ("recall", {"ref": words}),
+        (f"no_{code}", {code: code.upper()}),
+    )
+    server.plays(echoing(words, *tools), echoing(f"{words} {password}"), chat("and ", words, " later"))
+    seen = await turn(session, f"My password is {password}. I am <private>{words}</private> <private>{code}")
+    assert words in shown(seen)
+    asked = [event for event in seen if isinstance(event, PermissionAsked)]
+    assert [event.summary for event in asked] == ["add to MEMORY.md: “They live at [private] with [private]”"]
+    assert "They live at [private] with [private]" in workspace.memory_md.read_text("utf-8")
+    later = await turn(session, "And once more?")  # its request still has the words: RAM alone
+    assert words in shown(later)
+    assert words in server.posts[-1].body.decode()
+    await session.close()
+    assert len(canaries.doors) == 4
+    assert canaries.found_in(workspace.root) == {}
+
+
+async def test_no_file_has_what_a_model_says_again_before_it_is_stopped(
+    session: Session, server: Loopback, workspace: Workspace
+) -> None:
+    canaries = Canaries(8)
+    words = f"{canaries.private('name')} {canaries.private('street')}"
+    server.plays((*echoing(words)[:-2], Stall()))  # it never ends
+    said, looked = "", False
+    async for event in session.send(f"I am <private>{words}</private>."):
+        said += event.text if isinstance(event, TextDelta) else ""
+        if words.upper() in said and not looked:
+            await asyncio.sleep(0.3)  # what came is on disk now
+            looked = canaries.found_in(workspace.root) == {}
+            session.stop()
+    assert looked
+    await session.close()
+    assert canaries.found_in(workspace.root) == {}
