@@ -7,7 +7,7 @@ another way are not found.
 
 import json
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
@@ -58,9 +58,8 @@ class Echoes:
     def __init__(self, hidden: Iterable[str] = ()) -> None:
         self._sought = sorted({part for text in hidden for part in _sought(text)})
         self._longest = max(map(len, self._sought), default=0)
-        self._by_beginning: dict[str, list[str]] = {}
-        for part in sorted(self._sought, key=len, reverse=True):
-            self._by_beginning.setdefault(part[:SHORTEST], []).append(part)
+        self._beginnings = {part[:SHORTEST] for part in self._sought}
+        self._within = _within(self._sought)
 
     def __bool__(self) -> bool:
         return bool(self._sought)
@@ -103,10 +102,13 @@ class Echoes:
         return "".join((*parts, text[given:])), ""
 
     def _length_at(self, folded: str, at: int) -> int:
-        for part in self._by_beginning.get(folded[at : at + SHORTEST], ()):
-            if folded.startswith(part, at):
-                return len(part)
-        return 0
+        """How long the longest text is that is sought and stands here; 0 where none does."""
+        if folded[at : at + SHORTEST] not in self._beginnings:
+            return 0
+        place = bisect_right(self._sought, folded[at : at + self._longest]) - 1
+        while place >= 0 and not folded.startswith(self._sought[place], at):
+            place = self._within[place]
+        return len(self._sought[place]) if place >= 0 else 0
 
     def _may_go_on(self, ending: str) -> bool:
         """Whether this is the beginning of a longer text that is sought."""
@@ -177,6 +179,17 @@ class EchoStream:
             return cleared
         decided, self._waiting = self._echoes.take(self._waiting + cleared, final=False)
         return decided
+
+
+def _within(ordered: list[str]) -> list[int]:
+    """For each text the place of the longest other one that it begins with, or -1."""
+    open_, links = list[int](), list[int]()
+    for place, text in enumerate(ordered):
+        while open_ and not text.startswith(ordered[open_[-1]]):
+            open_.pop()
+        links.append(open_[-1] if open_ else -1)
+        open_.append(place)
+    return links
 
 
 def _sought(hidden: str) -> Iterator[str]:
