@@ -95,7 +95,7 @@ class FakeSession:
         self.config = SimpleNamespace(screen=ScreenSettings())
         self.working = ""
         self.on_working: Any = None
-        self.workspace = SimpleNamespace(root=Path("/home/ann/notes"))
+        self.workspace = SimpleNamespace(root=Path("/home/ann/notes"), is_read_only=False)
         self.sent: list[tuple[str, tuple[str, ...], str]] = []
         self.entries: list[Any] = []
         self.closed = False
