@@ -106,6 +106,8 @@ def _in_view(hit: Hit, wanted: Wanted) -> bool:
 
 def _is_told(hit: Hit, first: Sequence[Recalled]) -> bool:
     """Whether what the message cites says it already."""
+    if not first:
+        return False
     words, place = " ".join(clear(hit.snippet, Source.OTHER).split()), (hit.citation.ref, hit.citation.lines)
     return any(
         place == (part.citation.ref, part.citation.lines)
