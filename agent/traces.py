@@ -73,7 +73,7 @@ def _forget_typed(path: Path, traces: Traces) -> str:
 def _parsed(line: bytes) -> str:
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     return found if isinstance(found, str) else ""
 

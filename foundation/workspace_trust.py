@@ -30,7 +30,7 @@ class Record(Struct, frozen=True, kw_only=True):
     path: str
     inode: int = 0  # 0: trusted by a version that kept the path alone; filled in at the next opening
     device: int = 0
-    first_entries: tuple[str, ...] = ()  # none: the store was empty when it was last seen
+    first_entries: tuple[str, ...] = ()  # none: the store is empty; an entry that comes is noted before its commit
     content: Content | None = None
     links: dict[str, str] = {}  # links out of the workspace that its owner allowed: relative name → resolved target
     declined: dict[str, str] = {}  # links that the owner chose not to follow, when asked on screen
@@ -113,6 +113,17 @@ class TrustStore:
             lambda record: (
                 structs.replace(record, first_entries=(*record.first_entries, first_entry))
                 if first_entry and record.first_entries and first_entry not in record.first_entries
+                else record
+            ),
+        )
+
+    def first_entry_comes(self, workspace: Workspace, first_entry: str) -> None:
+        """Before the first entry is committed to a store that was empty: it is this one from now on."""
+        self._change_known(
+            workspace,
+            lambda record: (
+                structs.replace(record, first_entries=(*record.first_entries, first_entry))
+                if first_entry not in record.first_entries
                 else record
             ),
         )
@@ -247,7 +258,7 @@ def _is_same(record: Record, workspace: Workspace, first_entry: str | None) -> b
         return False
     if inode != record.inode:
         return False
-    if first_entry and record.first_entries:
+    if first_entry:  # a store that was empty when it was trusted has told of its first entry, or is another's
         return first_entry in record.first_entries
     return device == record.device or not record.first_entries or first_entry is None
 

@@ -16,6 +16,7 @@ from foundation.workspace_trust import Standing, TrustStore, trust_command
 from memory.cold import Analyse, ColdStore
 from memory.cold.read_only import connect_immutable
 from memory.cold.sql import first
+from memory.cold.store import FIRST_ENTRY
 from memory.errors import ReadOnly
 
 
@@ -55,7 +56,7 @@ class Access:
         with suppress(OSError, PalimpsestError):  # a configuration folder that cannot be written to: asked next time
             if is_new:
                 self._trust.trust(workspace, "")
-        cold.before_first_entry_goes = self._expect
+        cold.before_first_entry_goes = lambda entry: self._expect(cold, entry)
         self.note_first_entry(cold)
         return cold
 
@@ -65,6 +66,8 @@ class Access:
             return
         with suppress(OSError, PalimpsestError):
             row = cold.read(lambda db: first(db, FIRST_ENTRY))
+            if row is None:
+                cold.before_first_entry = self._comes
             self._trust.seen(self.workspace, row[0] if row else "")
 
     def close(self) -> None:
@@ -86,12 +89,15 @@ class Access:
         """Relative names of what is new or changed since the workspace was trusted, by now."""
         return self._trust.standing(self.workspace).changed
 
-    def _expect(self, entry: str) -> None:
+    def _comes(self, entry: str) -> None:
+        with suppress(OSError, PalimpsestError):
+            self._trust.first_entry_comes(self.workspace, entry)
+
+    def _expect(self, cold: ColdStore, entry: str) -> None:
+        if not entry:
+            cold.before_first_entry = self._comes
         with suppress(OSError, PalimpsestError):
             self._trust.expect_first_entry(self.workspace, entry)
-
-
-FIRST_ENTRY = "SELECT id FROM entries ORDER BY seq LIMIT 1"
 
 
 def first_entry(database: Path) -> str:

@@ -26,7 +26,7 @@ def readable_meta(column: bytes | str | None) -> dict[str, Any]:
     """The same of a column that may be damaged: {} where it is no JSON object."""
     try:
         found: object = json.loads(column) if column else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return cast(dict[str, Any], found) if isinstance(found, dict) else {}
 

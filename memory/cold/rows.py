@@ -21,7 +21,8 @@ from models.messages import Part, Recalled, Role
 T = TypeVar("T")
 _KINDS = {kind.value.encode(): kind for kind in EntryKind}
 _ROLES = {role.value.encode(): role for role in Role}
-_UNREADABLE = (ValueError, KeyError, OverflowError, OSError, TypeError, Damaged)  # ValueError: no UTF-8, no JSON
+_UNREADABLE = (ValueError, KeyError, OverflowError, OSError, TypeError, RecursionError, Damaged)
+"""Of a damaged column; ValueError: no UTF-8, no JSON."""
 UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)  # in the place of a moment that is none
 
 ENTRY = """e.seq, CAST(e.id AS BLOB), CAST(c.id AS BLOB), e.conversation, e.parent, CAST(e.kind AS BLOB),

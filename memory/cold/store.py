@@ -45,6 +45,8 @@ from models.cleared_parts import ClearedParts
 
 T = TypeVar("T")
 
+FIRST_ENTRY = "SELECT id FROM entries ORDER BY seq LIMIT 1"
+
 
 class ColdStore:
     """All that was ever said. Open with `ColdStore.open`. Methods may be called from any thread.
@@ -57,6 +59,7 @@ class ColdStore:
         self.database = path
         self.analyse = analyse
         self.clock = clock
+        self.before_first_entry: Callable[[str], None] | None = None  # told which entry is first, where there was none
         self.before_first_entry_goes: Callable[[str], None] = lambda _: None  # told which entry is first then
         self._writer = writer
         self._readers = readers
@@ -173,7 +176,20 @@ class ColdStore:
         What it raises comes back here, and nothing of it is kept.
         """
         with sentences(self.database):
-            return self._writer.run(transaction)
+            return self._writer.run(transaction if self.before_first_entry is None else self._noting(transaction))
+
+    def _noting(self, transaction: Callable[[apsw.Connection], T]) -> Callable[[apsw.Connection], T]:
+        """The transaction, which tells before its commit which entry is the first, once there is one."""
+
+        def noted(db: apsw.Connection) -> T:
+            result = transaction(db)
+            row = sql_first(db, FIRST_ENTRY)
+            if row and self.before_first_entry is not None:
+                self.before_first_entry(row[0])
+                self.before_first_entry = None
+            return result
+
+        return noted
 
     def write_later(self, transaction: Callable[[apsw.Connection], T], seconds: float) -> "Future[T]":
         """The same in `seconds`, without waiting for it."""

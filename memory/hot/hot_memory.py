@@ -18,6 +18,7 @@ from foundation.files import (
     encode,
     list_files,
     make_private_folder,
+    status,
 )
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
@@ -37,7 +38,7 @@ from memory.hot.errors import NoSuchNote, NoteChanged, Unwritable
 from memory.hot.exposed import Exposed
 from memory.hot.late import Late
 from memory.hot.leftovers import tidy
-from memory.hot.looking import Seen, hot_files, look, memory_folder, written_to
+from memory.hot.looking import MOST_BYTES, Seen, hot_files, look, memory_folder, too_large, written_to
 from memory.hot.notes import Note, Problem
 from memory.hot.parse import parse
 from memory.hot.racing import write
@@ -214,7 +215,7 @@ class HotMemory:
     def _writing(self, name: str) -> Generator[None]:
         """Alone among our own processes, with the newest text known."""
         with self._lock, self._file_lock():
-            written_to(self._workspace, name, Unwritable)
+            _refuse_too_large(written_to(self._workspace, name, Unwritable))
             self._look()
             try:
                 yield
@@ -313,3 +314,9 @@ class HotMemory:
 
 def _whose(leftover: Path) -> str:
     return leftover.name[1 : leftover.name.index(".md.") + 3]
+
+
+def _refuse_too_large(path: Path) -> None:
+    found = status(path)
+    if found is not None and found.st_size > MOST_BYTES:
+        raise Unwritable("Not written", too_large(path, found.st_size), "Nothing was changed.")

@@ -19,6 +19,9 @@ from memory.hot.racing import decode
 
 _UNSURE_NS = 2_000_000_000  # a file this fresh may change again without a new time stamp (FAT counts in 2 s)
 
+MOST_BYTES = 2_000_000
+"""Of one file: some 500,000 tokens of notes, and more than anybody edits by hand."""
+
 Signature = tuple[int, int, int, int]
 
 
@@ -74,12 +77,19 @@ def _looked(name: str, path: Path, target: Path, last: Seen | None) -> Seen | No
     now = _signature(found)
     if last and last.signature is not None and now == last.signature:
         return last
-    body = read_bytes(target)
+    if found.st_size > MOST_BYTES:
+        return _with_problem(name, too_large(path, found.st_size), last)
+    body = read_bytes(target, most=MOST_BYTES)
     digest = hashlib.sha256(body).digest()
     signature = now if time.time_ns() - max(now[0], now[1]) > _UNSURE_NS else None
     if last and last.digest == digest:
         return last if last.signature == signature else _with_signature(last, signature)
     return _read(name, path, body, digest, signature)
+
+
+def too_large(path: Path, size: int) -> str:
+    """The sentence for a file that is not read."""
+    return f"{path} has {size:,} bytes, and no more than {MOST_BYTES:,} of a memory file are read: split it."
 
 
 def _signature(found: os.stat_result) -> Signature:

@@ -33,8 +33,8 @@ TOKEN = re.compile(
     rf"(?P<unspaced>[{UNSPACED}]+)"
     r"|(?P<address>(?:https?|ftp|file)://[^\s\x00-\x1f<>\"'`|{}\[\]）】」，。；]+[^\s<>\"'`|{}\[\]）】」，。；.,;:!?)])"
     rf"|(?P<language>\b[A-Za-z](?:\+\+|\#)(?!\w))"
-    rf"|(?P<word>{_LETTER}+(?:(?:::|[.\-/\\:@'’+&~,]){_LETTER}+)*)"
-    rf"|(?P<tag>[#@](?<![\w#@&/].){_LETTER}+(?:-{_LETTER}+)*)"
+    rf"|(?P<word>{_LETTER}++(?:(?:::|[.\-/\\:@'’+&~,]){_LETTER}++)*+)"  # possessive: a long run keeps no way back
+    rf"|(?P<tag>[#@](?<![\w#@&/].){_LETTER}++(?:-{_LETTER}++)*+)"
     rf"|(?P<flag>[\U0001f1e6-\U0001f1ff]{{2}})|(?P<emoji>[{EMOJI}])"
 )
 """A token of a text as it stands. `unspaced` is a run without spaces; `word` may have joints within."""

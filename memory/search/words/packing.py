@@ -34,7 +34,8 @@ def pack(terms: Iterable[str], analyser: str = "", marks: Iterable[str] = ()) ->
 def split(packed: bytes) -> tuple[list[bytes], bytes]:
     """The terms in UTF-8, and a byte each for how often they occur."""
     names, _, counts = packed.partition(b"\0")
-    return (names.split(b"\n") if names else []), counts
+    listed = names.split(b"\n") if names else []
+    return (listed, counts) if len(listed) == len(counts) else ([], b"")  # damaged, or no row of ours: no terms
 
 
 def unpack(packed: bytes) -> dict[str, int]:

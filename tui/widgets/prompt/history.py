@@ -72,6 +72,6 @@ class Walk:
 def _parsed(line: bytes) -> str:
     try:
         text = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     return visible(text) if isinstance(text, str) else ""
