@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from heapq import merge
 from itertools import groupby
+from string import ascii_letters
 
 from msgspec import Struct
 
@@ -20,7 +21,7 @@ GENERIC = "generic-api-key"
 
 _QUOTE = r"(?:\\?[\"'`]|\\u0022|&quot;|&#34;|%22)?"
 _AFTER_SIGN = rf"(?:\*\*|__)?[ \t]{{0,4}}(?:(?:[bB]earer|[bB]asic|[tT]oken)[ \t]{{1,2}})?{_QUOTE}"
-_SIGN = re.compile(r"[=:：是为]=?>?" + _AFTER_SIGN)
+_SIGN = re.compile(r"[=:：＝是为]=?>?" + _AFTER_SIGN)
 _ESCAPED_SIGN = re.compile(r"(?:%3[aAdD]|\\u003[aAdD]|&#61;)" + _AFTER_SIGN)
 _NEXT_LINE = re.compile(r":[*_]{0,2}[ \t]{0,4}\r?\n[ \t>]{0,12}[\"'`]?")
 _ENOUGH = re.compile(r"\S{8}")  # no value is shorter
@@ -30,7 +31,17 @@ _IS = re.compile(r"[ \t](?:is|was)[ \t]{1,2}[\"'`]?")
 _FLAG = re.compile(r"--[a-zA-Z][a-zA-Z_-]{0,30}[ \t]{1,2}[\"']?")
 _BEARER = re.compile(r"earer[ \t]{1,2}")
 
-_MARKS = (("|", _CELL), (" is ", _IS), (" was ", _IS), ("--", _FLAG), (":", _NEXT_LINE), ("earer ", _BEARER))
+_DEFAULT = re.compile(r":-[\"']?")  # `${PASSWORD:-…}`
+
+_MARKS = (
+    ("|", _CELL),
+    (" is ", _IS),
+    (" was ", _IS),
+    ("--", _FLAG),
+    (":", _NEXT_LINE),
+    ("earer ", _BEARER),
+    (":-", _DEFAULT),
+)
 _ESCAPED = ("%3", "\\u003", "&#61")
 
 _TRAIL = r"(?:[\\\"'`\])*]{0,4}|\\u0022|&quot;|&#34;|%22)(?:\s(?:is|was))?\s{0,20}\Z"
@@ -74,7 +85,13 @@ _PASSWORD = re.compile(
 )
 _USER = re.compile(r"(?:^|\s)(?:-u|--user)[ =]{0,2}[\"']?[A-Za-z0-9_.@+-]{1,40}\Z")
 _COOKIE = re.compile(r"cookie[\"']?:[^\n\[]{1,60}\Z", re.IGNORECASE)
+_IN_BRACES = re.compile(r"\$\{[A-Za-z0-9_]{1,40}\Z")
 _OUR_MARK = re.compile(rf"\[secret: [a-z0-9-]+\]{_TRAIL}")  # its name ends like a secret's own
+
+_SPACES = "\xa0\u202f\u205f\u2060\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200E)))
+_WIDE = "".join(chr(ord(letter) + 0xFEE0) for letter in ascii_letters)
+_TYPED = re.compile(f"[{_SPACES}{_WIDE}]")
+_PLAINLY = str.maketrans(_SPACES + _WIDE, " " * len(_SPACES) + ascii_letters)
 
 
 class Candidate(Struct, frozen=True):
@@ -91,6 +108,7 @@ class Candidate(Struct, frozen=True):
 
 def candidates(text: str, at: int, *, final: bool) -> Iterator[Candidate]:
     """The values that begin at `at` or after it and have a secret's name, in order, the longest first at one place."""
+    text = _plainly(text)
     since = max(0, at - LONGEST_LEAD)
     leads = (lead for lead in _leads(text, since, at) if lead.start >= at)
     for _, together in groupby(leads, key=lambda lead: lead.start):
@@ -98,6 +116,11 @@ def candidates(text: str, at: int, *, final: bool) -> Iterator[Candidate]:
         yield from sorted(
             (value for value in found if value), key=lambda value: (value.settled, not value.rule, -value.end)
         )
+
+
+def _plainly(text: str) -> str:
+    """The text, as long as before, with plain spaces for those of any kind and plain letters for full-width ones."""
+    return text.translate(_PLAINLY) if _TYPED.search(text) else text
 
 
 def _leads(text: str, since: int, at: int) -> Iterator[Lead]:
@@ -157,6 +180,9 @@ def _marked(text: str, place: int, lead: re.Match[str]) -> Iterator[Lead]:
     elif lead.re is _NEXT_LINE:
         if _may_name(name) and _PASSWORD.search(name):
             yield Lead(lead.end(), name, alone=True)
+    elif lead.re is _DEFAULT:
+        if _IN_BRACES.search(name) and _may_name(name):
+            yield Lead(lead.end(), name)
     elif lead.re is not _IS:
         if _may_name(name):
             yield Lead(lead.end(), name)
@@ -178,7 +204,7 @@ def _candidate(text: str, lead: Lead, *, final: bool) -> Candidate | None:
         return None
     if end == len(text) and not final:
         return Candidate(start, end, "", settled=False)
-    if lead.alone and (text[end : end + 1] not in {"", "\n", "\r"} or value.endswith((":", ","))):
+    if lead.alone and not _is_alone(text, start, end):
         return None
     value = value.rstrip(NEVER_LAST)
     called = not quoted and text[end : end + 1] == "("
@@ -186,10 +212,18 @@ def _candidate(text: str, lead: Lead, *, final: bool) -> Candidate | None:
     return Candidate(start, start + len(value), rule, settled=True)
 
 
+def _is_alone(text: str, start: int, end: int) -> bool:
+    """Whether nothing follows the value on its line but the quote that it began with."""
+    after = text[end : end + 1]
+    if start > 0 and text[start - 1] in "\"'`" and after == text[start - 1]:
+        return True
+    return after in {"", "\n", "\r"} and not text.endswith((":", ","), start, end)
+
+
 def _rule_of(value: str, lead: Lead, kind: str) -> str:
     if kind == "service":
         return service_rule(lead.name, value)
-    return GENERIC if looks_secret(value, password=kind == "password", strict=lead.strict) else ""
+    return GENERIC if looks_secret(value, password=kind in {"password", "credential"}, strict=lead.strict) else ""
 
 
 def _kind(name: str) -> str | None:

@@ -20,12 +20,17 @@ class Lead(Struct, frozen=True):
 
 
 _ELEMENT = re.compile(
-    r"<(?:[a-z]{1,12}:)?(?P<name>[A-Za-z_.-]{0,24}(?:[pP]ass(?:word|wd|phrase)?|PASSWORD|[pP]wd|[sS]ecret|[tT]oken|[kK]ey))>\s{0,8}"
+    r"<(?:[a-z]{1,12}:)?(?P<name>[A-Za-z_.-]{0,24}(?:[pP]ass(?:word|wd|phrase)?|PASSWORD|[pP]wd|[sS]ecret|[tT]oken|[kK]ey))"
+    r"(?:\s{1,4}[^<>\n]{0,80})?(?<!/)>\s{0,8}"
 )
 _ADDED = re.compile(
     r"(?:key|name|Key|Name)=\"(?P<name>[\w.:-]{0,40}(?:[pP]assword|[pP]wd|[sS]ecret|[tT]oken|[kK]ey))\"\s{1,4}[vV]alue=\""
 )
-_BY = r"(?i:\s{1,3}(?:with\s{1,3}\S{1,40}\s{1,3})?(?:by|as)\s{1,3}(?:password\s{1,3})?)'(?=[^'\s])"
+_BY = (
+    r"(?i:\s{1,3}(?:with\s{1,3}\S{1,40}\s{1,3})?)"
+    r"(?:(?i:(?:by|as)\s{1,3}(?:password\s{1,3})?)'|(?i:by\s{1,3}(?:password\s{1,3})?)\")(?=[^'\"\s])"
+)
+_SENT = r"[\"'\\]{0,3}[ \t]{0,2}[:=][ \t]{0,2}[\"'\\]{0,3}(?i:bearer|basic|token)[ \t]{1,2}"  # after `Authorization`
 _COMMANDS = (  # a word, and what goes from it to a password
     ("mysql", re.compile(r"mysql[a-z-]{0,8}\b[^\n]{0,90}?[ \t]-p['\"]?(?=\S)")),
     ("mariadb", re.compile(r"mariadb[a-z-]{0,8}\b[^\n]{0,90}?[ \t]-p['\"]?(?=\S)")),
@@ -35,19 +40,34 @@ _COMMANDS = (  # a word, and what goes from it to a password
     ("login", re.compile(r"login[ \t]{1,4}\S{1,60}\s{1,8}password[ \t]{1,4}['\"]?(?=\S)")),
     ("dentified", re.compile("dentified" + _BY)),
     ("DENTIFIED", re.compile("DENTIFIED" + _BY)),
+    ("assword(", re.compile(r"assword\([\"'](?=[^'\"\s])")),
     ("assword '", re.compile(r"assword '(?=[^'\s])")),
     ("ASSWORD '", re.compile(r"ASSWORD '(?=[^'\s])")),
 )
+_HEADERS = tuple((word, re.compile(word + _SENT)) for word in ("uthorization", "UTHORIZATION"))
 _PGPASS = re.compile(
     r"(?<![^\s\"'])[A-Za-z0-9.*-]{1,60}:(?:[56]\d{3}|\*):[A-Za-z0-9_.*-]{1,40}:[A-Za-z0-9_.*@-]{1,40}:(?=\S)"
 )
 _PORTS = (":5", ":6", ":*")
 
 _LOWER = (
-    *("passwort", "kennwort", "mot de passe", "contraseña", "contrasena", "clave", "senha", "palavra-passe"),
+    *(
+        "passwort",
+        "kennwort",
+        "mot de passe",
+        "mot_de_passe",
+        "mot-de-passe",
+        "motdepasse",
+        "contraseña",
+        "contrasena",
+        "clave",
+        "senha",
+        "palavra-passe",
+    ),
     *("parola", "parola d'ordine", "wachtwoord", "hasło", "haslo", "lösenord", "пароль"),
 )
 _AS_THEY_ARE = (
+    *("motDePasse", "MOT DE PASSE", "MOT_DE_PASSE", "MOTDEPASSE", "CONTRASEÑA", "CONTRASENA", "WACHTWOORD"),
     *("mdp", "MDP", "PASSWORT", "KENNWORT", "CLAVE", "SENHA", "パスワード", "暗証番号", "비밀번호", "암호", "패스워드"),
     *["密码", "密碼", "口令", "密钥", "私钥", "秘钥", "密匙", "令牌"],
 )
@@ -56,7 +76,8 @@ _PARTS = (*((word[1:], 1) for word in _LOWER), *((word, 0) for word in _AS_THEY_
 """What is looked for, and how many letters before it the word begins."""
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _AFTER_PASS_WORD = re.compile(
-    r"[*_\"'”»)\]]{0,3}(?:[ \t\u3000]{0,2}(?:[:=：]|为|是|は|：|는|은)[ \t\u3000]{0,2}[:：]?[ \t]{0,2}"
+    r"(?:[_-](?!(?i:pub|prim|id))[A-Za-z0-9_-]{1,20}(?=[\"']?[ \t]{0,2}[:=：＝]))?"  # `senha_db=`
+    r"[*_\"'”»)\]]{0,3}(?:[ \t\u3000]{0,2}(?:[:=：＝]|为|是|は|：|는|은)[ \t\u3000]{0,2}[:：]?[ \t]{0,2}"
     r"|[ \t]{1,2}(?:segreta|chave|de acceso|de acesso)?[ \t:]{0,2}"
     r"(?:ist|lautet|lautete|est|es|è|é|jest|to|это|is|was|=|—|–|-|era|foi|är)[ \t]{0,2}[:：]?[ \t]{1,2}"
     r"|(?P<bare>[ \t\u3000]{1,3}))[\"'«„“”「`*_]{0,3}"
@@ -74,13 +95,14 @@ def element_leads(text: str, since: int) -> Iterator[Lead]:
 
 
 def command_leads(text: str, since: int) -> Iterator[Lead]:
-    """`mysql -p…`, `docker login -p …`, netrc, `.pgpass`, `identified by '…`."""
-    for word, pattern in _COMMANDS:
-        place = text.find(word, since)
-        while place >= 0:
-            if match := pattern.match(text, place):
-                yield Lead(match.end(), "", kind="password")
-            place = text.find(word, place + 1)
+    """`mysql -p…`, `docker login -p …`, netrc, `.pgpass`, `identified by '…`, `Authorization: Bearer …`."""
+    for kind, patterns in (("password", _COMMANDS), ("credential", _HEADERS)):
+        for word, pattern in patterns:
+            place = text.find(word, since)
+            while place >= 0:
+                if match := pattern.match(text, place):
+                    yield Lead(match.end(), "", kind=kind)
+                place = text.find(word, place + 1)
     for match in _PGPASS.finditer(text, since) if any(port in text for port in _PORTS) else ():
         yield Lead(match.end(), "", kind="password", alone=True)
 

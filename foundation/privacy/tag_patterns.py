@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 _SPACE = r"[ \t\xa0\xad\u2000-\u200d\u202f\u2060\u3000\ufeff]{0,3}"
-_LESS = r"(?:[<＜〈⟨﹤]|&lt;|&#60;|&#x3[cC];|\\u003[cC]|%3[cC])"
-_GREATER = r"(?:[>＞〉⟩﹥]|&gt;|&#62;|&#x3[eE];|\\u003[eE]|%3[eE])"
+_LESS = r"(?:[<＜〈⟨﹤]|&lt;|&LT;|&#60;|&#[xX]3[cC];|\\u003[cC]|%3[cC])"
+_GREATER = r"(?:[>＞〉⟩﹥]|&gt;|&GT;|&#62;|&#[xX]3[eE];|\\u003[eE]|%3[eE])"
 _SLASH = r"(?:[/／]|%2[fF])"
 _LETTERS = [f"[{letter}{letter.upper()}{chr(ord(letter) + 0xFEE0)}{chr(ord(letter) + 0xFEC0)}]" for letter in "private"]
 _NAME = "".join(_LETTERS)
@@ -70,7 +70,7 @@ def _escapes(*words: str) -> str:
 
 _SPACES = (_SPACE, "")
 _TAG_PARTS = [
-    (_LESS, _escapes("&lt;", "&#60;", "&#x3c;", "&#x3C;", r"\u003c", "%3c")),
+    (_LESS, _escapes("&lt;", "&LT;", "&#60;", "&#x3c;", "&#x3C;", "&#X3c;", "&#X3C;", r"\u003c", "%3c")),
     _SPACES,
     (rf"{_SLASH}?", _escapes("%2f")),
     _SPACES,
@@ -78,7 +78,7 @@ _TAG_PARTS = [
     (r"[\s\u200b\u2060\ufeff]{0,8}", ""),
     (rf"{_SLASH}?", _escapes("%2f")),
     (r"\s{0,8}", ""),
-    (r"(?!)", _escapes("&gt;", "&#62;", "&#x3e;", "&#x3E;", r"\u003e", "%3e")),
+    (r"(?!)", _escapes("&gt;", "&GT;", "&#62;", "&#x3e;", "&#x3E;", "&#X3e;", "&#X3E;", r"\u003e", "%3e")),
 ]
 UNFINISHED = re.compile(
     rf"(?:{_chain(_TAG_PARTS)}"

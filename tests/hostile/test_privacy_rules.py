@@ -188,6 +188,16 @@ HOSTILE = [
         "[0m",
     ),
     *("<password>", "identified by '", "a:5432:b:c:", "\x1b[0m", "AKIA", "password:\n"),
+    *(
+        "senha_",
+        "<password a",
+        'assword("',
+        "${PASSWORD:-",
+        "Authorization: Bearer ",
+        "mot de passe\xa0",
+        "ｐａｓｓ",
+        "&LT;",
+    ),
 ]
 
 

@@ -102,6 +102,17 @@ PIECES = [
     "Private-MAC: 9f86d081",
     "\r\n",
     "\ud800",
+    "\xa0",
+    "\u200b",
+    "＝",
+    "ｐａｓｓｗｏｒｄ",
+    "mot de passe",
+    "senha_db=",
+    "Authorization: ",
+    'assword("',
+    "${PASSWORD:-",
+    '<password a="b">',
+    "&LT;private&GT;",
 ]
 
 # Whole shapes, so that a cut or a neighbour falls into the middle of one
