@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import ClassVar, Final
 
+LEAVING: Final = frozenset({"/exit", "/quit", "/q"})  # what a person types to end the chat
+
 _SIGNALS: Final = ("SIGTERM", "SIGHUP")
 
 

@@ -30,6 +30,7 @@ from foundation.errors import PalimpsestError
 from memory.errors import ReadOnly
 from tui.conversation_search import conversations_with
 from tui.defects import defect
+from tui.ending import LEAVING
 from tui.epoch_words import MODEL_CHANGED
 from tui.page_count import PageCount
 from tui.past_shown import PAST, PastShown
@@ -116,7 +117,7 @@ class Talk:
 
     def say(self, text: str, skill: str = "") -> None:
         """Sends it now, or when what goes on now is done."""
-        if text.strip() in {"/exit", "/quit", "/q"}:
+        if text.strip() in LEAVING:
             self._face.leave()
             return
         self.taken += 1

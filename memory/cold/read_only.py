@@ -1,7 +1,6 @@
 """A store that is read and not written: on a read-only file system, another person's, or not trusted."""
 
 import errno
-import shutil
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import NoReturn, TypeVar
 
 import apsw
 
-from foundation.files import check_store, open_for_reading, open_new, status
+from foundation.files import check_store, status
 from memory.cold.connection import BUSY_MS, harden
 from memory.cold.sql import fetch, run
 from memory.cold.writer import Writer
@@ -54,14 +53,6 @@ def has_journal(path: Path) -> bool:
     """Whether pages of the store stand in its journal alone."""
     found = status(path.with_name(path.name + "-wal"))
     return found is not None and found.st_size > _WAL_HEADER
-
-
-def copied(path: Path, scratch: Path) -> Path:
-    """A copy of the store with its journal in the folder `scratch`; its address."""
-    for name in (path.name, path.name + "-wal"):
-        with open_for_reading(path.with_name(name)) as source, open_new(scratch / name) as target:
-            shutil.copyfileobj(source, target)
-    return scratch / path.name
 
 
 def _opened(path: Path, how: str, vfs: str | None) -> apsw.Connection:

@@ -61,15 +61,21 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
     return newest
 
 
-def require_newest(connection: apsw.Connection) -> None:
-    """Raises CannotOpen where the store, which cannot be written to, is not of this program's schema."""
+def is_older(connection: apsw.Connection) -> bool:
+    """Whether a migration is due. Raises CannotOpen where the store is newer than the program, or another program's."""
     newest, found = released()[-1].number, _version(connection)
     _refuse_foreign(connection, found, newest)
-    if found < newest:
+    return found < newest
+
+
+def require_newest(connection: apsw.Connection) -> None:
+    """Raises CannotOpen where the store, which cannot be written to, is not of this program's schema."""
+    if is_older(connection):
+        newest, found = released()[-1].number, _version(connection)
         raise CannotOpen(
             "The store is older than this program",
-            f"It has schema {found}, and is to be brought to {newest}, but it is open read-only.",
-            "Trust its workspace (`palimpsest trust DIR`), or open it once in a place that can be written to.",
+            f"It has schema {found}, and is to be brought to {newest}, but it cannot be written to.",
+            "Copy the whole workspace to a place that can be written to, and open it there.",
         )
 
 

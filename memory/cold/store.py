@@ -1,6 +1,5 @@
 """The face of the cold store: SQLite, written by one thread of the process, read by any."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import datetime
@@ -22,15 +21,7 @@ from memory.cold.connection import connect, make_place, no_place, refuse_old_sql
 from memory.cold.entries import Analyse, Branch, Change, Conversation, Draft, Entry
 from memory.cold.epochs import Epoch, LastRequest
 from memory.cold.owners import Owner
-from memory.cold.read_only import (
-    REFUSALS,
-    NoWriter,
-    connect_immutable,
-    connect_read_only,
-    copied,
-    has_journal,
-    read_only,
-)
+from memory.cold.read_only import REFUSALS, NoWriter, connect_read_only, read_only
 from memory.cold.readers import Readers
 from memory.cold.row_seals import fill_seals
 from memory.cold.schema import migrate, refuse_foreign_parts, require_newest
@@ -39,6 +30,7 @@ from memory.cold.sql import each, fetch, run
 from memory.cold.sql import first as sql_first
 from memory.cold.statistics import Statistics
 from memory.cold.trouble import sentences
+from memory.cold.untouched import untouched
 from memory.cold.writer import Writer
 from memory.errors import MemoryTrouble
 from models.cleared_parts import ClearedParts
@@ -101,18 +93,12 @@ class ColdStore:
     ) -> Self:
         """Opens the store at `path` without writing anything beside it; what writes raises `refusal`.
 
-        Where its journal holds pages, a copy in the folder `scratch` is read; where there is no store, an empty one
-        there. Raises CannotOpen where a migration is due, Damaged.
+        Where that alone does not do, a copy in the folder `scratch` is brought forward and read; where there is no
+        store, an empty one there. Raises CannotOpen, Damaged.
         """
         refuse_old_sqlite()
         with sentences(path):
-            if not os.path.lexists(path):
-                path = scratch / path.name
-                cls.open(path, analyse=analyse, clock=clock).close()
-            elif has_journal(path):
-                path = copied(path, scratch)
-                return cls._reading(path, lambda: connect_read_only(path), analyse, clock, refusal)
-            return cls._reading(path, lambda: connect_immutable(path), analyse, clock, refusal)
+            return cls._reading(path, untouched(path, scratch), analyse, clock, refusal)
 
     @classmethod
     def _open_read_only(cls, path: Path, analyse: Analyse, clock: Clock, vfs: str | None) -> Self:

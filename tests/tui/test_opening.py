@@ -1,10 +1,18 @@
 """Taking a conversation up: the screen stays usable, and nothing that was written is lost or glued together."""
 
 import asyncio
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import apsw
+from textual.pilot import Pilot
+
+from foundation.clock import SystemClock
 from foundation.paths import Workspace
+from memory.cold import ColdStore
+from memory.cold.sql import run
 from models.messages import Role
 from tests.tui.fakes import FakeSession, answer, spoken
 from tui.app import PalimpsestApp
@@ -77,6 +85,84 @@ async def test_a_draft_follows_the_conversation_that_its_first_message_begins(
         await chat.until(lambda: any(workspace.drafts.glob("*.md")))
         assert Drafts(workspace.drafts).load("c_1") == "and then"
         assert Drafts(workspace.drafts).load(NEW) == ""
+
+
+async def test_where_the_memory_cannot_be_opened_what_was_sent_is_a_draft_again(
+    workspace: Workspace, tmp_path: Any
+) -> None:
+    """It waited for a session that never came, and was lost at the end."""
+    Drafts(workspace.drafts).save(NEW, "an older draft")
+    gate = asyncio.Event()
+
+    async def newer() -> Any:
+        await gate.wait()
+        return await asyncio.to_thread(open_newer_store, tmp_path / "newer.db")
+
+    app = PalimpsestApp(Start(workspace=workspace, model="offline", here=tmp_path, message="first"), newer)
+    async with app.run_test(size=(80, 24)) as pilot:
+        prompt = app.chat.prompt
+        await until(pilot, lambda: prompt.text == "an older draft")
+        prompt.put("second")
+        await pilot.press("enter")
+        await until(pilot, lambda: "waits: second" in seen(app))
+        gate.set()
+        await until(pilot, lambda: "newer than this program" in seen(app))
+        assert prompt.text == "first\n\nsecond"
+        assert "waits" not in seen(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: seen(app).count("newer than this program") == 2)
+        assert prompt.text == "first\n\nsecond"
+        app.chat.leave()
+        await until(pilot, lambda: not app.is_running or app.chat._leaving)
+    assert Drafts(workspace.drafts).load(NEW) == "first\n\nsecond"
+
+
+async def test_where_no_conversation_can_be_taken_up_no_draft_is_lost(workspace: Workspace, tmp_path: Any) -> None:
+    Drafts(workspace.drafts).save(NEW, "for a new one")
+
+    async def newer() -> Any:
+        return await asyncio.to_thread(open_newer_store, tmp_path / "newer.db")
+
+    app = PalimpsestApp(Start(workspace=workspace, model="offline", here=tmp_path, latest=True), newer)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "newer than this program" in seen(app))
+        assert app.chat.prompt.text == "for a new one"
+        assert "opening the conversation" not in seen(app)
+        app.chat.prompt.put("/exit")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.chat._leaving)
+
+
+async def test_what_was_sent_while_the_memory_opens_is_kept_where_the_chat_ends_first(
+    workspace: Workspace, tmp_path: Any
+) -> None:
+    app = PalimpsestApp(Start(workspace=workspace, model="offline", here=tmp_path), asyncio.Event().wait)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.chat.prompt.put("too early")
+        await pilot.press("enter")
+        await until(pilot, lambda: "waits: too early" in seen(app))
+        app.chat.leave()
+        await until(pilot, lambda: Drafts(workspace.drafts).load(NEW))
+    assert Drafts(workspace.drafts).load(NEW) == "too early"
+
+
+def open_newer_store(path: Path) -> None:
+    """Raises CannotOpen, as for a store that a later version wrote."""
+    db = apsw.Connection(str(path))
+    run(db, "PRAGMA user_version = 999")
+    db.close()
+    ColdStore.open(path, analyse=lambda *_: [], clock=SystemClock())
+
+
+def seen(app: PalimpsestApp) -> str:
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+async def until(pilot: Pilot[None], holds: Callable[[], Any]) -> None:
+    async with asyncio.timeout(30):
+        while not holds():
+            await asyncio.sleep(0.01)
+    await pilot.pause()
 
 
 async def test_a_very_long_conversation_opens_at_its_end(open_chat: Any) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,12 @@ from agent.trusting import links_out, trust_workspace
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
 from memory import archive_conversation
+from tests.agent.released.test_released_workspaces import FOLDER, RELEASES
 from tests.hostile.workspaces import fingerprint
 from tui.app import PalimpsestApp
 from tui.opening import app_of
+from tui.screens.recall.passage import PassageScreen
+from tui.screens.search.screen import SearchScreen
 
 
 @pytest.fixture
@@ -141,6 +145,36 @@ def test_typing_answers_no_link(linked: Path) -> None:
         assert trust_store(os.environ).unanswered(Workspace(linked), links_out(Workspace(linked)))
 
     opened(linked, act)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_an_older_version_wrote_is_searched_and_recalled_before_it_is_trusted(
+    release: str, cloned: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "older"
+    with tarfile.open(FOLDER / f"{release}.tar.xz") as tar:
+        tar.extractall(place, filter="data")
+    before = fingerprint(place)
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await pilot.press("enter")
+        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        for command, screen in (("/search tiles", SearchScreen), ("/recall kitchen", PassageScreen)):
+            app.chat.prompt.put(command)
+            await pilot.press("enter")
+            await until(pilot, lambda kind=screen: isinstance(app.screen, kind))
+            await until(pilot, lambda: "kitchen floor" in seen(app) or "tiles of" in seen(app))
+            while app.screen is not app.chat:
+                await pilot.press("escape")
+                await pilot.pause(0.1)
+            await until(pilot, lambda: app.chat.at_rest)
+        await send(pilot, "hello")
+        await until(pilot, lambda: "not trusted" in seen(app))
+        assert app.chat.prompt.text == "hello"
+
+    opened(place / "workspace", act)
+    assert fingerprint(place) == before
 
 
 def test_trusted_it_is_written_to_and_not_asked_again(cloned: Path) -> None:

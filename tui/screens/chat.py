@@ -1,7 +1,7 @@
 """The one chat screen: transcript, prompt, status. It paints first and opens the session after."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on, work
@@ -14,6 +14,7 @@ from textual.worker import Worker
 
 from foundation.errors import PalimpsestError
 from tui.defects import defect
+from tui.ending import LEAVING
 from tui.host import host
 from tui.screens.draft_keeper import DraftKeeper
 from tui.screens.face import ChatFace, Parts
@@ -56,6 +57,7 @@ class ChatScreen(Screen[None]):
         self._history = PromptHistory(start.workspace.prompt_history)
         self._early: list[str] = []  # sent before the session stood
         self._talk: Talk | None = None
+        self._unopened: PalimpsestError | None = None  # why there is no session and will be none
         self._taken_up = not start.goes_on  # whether it is known in which conversation the person writes
         self._watching: Worker[None] | None = None  # the workspace's files
         self._offer = ""  # the spec of a model that was found
@@ -125,8 +127,8 @@ class ChatScreen(Screen[None]):
             self._talk = talk = Talk(session, self._face, self._start.here)
             session.on_working = lambda words: self.status.tell(working=words)
             self.status.tell(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
-        except PalimpsestError as error:
-            self._tell_trouble(error)
+        except (PalimpsestError, OSError) as error:
+            await self._stay_unopened(error if isinstance(error, PalimpsestError) else defect(error))
             return
         try:
             await talk.take_up(self._start.resume, latest=self._start.latest)
@@ -184,6 +186,21 @@ class ChatScreen(Screen[None]):
             self.prompt.put(self.prompt.text + question.typed)
         return answer
 
+    async def _stay_unopened(self, error: PalimpsestError) -> None:
+        """There will be no session: what was sent is a draft again."""
+        self._unopened = error
+        self._taken_up = True  # so that a draft has its place; the one that stands there returns first
+        await self._keeper.restore()
+        self._tell_trouble(error)
+        self._take_back_early([self._start.message] if self._start.message else [])
+
+    def _take_back_early(self, before: Sequence[str] = ()) -> None:
+        """What was sent before the session stood is in the prompt again."""
+        if texts := [*before, *self._early]:
+            self._face.put_back(texts)
+        self._early.clear()
+        self._face.show_waiting([])
+
     def _tell_trouble(self, error: PalimpsestError) -> None:
         self._face.opening("")
         self.transcript.add(Trouble(error.title, error.message, error.hint))
@@ -214,11 +231,22 @@ class ChatScreen(Screen[None]):
     def _submitted(self, message: Prompt.Submitted) -> None:
         self._forget_asking()
         self._keeper.save()
+        if self._unopened is not None:
+            self._answer_unopened(message.text, self._unopened)
+            return
         if self._talk is None or not self._taken_up:
             self._early.append(message.text)
             self._face.show_waiting(self._early)
             return
         self._talk.say(message.text)
+
+    def _answer_unopened(self, text: str, error: PalimpsestError) -> None:
+        """Nothing can be sent: the text goes back to the prompt."""
+        if text.strip() in LEAVING:
+            self.leave()
+            return
+        self._face.put_back([text])
+        self._tell_trouble(error)
 
     @on(Prompt.Changed)
     def _changed(self) -> None:
@@ -317,6 +345,7 @@ class ChatScreen(Screen[None]):
 
     @work(exclusive=True, group="leave")
     async def _leave(self) -> None:
+        self._take_back_early()
         try:
             self._keeper.save_at_end()
         finally:

@@ -15,7 +15,7 @@ def seal_older(cold: ColdStore, storage: Storage) -> None:
 
     A manifest that is there stays as it is. Where the rows or the folder refuse, `check` tells of it.
     """
-    if cold.read_only or not (packs := cold.read(_unsealed)):
+    if cold.read_only or not (packs := cold.read(unsealed)):
         return
     from msgspec import MsgspecError
 
@@ -31,5 +31,6 @@ def seal_older(cold: ColdStore, storage: Storage) -> None:
         cold.write(transaction)
 
 
-def _unsealed(db: apsw.Connection) -> list[str]:
+def unsealed(db: apsw.Connection) -> list[str]:
+    """The packs whose manifest is still to be written."""
     return [pack for (pack,) in fetch(db, "SELECT pack FROM unsealed")]

@@ -12,10 +12,11 @@ from memory.archive.draw.modes import MODES
 from memory.archive.index import ledger
 from memory.archive.index.facts import facts_of
 from memory.archive.index.ledger import PackRow
+from memory.archive.index.older import unsealed
 from memory.archive.index.rows import row_problems
 from memory.archive.mend.differences import differences
 from memory.archive.mend.differences import facts as facts_by_key
-from memory.archive.packs.manifest import PackManifest, manifest_name, manifest_names, read_parts
+from memory.archive.packs.manifest import PackManifest, manifest_name, manifest_names, parts_of, read_parts
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.parity import parity_is_sound, parity_name
 from memory.archive.packs.storage import Storage
@@ -33,6 +34,7 @@ def inspect_all(cold: ColdStore, storage: Storage) -> list[Problem]:
     """All problems of the archive. Reads every pack whole: about a second for a thousand pages."""
     names = storage.names()
     packs = cold.read(ledger.pack_rows)
+    due = cold.read(unsealed) if cold.read_only else ()  # manifests that the first opening for writing will make
     problems = cold.read(lambda db: list(row_problems(db)))
     for row in packs:
         pages = _rows_of(cold, row.name)
@@ -44,7 +46,7 @@ def inspect_all(cold: ColdStore, storage: Storage) -> list[Problem]:
             *_file(storage, row),
             *_parity(storage, names, row),
             *_Pages(cold, storage, row, sound=not sealed).look(pages or ()),
-            *sealed,
+            *(one for one in sealed if row.name not in due or parts_of(manifest_name(row.name), names)),
         ]
     problems += _manifest(storage, names, "", cold.read(lambda db: facts_of(db, "")))
     problems += _strangers(storage, names, cold.read(_spoken_for))
