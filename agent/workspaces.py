@@ -42,6 +42,8 @@ def prepare(workspace: Workspace, environment: Mapping[str, str]) -> tuple[str, 
     finally:
         access.close()
     make_folder(workspace.root)
+    if new:  # before there is state, so that a kill leaves it the user's own; and again for what is copied
+        trust.trust(workspace, "")
     make_private_folder(workspace.state)
     copied = tuple(path.relative_to(workspace.root).as_posix() for path in lay_out(workspace.root))
     if not exists(workspace.memory_dir):

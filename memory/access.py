@@ -9,7 +9,7 @@ from msgspec import structs
 
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
-from foundation.files import real, remove_tree
+from foundation.files import make_folder, real, remove_tree
 from foundation.paths import Workspace
 from foundation.terminal_text import visible
 from foundation.workspace_trust import Standing, TrustStore, trust_command
@@ -51,11 +51,13 @@ class Access:
             return ColdStore.open_untouched(
                 workspace.database, workspace.scratch, lambda: not_trusted(workspace), analyse=analyse, clock=clock
             )
-        is_new = not workspace.brings_state
-        cold = ColdStore.open(workspace.database, analyse=analyse, clock=clock)
-        with suppress(OSError, PalimpsestError):  # a configuration folder that cannot be written to: asked next time
-            if is_new:
+        if not workspace.brings_state:  # trusted first: a kill right after the store was made leaves it the user's own
+            make_folder(workspace.root)
+            with suppress(
+                OSError, PalimpsestError
+            ):  # a configuration folder that cannot be written to: asked next time
                 self._trust.trust(workspace, "")
+        cold = ColdStore.open(workspace.database, analyse=analyse, clock=clock)
         cold.before_first_entry_goes = lambda entry: self._expect(cold, entry)
         self.note_first_entry(cold)
         return cold

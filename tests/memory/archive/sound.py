@@ -36,7 +36,7 @@ def talk(memory: Memory, count: int = 12, title: str = "The boiler") -> list[Ent
 def archived(root: Path, clock: FakeClock) -> tuple[Memory, list[Entry]]:
     """A workspace with an archived file and an archived conversation, tagged and pinned; the conversation's entries."""
     root.mkdir(parents=True, exist_ok=True)
-    memory = Memory.open(Workspace(root), clock)
+    memory = Memory.open(Workspace(root), clock, read_only=False)
     memory.vault.archive_text(as_given(FILE), label="notes")
     said = talk(memory)
     kept = memory.vault.archive_entries(said, label="boiler")

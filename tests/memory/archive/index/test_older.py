@@ -14,7 +14,7 @@ def test_packs_of_before_get_their_manifests_when_the_workspace_is_opened(
     workspace: Workspace, clock: FakeClock
 ) -> None:
     old_workspace(workspace)
-    memory = Memory.open(workspace, clock)
+    memory = Memory.open(workspace, clock, read_only=False)
     assert not [one for one in problems(memory) if "manifest" in one]
     assert manifest_name(PACK) in manifest_names(memory.vault.storage)
     memory.close()
@@ -22,16 +22,16 @@ def test_packs_of_before_get_their_manifests_when_the_workspace_is_opened(
 
 def test_a_manifest_that_is_lost_later_is_told_of(workspace: Workspace, clock: FakeClock) -> None:
     old_workspace(workspace)
-    memory = Memory.open(workspace, clock)
+    memory = Memory.open(workspace, clock, read_only=False)
     memory.vault.storage.delete(manifest_name(PACK))
     memory.close()
-    memory = Memory.open(workspace, clock)
+    memory = Memory.open(workspace, clock, read_only=False)
     assert [one for one in problems(memory) if "has no manifest" in one]
     memory.close()
 
 
 def test_a_manifest_that_stands_is_not_written_anew(workspace: Workspace, clock: FakeClock) -> None:
-    memory = Memory.open(workspace, clock)
+    memory = Memory.open(workspace, clock, read_only=False)
     kept = memory.vault.archive_entries(talk(memory), label="boiler")
     pack, storage = kept.pages[0].pack, memory.vault.storage
     before = storage.read(manifest_name(pack))

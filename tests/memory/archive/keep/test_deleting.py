@@ -24,7 +24,7 @@ from tests.memory.archive.sound import mend, problems, talk
 def memory(tmp_path: Path, clock: FakeClock) -> Iterator[Memory]:
     from foundation.paths import Workspace
 
-    memory = Memory.open(Workspace(tmp_path), clock)
+    memory = Memory.open(Workspace(tmp_path), clock, read_only=False)
     for title in ("The boiler", "The attic"):
         memory.vault.archive_entries(talk(memory, 4, title), label=title)
     yield memory

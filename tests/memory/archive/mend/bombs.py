@@ -46,7 +46,7 @@ def openers(storage: Folder, name: str) -> list[Callable[[], object]]:
 def main() -> None:
     storage = Folder(Path(sys.argv[1]))
     glyphs()
-    for name in storage.names():
+    for name in sorted(path.name for path in storage.folder.iterdir()):
         for opener in openers(storage, name):
             began = time.process_time()
             try:

@@ -37,7 +37,7 @@ def memory(sound: Path, tmp_path: Path, clock: FakeClock) -> Iterator[Memory]:
     shutil.copytree(sound, tmp_path / "copy")
     from foundation.paths import Workspace
 
-    memory = Memory.open(Workspace(tmp_path / "copy"), clock)
+    memory = Memory.open(Workspace(tmp_path / "copy"), clock, read_only=False)
     yield memory
     memory.close()
 
@@ -199,7 +199,7 @@ def test_every_column_of_the_archives_rows_is_watched_and_mended(memory: Memory,
             memory.close()
             shutil.rmtree(memory.workspace.state)
             shutil.copytree(sound / ".palimpsest", memory.workspace.state)
-            memory = Memory.open(memory.workspace, memory.cold.clock)
+            memory = Memory.open(memory.workspace, memory.cold.clock, read_only=False)
     memory.close()
     assert tried > 50
     assert missed == []

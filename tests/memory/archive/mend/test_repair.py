@@ -38,7 +38,7 @@ def again(memory: Memory, *gone: str) -> Memory:
     for path in [*memory.workspace.state.glob("*"), *memory.workspace.packs.glob("*")]:
         if path.is_file() and path.name.endswith(gone):
             path.unlink()
-    return Memory.open(memory.workspace, memory.cold.clock)
+    return Memory.open(memory.workspace, memory.cold.clock, read_only=False)
 
 
 DATABASE = ("cold.db", "cold.db-wal", "cold.db-shm")
@@ -69,7 +69,7 @@ def test_a_database_that_is_gone_is_built_again_from_what_stands_beside_the_pack
     if how == "empty":
         memory.close()
         memory.workspace.database.write_bytes(b"")
-        memory = Memory.open(memory.workspace, memory.cold.clock)
+        memory = Memory.open(memory.workspace, memory.cold.clock, read_only=False)
     assert memory.vault.index_lost()
     done = mend(memory)
     assert (done.problems, done.lost) == ((), ())
@@ -130,13 +130,13 @@ def test_what_was_said_since_in_a_new_database_stays(memory: Memory) -> None:
 def test_an_older_database_gets_what_was_archived_since(memory: Memory) -> None:
     memory.close()
     older = memory.workspace.database.read_bytes()
-    memory = Memory.open(memory.workspace, memory.cold.clock)
+    memory = Memory.open(memory.workspace, memory.cold.clock, read_only=False)
     said = talk(memory, 6, "Later")
     wanted = [entry.text for entry in said]
     memory.vault.archive_entries(said, label="later")
     memory.close()
     memory.workspace.database.write_bytes(older)
-    memory = Memory.open(memory.workspace, memory.cold.clock)
+    memory = Memory.open(memory.workspace, memory.cold.clock, read_only=False)
     assert mend(memory).problems == ()
     assert texts(memory, said) == wanted
     assert memory.vault.find_archive("later").pages == 1
@@ -159,7 +159,7 @@ def test_a_damaged_database_is_built_again_from_what_can_be_read(memory: Memory,
     memory.workspace.database.write_bytes(raw)
     salvage_store(memory.workspace.database, tmp_path / "kept")
     assert (tmp_path / "kept" / "cold.db").read_bytes() == raw
-    memory = Memory.open(memory.workspace, memory.cold.clock)
+    memory = Memory.open(memory.workspace, memory.cold.clock, read_only=False)
     assert mend(memory).problems == ()
     assert len(texts(memory, said)) == len(said)
     if where == "middle":
@@ -264,13 +264,13 @@ def test_a_pack_left_by_an_archiving_cut_short_is_put_aside(memory: Memory, tmp_
     wanted = [entry.text for entry in said]
     memory.close()
     older = memory.workspace.database.read_bytes()
-    memory = Memory.open(memory.workspace, memory.cold.clock)
+    memory = Memory.open(memory.workspace, memory.cold.clock, read_only=False)
     names = set(memory.vault.storage.names())
     memory.vault.archive_entries(said, label="again")
     left = set(memory.vault.storage.names()) - names
     memory.close()
     memory.workspace.database.write_bytes(older)
-    memory = Memory.open(memory.workspace, memory.cold.clock)
+    memory = Memory.open(memory.workspace, memory.cold.clock, read_only=False)
     assert "unknown" in {one.what for one in memory.vault.check()}
     done = mend(memory)
     assert (done.problems, done.lost) == ((), ())

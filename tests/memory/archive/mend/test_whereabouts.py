@@ -34,7 +34,7 @@ def test_two_packs_in_each_others_place_are_set_right(tmp_path: Path, clock: Fak
     assert (done.lost, done.problems) == ((), ())
     assert {name: (memory.workspace.packs / name).read_bytes() for name in packs(memory)} == before
     memory.close()
-    memory = Memory.open(Workspace(tmp_path), clock)
+    memory = Memory.open(Workspace(tmp_path), clock, read_only=False)
     assert texts(memory, said) == told
     assert mend(memory).mended == ()
     memory.close()
@@ -73,7 +73,7 @@ def test_setting_right_can_be_cut_short_at_any_write(
         mend(memory)
     memory.close()
     monkeypatch.undo()
-    memory = Memory.open(Workspace(tmp_path), clock)
+    memory = Memory.open(Workspace(tmp_path), clock, read_only=False)
     assert (mend(memory).lost, problems(memory), texts(memory, said)) == ((), [], told)
     memory.close()
 
@@ -97,7 +97,7 @@ def test_an_index_from_before_the_last_repack_finds_its_pages_again(
         if file.is_file():
             file.unlink()
     shutil.move(tmp_path / "backup.db", memory.workspace.database)
-    memory = Memory.open(Workspace(tmp_path), clock)
+    memory = Memory.open(Workspace(tmp_path), clock, read_only=False)
     if not manifests:
         for name in memory.vault.storage.names():
             if name.endswith(".manifest"):

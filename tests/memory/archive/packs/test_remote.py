@@ -201,7 +201,7 @@ def test_a_bucket_that_is_not_there_is_said(workspace: Workspace, bucket: Any) -
 
 
 def test_packs_from_before_are_read_where_they_stand(workspace: Workspace, bucket: Any) -> None:
-    memory = Memory.open(workspace)
+    memory = Memory.open(workspace, read_only=False)
     before = memory.vault.archive_text(as_given(TEXT), label="before")
     memory.close()
     memory = opened(workspace, "s3://packs")
