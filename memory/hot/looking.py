@@ -19,8 +19,8 @@ from memory.hot.racing import decode
 
 _UNSURE_NS = 2_000_000_000  # a file this fresh may change again without a new time stamp (FAT counts in 2 s)
 
-MOST_BYTES = 2_000_000
-"""Of one file: some 500,000 tokens of notes, and more than anybody edits by hand."""
+MOST_BYTES = 32_000_000
+"""Of one file: far more than anybody edits by hand."""
 
 Signature = tuple[int, int, int, int]
 

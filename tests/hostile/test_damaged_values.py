@@ -46,14 +46,14 @@ def test_a_line_of_the_history_that_is_nested_too_deeply_stops_no_deletion(run: 
 def test_a_memory_file_that_is_too_large_is_a_problem_and_is_not_written_to(run: Run, root: Path) -> None:  # noqa: F811
     run("remember", "Tea at four.")
     (root / "memory").mkdir(exist_ok=True)
-    (root / "memory" / "big.md").write_bytes(b"a" * 4_000_000)
+    (root / "memory" / "big.md").write_bytes(b"a" * 33_000_000)
     assert run("search", "tea").status == 0
     assert "split it" in run("memory", "list").err
-    (root / "MEMORY.md").write_bytes(b"- a note\n" * 300_000)
+    (root / "MEMORY.md").write_bytes(b"- a note\n" * 3_600_000)
     ran = run("remember", "more")
     assert ran.status == 1
     assert "split it" in ran.err
-    assert (root / "MEMORY.md").stat().st_size == 2_700_000
+    assert (root / "MEMORY.md").stat().st_size == 32_400_000
 
 
 def test_a_long_run_of_letters_is_one_token_that_keeps_no_way_back() -> None:

@@ -33,7 +33,7 @@ def begin(root: Path) -> list[str]:
 
 def damage(root: Path) -> None:
     space = Workspace(root)
-    memory = Memory.open(space, FakeClock())
+    memory = Memory.open(space, FakeClock(), read_only=False)
     page = memory.vault.pages(memory.vault.find_archive("notes").seq)[1]
     leaf = Pack(memory.vault.storage, page.pack).pages[page.position]
     memory.close()
@@ -49,14 +49,14 @@ def damage(root: Path) -> None:
 def repair(root: Path, at: int, *, after: bool) -> None:
     fuse = Fuse(at, after=after)
     fuse.lay()
-    memory = Memory.open(Workspace(root), FakeClock())
+    memory = Memory.open(Workspace(root), FakeClock(), read_only=False)
     mend(memory)
     memory.close()
     (root / "calls").write_text(str(fuse.count))
 
 
 def compare(root: Path, ids: list[str]) -> None:
-    memory = Memory.open(Workspace(root), FakeClock())
+    memory = Memory.open(Workspace(root), FakeClock(), read_only=False)
     done = mend(memory)
     assert done.problems == (), done
     assert problems(memory) == []

@@ -7,6 +7,7 @@ from foundation.privacy import as_given
 from memory.archive.mend.keeping import Damages
 from memory.archive.mend.repair import Repaired, repair
 from memory.cold import Draft, Entry, EntryKind
+from memory.cold.forged import take_out
 from memory.workspace_memory import Memory
 from models.messages import Role, Text
 from tests.fakes import FakeClock
@@ -57,6 +58,7 @@ def problems(memory: Memory) -> list[str]:
 
 
 def mend(memory: Memory, parity: int = 0) -> Repaired:
+    memory.cold.write(take_out)  # as `check --repair` does first
     space, now = memory.workspace, memory.cold.clock.now()
     return repair(
         memory.cold,
