@@ -188,6 +188,8 @@ def test_every_column_of_the_archives_rows_is_watched_and_mended(memory: Memory,
     missed: list[str] = []
     unmended: list[str] = []
     for table, column, key, value in list(cells(memory, thorough=thorough)):
+        if column == "seal":
+            continue  # it is named by `check`; whether the row or its seal changed cannot be known
         for other in altered(value)[: 2 if thorough else 1]:
             if not with_the_value(database, table, column, key, other):
                 continue
