@@ -1,0 +1,14 @@
+"""Samples of attacks take some seconds each: their limit is longer than that of other tests."""
+
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.timeout(60))
