@@ -78,19 +78,22 @@ class TrustStore:
         changed = now.differences(record.content) if record.content is not None else ()
         return Standing(trusted=True, known=True, changed=changed, links=tuple(sorted(record.links.items())))
 
-    def trust(self, workspace: Workspace, first_entry: str | None = None) -> None:
-        """Trusts the workspace as it stands now. Links that were allowed before stay allowed."""
+    def trust(self, workspace: Workspace, first_entry: str) -> None:
+        """Trusts the workspace as it stands now; `first_entry` is its store's, "" for none. Allowed links stay so."""
         identity = _identity(workspace)
         content = content_of(workspace)
 
         def change(record: Record | None) -> Record:
-            entries = (first_entry,) if first_entry else () if first_entry is not None or record is None else None
             links, declined = (record.links, record.declined) if record else ({}, {})
-            kept = record.first_entries if record and entries is None else entries or ()
             return Record(
-                path=key_of(workspace), inode=identity[1], device=identity[0], first_entries=kept, content=content,
-                links=links, declined=declined,
-            )  # fmt: skip
+                path=key_of(workspace),
+                inode=identity[1],
+                device=identity[0],
+                first_entries=(first_entry,) if first_entry else (),
+                content=content,
+                links=links,
+                declined=declined,
+            )
 
         self._change(workspace, change)
 

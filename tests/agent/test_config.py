@@ -55,12 +55,12 @@ def test_an_untrusted_workspace_may_not_name_an_address(workspace: Workspace, en
     assert not reading.trusted
     assert reading.notices == (), "one sentence is said of the whole workspace, at its opening"
 
-    trust_store(environment).trust(workspace)
+    trust_store(environment).trust(workspace, "")
     assert load_config(workspace, environment, {}).config.model == "openai:x@http://evil.example/v1"
 
 
 def test_trust_is_not_kept_in_the_workspace(workspace: Workspace, environment: dict[str, str]) -> None:
-    trust_store(environment).trust(workspace)
+    trust_store(environment).trust(workspace, "")
     assert not list(workspace.root.rglob("*"))
     assert trust_store(environment).remove(workspace)
     assert not trust_store(environment).standing(workspace).trusted

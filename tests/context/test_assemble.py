@@ -126,7 +126,7 @@ def test_a_skill_joins_by_name_or_by_its_trigger_once(talk: Talk) -> None:
     talk.write(
         "skills/packing/SKILL.md", "---\nname: packing\ndescription: Lists.\ntriggers: [pack]\n---\nCount days.\n"
     )
-    trust_store(os.environ).trust(talk.workspace)
+    trust_store(os.environ).trust(talk.workspace, "")
     assert "- packing: Lists." in texts(talk.preview("Hi."))[0]
     assert "Count days." in texts(talk.send("Help me pack."))[-1]
     assert "Count days." not in texts(talk.send("pack more"))[-1]  # it is in view

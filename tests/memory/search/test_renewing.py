@@ -9,6 +9,7 @@ import pytest
 
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
+from memory.access import first_entry
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged
 from memory.search.renewing import Renewed, Renewing
@@ -48,7 +49,7 @@ def old(memory: Memory, talk: Talk) -> Memory:
 @pytest.mark.parametrize("number", SCHEMA_NUMBERS)
 def test_a_store_of_a_released_schema_is_renewed(workspace: Workspace, clock: FakeClock, number: int) -> None:
     load(number, workspace.database)
-    trust_store(os.environ).trust(workspace)
+    trust_store(os.environ).trust(workspace, first_entry(workspace.database))
     memory = Memory.open(workspace, clock)
     before = memory.renewing.left()
     assert before == 3
