@@ -1,6 +1,6 @@
 """`archive --older-than`: what it would do, and what it did, conversation by conversation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -8,6 +8,7 @@ from msgspec import Struct
 from foundation.privacy import clear
 from memory.archive.cost.profiles import profile_named
 from memory.archive.keep.aging import Old, old, portions, put_away
+from memory.cold import Entry
 from memory.workspace_memory import Memory
 
 
@@ -23,6 +24,8 @@ class Aged(Struct, frozen=True, kw_only=True):
     vision_tokens: int
     shared_chars: int = 0  # stood on pages already, and were not drawn again
     spared: str = ""  # why it stays; "" where it leaves
+    damaged: tuple[str, ...] = ()  # ids of entries that stay, for their text or row is not what was stored
+    is_damaged: bool = False  # its own row is
 
 
 class Aging(Struct, frozen=True, kw_only=True):
@@ -34,7 +37,12 @@ class Aging(Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> tuple[Aged, ...]:
-        return tuple(one for one in self.conversations if not one.spared)
+        return tuple(one for one in self.conversations if one.entries and not one.spared)
+
+    @property
+    def met_damage(self) -> bool:
+        """Whether something stays because it is damaged."""
+        return any(one.damaged or one.is_damaged for one in self.conversations)
 
 
 def archive_older(
@@ -59,7 +67,7 @@ def archive_older(
 def told_as_sentence(aging: Aging) -> str:
     """What was done, for a person."""
     left = aging.left
-    spared = len(aging.conversations) - len(left)
+    spared = sum(1 for one in aging.conversations if one.spared)
     also = f" {spared:,} spared." if spared else ""
     if not left:
         return f"Nothing was left untouched since {aging.before:%Y-%m-%d}.{also}"
@@ -73,20 +81,41 @@ def told_as_sentence(aging: Aging) -> str:
     )
 
 
+def damage_sentences(aging: Aging) -> list[str]:
+    """What stays because it is damaged, for a person; none where nothing is."""
+    told: list[str] = []
+    for one in aging.conversations:
+        if one.is_damaged:
+            told.append(f"Conversation {one.conversation} is damaged and stays in the store. {_MEND}")
+        if one.damaged:
+            names = ", ".join(one.damaged[:_NAMED]) + (
+                f" and {len(one.damaged) - _NAMED:,} more" if len(one.damaged) > _NAMED else ""
+            )
+            which = "is" if len(one.damaged) == 1 else "are"
+            told.append(f"{names} of “{one.title or one.conversation}” {which} damaged: kept in the store. {_MEND}")
+    return told
+
+
+_NAMED = 5
+_MEND = "`palimpsest check` says more; `check --repair` mends what can be mended."
+
+
 def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _expected(memory: Memory, one: Old) -> Aged:
     """Laid out and counted as it would be drawn; what two conversations of one run share is not known yet."""
-    found = [memory.vault.expected(entries) for entries in portions(memory.cold, one.entries)]
+    cut = list(portions(memory.cold, one.entries))
+    found = [memory.vault.expected(portion.entries) for portion in cut if portion.entries]
     return _aged(
         one,
-        entries=len(one.entries),
+        entries=sum(len(portion.entries) for portion in cut),
         text_tokens=sum(expected.text_tokens for expected in found),
         pages=sum(expected.pages for expected in found),
         vision_tokens=sum(expected.vision_tokens for expected in found),
         shared_chars=sum(expected.shared_chars for expected in found),
+        damaged=[entry for portion in cut for entry in portion.damaged],
     )
 
 
@@ -100,15 +129,25 @@ def _done(memory: Memory, one: Old, on_page: Callable[[int], None]) -> Aged:
     )
     return _aged(
         one,
-        entries=len(one.entries),
-        text_tokens=sum(archived.text_tokens for archived in done),
-        pages=sum(len(archived.pages) for archived in done),
-        vision_tokens=sum(archived.vision_tokens for archived in done),
-        shared_chars=sum(archived.shared_chars for archived in done),
+        entries=done.entries,
+        text_tokens=sum(archived.text_tokens for archived in done.archived),
+        pages=sum(len(archived.pages) for archived in done.archived),
+        vision_tokens=sum(archived.vision_tokens for archived in done.archived),
+        shared_chars=sum(archived.shared_chars for archived in done.archived),
+        damaged=done.damaged,
     )
 
 
-def _aged(one: Old, *, entries: int, text_tokens: int, pages: int, vision_tokens: int, shared_chars: int = 0) -> Aged:
+def _aged(
+    one: Old,
+    *,
+    entries: int,
+    text_tokens: int = 0,
+    pages: int = 0,
+    vision_tokens: int = 0,
+    shared_chars: int = 0,
+    damaged: Sequence[Entry] = (),
+) -> Aged:
     return Aged(
         conversation=one.conversation.id,
         title=one.conversation.title,
@@ -119,4 +158,6 @@ def _aged(one: Old, *, entries: int, text_tokens: int, pages: int, vision_tokens
         vision_tokens=vision_tokens,
         shared_chars=shared_chars,
         spared=one.spared,
+        damaged=tuple(entry.id for entry in damaged),
+        is_damaged=one.conversation.damaged,
     )

@@ -88,12 +88,15 @@ def _pin_conversation(invocation: Invocation, memory: Memory, ref: str, *, pinne
 
 def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
     """What was not touched since then leaves for pages."""
-    from agent.aging import archive_older, told_as_sentence
+    from agent.aging import archive_older, damage_sentences, told_as_sentence
     from memory.search.dates.dates import moment
 
     before = moment(age, SystemClock().now())
     with invocation.memory(for_writing=not dry_run) as memory, output.Progress("pages") as progress:
         aging = archive_older(memory, before, dry_run=dry_run, on_page=progress)
+    for sentence in damage_sentences(aging):
+        output.say(sentence)
+    invocation.status = 1 if aging.met_damage else 0
     if invocation.json:
         output.json_object(aging)
         return

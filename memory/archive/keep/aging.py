@@ -1,7 +1,7 @@
 """What has not been touched for long leaves the store for pages: whole conversations, or the turns of one that goes on.
 
-Spared are conversations that are pinned, those in which an answer is being written, and of one that goes on the turns
-that are still in view.
+Spared are conversations that are pinned, those in which an answer is being written or whose row is damaged, and of one
+that goes on the turns that are still in view. A damaged entry stays in the store, where a repair may still mend it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +38,21 @@ class Old(Struct, frozen=True, kw_only=True):
     spared: str = ""
 
 
+class Portion(Struct, frozen=True, kw_only=True):
+    """What makes one archive, and the damaged entries among it, which stay."""
+
+    entries: tuple[Entry, ...]
+    damaged: tuple[Entry, ...] = ()
+
+
+class PutAway(Struct, frozen=True, kw_only=True):
+    """What left for pages. `entries` counts those that left; `damaged` stay."""
+
+    archived: tuple[Archived, ...]
+    entries: int
+    damaged: tuple[Entry, ...]
+
+
 def old(cold: ColdStore, before: datetime) -> list[Old]:
     """Conversations with text from before then that has not left yet, oldest first."""
     ms = to_ms(before)
@@ -57,24 +72,30 @@ def put_away(
     one: Old,
     archive: Callable[[Sequence[Entry], OnPage], Archived],
     on_page: OnPage | None = None,
-) -> list[Archived]:
-    """Archives it, some of it at a time. What changed meanwhile is not old, and stays.
+) -> PutAway:
+    """Archives it, some of it at a time. What changed meanwhile is not old, and stays; so does what is damaged.
 
     `on_page` is told how many pages are proven; what it raises ends it, and what was put away stays so.
     """
     done: list[Archived] = []
-    for entries in portions(cold, one.entries):
+    damaged: list[Entry] = []
+    left = 0
+    for portion in portions(cold, one.entries):
+        damaged += portion.damaged
         before = sum(len(archived.pages) for archived in done)
 
         def told(page: int, before: int = before) -> None:
             if on_page is not None:
                 on_page(before + page)
 
+        if not portion.entries:
+            continue
         try:
-            done.append(archive(entries, told))
+            done.append(archive(portion.entries, told))
         except (NotFound, OutOfDate):  # deleted, or changed
             continue
-    return done
+        left += len(portion.entries)
+    return PutAway(archived=tuple(done), entries=left, damaged=tuple(damaged))
 
 
 def _look(cold: ColdStore, conversation: Conversation, ms: int) -> Old:
@@ -89,19 +110,21 @@ def _look(cold: ColdStore, conversation: Conversation, ms: int) -> Old:
 def _spared(db: apsw.Connection, conversation: Conversation) -> str:
     if PINNED in conversation.labels or shelf.is_pinned(db, conversation.seq):
         return "pinned"
+    if conversation.damaged:
+        return "its row is damaged"
     sql = "SELECT 1 FROM answers a JOIN entries e ON e.seq = a.entry WHERE e.conversation = ?"
     return "an answer is being written" if fetch(db, sql, (conversation.seq,)) else ""
 
 
-def portions(cold: ColdStore, seqs: Sequence[int]) -> Iterator[list[Entry]]:
-    """The entries, as many at a time as make one archive."""
-    portion, chars = list[Entry](), 0
+def portions(cold: ColdStore, seqs: Sequence[int]) -> Iterator[Portion]:
+    """The entries, as many at a time as make one archive; the damaged ones apart."""
+    sound, damaged, chars = list[Entry](), list[Entry](), 0
     for start in range(0, len(seqs), 200):
         for entry in sorted(cold.entries(seqs[start : start + 200]).values(), key=lambda entry: entry.seq):
-            portion.append(entry)
+            (damaged if entry.damaged else sound).append(entry)
             chars += entry.chars
             if chars >= AT_ONCE:
-                yield portion
-                portion, chars = [], 0
-    if portion:
-        yield portion
+                yield Portion(entries=tuple(sound), damaged=tuple(damaged))
+                sound, damaged, chars = [], [], 0
+    if sound or damaged:
+        yield Portion(entries=tuple(sound), damaged=tuple(damaged))
