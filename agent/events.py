@@ -1,8 +1,9 @@
 """What a session says while it works. Every face subscribes to these, and none does anything else.
 
-A turn's events come in this order: Notice*, Compacted?, EpochChanged?, Recall, UserStored, WordsHidden?, ContextReady,
-then the answer's (Prefill, TextDelta, ReasoningDelta, ToolStarted, PermissionAsked, ToolFinished, UsageKnown, and a new
-ContextReady for each further request), and last exactly one of AnswerStored, Stopped or TurnFailed. Whatever a
+A turn's events come in this order: Notice*, UserStored, WordsHidden?; for each request Compacted?, EpochChanged?,
+Notice*, Recall (the first request only), ContextReady, then Prefill, TextDelta and ReasoningDelta in any order,
+UsageKnown, and for each tool call PermissionAsked?, ToolStarted, ToolFinished; then the next request. The last event is
+exactly one of AnswerStored (after UsageKnown), Stopped or TurnFailed; the latter two may come at any place. Whatever a
 TextDelta holds is already on its way to disk.
 """
 

@@ -3,10 +3,10 @@
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -105,9 +105,8 @@ async def _turn(session: Session, sending: Sending, face: Face) -> int:
     waiting = _Waiting()
     stopping = _stop_on_interrupt(session)
     # Closed here whatever happens: a reader of ours that left ends the turn before the store is closed.
-    stream = cast("AsyncGenerator[SessionEvent]", session.send(*sending))
     try:
-        async with aclosing(stream):
+        async with aclosing(session.send(*sending)) as stream:
             async for event in stream:
                 told.take(event)
                 waiting.take(event)

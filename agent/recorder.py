@@ -69,6 +69,11 @@ class Recorder:
         return sum(len(call.arguments) for call in self._calls)
 
     @property
+    def settled(self) -> bool:
+        """Whether the answer is stored: finished or abandoned."""
+        return self._settled
+
+    @property
     def seconds(self) -> float:
         """Since the model was called."""
         return time.monotonic() - self._began

@@ -5,7 +5,8 @@ A face calls `send` and iterates; what it shows is already on its way to disk. N
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Self
 
 from agent.config import Config
@@ -118,7 +119,7 @@ class Session:
         attachments: Sequence[Attachment] = (),
         skill: str = "",
         brought: tuple[Recalled, ...] | None = None,
-    ) -> AsyncIterator[SessionEvent]:
+    ) -> AsyncGenerator[SessionEvent, None]:
         """One turn. Events as agent.events tells; closing the iterator stops the answer and keeps what came.
 
         `brought` is what knowledge has on the message (agent.knowing): then nothing else is recalled for it.
@@ -129,12 +130,11 @@ class Session:
         if self._turn is not None:
             raise NotYet("Still answering", "One message at a time.", "Wait, or stop the answer first.")
         self._turn = turn = TurnRun(self, text, attachments, skill, brought)
-        events = turn.events()
         try:
-            async for event in events:
-                yield event
+            async with aclosing(turn.events()) as events:
+                async for event in events:
+                    yield event
         finally:
-            await events.aclose()  # type: ignore[attr-defined]  # an async generator behind its narrow face
             self._turn = None
             self._after_turn()
 

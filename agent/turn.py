@@ -5,7 +5,8 @@ the answer goes to the recorder before it is yielded.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from typing import Protocol
 
 import msgspec
@@ -84,10 +85,11 @@ class TurnRun:
         if self._pump is not None:
             self._pump.cancel()
 
-    async def events(self) -> AsyncIterator[SessionEvent]:
+    async def events(self) -> AsyncGenerator[SessionEvent, None]:
         try:
-            async for event in self._whole_turn():
-                yield event
+            async with aclosing(self._whole_turn()) as whole:
+                async for event in whole:
+                    yield event
         except PalimpsestError as error:
             yield events.TurnFailed(error.code, error.title, error.message, error.hint)
         except OSError as error:
@@ -109,7 +111,7 @@ class TurnRun:
             self._asking = asyncio.create_task(asyncio.to_thread(self._ahead.run))
         return self._ahead
 
-    async def _whole_turn(self) -> AsyncIterator[SessionEvent]:
+    async def _whole_turn(self) -> AsyncGenerator[SessionEvent, None]:
         desk = self._desk
         ahead = await self._ask_ahead()
         for notice in await asyncio.to_thread(desk.context.reload, sending=True):
@@ -126,19 +128,22 @@ class TurnRun:
             attachments=self._attachments, skill=self._skill, brought=self._brought, ahead=ahead,
         )  # fmt: skip
         while True:
-            async for event in self._assemble(turn, entry):
-                yield event
+            async with aclosing(self._assemble(turn, entry)) as assembling:
+                async for event in assembling:
+                    yield event
             if self._stopped:
                 yield events.Stopped(conversation.id, "", "")
                 return
             calls: tuple[ToolCall, ...] = ()
-            async for event in self._answer():
-                if isinstance(event, events.AnswerStored) and self._outcome == Done(StopReason.TOOL_CALLS):
-                    calls = self._calls
-                    continue
-                yield event
-            async for event in self._run_tools(calls):
-                yield event
+            async with aclosing(self._answer()) as answering:
+                async for event in answering:
+                    if isinstance(event, events.AnswerStored) and self._outcome == Done(StopReason.TOOL_CALLS):
+                        calls = self._calls
+                        continue
+                    yield event
+            async with aclosing(self._run_tools(calls)) as running:
+                async for event in running:
+                    yield event
             if self._left_out:
                 yield _too_many_calls(desk.toolbox, self._calls_made, self._left_out)
                 return
@@ -172,7 +177,7 @@ class TurnRun:
         self._last = entry
         return entry
 
-    async def _assemble(self, turn: Turn, entry: Entry | None) -> AsyncIterator[SessionEvent]:
+    async def _assemble(self, turn: Turn, entry: Entry | None) -> AsyncGenerator[SessionEvent, None]:
         """The request, after compaction where it would not fit. `entry` is the message's, None when continuing."""
         desk = self._desk
         assembled = await asyncio.to_thread(desk.assemble, turn)
@@ -200,7 +205,7 @@ class TurnRun:
         desk.report = assembled.report
         yield events.ContextReady(assembled.report)
 
-    async def _answer(self) -> AsyncIterator[SessionEvent]:
+    async def _answer(self) -> AsyncGenerator[SessionEvent, None]:
         recorder = await asyncio.to_thread(self._begin)
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._outcome = None
@@ -210,28 +215,29 @@ class TurnRun:
                 if shown := _shown(event):
                     yield shown
             await _ended(self._pump)
-            async for event in self._settle(recorder):
-                yield event
+            async with aclosing(self._settle(recorder)) as settling:
+                async for event in settling:
+                    yield event
         finally:
             self._pump.cancel()
-            recorder.abandon(stopped=True)  # nothing where it was settled above
+            if not recorder.settled:
+                await asyncio.to_thread(recorder.abandon, stopped=True)
 
     async def _record(self, recorder: Recorder, show: Callable[[Event | None], None]) -> None:
         assert self._assembled is not None
-        stream = self._desk.model.stream(self._assembled.request)
-        try:
-            if self._stopped:
-                return
-            async for event in stream:
-                recorder.take(event)
-                if isinstance(event, Done | Failed):
-                    self._outcome = event
-                show(event)
-        finally:
-            show(None)
-            await stream.aclose()  # type: ignore[attr-defined]  # every stream is an async generator
+        async with aclosing(self._desk.model.stream(self._assembled.request)) as stream:
+            try:
+                if self._stopped:
+                    return
+                async for event in stream:
+                    recorder.take(event)
+                    if isinstance(event, Done | Failed):
+                        self._outcome = event
+                    show(event)
+            finally:
+                show(None)
 
-    async def _settle(self, recorder: Recorder) -> AsyncIterator[SessionEvent]:
+    async def _settle(self, recorder: Recorder) -> AsyncGenerator[SessionEvent, None]:
         usage = recorder.usage = self._usage(recorder)
         name, conversation = self._desk.model.profile.name, self._conversation
         match self._outcome:
@@ -276,7 +282,7 @@ class TurnRun:
             echoes=self._echoes,
         )  # fmt: skip
 
-    async def _run_tools(self, calls: Sequence[ToolCall]) -> AsyncIterator[SessionEvent]:
+    async def _run_tools(self, calls: Sequence[ToolCall]) -> AsyncGenerator[SessionEvent, None]:
         box = self._desk.toolbox
         for asked_for in calls:
             call = asked_for

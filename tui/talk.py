@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -185,10 +186,11 @@ class Talk:
         self._known = frozenset()
         failed = True
         try:
-            async for event in self.session.send(text, attachments, skill):
-                scribe.write(event)
-                if isinstance(event, PermissionAsked) and not event.answer.done():
-                    event.answer.set_result(await self._face.permit(event))
+            async with aclosing(self.session.send(text, attachments, skill)) as events:
+                async for event in events:
+                    scribe.write(event)
+                    if isinstance(event, PermissionAsked) and not event.answer.done():
+                        event.answer.set_result(await self._face.permit(event))
             failed = scribe.failed
         except ReadOnly:
             self._face.put_back([text])  # nothing was stored: what was typed is not lost

@@ -1,6 +1,6 @@
 """Anthropic's Messages API, as it is documented (version 2023-06-01)."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack
 from typing import Any, cast
 
@@ -44,7 +44,7 @@ class Anthropic:
         """The documented window stands; the service does not tell another."""
         return self._profile
 
-    def stream(self, request: Request) -> AsyncIterator[Event]:
+    def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         return patiently(lambda: self._attempt(request), self._settings)
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ mlx is imported on that thread with the first request; before that only the chec
 import asyncio
 import json
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ class MlxText:
         self._counter = mlx_files.tokenizer_of(folder) or self._counter
         self._folder = folder
 
-    def stream(self, request: Request) -> AsyncIterator[Event]:
+    def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         return self._stream(request)
 
     async def _stream(self, request: Request) -> AsyncGenerator[Event, None]:

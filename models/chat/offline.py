@@ -6,7 +6,7 @@ does not recall what is in view. Questions about the program are answered from t
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from models.chat import offline_facts
 from models.chat.offline_attached import about, attached, without_names
@@ -44,7 +44,7 @@ class Offline:
     async def prepare(self) -> Profile:
         return self._profile
 
-    def stream(self, request: Request) -> AsyncIterator[Event]:
+    def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         return self._stream(request)
 
     async def _stream(self, request: Request) -> AsyncGenerator[Event, None]:

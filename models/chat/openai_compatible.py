@@ -1,6 +1,6 @@
 """Any server that speaks OpenAI's chat completions: llama.cpp, LM Studio, Ollama, mlx_lm.server, OpenAI."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Any, cast
 
@@ -68,7 +68,7 @@ class OpenAICompatible:
         self._counter.learn(counted, actual)
         self._calibrated = True
 
-    def stream(self, request: Request) -> AsyncIterator[Event]:
+    def stream(self, request: Request) -> AsyncGenerator[Event, None]:
         return patiently(lambda: self._attempt(request), self._settings)
 
     async def close(self) -> None:

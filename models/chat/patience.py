@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from models.chat.failures import Broken
@@ -14,7 +14,7 @@ LOADING_WAIT = 1.0  # seconds between looks at a server that still loads its mod
 
 async def patiently(
     attempt: Callable[[], AsyncGenerator[Event, None]], settings: ModelSettings
-) -> AsyncIterator[Event]:
+) -> AsyncGenerator[Event, None]:
     """The events of the first attempt that succeeds; a last Failed where none does.
 
     Once a word (or thought, or tool call) came through, nothing is asked again: it would be said twice.

@@ -4,7 +4,7 @@ A stream ends with exactly one Done or Failed. Closing the iterator (`aclose`, o
 iterates) stops the server's work too. A provider raises nothing while it streams: what goes wrong is a Failed.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from enum import StrEnum
 from typing import Protocol
 
@@ -112,6 +112,6 @@ class ChatModel(Protocol):
         """
         ...
 
-    def stream(self, request: Request) -> AsyncIterator[Event]: ...
+    def stream(self, request: Request) -> AsyncGenerator[Event, None]: ...
 
     async def close(self) -> None: ...

@@ -1,7 +1,7 @@
 """A session that says what a test scripts, with the face of the real one."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -67,8 +67,8 @@ def answer(text: str, *, chunk: int = 7, recalled: tuple[Recalled, ...] = ()) ->
     pieces = [text[at : at + chunk] for at in range(0, len(text), chunk)]
     usage = Usage(prompt_tokens=4_300, completion_tokens=len(pieces))
     return [
-        Recall(recalled),
         UserStored("c_1", "e_1"),
+        Recall(recalled),
         ContextReady(REPORT),
         *(TextDelta(piece) for piece in pieces),
         UsageKnown(usage, 1.5, 38.2),
@@ -104,7 +104,9 @@ class FakeSession:
         self.archived = ""
         self._stop = asyncio.Event()
 
-    async def send(self, text: str, attachments: Sequence[Any] = (), skill: str = "") -> AsyncIterator[SessionEvent]:
+    async def send(
+        self, text: str, attachments: Sequence[Any] = (), skill: str = ""
+    ) -> AsyncGenerator[SessionEvent, None]:
         self.sent.append((text, tuple(each.name for each in attachments), skill))
         self.conversation = self.conversation or SimpleNamespace(id="c_1", title="House")
         self._stop.clear()

@@ -1,0 +1,30 @@
+"""The order of a turn's events (agent.events) as a grammar: the real session and the tests' fake both pass it."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+REQUEST = "(Compacted )?(EpochChanged )?(Notice )*{recall}ContextReady "
+ANSWER = "((Prefill|TextDelta|ReasoningDelta) )*"
+CALL = "(PermissionAsked )?ToolStarted ToolFinished "
+WHOLE = re.compile(
+    "(Notice )*UserStored (WordsHidden )?"
+    + REQUEST.format(recall="Recall ")
+    + f"({ANSWER}UsageKnown ({CALL})+{REQUEST.format(recall='')})*"
+    + f"({ANSWER}(UsageKnown AnswerStored|Stopped|TurnFailed)|{ANSWER}UsageKnown ({CALL})*TurnFailed)"
+)
+FAILED_EARLY = re.compile(
+    "(Notice )*(UserStored (WordsHidden )?)?(Compacted )?(EpochChanged )?(Notice )*(Recall )?TurnFailed"
+)
+STOPPED_EARLY = re.compile("(Notice )*UserStored (WordsHidden )?" + REQUEST.format(recall="Recall ") + "Stopped")
+
+
+def names(events: Iterable[Any]) -> str:
+    """The kinds of the events, in order, with blanks between."""
+    return " ".join(type(event).__name__ for event in events)
+
+
+def assert_in_order(events: Iterable[Any]) -> None:
+    """Fails, with the order that was seen, where it is not one that agent.events tells."""
+    order = names(events)
+    assert any(grammar.fullmatch(order) for grammar in (WHOLE, FAILED_EARLY)), order
