@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 MEGABYTE = 2**20
+AROUND_WORDS = 1024  # characters of JSON around the words of one event: llama.cpp sends about 250
 LARGEST_COUNT = 2**53  # of tokens: every reader of JSON keeps a number up to it
 
 
@@ -35,6 +36,13 @@ class StreamLimits(Struct, frozen=True, kw_only=True):
     arguments_mb: Annotated[
         float, _setting("The most tool arguments that one turn may send, all calls together, in megabytes.")
     ] = 1.0
+    quiet_mb: Annotated[
+        float,
+        _setting("The most that one answer may send beside its words (keep-alives, empty events), in megabytes."),
+    ] = 64.0
+    quiet_events: Annotated[
+        int, _setting("How many keep-alives, empty events and empty lines one answer may send.")
+    ] = 200_000
     unpacked_times: Annotated[
         float, _setting("How many times its size a compressed body of more than a megabyte may unpack to.")
     ] = 100.0
@@ -47,6 +55,11 @@ class AnswerMeter:
         self._limits = limits
         self._characters = self._arguments = 0
 
+    @property
+    def characters(self) -> int:
+        """Of text and of tool calls, so far."""
+        return self._characters + self._arguments
+
     def take_text(self, text: str) -> None:
         self._characters += len(text)
         if self._characters > in_bytes(self._limits.answer_mb):
@@ -57,6 +70,35 @@ class AnswerMeter:
         self._arguments += sum(map(len, pieces))
         if self._arguments > in_bytes(self._limits.arguments_mb):
             raise TooMuch("the text of its tool arguments", "arguments_mb", self._limits.arguments_mb)
+
+
+class QuietMeter:
+    """Adds up what a stream sends beside its words. Raises TooMuch where it passes the limits.
+
+    llama.cpp sends a comment each second of silence (each 30 seconds before July 2026) and an event for each batch of
+    a prompt; others send an empty event for each token of hidden reasoning. 200,000 are 55 hours, or as many tokens.
+    """
+
+    def __init__(self, limits: StreamLimits) -> None:
+        self._limits = limits
+        self._most_bytes = in_bytes(limits.quiet_mb)
+        self._events = self._bytes = 0
+
+    def take_line(self, line: bytes) -> None:
+        """A line that is part of no event: a comment, an empty line, a field that nobody knows."""
+        self._take(1, len(line) + 1)
+
+    def take_event(self, size: int, words: int) -> None:
+        """An event of `size` characters, which held so many `words` (characters of text or of a tool call)."""
+        self._take(0 if words else 1, max(0, size - (words and words + AROUND_WORDS)))
+
+    def _take(self, events: int, size: int) -> None:
+        self._events += events
+        self._bytes += size
+        if self._events > self._limits.quiet_events:
+            raise TooMuch("the count of its events without a word", "quiet_events", self._limits.quiet_events)
+        if self._bytes > self._most_bytes:
+            raise TooMuch("what it sends beside its words", "quiet_mb", self._limits.quiet_mb)
 
 
 def in_bytes(megabytes: float) -> int:

@@ -78,8 +78,10 @@ class Anthropic:
         parser = EventParser(self._settings.limits)
         async for chunk in reply.chunks():
             for sent in parser.feed(chunk):
+                before = reader.taken
                 for event in self._read(sent, reader):
                     yield event
+                parser.quiet.take_event(len(sent.data), reader.taken - before)
             if reader.ended:
                 return
 

@@ -46,6 +46,11 @@ class ReplyReader:
         self._counts: dict[str, int] = {}
         self._text, self._reasoning = WholeCharacters(), WholeCharacters()
 
+    @property
+    def taken(self) -> int:
+        """Characters of text, reasoning and tool calls that came so far."""
+        return self._meter.characters
+
     def feed(self, event: Json) -> Iterator[Event]:
         match event.get("type"):
             case "message_start":

@@ -111,8 +111,10 @@ class OpenAICompatible:
                     if reader.reason is None and not reader.words and reader.usage is None:
                         raise Broken(failures.cut_off(self.place, "an empty answer"), retry=True)
                     return
+                before = reader.taken
                 for event in self._read(sent, reader):
                     yield event
+                parser.quiet.take_event(len(sent.data), reader.taken - before)
         for sent in parser.close():
             if _is_json(sent.data):
                 for event in self._read(sent, reader):

@@ -43,6 +43,11 @@ class ReplyReader:
         self._text, self._reasoning = WholeCharacters(), WholeCharacters()
         self._timings: Json = {}
 
+    @property
+    def taken(self) -> int:
+        """Characters of text, reasoning and tool calls that came so far."""
+        return self._meter.characters
+
     def feed(self, chunk: Json) -> Iterator[Event]:
         if isinstance(progress := chunk.get("prompt_progress"), dict):
             yield _progress(cast("Json", progress))

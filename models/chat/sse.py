@@ -1,15 +1,16 @@
 """Server-sent events from bytes, however they are cut (WHATWG HTML, 9.2.6).
 
-Comments, `: keepalive 23/24` among them, make no event; whoever waits for life looks at the bytes.
+Comments, `: keepalive 23/24` among them, make no event; whoever waits for life looks at the bytes. They are counted.
 """
 
 from collections.abc import Iterator
 
 from msgspec import Struct
 
-from models.limits import StreamLimits, TooMuch, in_bytes
+from models.limits import QuietMeter, StreamLimits, TooMuch, in_bytes
 
 _BOM = b"\xef\xbb\xbf"
+LONGEST_NAME = 64  # bytes of an event's name that cost nothing
 MOST_LINES = 100_000  # `data:` lines of one event: each costs an object, however short it is
 
 
@@ -26,6 +27,7 @@ class EventParser:
     def __init__(self, limits: StreamLimits | None = None) -> None:
         self._limits = limits or StreamLimits()
         self._most_line, self._most_event = in_bytes(self._limits.line_mb), in_bytes(self._limits.event_mb)
+        self.quiet = QuietMeter(self._limits)
         self._pending = bytearray()  # the line in progress
         self._after_cr = False
         self._at_start = True
@@ -67,11 +69,7 @@ class EventParser:
             self._at_start = False
             line = line.removeprefix(_BOM)
         if not line:
-            event = ServerEvent(self._event or "message", _text(b"\n".join(self._data))) if self._data else None
-            self._event = ""
-            self._data.clear()
-            self._size = 0
-            return event
+            return self._end_event()
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"data":
@@ -79,9 +77,21 @@ class EventParser:
             if self._size > self._most_event or len(self._data) >= MOST_LINES:
                 raise TooMuch("an event of its stream", "event_mb", self._limits.event_mb)
             self._data.append(value)
-        elif name == b"event":
+        elif name == b"event" and not self._event and 0 < len(value) <= LONGEST_NAME:
             self._event = _text(value)
+        else:
+            self.quiet.take_line(line)
+            self._event = _text(value) if name == b"event" else self._event
         return None
+
+    def _end_event(self) -> ServerEvent | None:
+        if not self._data:
+            self.quiet.take_line(b"")
+        event = ServerEvent(self._event or "message", _text(b"\n".join(self._data))) if self._data else None
+        self._event = ""
+        self._data.clear()
+        self._size = 0
+        return event
 
 
 def _text(raw: bytes) -> str:

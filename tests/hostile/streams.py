@@ -74,6 +74,15 @@ def calls_without_end() -> Repeated:
     return Repeated([*_head("text/event-stream"), SAID], data(delta(tool_calls=empty)))
 
 
+def quiet_without_end(piece: bytes) -> Repeated:
+    """Comments, keep-alives and events without a word: nothing to show, and no end."""
+    return Repeated([*_head("text/event-stream"), SAID], piece * (PIECE // len(piece)), 2**40)
+
+
+def junk_beside_each_word() -> Repeated:
+    return Repeated([*_head("text/event-stream"), SAID], data(delta(content="w") | {"junk": "x" * 2**20}), 2**40)
+
+
 def many_calls(count: int = 300, name: str = "search_memory") -> list[Step]:
     some = [
         {"index": n, "id": f"call_{n}", "function": {"name": name, "arguments": json.dumps({"query": f"canary {n}"})}}
@@ -99,6 +108,13 @@ FLOODS: dict[str, tuple[Callable[[], Any], str]] = {
     "1 GB of text": (text_without_end, "answer_mb"),
     "200 MB of tool arguments": (arguments, "arguments_mb"),
     "tool calls without end": (calls_without_end, "arguments_mb"),
+    "comments without end": (lambda: quiet_without_end(b": ping\n\n"), "quiet_events"),
+    "empty lines without end": (lambda: quiet_without_end(b"\n"), "quiet_events"),
+    "names of events without end": (lambda: quiet_without_end(b"event: ping\n"), "quiet_events"),
+    "empty events without end": (lambda: quiet_without_end(data({})), "quiet_events"),
+    "deltas without a word, without end": (lambda: quiet_without_end(data(delta(content=""))), "quiet_events"),
+    "long comments without end": (lambda: quiet_without_end(b":" + b" " * 9000 + b"\n"), "quiet_mb"),
+    "a megabyte beside each word": (junk_beside_each_word, "quiet_mb"),
     "a gzip bomb": (bomb, "unpacked_times"),
     "a gzip bomb as a stream": (lambda: bomb("text/event-stream"), "line_mb"),
 }

@@ -15,6 +15,7 @@ from models.settings import ModelSettings
 from tests.hostile.measured import Measured, measured, palimpsest
 from tests.hostile.streams import (
     FLOODS,
+    Repeated,
     arguments,
     body_of_lists,
     body_without_end,
@@ -23,8 +24,8 @@ from tests.hostile.streams import (
     odd_anthropic,
     odd_openai,
 )  # fmt: skip
-from tests.loopback import Loopback, Received, data, delta, json_reply, stream
-from tests.models.asking import events_of, words
+from tests.loopback import Loopback, Received, chat_bytes, data, delta, http, json_reply, stream
+from tests.models.asking import events_of, failure, words
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -83,6 +84,37 @@ def test_a_flood_ends_with_a_sentence_and_what_came_before_is_kept(room: Path, s
     later = palimpsest(room, "search", "flood", "--json")
     assert "Before the flood" in later.out
     assert later.peak_mb < MOST_MB
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_a_slow_server_that_says_it_lives_is_waited_for(server: Server, provider: str) -> None:
+    """Three hours of llama.cpp's comments (one a second), OpenRouter's, a prompt of 2^20 tokens, and pings."""
+    alive = b":\n\n" * 10_000 + b": OPENROUTER PROCESSING\n\n" * 1_000
+    if provider == "openai":
+        progress = {"total": 2**20, "cache": 0, "processed": 512, "time_ms": 1000}
+        reading = data({**delta(content=None), "prompt_progress": progress})
+        server.plays_always(lambda: stream(alive, reading * 2048, chat_bytes("A heron.")))
+    else:
+        reading = data({"type": "ping"}, event="ping")
+        said = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "A heron."}}
+        server.plays_always(lambda: stream(alive, reading * 2048, data(said), data({"type": "message_stop"})))
+    path = "/v1" if provider == "openai" else ""
+    events = await events_of(f"{provider}:m@{server.address}{path}", ModelSettings(retries=0))
+    assert words(events) == "A heron."
+    assert isinstance(events[-1], Done)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, setting) in FLOODS.items() if setting.startswith("quiet")])
+async def test_anthropics_stream_has_the_same_end(server: Server, name: str) -> None:
+    reply, setting = FLOODS[name]
+    if name == "a megabyte beside each word":
+        word = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "w"}, "junk": "x" * 2**20}
+        server.plays_always(lambda: Repeated(http([], kind="text/event-stream"), data(word), 2**40))
+    else:
+        server.plays_always(reply)
+    ended = failure(await events_of(f"anthropic:m@{server.address}", ModelSettings(retries=0)))
+    assert ended.code == "too_much"
+    assert f"models.limits.{setting}" in ended.message
 
 
 def test_a_body_of_small_lists_takes_no_more_memory_than_it_may(room: Path, server: Server) -> None:
