@@ -4,16 +4,19 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from foundation.errors import PalimpsestError
 from foundation.files.directory import remove, replace, status
 from foundation.files.folders import WINDOWS, open_folder
 from foundation.files.opening import PRIVATE, open_file, open_for_appending, open_for_reading, open_new
-from foundation.files.refusals import is_link, link_in_path
+from foundation.files.refusals import UnsafePath, is_link, link_in_path
 from foundation.privacy import Cleared
+
+T = TypeVar("T")
 
 
 class NotUtf8(PalimpsestError):
@@ -102,8 +105,11 @@ def write_beside(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp", syn
 
 
 def append(path: Path, data: bytes, *, sync: bool = False) -> None:
-    """Adds `data` at the end of the user's own file, which is made (0600) where it is missing."""
-    with open_for_appending(path) as file:
+    """Adds `data` at the end of the user's own file, which is made (0600) where it is missing.
+
+    A file with another hard link is replaced by a copy first, so that nothing changes there.
+    """
+    with _apart(path, lambda: open_for_appending(path)) as file:
         file.write(data)
         file.flush()
         if sync:
@@ -111,9 +117,26 @@ def append(path: Path, data: bytes, *, sync: bool = False) -> None:
 
 
 def touch(path: Path, when: float | None = None) -> None:
-    """Sets the times of the user's own file, to now where no `when` (seconds since 1970) is given."""
-    with own_handle(path, os.O_WRONLY) as handle:
+    """Sets the times of the user's own file, to now where no `when` (seconds since 1970) is given.
+
+    A file with another hard link is replaced by a copy first.
+    """
+    handle = _apart(path, lambda: open_file(path, os.O_WRONLY, owned=True))
+    try:
         os.utime(handle if os.utime in os.supports_fd else path, None if when is None else (when, when))
+    finally:
+        os.close(handle)
+
+
+def _apart(path: Path, opened: Callable[[], T]) -> T:
+    """What `opened` gives; where the file has another hard link, once a copy has taken its place."""
+    try:
+        return opened()
+    except UnsafePath as error:
+        if error.reason != "hard_link":
+            raise
+    write_atomically(path, read_bytes(path, owned=True))
+    return opened()
 
 
 def make_private_file(path: Path) -> None:
@@ -124,9 +147,9 @@ def make_private_file(path: Path) -> None:
 
 
 @contextmanager
-def own_handle(path: Path, flags: int) -> Generator[int]:
-    """The descriptor of the user's own file, for as long as the block runs."""
-    handle = open_file(path, flags, owned=True)
+def own_handle(path: Path, flags: int, *, writes: bool | None = None) -> Generator[int]:
+    """The descriptor of the user's own file, for as long as the block runs. `writes` as `open_file` has it."""
+    handle = open_file(path, flags, owned=True, writes=writes)
     try:
         yield handle
     finally:
@@ -140,7 +163,7 @@ def encode(text: str) -> bytes:
 
 def sync_file(path: Path) -> None:
     """Brings a file's bytes to the platter; one that has gone meanwhile needs it no more."""
-    with suppress(FileNotFoundError), own_handle(path, os.O_RDWR) as handle:
+    with suppress(FileNotFoundError), own_handle(path, os.O_RDWR, writes=False) as handle:
         sync_handle(handle)
 
 

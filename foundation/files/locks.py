@@ -72,7 +72,7 @@ class FileLock:
     def _try(self) -> bool:
         with self._guard:
             if self._handle is None:
-                handle = open_file(self.path, os.O_RDWR | os.O_CREAT, owned=True)
+                handle = open_file(self.path, os.O_RDWR | os.O_CREAT, owned=True, writes=False)
                 try:
                     taken = _lock(handle) and os.fstat(handle).st_nlink > 0  # 0: deleted by the one before us
                 except BaseException:

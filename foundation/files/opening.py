@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import BinaryIO
 
 from foundation.files.folders import WINDOWS, checked, place_of, refuse_link
-from foundation.files.refusals import first_link, link_in_path, not_regular, other_owner
+from foundation.files.refusals import first_link, hard_linked, link_in_path, not_regular, other_owner
 
 PRIVATE = 0o600
+_WRITES = os.O_WRONLY | os.O_RDWR
 _ALWAYS = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 
 
-def open_file(path: Path, flags: int, mode: int = PRIVATE, *, owned: bool = False) -> int:
+def open_file(path: Path, flags: int, mode: int = PRIVATE, *, owned: bool = False, writes: bool | None = None) -> int:
     """A descriptor of the regular file at `path`, opened with `flags` of os.open. With `owned` it must be the user's.
+
+    A file that is written in place may have no other hard link. `writes` False: it is not, though `flags` say so (a
+    lock, an fsync).
 
     Raises UnsafePath, FileNotFoundError, IsADirectoryError, other OSErrors.
     """
@@ -30,8 +34,10 @@ def open_file(path: Path, flags: int, mode: int = PRIVATE, *, owned: bool = Fals
             raise link_in_path(path, link) from error
         error.filename = str(path)
         raise
+    if writes is None:
+        writes = bool(flags & _WRITES) and not flags & os.O_EXCL
     try:
-        _refuse_special(path, os.fstat(handle), owned=owned)
+        _refuse_special(path, os.fstat(handle), owned=owned, writes=writes)
     except BaseException:
         os.close(handle)
         raise
@@ -58,13 +64,15 @@ def is_own(found: os.stat_result) -> bool:
     return WINDOWS or found.st_uid == os.geteuid()
 
 
-def _refuse_special(path: Path, found: os.stat_result, *, owned: bool) -> None:
+def _refuse_special(path: Path, found: os.stat_result, *, owned: bool, writes: bool) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(found.st_mode):
         raise not_regular(path)
     if owned and not is_own(found):
         raise other_owner(path, found.st_uid)
+    if writes and found.st_nlink > 1:
+        raise hard_linked(path)
 
 
 _LINK_ERRORS = {errno.ELOOP, errno.EMLINK, errno.ENOTDIR}  # EMLINK: FreeBSD's answer to O_NOFOLLOW

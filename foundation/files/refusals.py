@@ -1,7 +1,7 @@
 """Refusals of file access.
 
     PalimpsestError, OSError
-    └── UnsafePath          a link in the path, no regular file, another owner, `..`
+    └── UnsafePath          a link in the path, no regular file, another owner, hard links, `..`
 
 An UnsafePath is an OSError too: code that copes with a file that cannot be opened copes with a refused one.
 """
@@ -11,12 +11,13 @@ import os
 from pathlib import Path
 
 from foundation.errors import PalimpsestError
+from foundation.shell_words import command_line
 
 
 class UnsafePath(PalimpsestError, OSError):
     """A path that is not opened. Nothing was read, written or deleted.
 
-    `reason`: link, circle, outside, special, owner or malformed.
+    `reason`: link, circle, outside, special, owner, hard_link or malformed.
     """
 
     code = "unsafe_path"
@@ -62,6 +63,18 @@ def other_owner(path: Path, owner: int) -> UnsafePath:
     )
 
 
+def hard_linked(path: Path) -> UnsafePath:
+    """The file has another name, perhaps in another folder: writing into it changes it there too."""
+    copy = f"{path}.copy"
+    return UnsafePath(
+        path,
+        f"{path} has another hard link and is not written to: the file would change there too.",
+        f"Give it a file of its own: `{command_line('cp', '-p', str(path), copy)} && "
+        f"{command_line('mv', copy, str(path))}`.",
+        reason="hard_link",
+    )
+
+
 def not_plain(path: Path | str, why: str) -> UnsafePath:
     """The path or name is malformed."""
     return UnsafePath(
@@ -96,6 +109,7 @@ _NUMBERS = {
     "outside": errno.ELOOP,
     "special": errno.EINVAL,
     "owner": errno.EPERM,
+    "hard_link": errno.EMLINK,
     "malformed": errno.EINVAL,
 }
 _LINK_TAGS = {0xA000000C, 0xA0000003}  # IO_REPARSE_TAG_SYMLINK, IO_REPARSE_TAG_MOUNT_POINT

@@ -9,13 +9,16 @@ from pathlib import Path
 
 from foundation.files.directory import status
 from foundation.files.opening import is_own
-from foundation.files.refusals import is_link, link_in_path, not_regular, other_owner
+from foundation.files.refusals import hard_linked, is_link, link_in_path, not_regular, other_owner
 
 SIBLINGS = ("", "-wal", "-shm", "-journal")
 
 
 def check_store(database: Path, *, owned: bool = True) -> None:
-    """Raises UnsafePath unless each file of the store that exists is a regular one and, with `owned`, the user's."""
+    """Raises UnsafePath unless each file of the store that exists is a regular one.
+
+    With `owned`, for a store that is written to, each must be the user's and have no other hard link.
+    """
     for ending in SIBLINGS:
         path = database.with_name(database.name + ending)
         if (found := status(path)) is None:
@@ -26,3 +29,5 @@ def check_store(database: Path, *, owned: bool = True) -> None:
             raise not_regular(path)
         if owned and not is_own(found):
             raise other_owner(path, found.st_uid)
+        if owned and found.st_nlink > 1:
+            raise hard_linked(path)

@@ -19,7 +19,6 @@ from foundation.files import (
     exists,
     make_folder,
     make_private_folder,
-    open_for_appending,
     read_bytes,
     remove,
     status,
@@ -159,7 +158,7 @@ class Mirrors:
         """Exchanges the file for a new one, and looks at what came out: an edit of this very moment is seen there."""
         above = head(conversation)
         whole = above + turns
-        open_for_appending(path).close()  # exchanging takes two files
+        append(path, b"")  # exchanging takes two files
         beside = write_beside(path, whole)
         exchange(path, beside)
         hashed = hashlib.sha256(whole)

@@ -122,6 +122,19 @@ def _link(ground: Ground) -> str:
     return f"link {path.relative_to(ground.root)} -> {target.name}"
 
 
+def _hard_link(ground: Ground) -> str:
+    """A file outside under a name inside, or a file of the workspace under a name outside, as `cp -al` leaves it."""
+    path = _reachable(ground)
+    name = str(path.relative_to(ground.root))
+    if ground.rng.random() < 0.5 and path.is_file() and not path.is_symlink():
+        os.link(path, ground.outside / f"linked-{path.name}")
+        return f"hard link of {name} outside"
+    victim = ground.outside / ground.rng.choice(list(VICTIMS))
+    _clear(path)
+    os.link(victim, path)
+    return f"hard link {name} of {victim.name}"
+
+
 def _special(ground: Ground) -> str:
     path = _reachable(ground)
     _clear(path)
@@ -311,6 +324,8 @@ ATTACKS: list[Callable[[Ground], str]] = [
     _link,
     _link,
     _link,
+    _hard_link,
+    _hard_link,
     _special,
     _row,
     _row,
