@@ -25,9 +25,13 @@ from foundation.privacy import EMPTY, Cleared, Echoes, clear, cleared_fields, ed
 from memory.cold import Conversation, Draft, Entry, EntryKind, new_id
 from memory.workspace_memory import Memory
 from models.chat.port import ChatModel, Done, Event, Failed, PrefillProgress, ReasoningDelta, StopReason, TextDelta
-from models.messages import Image, Recalled, Request, Role, ToolCall, Usage
+from models.messages import Image, Recalled, Request, Role, ToolCall, Usage, nonces
 
 TITLE_CHARS = 60
+_BLOCKS_LEFT_OUT = (
+    "{:,} characters of the answer repeat what the program put into the request, tags and all: [injected] stands for "
+    "them in what is stored."
+)
 
 
 class Desk(Protocol):
@@ -191,6 +195,7 @@ class TurnRun:
                 turn = msgspec.structs.replace(turn, leaf=receipt.summary_seq)
                 assembled = await asyncio.to_thread(desk.assemble, turn)
         self._assembled = assembled
+        self._echoes = self._echoes.sealing(nonces(assembled.request))
         await asyncio.to_thread(desk.context.record, self._conversation, entry, assembled)
         if assembled.epoch_changed and not any(path and path in assembled.epoch_changed for path in self._noticed):
             yield events.EpochChanged(assembled.epoch_changed)
@@ -240,6 +245,8 @@ class TurnRun:
     async def _settle(self, recorder: Recorder) -> AsyncGenerator[SessionEvent, None]:
         usage = recorder.usage = self._usage(recorder)
         name, conversation = self._desk.model.profile.name, self._conversation
+        if injected := self._echoes.injected(recorder.text):
+            yield events.Notice("warning", _BLOCKS_LEFT_OUT.format(injected))
         match self._outcome:
             case Done(reason=StopReason.CANCELLED) | None:
                 kept = await asyncio.to_thread(recorder.abandon, stopped=True)

@@ -16,7 +16,7 @@ from models.recalled import Recalled, recalled_block
 
 __all__ = [
     "Fact", "Image", "Message", "Part", "Recalled", "Request", "Role", "Text", "Tool", "ToolCall", "ToolResult",
-    "Usage", "as_sent", "assistant", "render", "system", "unseen", "user", "words_of",
+    "Usage", "as_sent", "assistant", "nonces", "render", "system", "unseen", "user", "words_of",
 ]  # fmt: skip
 
 
@@ -144,6 +144,12 @@ def render(part: Part) -> str:
             return neutral_json(text)
         case _:
             return ""
+
+
+def nonces(request: Request) -> frozenset[str]:
+    """Those of the tags in a request: text between such tags was put there by the program."""
+    parts = (part for message in request.messages for part in message.parts)
+    return frozenset(part.nonce for part in parts if isinstance(part, Text | Recalled) and part.nonce)
 
 
 def as_sent(message: Message) -> Iterator[Part]:

@@ -9,6 +9,7 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from copy import copy
 from typing import Any, Final, cast
 
 from foundation.privacy.privacy import Cleared, ClearingStream, clear, examine
@@ -19,6 +20,7 @@ from foundation.privacy.values import ClearedFields, cleared_fields, cleared_jso
 SHORTEST: Final = 4
 SHORTEST_LINE: Final = 8
 _LONGEST: Final = 1000  # characters: what is longer is looked for in parts, so that no more waits in a stream
+_BLOCK: Final = "<palimpsest-"
 _AT_THE_ENDS: Final = " \t\r\n.,;:!?…'\"“”‘’„«»()"
 _MARKS: Final = "[private] [injected] [secret: private-key]"
 _COMMON: Final = frozenset(
@@ -56,21 +58,38 @@ class Echoes:
     """Takes hidden texts out of what is about to be stored. Without any it is `clear` and `cleared_fields` alone."""
 
     def __init__(self, hidden: Iterable[str] = ()) -> None:
+        self.nonces: frozenset[str] = frozenset()
         self._sought = sorted({part for text in hidden for part in _sought(text)})
         self._longest = max(map(len, self._sought), default=0)
         self._beginnings = {part[:SHORTEST] for part in self._sought}
         self._within = _within(self._sought)
 
     def __bool__(self) -> bool:
+        return bool(self._sought or self.nonces)
+
+    @property
+    def seeks(self) -> bool:
+        """Whether there is a hidden text to look for."""
         return bool(self._sought)
+
+    def sealing(self, nonces: Iterable[str]) -> "Echoes":
+        """The same, and blocks whose tags carry one of the nonces, those of the request, are taken out, too."""
+        made = copy(self)
+        made.nonces = frozenset(nonces) - {""}
+        return made
+
+    def injected(self, text: str) -> int:
+        """How many characters of an answer stand in blocks of the request."""
+        return examine(text, Source.OTHER, self.nonces).injected if _BLOCK in text else 0
 
     def clear(self, text: str) -> Cleared:
         """Another's text, an answer, as it may be stored."""
-        return edited(clear(text, Source.OTHER), self.without)
+        return edited(clear(text, Source.OTHER, self.nonces), self.without)
 
     def result(self, text: str) -> Cleared:
         """A tool's result as it may be stored: where it is JSON, as what it says."""
-        return edited(clear(text, Source.OTHER), self._text) if self else clear(text, Source.OTHER)
+        cleared = clear(text, Source.OTHER, self.nonces)
+        return edited(cleared, self._text) if self else cleared
 
     def fields(self, fields: dict[str, Any]) -> ClearedFields:
         """`cleared_fields`, and each text in it, JSON in a text too, without what is hidden."""
@@ -82,8 +101,10 @@ class Echoes:
         return edited(cleared_json(text), self._text) if self else cleared_json(text)
 
     def without(self, text: str) -> str:
-        """The text with `[private]` where a hidden text stood."""
-        return self.take(text, final=True)[0] if self else text
+        """The text with `[private]` where a hidden text stood, `[injected]` where a block of the request did."""
+        if self.nonces and _BLOCK in text:
+            text = clear(text, Source.OTHER, self.nonces)
+        return self.take(text, final=True)[0] if self.seeks else text
 
     def take(self, text: str, *, final: bool) -> tuple[str, str]:
         """What is decided of a text, without what is hidden; and its end, where a hidden text may have begun."""
@@ -163,7 +184,7 @@ class EchoStream:
 
     def __init__(self, echoes: Echoes) -> None:
         self._echoes = echoes
-        self._clearing = ClearingStream(Source.OTHER)
+        self._clearing = ClearingStream(Source.OTHER, echoes.nonces)
         self._waiting = ""
 
     def feed(self, chunk: str) -> Cleared:
@@ -172,12 +193,12 @@ class EchoStream:
 
     def close(self) -> Cleared:
         """The rest. Feed nothing after it."""
-        return edited(self._clearing.close(), lambda rest: self._echoes.without(self._waiting + rest))
+        return edited(self._clearing.close(), lambda rest: self._decided(rest, final=True))
 
-    def _decided(self, cleared: str) -> str:
-        if not self._echoes:
+    def _decided(self, cleared: str, *, final: bool = False) -> str:
+        if not self._echoes.seeks:
             return cleared
-        decided, self._waiting = self._echoes.take(self._waiting + cleared, final=False)
+        decided, self._waiting = self._echoes.take(self._waiting + cleared, final=final)
         return decided
 
 

@@ -44,14 +44,14 @@ class Findings(Struct, frozen=True):
     spans: tuple[Taken, ...] = ()  # all that was taken out: characters of the text that was examined, in order
 
 
-def clear(text: str, source: Source = Source.PERSON) -> Cleared:
-    """The text as it may be stored."""
-    return examine(text, source).cleared
+def clear(text: str, source: Source = Source.PERSON, nonces: frozenset[str] = frozenset()) -> Cleared:
+    """The text as it may be stored. `nonces`: those of the request that it answers, so that no block of it is kept."""
+    return examine(text, source, nonces).cleared
 
 
-def examine(text: str, source: Source = Source.PERSON) -> Findings:
+def examine(text: str, source: Source = Source.PERSON, nonces: frozenset[str] = frozenset()) -> Findings:
     """The text as it may be stored, and what was taken out of it."""
-    tags = _tags(text, source)
+    tags = _tags(text, source, nonces)
     no_tags = without(text, tags)
     tokens = find_tokens(no_tags)
     no_tokens = without(no_tags, tokens)
@@ -110,8 +110,8 @@ class ClearingStream:
     at once. What was given is on disk when its writer says so: an answer's chunks within a tenth of a second.
     """
 
-    def __init__(self, source: Source = Source.PERSON) -> None:
-        self._tags = TagScanner(source)
+    def __init__(self, source: Source = Source.PERSON, nonces: frozenset[str] = frozenset()) -> None:
+        self._tags = TagScanner(source, nonces)
         self._words = _Words()
         self._named = _Named()
 
@@ -125,10 +125,10 @@ class ClearingStream:
         return Cleared(self._named.feed(words) + self._named.close())
 
 
-def _tags(text: str, source: Source) -> list[Taken]:
+def _tags(text: str, source: Source, nonces: frozenset[str] = frozenset()) -> list[Taken]:
     if not mentions_marks(text):
         return []
-    scanner = TagScanner(source)
+    scanner = TagScanner(source, nonces)
     scanner.feed(text)
     scanner.close()
     return scanner.taken

@@ -8,6 +8,9 @@ and one that is never closed hides what follows, except in a fence or directly a
 only a closed pair counts. In other text only a closed pair counts, and none whose first tag stands in code or after a
 word. What is private goes on where the closing tag stands in a fence of its own that is closed later: there it may be
 part of what is private.
+
+A block of ours counts in a person's message, which may hold a paste of one. In other text it counts where its tags
+carry a nonce of the request (`nonces`): anything else only looks like one, and is text.
 """
 
 import re
@@ -53,8 +56,9 @@ class Source(Enum):
 class TagScanner:
     """Takes out private spans, injected blocks and private keys. `feed` and `close` give what may be kept."""
 
-    def __init__(self, source: Source = Source.PERSON) -> None:
+    def __init__(self, source: Source = Source.PERSON, nonces: frozenset[str] = frozenset()) -> None:
         self.source = source
+        self._nonces = nonces
         self.taken: list[Taken] = []
         self.depth = 0
         self._text = ""  # not yet decided, after a little of what was
@@ -64,7 +68,7 @@ class TagScanner:
         self._out: list[str] = []
         self._context = CodeContext()
         self._inner = CodeContext(fences_talk=True)
-        self._pairs = TagPairs(attached_count=source is Source.PERSON)
+        self._pairs = TagPairs(attached_count=source is Source.PERSON, is_ours=self._is_ours)
         self._never_ended: set[str] = set()  # endings that the rest of the text is known to lack
 
     def feed(self, chunk: str) -> str:
@@ -179,7 +183,13 @@ class TagScanner:
         if not self.depth:
             self.taken.append(Taken(self._since, self._offset + self._at, PRIVATE))
 
+    def _is_ours(self, event: re.Match[str]) -> bool:
+        return self.source is Source.PERSON or event["nonce"] in self._nonces
+
     def _ours(self, event: re.Match[str], *, final: bool) -> bool:
+        if not self._is_ours(event):
+            self._text_after_all(event, self._context)
+            return True
         ending = f"</palimpsest-{event['name']}>"
         end = -1 if ending in self._never_ended else self._text.find(ending, event.end())
         if end < 0:
@@ -191,7 +201,7 @@ class TagScanner:
         self._at = end + len(ending)
         self._mark(INJECTED)
         self.taken.append(Taken(start, self._offset + self._at, INJECTED))
-        within = TagScanner(self.source)
+        within = TagScanner(self.source, self._nonces)
         within.feed(self._text[event.end() : end])
         within.close()
         if within.depth:  # a private span that began inside goes on

@@ -1,6 +1,7 @@
 """Pairs of `<private>` and `</private>`: which opening tags a closing one ends."""
 
 import re
+from collections.abc import Callable
 
 from foundation.privacy.tag_patterns import PAIRED, is_attached
 
@@ -13,7 +14,8 @@ class TagPairs:
     says so, lie between no two tags of a pair: what is taken out leaves a mark, so that a second pass pairs no more.
     """
 
-    def __init__(self, *, attached_count: bool) -> None:
+    def __init__(self, *, attached_count: bool, is_ours: Callable[[re.Match[str]], bool]) -> None:
+        self._is_ours = is_ours
         self._attached_count = attached_count
         self._marks_end = attached_count
         self._open: list[tuple[int, bool]] = []  # place in the input, and whether it is attached to a word
@@ -47,10 +49,15 @@ class TagPairs:
             case "close":
                 self._close(event.end() + offset)
             case _:
-                if self._marks_end or event.group() != "[private]":
+                if self._ends_a_pair(event):
                     self._ends.update((place, None) for place, _ in self._open)
                     self._open.clear()
         self._seen = event.end() + offset
+
+    def _ends_a_pair(self, event: re.Match[str]) -> bool:
+        if event["name"]:
+            return self._is_ours(event)
+        return self._marks_end or event.group() != "[private]"
 
     def _close(self, end: int) -> None:
         while self._open:

@@ -12,7 +12,12 @@ _NAME = "".join(_LETTERS)
 
 OPEN = rf"{_LESS}{_SPACE}{_NAME}(?=[\s\u200b\u2060\ufeff]|{_GREATER}|{_SLASH}\s{{0,8}}{_GREATER})"
 CLOSE = rf"{_LESS}{_SPACE}{_SLASH}{_SPACE}{_NAME}[\s\u200b\u2060\ufeff]{{0,8}}{_GREATER}"
-OURS = r"<palimpsest-(?P<name>[a-z][a-z0-9-]{0,39})(?=[\s>])"
+INJECTED_KINDS = (
+    *("agents", "attachment", "changes", "instructions", "memory", "page", "pages", "recalled", "skill", "skills"),
+    *("soul", "summary"),
+)
+"""What the program puts into a request between tags of its own: `<palimpsest-recalled-bcdfghjk>`."""
+OURS = rf"<palimpsest-(?P<name>(?:{'|'.join(INJECTED_KINDS)})(?:-(?P<nonce>[bcdfghjkmnpqrstvwxz]{{8}}))?)(?=[\s>])"
 _KEY_GAP = r"(?:[ +]|%20)"
 _KEY_KIND = r"(?:[ A-Z0-9+]|%20){0,40}"
 _KEY_DASHES = r"(?:----- ?|---- )"

@@ -38,6 +38,10 @@ PIECES = [
     "</palimpsest-recalled>",
     '<palimpsest-recalled ref="e_1">',
     "<palimpsest-",
+    "<palimpsest-recalled-bcdfghjk>",
+    "</palimpsest-recalled-bcdfghjk>",
+    "<palimpsest-x>",
+    "</palimpsest-x>",
     "<",
     "-----BEGIN RSA PRIVATE KEY-----",
     "-----END RSA PRIVATE KEY-----",
@@ -134,6 +138,8 @@ SHAPES = [
     'token="q8Zr2LkV9xTn4WbY7mPd"]: Zr2LkV9xTn4WbY7mPdq8',
     "token=q8Zr2LkV9xTn4WbY7mPd]: Zr2LkV9xTn4WbY7mPdq8",
     "<palimpsest-recalled>\n<private>\n</palimpsest-recalled>",
+    "<palimpsest-recalled-bcdfghjk>\n<private>\n</palimpsest-recalled-bcdfghjk>",
+    "<palimpsest-x>\n<private>x</palimpsest-x></private>",
     "postgres://u:pa55w0rd1@db",
     "the token is k3JxPq9ZrTnWv5sLmB8d",
     "| API key | `k3JxPq9ZrTnWv5sLmB8d` |",
@@ -156,21 +162,24 @@ texts = st.one_of(
 
 
 sources = st.sampled_from(Source)
+nonces = st.sampled_from([frozenset[str](), frozenset({"bcdfghjk"})])
 
 
 @st.composite
-def split_texts(draw: st.DrawFn) -> tuple[str, Source, list[str]]:
+def split_texts(draw: st.DrawFn) -> tuple[str, Source, frozenset[str], list[str]]:
     text = draw(texts)
     cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=12)))
-    return text, draw(sources), [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    return text, draw(sources), draw(nonces), [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
 
 @settings(max_examples=600, deadline=None)
 @given(split_texts())
-def test_a_stream_gives_what_the_whole_gives_wherever_it_is_split(case: tuple[str, Source, list[str]]) -> None:
-    text, source, chunks = case
-    stream = ClearingStream(source)
-    assert "".join([*map(stream.feed, chunks), stream.close()]) == clear(text, source)
+def test_a_stream_gives_what_the_whole_gives_wherever_it_is_split(
+    case: tuple[str, Source, frozenset[str], list[str]],
+) -> None:
+    text, source, known, chunks = case
+    stream = ClearingStream(source, known)
+    assert "".join([*map(stream.feed, chunks), stream.close()]) == clear(text, source, known)
 
 
 @settings(max_examples=300, deadline=None)
@@ -181,10 +190,10 @@ def test_a_stream_of_single_characters_gives_what_the_whole_gives(text: str, sou
 
 
 @settings(max_examples=600, deadline=None)
-@given(texts, sources)
-def test_clearing_twice_is_clearing_once(text: str, source: Source) -> None:
-    once = clear(text, source)
-    assert clear(once, source) == once
+@given(texts, sources, nonces)
+def test_clearing_twice_is_clearing_once(text: str, source: Source, known: frozenset[str]) -> None:
+    once = clear(text, source, known)
+    assert clear(once, source, known) == once
 
 
 @settings(max_examples=300, deadline=None)

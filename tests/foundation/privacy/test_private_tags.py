@@ -1,8 +1,14 @@
 """Which `<private>` is a tag, whose text it stands in, and what is said of what it hides."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import foundation
 from foundation.privacy import ClearingStream, Source, clear, examine, without_tags
+from foundation.privacy.tag_patterns import INJECTED_KINDS
+from models.messages import INSTRUCTIONS, OWN_CITATIONS
 
 TEXT_FOR_ALL = {
     "a generic type": "auto x = Local<Private> key; and on",
@@ -78,6 +84,36 @@ def test_what_stands_between_our_own_tags_is_counted() -> None:
     text = "<palimpsest-recalled>\nmy own words\n</palimpsest-recalled>"
     findings = examine(f"see {text}")
     assert (findings.cleared, findings.injected) == ("see [injected]", len(text))
+
+
+@pytest.mark.parametrize("name", ["x", "recalledx", "recalled-bcdf", "recalled-aeiouaei", "recalled-bcdfghjk-x"])
+@pytest.mark.parametrize("source", Source)
+def test_tags_that_only_look_like_ours_are_text(name: str, source: Source) -> None:
+    text = f"<palimpsest-{name}>words</palimpsest-{name}> and on"
+    assert examine(text, source, frozenset({"bcdfghjk"})).cleared == text
+
+
+def test_in_text_of_others_a_block_counts_by_the_nonce_of_the_request() -> None:
+    text = "see <palimpsest-recalled-bcdfghjk>words</palimpsest-recalled-bcdfghjk>"
+    assert clear(text, Source.OTHER) == text
+    assert clear(text, Source.OTHER, frozenset({"zzzzzzzz"})) == text
+    findings = examine(text, Source.OTHER, frozenset({"bcdfghjk"}))
+    assert (findings.cleared, findings.injected) == ("see [injected]", len(text) - 4)
+
+
+def test_a_stream_of_what_only_looks_like_a_block_waits_for_nothing() -> None:
+    stream = ClearingStream(Source.OTHER, frozenset({"bcdfghjk"}))
+    assert stream.feed("<palimpsest-x>some words of an answer ") == "<palimpsest-x>some words of an answer "
+
+
+def test_every_kind_of_block_that_a_request_can_hold_is_known() -> None:
+    root = Path(foundation.__file__).parents[1]
+    source = "\n".join(
+        path.read_text("utf-8") for room in ("context", "memory", "models") for path in (root / room).rglob("*.py")
+    )
+    kinds = set(re.findall(r"""(?:injected=|framed\(|Text\([^()\n]*(?:\([^()\n]*\))?[^()\n]*, )"([a-z]+)\"""", source))
+    assert {"recalled", "attachment", "skill", "summary", "pages"} <= kinds
+    assert kinds | OWN_CITATIONS | INSTRUCTIONS | {"memory"} == set(INJECTED_KINDS)
 
 
 def test_an_answer_with_a_generic_type_is_stored_whole_as_it_comes() -> None:
