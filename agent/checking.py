@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from agent.forged_files import forged_files, put_aside
 from foundation.paths import Workspace
 from memory.archive.mend.from_mirrors import FromMirrors, Missing
 from memory.archive.mend.keeping import Damages
@@ -52,6 +53,7 @@ def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Chec
         problems += memory.cold.check()
         problems += memory.vault.check()
         problems += [one.problem for one in FromMirrors(workspace.conversations, memory.cold).missing()]
+        problems += [one.problem for one in forged_files(workspace)]
         return Checked(problems=_each_once(problems), pages=len(memory.vault.pages()))
     except (Damaged, StoreTrouble) as error:
         if not problems and not isinstance(error, Damaged):
@@ -77,6 +79,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
     memory = Memory.open(workspace, settings=settings)
     try:
         mended += _without_forged_names(memory, damages)
+        mended += [put_aside(one, damages) for one in forged_files(workspace)]
         memory.recover()
         mirrors = FromMirrors(workspace.conversations, memory.cold)
         done = repair(

@@ -9,6 +9,7 @@ from msgspec.structs import force_setattr
 from platformdirs import user_config_path
 
 from foundation.errors import Misuse
+from foundation.names import DRAFT
 
 APP = "palimpsest"
 
@@ -183,9 +184,15 @@ def config_dir(environment: Mapping[str, str]) -> Path:
 
 
 def draft_name(conversation: str) -> str:
-    """The name of the file that holds the draft of a conversation, by its id."""
+    """The name of the file that holds the draft of a conversation, by its id; `is_draft_name` holds of it."""
     name = "".join(mark if mark.isascii() and (mark.isalnum() or mark in "_-") else "-" for mark in conversation)
-    return f"{(name or 'new')[:100]}.md"
+    name = (name or "new")[:100]
+    return f"{name if DRAFT.fits(name) else f'_{name}'[:100]}.md"  # Windows keeps some names for itself
+
+
+def is_draft_name(name: str) -> bool:
+    """Whether a file in the folder of drafts has a name that this program gives."""
+    return name.endswith(".md") and DRAFT.fits(name.removesuffix(".md"))
 
 
 def user_config_dir() -> Path:

@@ -16,8 +16,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from foundation.files import UnsafePath, read_bytes, scan
+from foundation.names import MIRROR
 from memory.cold.entries import EntryKind
 from memory.cold.mirror_escapes import CUT, FORMAT, unescaped
+from memory.cold.mirror_text import name_of
 from models.messages import Role
 
 _HEADING = re.compile(
@@ -59,13 +61,26 @@ class Mirror(Struct, frozen=True, kw_only=True):
 
 
 def read_mirrors(folder: Path) -> Iterator[Mirror]:
-    """Every mirror in the folder that can be read."""
+    """Every mirror in the folder that can be read and has the name of its conversation."""
+    return (mirror for mirror in _readable(folder) if _has_own_name(mirror))
+
+
+def misnamed_mirrors(folder: Path) -> list[str]:
+    """Names of files that say they mirror a conversation whose mirror has another name. They are not believed."""
+    return [mirror.name for mirror in _readable(folder) if not _has_own_name(mirror)]
+
+
+def _readable(folder: Path) -> Iterator[Mirror]:
     for path, about in scan(folder, "*.md"):
         if about.st_size > LARGEST:
             continue
         with suppress(UnsafePath, IsADirectoryError):
             if (found := read_mirror(path)) is not None:
                 yield found
+
+
+def _has_own_name(mirror: Mirror) -> bool:
+    return MIRROR.fits(mirror.name) and mirror.name == name_of(mirror.source, mirror.id)
 
 
 def read_mirror(path: Path) -> Mirror | None:

@@ -18,8 +18,13 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)  # names
 
 
 def mirror_name(conversation: Conversation) -> str:
-    """The mirror's file name: `<id>.md`; an imported id that no file can be called by becomes a slug and a hash."""
-    whole = f"{conversation.source}-{conversation.id}" if conversation.source else conversation.id
+    """The name of the conversation's mirror, as `name_of` gives it."""
+    return name_of(conversation.source, conversation.id)
+
+
+def name_of(source: str, id_: str) -> str:
+    """A mirror's file name: `<id>.md`; an imported id that no file can be called by becomes a slug and a hash."""
+    whole = f"{source}-{id_}" if source else id_
     if _SAFE.fullmatch(whole) and not _RESERVED.fullmatch(whole):
         return f"{whole}.md"
     slug = _UNSAFE.sub("-", whole.lower()).strip("-")[:60]

@@ -1,6 +1,7 @@
 """What is damaged is kept: nothing is mended before a copy of it stands in `.palimpsest/damaged/`, under the date."""
 
 import itertools
+import secrets
 from datetime import datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from foundation.files import (
     exists,
     make_private_file,
     make_private_folder,
+    replace,
     sync_folder,
     write_atomically,
 )
@@ -37,6 +39,14 @@ class Damages:
         """A copy of a file of the archive, as it stands."""
         self._make()
         write_atomically(child(self.folder, name), storage.read(name))
+
+    def put_aside(self, path: Path) -> Path:
+        """Moves a file here, under a name of ours; gives where it is."""
+        self._make()
+        target = self.folder / f"{path.parent.name}-{secrets.token_hex(6)}.md"
+        replace(path, target)
+        sync_folder(self.folder)
+        return target
 
     def keep_database(self, cold: ColdStore) -> None:
         """A copy of the store, by SQLite's own backup; one a repair."""
