@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
-from agent.cli import main
+from agent.cli import main, output
 from agent.cli.opening import Opening
+from tests.agent.json_shapes import assert_in_shape
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,20 @@ class _Input(io.TextIOWrapper):
 
     def isatty(self) -> bool:
         return self._terminal
+
+
+@pytest.fixture(autouse=True)
+def json_in_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Holds each object that a command prints to its schema in docs/json."""
+    real = output.as_json
+
+    def held(value: Any) -> str:
+        text = real(value)
+        context = click.get_current_context(silent=True)
+        assert_in_shape(context.command_path if context else "palimpsest", json.loads(text))
+        return text
+
+    monkeypatch.setattr(output, "as_json", held)
 
 
 @pytest.fixture

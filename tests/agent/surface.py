@@ -20,7 +20,8 @@ WIDTH = 100
 
 def help_of_everything() -> str:
     """`--help` of each command, in the order of the table of commands."""
-    root = click.Context(palimpsest, info_name="palimpsest", terminal_width=WIDTH, max_content_width=WIDTH)
+    settings = {**palimpsest.context_settings, "max_content_width": WIDTH}
+    root = click.Context(palimpsest, info_name="palimpsest", terminal_width=WIDTH, **settings)
     parts = [palimpsest.get_help(root)]
     for name in COMMANDS:
         command = palimpsest.get_command(root, name)

@@ -21,12 +21,12 @@ from tests.memory.archive.conftest import fake_analyse
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 Say = Callable[..., Entry]
-ROOT = Path(__file__).parents[4]
+CORPUS = Path(__file__).parent / "corpus"
 
 
 def code(*names: str) -> str:
-    """Files of the archive's rooms, as text that is like itself: `draw/page`."""
-    return "".join((ROOT / "memory" / "archive" / f"{name}.py").read_text("utf-8") for name in names)
+    """Modules of some program, as text that is like itself."""
+    return "".join((CORPUS / f"{name}.txt").read_text("utf-8") for name in names)
 
 
 def drawn_chars(vault: Vault) -> int:
@@ -43,7 +43,7 @@ def assert_exact(vault: Vault, cold: ColdStore, entry: Entry, text: str) -> None
 
 
 def test_a_file_that_a_tool_read_twice_is_drawn_once(vault: Vault, cold: ColdStore, say: Say) -> None:
-    text = code("draw/page", "read/cells")
+    text = code("page", "cells")
     first = say(text, role=Role.TOOL)
     vault.archive_entries([first], label="first")
     before = drawn_chars(vault)
@@ -59,7 +59,7 @@ def test_a_file_that_a_tool_read_twice_is_drawn_once(vault: Vault, cold: ColdSto
 
 
 def test_a_line_on_the_page_says_where_the_rest_stands(vault: Vault, say: Say) -> None:
-    text = code("draw/page")
+    text = code("page")
     first = vault.archive_entries([say(text)], label="first")
     second = vault.archive_entries([say(text + "# And so on.\n")], label="second")
     (page,) = second.pages
@@ -70,7 +70,7 @@ def test_a_line_on_the_page_says_where_the_rest_stands(vault: Vault, say: Say) -
 
 
 def test_entries_archived_together_share_too(vault: Vault, cold: ColdStore, say: Say) -> None:
-    text = code("read/cells")
+    text = code("cells")
     entries = [say(f"Read {n}\n{text}", role=Role.TOOL) for n in range(4)]
     archived = vault.archive_entries(entries, label="overflow")
     assert drawn_chars(vault) < 1.5 * len(text)
@@ -89,7 +89,7 @@ def test_short_repeats_are_drawn_again(vault: Vault, say: Say) -> None:
 def test_deleting_one_conversation_breaks_none_that_stands_on_its_pages(
     vault: Vault, cold: ColdStore, workspace: Workspace, say: Say
 ) -> None:
-    text, secret = code("draw/page", "read/cells"), "The xylophone is under the stairs.\n"
+    text, secret = code("page", "cells"), "The xylophone is under the stairs.\n"
     gone = say(secret + text)
     vault.archive_entries([gone], label="gone")
     other = cold.new_conversation()
@@ -114,7 +114,7 @@ def test_a_page_that_goes_leaves_the_packs_it_shared(vault: Vault, cold: ColdSto
 
     gone = say("The xylophone is under the stairs. " * 20)
     vault.archive_entries([gone], label="gone")
-    vault.archive_text(as_given(code("draw/flow")), label="kept")
+    vault.archive_text(as_given(code("flow")), label="kept")
     vault.repacking.run(rest=timedelta(0), least=1)
     (mixed,) = cold.read(ledger.pack_rows)
     vault.release(cold.delete_conversation(gone.conversation_seq))
@@ -122,7 +122,7 @@ def test_a_page_that_goes_leaves_the_packs_it_shared(vault: Vault, cold: ColdSto
     assert row.name != mixed.name
     assert mixed.name not in vault.storage.names()
     assert len(vault.pages()) == len(cold.read(lambda db: ledger.pages_of_pack(db, row.name)))
-    assert vault.read_page(vault.pages()[0].id).text in code("draw/flow")
+    assert vault.read_page(vault.pages()[0].id).text in code("flow")
     assert vault.check() == []
 
 
@@ -139,7 +139,7 @@ def test_a_kill_between_deleting_and_letting_go_is_made_good(vault: Vault, cold:
 
 
 def test_a_file_archived_again_takes_no_page_of_its_own(vault: Vault, cold: ColdStore) -> None:
-    text = code("draw/page", "read/cells", "draw/glyphs")
+    text = code("page", "cells", "glyphs")
     first = vault.archive_text(as_given(text), label="first")
     packs = cold.read(ledger.pack_rows)
     second = vault.archive_text(as_given(text), label="second")
@@ -151,9 +151,7 @@ def test_a_file_archived_again_takes_no_page_of_its_own(vault: Vault, cold: Cold
 
 
 def test_an_edited_file_shares_the_pages_that_hold_its_words(vault: Vault) -> None:
-    text = code(
-        "draw/page", "read/cells", "draw/glyphs", "draw/header", "draw/modes", "draw/pixels", "read/cells", "draw/flow"
-    )
+    text = code("page", "cells", "glyphs", "header", "modes", "pixels", "cells", "flow")
     first = vault.archive_text(as_given(text), label="first")
     edited = text[:9000] + "\n# A line more.\n" + text[9000:]
     second = vault.archive_text(as_given(edited), label="second")
@@ -164,7 +162,7 @@ def test_an_edited_file_shares_the_pages_that_hold_its_words(vault: Vault) -> No
 
 
 def test_another_mode_is_drawn_anew(vault: Vault) -> None:
-    text = code("read/cells", "draw/page", "draw/glyphs", "draw/pixels")
+    text = code("cells", "page", "glyphs", "pixels")
     vault.archive_text(as_given(text), label="first")
     again = vault.archive_text(as_given(text), label="second", mode="large")
     assert again.pages[0].mode == "large"
@@ -176,7 +174,7 @@ def test_another_mode_is_drawn_anew(vault: Vault) -> None:
 def test_what_stands_drawn_otherwise_does_not_keep_a_file_from_being_stored_once(
     vault: Vault, cold: ColdStore, say: Say, before: str
 ) -> None:
-    text = code("draw/page", "read/cells", "draw/glyphs")
+    text = code("page", "cells", "glyphs")
     if before == "talk":
         vault.archive_entries([say(text)], label="talk")
     else:
@@ -193,7 +191,7 @@ def test_what_stands_drawn_otherwise_does_not_keep_a_file_from_being_stored_once
 
 @pytest.mark.parametrize("goes", ["first", "second"])
 def test_files_that_share_pages_outlive_each_other(vault: Vault, cold: ColdStore, goes: str) -> None:
-    text = code("draw/page", "read/cells", "draw/glyphs")
+    text = code("page", "cells", "glyphs")
     archived = {name: vault.archive_text(as_given(text), label=name) for name in ("first", "second")}
     whose = {row.label: row.conversation or 0 for row in vault.archives()}
     vault.release(cold.delete_conversation(whose[goes]))
@@ -207,7 +205,7 @@ def test_files_that_share_pages_outlive_each_other(vault: Vault, cold: ColdStore
 
 
 def test_an_archive_that_no_entry_stands_for_keeps_its_pages(vault: Vault, cold: ColdStore) -> None:
-    text = code("draw/page", "read/cells")
+    text = code("page", "cells")
     bare = vault.archive_text(as_given(text), label="bare", keep_entry=False)
     vault.archive_text(as_given(text), label="second")
     (second, _) = vault.archives()
@@ -217,7 +215,7 @@ def test_an_archive_that_no_entry_stands_for_keeps_its_pages(vault: Vault, cold:
 
 # ── the law ──
 
-BASE = code("draw/page", "read/cells", "draw/header")
+BASE = code("page", "cells", "header")
 
 
 @st.composite
