@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 
 from foundation.errors import Misuse
 from foundation.files import real
-from foundation.paths import Workspace
+from foundation.paths import LINKABLE, LINKABLE_FILES, Workspace
 from foundation.shell_words import command_line
 from foundation.terminal_text import visible
 from foundation.trusted_content import content_of
@@ -59,9 +59,10 @@ def allow_link(workspace: Workspace, environment: Mapping[str, str], link: str) 
     """Allows a link out of a trusted workspace, by its relative name; gives where it leads. Raises Misuse."""
     store = trust_store(environment)
     path = workspace.root / link
-    if link not in LINKS or not path.is_symlink():
+    link = link.rstrip("/")
+    if link not in LINKABLE or not path.is_symlink():
         raise Misuse(
-            "No such link", f"{link} is no link of this workspace.", f"One of {', '.join(LINKS)} can be a link."
+            "No such link", f"{link} is no link of this workspace.", f"One of {', '.join(LINKABLE)} can be a link."
         )
     if not store.standing(workspace).trusted:
         raise Misuse("Not trusted", f"{workspace.root} is not trusted itself.", "Trust the workspace first.")
@@ -72,15 +73,28 @@ def allow_link(workspace: Workspace, environment: Mapping[str, str], link: str) 
     return store.allow(workspace, link)
 
 
-LINKS = ("MEMORY.md", "AGENTS.md", "SOUL.md", "system.yaml")
-"""What may be a link out of a workspace, once its owner allowed it."""
-
-
 def links_out(workspace: Workspace) -> dict[str, Path]:
     """Links of the workspace that lead out of it and can be allowed: relative name, resolved target."""
     root = real(workspace.root)
-    found = {name: real(root / name) for name in LINKS if (root / name).is_symlink()}
-    return {name: target for name, target in found.items() if not target.is_relative_to(root)}
+    found = {name: real(root / name) for name in LINKABLE if (root / name).is_symlink()}
+    return {
+        name: target
+        for name, target in found.items()
+        if not target.is_relative_to(root) and (name in LINKABLE_FILES or target.is_dir())
+    }
+
+
+_FOLLOWED = {
+    "MEMORY.md": "Followed, that file is read, and written when something is remembered.",
+    "memory": "Followed, the notes in that folder are read and written, and texts of archives are kept there.",
+    "skills": "Followed, the model reads the skills in that folder, as they are now.",
+    "system.yaml": "Followed, that file says what each request begins with.",
+}
+
+
+def following(link: str) -> str:
+    """What it means to follow a link of that name, in one sentence."""
+    return _FOLLOWED.get(link, "Followed, that file is read into each request.")
 
 
 def brought_by(workspace: Workspace) -> Brought:

@@ -24,6 +24,7 @@ from foundation.paths import Workspace
 from foundation.workspace_trust import trust_command
 
 DESCRIPTION_CHARACTERS = 300
+_NAME = "skills"
 _CHANGED = "it is new or changed since you trusted this workspace; the skill is left out until `{}` allows it."
 
 
@@ -43,11 +44,8 @@ class Skill(Struct, frozen=True):
 
 
 def _skill_files(folder: Path) -> list[Path]:
-    """`<folder>/*/SKILL.md`; none where the folder is a link that leads out of the workspace."""
-    try:
-        inside = real_within(folder, folder.parent)
-    except UnsafePath:
-        return []
+    """`<folder>/*/SKILL.md`. Raises UnsafePath where the folder is a link that leads out of the workspace."""
+    inside = real_within(folder, folder.parent)
     files = [folder / entry.name / "SKILL.md" for entry, _ in scan(inside)]
     return [path for path in files if path.exists()]
 
@@ -63,15 +61,26 @@ class SkillShelf:
         self._clock = clock
         self._files: dict[Path, SourceFile] = {}
         self._skills: dict[Path, Skill | None] = {}
+        self._leads_out = False  # the folder is a link that is not followed
         self._left_out: frozenset[str] = frozenset()  # names of files that are not in force
         self.skills: tuple[Skill, ...] = ()
 
     def refresh(self) -> tuple[Notice, ...]:
         """Looks again; a notice for each file that changed and cannot be used."""
         notices: list[Notice] = []
-        paths = _skill_files(self._folder)
+        self._folder = self._workspace.skills
+        try:
+            paths = _skill_files(self._folder)
+            self._leads_out = False
+        except UnsafePath as error:
+            paths = []
+            if not self._leads_out and not self._workspace.is_read_only:
+                command = trust_command(self._workspace, "--allow", _NAME)
+                said = f"it is a link that leads out of the workspace; `{command}` follows it."
+                notices.append(Notice("warning", said if error.reason == "outside" else error.message, _NAME))
+            self._leads_out = True
         files = {
-            path: refreshed(self._files.get(path) or SourceFile(path), self._clock, self._folder.parent)
+            path: refreshed(self._files.get(path) or SourceFile(path), self._clock, self._workspace.bounds_of(path))
             for path in paths
         }
         skills: dict[Path, Skill | None] = {}
@@ -80,7 +89,7 @@ class SkillShelf:
             if known is not None and known.digest == file.digest and known.trouble == file.trouble:
                 skills[path] = self._skills[path]
                 continue
-            shown = f"{self._folder.name}/{path.parent.name}/SKILL.md"
+            shown = f"{_NAME}/{path.parent.name}/SKILL.md"
             if file.trouble:
                 skills[path] = None
                 notices.append(Notice("warning", f"{file.trouble}; the skill is left out.", shown))

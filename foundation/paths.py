@@ -12,6 +12,10 @@ from foundation.errors import Misuse
 from foundation.names import DRAFT
 
 APP = "palimpsest"
+LINKABLE_FILES = ("MEMORY.md", "AGENTS.md", "SOUL.md", "system.yaml")
+LINKABLE_FOLDERS = ("memory", "skills")
+LINKABLE = (*LINKABLE_FILES, *LINKABLE_FOLDERS)
+"""What may be a link out of a workspace, once its owner allowed it."""
 
 
 class Workspace(Struct, frozen=True):
@@ -47,14 +51,19 @@ class Workspace(Struct, frozen=True):
         return self.state if self.scratch is None else self.scratch
 
     def followed(self, name: str) -> Path:
-        """The file of that relative name: where a link that leads out goes, if its owner allowed that very target."""
+        """The file or folder of that name: where a link that leads out goes, if its owner allowed that very target."""
         path = self.root / name
         target = dict(self.links).get(name)
         return Path(target) if target is not None and path.is_symlink() and os.path.realpath(path) == target else path
 
     def bounds_of(self, path: Path) -> Path:
         """The folder that the file, its links resolved, must lie in: the workspace, or that of a link allowed."""
-        return path.parent if any(str(path) == target for _, target in self.links) else self.root
+        for _, target in self.links:
+            if str(path) == target:
+                return path.parent
+            if path.is_relative_to(target):
+                return Path(target)
+        return self.root
 
     @property
     def system_yaml(self) -> Path:
@@ -75,7 +84,7 @@ class Workspace(Struct, frozen=True):
 
     @property
     def skills(self) -> Path:
-        return self.root / "skills"
+        return self.followed("skills")
 
     @property
     def memory_md(self) -> Path:
@@ -83,7 +92,7 @@ class Workspace(Struct, frozen=True):
 
     @property
     def memory_dir(self) -> Path:
-        return self.root / "memory"
+        return self.followed("memory")
 
     @property
     def kept_texts(self) -> Path:

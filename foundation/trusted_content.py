@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
@@ -33,11 +33,12 @@ class Content(Struct, frozen=True):
 
 
 def content_of(workspace: Workspace) -> Content:
-    """What the workspace brings now. Nothing is followed out of it, and nothing raises."""
+    """What the workspace brings now. Nothing is followed out of it but `links` allowed, and nothing raises."""
     hooks = [path for path, _ in _entries(workspace.state) if path.name.startswith("hooks")]
     found = [f"{path.name}:{digest}" for hook in hooks for path, digest in _files(hook, workspace.root)]
     skills = {
-        path.relative_to(workspace.root).as_posix(): digest for path, digest in _files(workspace.skills, workspace.root)
+        PurePosixPath("skills", path.relative_to(workspace.skills)).as_posix(): digest
+        for path, digest in _files(workspace.skills, workspace.bounds_of(workspace.skills / "x"))
     }
     config = _digest(workspace.config, workspace.root) if os.path.lexists(workspace.config) else NONE
     return Content(config, hashlib.sha256("\n".join(found).encode()).hexdigest() if found else NONE, skills)

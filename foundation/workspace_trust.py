@@ -74,17 +74,18 @@ class TrustStore:
             return Standing(trusted=False)
         if not _is_same(record, workspace, first_entry):
             return Standing(trusted=False, known=True)
-        now = content_of(workspace)
+        links = tuple(sorted(record.links.items()))
+        now = content_of(structs.replace(workspace, links=links))
         changed = now.differences(record.content) if record.content is not None else ()
-        return Standing(trusted=True, known=True, changed=changed, links=tuple(sorted(record.links.items())))
+        return Standing(trusted=True, known=True, changed=changed, links=links)
 
     def trust(self, workspace: Workspace, first_entry: str) -> None:
         """Trusts the workspace as it stands now; `first_entry` is its store's, "" for none. Allowed links stay so."""
         identity = _identity(workspace)
-        content = content_of(workspace)
 
         def change(record: Record | None) -> Record:
             links, declined = (record.links, record.declined) if record else ({}, {})
+            content = content_of(structs.replace(workspace, links=tuple(links.items())))
             return Record(
                 path=key_of(workspace),
                 inode=identity[1],
@@ -104,7 +105,7 @@ class TrustStore:
             return
         device, inode = _identity(workspace)
         entries = (first_entry,) if first_entry else ()
-        content = record.content or content_of(workspace)
+        content = record.content or content_of(structs.replace(workspace, links=tuple(record.links.items())))
         filled = structs.replace(record, inode=inode, device=device, first_entries=entries, content=content)
         if filled != record:
             self._change(workspace, lambda _: filled)
@@ -144,9 +145,21 @@ class TrustStore:
         )
 
     def allow(self, workspace: Workspace, link: str) -> Path:
-        """Allows a link out of the workspace to be followed to where it leads now; gives the target."""
+        """Allows a link out of the workspace to be followed to where it leads now; gives the target.
+
+        Where it is the folder of skills, those that are there now are trusted.
+        """
         target = Path(os.path.realpath(workspace.root / link))
-        self._change_known(workspace, lambda record: structs.replace(record, links={**record.links, link: str(target)}))
+
+        def change(record: Record) -> Record:
+            links = {**record.links, link: str(target)}
+            content = record.content
+            if link == "skills" and content is not None:
+                now = content_of(structs.replace(workspace, links=tuple(links.items())))
+                content = structs.replace(content, skills=now.skills)
+            return structs.replace(record, links=links, content=content)
+
+        self._change_known(workspace, change)
         return target
 
     def decline(self, workspace: Workspace, link: str) -> None:

@@ -167,8 +167,12 @@ class HotMemory:
 
     def _is_hot(self, path: Path) -> bool:
         if path.name == "MEMORY.md":
-            return path.parent.name == self._workspace.root.name
-        return path.parent.name == "memory" and path.suffix == ".md" and not path.name.startswith(".")
+            return path.parent.name == self._workspace.root.name  # by name: macOS tells of /private/…
+        return (
+            path.parent.name == self._workspace.memory_dir.name
+            and path.suffix == ".md"
+            and not path.name.startswith(".")
+        )
 
     def _look_once(self) -> None:
         if not self._looked:

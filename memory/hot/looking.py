@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from foundation.errors import PalimpsestError
 from foundation.files import NotUtf8, UnsafePath, read_bytes, real_within, scan, status
-from foundation.paths import Workspace
+from foundation.paths import LINKABLE, Workspace
 from foundation.workspace_trust import trust_command
 from memory.hot.notes import Note, Problem
 from memory.hot.parse import parse
@@ -51,8 +51,8 @@ def hot_files(workspace: Workspace) -> Iterator[tuple[str, Path]]:
 
 
 def memory_folder(workspace: Workspace) -> Path:
-    """Where memory/ is: a link to a folder within the workspace is followed, else UnsafePath."""
-    return real_within(workspace.memory_dir, workspace.root)
+    """Where memory/ is: a link to a folder within the workspace, or one allowed, is followed. Raises UnsafePath."""
+    return real_within(workspace.memory_dir, workspace.bounds_of(workspace.memory_dir))
 
 
 def look(workspace: Workspace, name: str, path: Path, last: Seen | None) -> Seen | None:
@@ -62,8 +62,11 @@ def look(workspace: Workspace, name: str, path: Path, last: Seen | None) -> Seen
     except FileNotFoundError:
         return None
     except UnsafePath as error:
-        command = trust_command(workspace, "--allow", name)
-        leads_out = f"{path} is a link that leads out of the workspace; `{command}` follows it."
+        leads_out = f"{path} is a link that leads out of the workspace"
+        if name in LINKABLE:
+            leads_out += f"; `{trust_command(workspace, '--allow', name)}` follows it."
+        else:
+            leads_out += ", and is not followed. Put the file itself in its place."
         return _with_problem(name, leads_out if error.reason == "outside" else error.message, last)
     except OSError as error:
         return _with_problem(name, f"{path} cannot be read: {error.strerror or error}.", last)
@@ -118,15 +121,17 @@ def written_to(workspace: Workspace, name: str, error: type[PalimpsestError]) ->
 
     Raises `error` where it is outside of the workspace, or is no file.
     """
-    path = workspace.memory_md if name == "MEMORY.md" else workspace.root / name
+    path = workspace.memory_md if name == "MEMORY.md" else workspace.memory_dir / name.removeprefix("memory/")
     try:
         target = real_within(path, workspace.bounds_of(path))
         found = status(target)
     except UnsafePath as refusal:
+        link = "memory" if workspace.memory_dir.is_symlink() and name != "MEMORY.md" else name
+        wanted = f"Where you want that: `{trust_command(workspace, '--allow', link)}`. " if link in LINKABLE else ""
         raise error(
             "Not written",
-            f"{path} is a link that leads out of the workspace.",
-            f"Where you want that: `{trust_command(workspace, '--allow', name)}`. Else replace the link with a file.",
+            f"{workspace.root / link} is a link that leads out of the workspace.",
+            f"{wanted}{'Else replace' if wanted else 'Replace'} the link with what it leads to.",
         ) from refusal
     if found is not None and not stat.S_ISREG(found.st_mode):
         raise error("Not written", f"{path} is not a file.", "Move it away; a new file is made in its place.")

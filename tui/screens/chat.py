@@ -169,9 +169,10 @@ class ChatScreen(Screen[None]):
         if follow is None:
             return
         for name, target in self._start.links():
+            from agent.trusting import following
             from tui.screens.trust import LinkScreen
 
-            wanted = await self._answer(LinkScreen(name, target))
+            wanted = await self._answer(LinkScreen(name, target, following(name)))
             if wanted is None:
                 continue
             try:

@@ -78,8 +78,9 @@ class LinkScreen(Question):
         Binding("enter,escape,ctrl+c", "later", "Not now", show=False),
     ]
 
-    def __init__(self, name: str, target: str) -> None:
+    def __init__(self, name: str, target: str, following: str) -> None:
         super().__init__()
+        self._following = following
         self._name = " ".join(visible(name).split())
         self._target = " ".join(visible(target).split())
 
@@ -87,5 +88,5 @@ class LinkScreen(Question):
         with Vertical(classes="sheet"):
             yield Static(Text(f"{self._name} is a link out of this workspace"), classes="sheet-title", markup=False)
             yield Static(Text(f"It leads to {self._target}."), markup=False)
-            yield Static(Text("Followed, that file is read, and written when you remember something."), markup=False)
+            yield Static(Text(self._following), markup=False)
             yield Static("Ctrl+T follow it · Ctrl+N never · Enter not now", classes="sheet-answers", markup=False)
