@@ -17,7 +17,7 @@ from agent.config_files import ConfigError, Found, read
 from agent.settings import Setting, Settings, all_settings
 from foundation.files import real
 from foundation.paths import Workspace, config_dir
-from foundation.workspace_trust import TrustStore, trust_command
+from foundation.workspace_trust import TrustStore
 from models.chat.spec import VARIABLES
 
 RESERVED = frozenset({"PALIMPSEST_CONFIG_DIR", "PALIMPSEST_WORKSPACE", "PALIMPSEST_DEBUG"})
@@ -37,6 +37,13 @@ class Problem(Struct, frozen=True):
     sentence: str
 
 
+class Ignored(Struct, frozen=True):
+    """A setting that names a path, an address or a command, and is not in force; `words` is its value, in short."""
+
+    name: str
+    words: str
+
+
 class Reading(Struct, frozen=True):
     """All that was read: the configuration, who set what, and what is to be said about it."""
 
@@ -45,6 +52,7 @@ class Reading(Struct, frozen=True):
     problems: tuple[Problem, ...]  # the values were not taken
     notices: tuple[str, ...]
     trusted: bool
+    ignored: tuple["Ignored", ...] = ()  # of a trusted workspace whose configuration or hooks changed
 
 
 def user_config(environment: Mapping[str, str]) -> Path:
@@ -73,7 +81,6 @@ def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
     standing = TrustStore(config_dir(environment)).standing(workspace)
     gathered = _Gathered()
     gathered.take_file(user_config(environment), guarded_too=True)
-    gathered.lets = trust_command(workspace) if standing.trusted else ""
     gathered.take_file(workspace.config, guarded_too=standing.config_in_force, within=workspace.root)
     gathered.take_environment(environment)
     for name, value in flags.items():
@@ -86,6 +93,7 @@ def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
         tuple(gathered.problems),
         tuple(gathered.notices),
         standing.config_in_force,
+        tuple(gathered.ignored) if standing.trusted else (),  # of another the whole is open read-only
     )
 
 
@@ -108,7 +116,7 @@ class _Gathered:
         self.origins: dict[str, str] = {}
         self.problems: list[Problem] = []
         self.notices: list[str] = []
-        self.lets = ""  # the command that lets guarded settings hold; "" where nothing is said of them one by one
+        self.ignored: list[Ignored] = []
 
     def take_file(self, path: Path, *, guarded_too: bool, within: Path | None = None) -> None:
         try:
@@ -146,11 +154,10 @@ class _Gathered:
             near = _nearest(one.name, list(all_settings()))
             self.notices.append(f"{where}: there is no setting “{one.name}”{near}; it is ignored.")
         elif setting.guarded and not guarded_too:
-            if self.lets:
-                self.notices.append(
-                    f"{where}: “{one.name}” is ignored, because config.yaml or hooks changed since you trusted this "
-                    f"workspace. `{self.lets}` lets it set paths, addresses and commands."
-                )
+            from agent.config_secrets import without_secrets
+
+            value = without_secrets(one.value, one.name)
+            self.ignored.append(Ignored(one.name, value if isinstance(value, str) else _BRIEFLY.repr(value)))
         else:
             self.take(setting, one.value, where)
 

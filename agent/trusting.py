@@ -6,12 +6,13 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
+from agent.config import Ignored
 from foundation.errors import Misuse
 from foundation.files import real
 from foundation.paths import LINKABLE, LINKABLE_FILES, Workspace
 from foundation.shell_words import command_line
 from foundation.terminal_text import visible
-from foundation.trusted_content import content_of
+from foundation.trusted_content import CHANGED, NEW, Content, content_of
 from foundation.workspace_trust import Record, Standing, key_of, trust_store
 from memory.access import first_entry
 
@@ -31,6 +32,17 @@ class Brought(Struct, frozen=True, kw_only=True):
     @property
     def lines(self) -> tuple[str, ...]:
         """For a person, a line a fact."""
+        return (*self._facts, *(f"Link out of it, not followed: {link}" for link in self.links))
+
+    @property
+    def short_lines(self) -> tuple[str, ...]:
+        """The same for a screen: each link is asked about by itself, once the workspace is trusted."""
+        names = [link.partition(" → ")[0] for link in self.links]
+        out = f"Not followed, for {'it leads' if len(names) == 1 else 'they lead'} out of it: {_listed(names)}."
+        return (*self._facts, *([out] if names else []))
+
+    @property
+    def _facts(self) -> tuple[str, ...]:
         acts = [
             *(["its own config.yaml"] if self.config else []),
             *(["hooks"] if self.hooks else []),
@@ -41,18 +53,52 @@ class Brought(Struct, frozen=True, kw_only=True):
             f"It belongs to {self.owner} and holds {_counted(self.conversations, 'conversation')} with "
             f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}.",
             f"It brings {_listed(acts) or 'no configuration, no hooks and no skills'}.",
-            *(f"Link out of it, not followed: {link}" for link in self.links),
         )
 
 
-def trust_workspace(workspace: Workspace, environment: Mapping[str, str]) -> Standing:
-    """Trusts the workspace as it stands. Raises Misuse where there is none."""
+def trust_workspace(workspace: Workspace, environment: Mapping[str, str], content: Content | None = None) -> Standing:
+    """Trusts the workspace as it stands, or as it was shown with `content`. Raises Misuse where there is none."""
     if not workspace.is_workspace:
         hint = f"`{command_line('palimpsest', 'init', str(workspace.root))}` makes one."
         raise Misuse("No workspace", f"There is no workspace in {visible(str(workspace.root))}.", hint)
     store = trust_store(environment)
-    store.trust(workspace, first_entry(workspace.database))
+    store.trust(workspace, first_entry(workspace.database), content)
     return structs.replace(store.standing(workspace), set_aside=store.set_aside)
+
+
+MOST_NAMED = 6  # files, and settings, of a question
+
+
+def what_changed(standing: Standing, ignored: Sequence[Ignored]) -> tuple[str, ...]:
+    """What is not as it was trusted, a line a file; of config.yaml the settings that wait for trust, with their values.
+
+    `ignored` are those settings. () where nothing waits for trust.
+    """
+    if not ignored and not [name for name in standing.changed if name != "config.yaml"]:
+        return ()
+    lines: list[str] = []
+    for name, how in standing.changes[:MOST_NAMED]:
+        lines.append(f"{name} {'is new' if how == NEW else 'changed' if how == CHANGED else 'was removed'}.")
+        if name == "config.yaml":
+            lines += _settings_of(ignored)
+    if (more := len(standing.changes) - MOST_NAMED) > 0:
+        lines.append(f"So {'is' if more == 1 else 'are'} {_counted(more, 'other file')}.")
+    return tuple(lines)
+
+
+def _settings_of(ignored: Sequence[Ignored]) -> list[str]:
+    if not ignored:
+        return ["· It sets nothing that needs trust."]
+    lines = [f"· {one.name}: {_short(one.words)}" for one in ignored[:MOST_NAMED]]
+    more = len(ignored) - MOST_NAMED
+    return [*lines, *([f"· and {_counted(more, 'other setting')}"] if more > 0 else [])]
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
+
+
+_LONGEST = 120  # characters of a setting's value
 
 
 def allow_link(workspace: Workspace, environment: Mapping[str, str], link: str) -> Path:

@@ -62,6 +62,7 @@ class SkillShelf:
         self._files: dict[Path, SourceFile] = {}
         self._skills: dict[Path, Skill | None] = {}
         self._leads_out = False  # the folder is a link that is not followed
+        self._looked = False
         self._left_out: frozenset[str] = frozenset()  # names of files that are not in force
         self.skills: tuple[Skill, ...] = ()
 
@@ -98,10 +99,10 @@ class SkillShelf:
                 notices += found
         self._files, self._skills = files, skills
         left_out = frozenset(skill.path for skill in skills.values() if skill and not self._in_force(skill.path))
-        if not self._workspace.is_read_only:  # said once of the whole workspace
+        if self._looked and not self._workspace.is_read_only:  # said at opening of the whole workspace
             said = _CHANGED.format(trust_command(self._workspace))
             notices += [Notice("warning", said, name) for name in sorted(left_out - self._left_out)]
-        self._left_out = left_out
+        self._left_out, self._looked = left_out, True
         by_name = {s.name: s for s in reversed(list(skills.values())) if s and s.path not in left_out}
         self.skills = tuple(by_name[name] for name in sorted(by_name))
         return tuple(notices)

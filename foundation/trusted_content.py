@@ -13,6 +13,7 @@ from foundation.paths import Workspace
 
 MOST_FILES = 2_000
 NONE = ""
+NEW, CHANGED, REMOVED = "new", "changed", "removed"
 
 
 class Content(Struct, frozen=True):
@@ -22,14 +23,18 @@ class Content(Struct, frozen=True):
     hooks: str = NONE
     skills: dict[str, str] = {}
 
-    def differences(self, trusted: "Content") -> tuple[str, ...]:
-        """Relative names of what is here and is not as it was trusted, and of what is gone."""
-        names = [
-            *(["config.yaml"] if self.config != trusted.config else []),
-            *(["hooks"] if self.hooks != trusted.hooks else []),
-            *(name for name, digest in self.skills.items() if trusted.skills.get(name) != digest),
-        ]
-        return tuple(sorted(names))
+    def changes(self, trusted: "Content") -> tuple[tuple[str, str], ...]:
+        """(relative name, NEW, CHANGED or REMOVED) of what is not as it was trusted, by name."""
+        now, then = self._by_name(), trusted._by_name()
+        return tuple(
+            (name, REMOVED if name not in now else CHANGED if name in then else NEW)
+            for name in sorted(now | then)
+            if now.get(name) != then.get(name)
+        )
+
+    def _by_name(self) -> dict[str, str]:
+        own = {"config.yaml": self.config, "hooks": self.hooks}
+        return {name: digest for name, digest in own.items() if digest != NONE} | self.skills
 
 
 def content_of(workspace: Workspace) -> Content:

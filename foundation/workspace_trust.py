@@ -19,7 +19,7 @@ from foundation.errors import NotYet
 from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, real, write_atomically
 from foundation.paths import Workspace, config_dir
 from foundation.shell_words import command_line
-from foundation.trusted_content import Content, content_of
+from foundation.trusted_content import REMOVED, Content, content_of
 
 _LOCK_SECONDS = 10
 
@@ -47,6 +47,7 @@ class Standing(Struct, frozen=True):
     trusted: bool
     known: bool = False  # its path has a record, whose identity may be another's
     changed: tuple[str, ...] = ()
+    changes: tuple[tuple[str, str], ...] = ()  # (name, new, changed or removed): those, and what is gone
     links: tuple[tuple[str, str], ...] = ()
     set_aside: str = ""  # one sentence, where trusting it found the store damaged
 
@@ -76,22 +77,31 @@ class TrustStore:
             return Standing(trusted=False, known=True)
         links = tuple(sorted(record.links.items()))
         now = content_of(structs.replace(workspace, links=links))
-        changed = now.differences(record.content) if record.content is not None else ()
-        return Standing(trusted=True, known=True, changed=changed, links=links)
+        changes = now.changes(record.content) if record.content is not None else ()
+        changed = tuple(name for name, how in changes if how != REMOVED)
+        return Standing(trusted=True, known=True, changed=changed, changes=changes, links=links)
 
-    def trust(self, workspace: Workspace, first_entry: str) -> None:
-        """Trusts the workspace as it stands now; `first_entry` is its store's, "" for none. Allowed links stay so."""
+    def content(self, workspace: Workspace) -> Content:
+        """What the workspace brings now, links that its owner allowed followed."""
+        record = self._record(workspace)
+        return content_of(structs.replace(workspace, links=tuple(record.links.items()) if record else ()))
+
+    def trust(self, workspace: Workspace, first_entry: str, content: Content | None = None) -> None:
+        """Trusts the workspace; `first_entry` is its store's, "" for none. Allowed links stay so.
+
+        `content` is what its owner was shown: what changed since is not in force. None: as it stands now.
+        """
         identity = _identity(workspace)
 
         def change(record: Record | None) -> Record:
             links, declined = (record.links, record.declined) if record else ({}, {})
-            content = content_of(structs.replace(workspace, links=tuple(links.items())))
+            now = content_of(structs.replace(workspace, links=tuple(links.items())))
             return Record(
                 path=key_of(workspace),
                 inode=identity[1],
                 device=identity[0],
                 first_entries=(first_entry,) if first_entry else (),
-                content=content,
+                content=content or now,
                 links=links,
                 declined=declined,
             )

@@ -1,6 +1,7 @@
 """How a workspace opens: to be written to where it is new or its owner trusts it, else to be read alone."""
 
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -81,7 +82,12 @@ class Access:
     @property
     def notice(self) -> str:
         """What is not in force, in one sentence; "" where all is."""
-        return " ".join(filter(None, (self._trust.set_aside, trust_notice(self.workspace, self.standing))))
+        return self.notice_naming(None)
+
+    def notice_naming(self, settings: Sequence[str] | None) -> str:
+        """The same, with the settings of config.yaml that are not in force; None where they were not read."""
+        said = trust_notice(self.workspace, self.standing, settings)
+        return " ".join(filter(None, (self._trust.set_aside, said)))
 
     def has_skill(self, name: str) -> bool:
         """Whether the skill's file (relative name) is as its owner trusted it, now."""
@@ -132,19 +138,30 @@ def counts(database: Path) -> tuple[int, int]:
     return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
-def trust_notice(workspace: Workspace, standing: Standing) -> str:
-    """What is not in force and how to change that, in one sentence; "" where all is in force."""
+def trust_notice(workspace: Workspace, standing: Standing, settings: Sequence[str] | None = None) -> str:
+    """What is not in force and how to change that, in one sentence; "" where all is in force.
+
+    `settings` are those of config.yaml that are not, None where that was not looked at.
+    """
     command = trust_command(workspace)
     if not standing.trusted:
         why = "is not the folder that you trusted at this path" if standing.known else NOT_MADE_HERE
         return f"{visible(str(workspace.root))} {why}, so it is open read-only. If it is yours: {command}"
-    if standing.changed:
-        names = ", ".join(visible(name) for name in standing.changed[:3])
-        more = f" and {len(standing.changed) - 3} more" if len(standing.changed) > 3 else ""
-        which = "is" if len(standing.changed) == 1 else "are"
+    if changed := _not_in_force(standing, settings):
+        names = ", ".join(visible(name) for name in changed[:3])
+        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+        which = "is" if len(changed) == 1 else "are"
         since = "new or changed since you trusted this workspace"
         return f"{names}{more} {which} not in force: {since}. To allow it: {command}"
     return ""
+
+
+def _not_in_force(standing: Standing, settings: Sequence[str] | None) -> list[str]:
+    """Names of files, config.yaml's with the settings that do not hold; it is left out where all of them do."""
+    if settings is None:
+        return list(standing.changed)
+    others = [name for name in standing.changed if name != "config.yaml"]
+    return [f"config.yaml ({', '.join(settings)})", *others] if settings else others
 
 
 NOT_MADE_HERE = "was not made here, or not by this version"

@@ -49,6 +49,7 @@ def app_of(opening: Opening) -> PalimpsestApp:
         new_workspace=opening.new_workspace,
         notices=opening.notices,
         brings=opening.brings,
+        changes=opening.changes,
         trust=trust if opening.trust is not None else None,
         untrusted_notice=opening.untrusted_notice,
         links=lambda: now[0].links,

@@ -88,6 +88,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
             f"{taken}The chat needs a terminal for its input, its output and its errors.",
             'Without a screen: palimpsest -p "TEXT"',
         )
+    from agent.trusting import what_changed
     from memory.access import Access
 
     new = not invocation.workspace.is_workspace
@@ -95,7 +96,9 @@ def _open_screen(invocation: Invocation, message: str) -> None:
     reading = invocation.reading
     access = Access.of(workspace, trust_store(invocation.environment))
     lost = _index_lost(workspace)
-    told = [access.notice] if access.notice and access.standing.trusted else []
+    notice = access.notice_naming(invocation.ignored)
+    changes = what_changed(access.standing, reading.ignored)
+    told = [notice] if notice and access.standing.trusted and not changes else []
     opening = Opening(
         workspace=access.workspace,
         config=reading.config,
@@ -106,7 +109,10 @@ def _open_screen(invocation: Invocation, message: str) -> None:
         notices=(*reading.notices, *([lost] if lost else []), *told),
     )
     if access.workspace.is_read_only:
-        opening = _asking(invocation, opening, access.notice)
+        output.say(notice)
+        opening = _asking(invocation, opening, notice)
+    elif changes:
+        opening = _asking(invocation, opening, notice, changes)
     else:
         opening = _asking_of_links(invocation, opening)
     try:
@@ -115,24 +121,30 @@ def _open_screen(invocation: Invocation, message: str) -> None:
         access.close()
 
 
-def _asking(invocation: Invocation, opening: Opening, notice: str) -> Opening:
-    """The opening of a workspace that is not trusted: read-only, unless the person trusts it on screen."""
+def _asking(invocation: Invocation, opening: Opening, notice: str, changes: tuple[str, ...] = ()) -> Opening:
+    """The opening of a workspace of which not all is in force, unless the person trusts it on screen.
+
+    With `changes` it is a trusted one; else it is read-only. What is trusted is what was there when this was asked.
+    """
     from agent.config import load_config
     from agent.trusting import brought_by, trust_workspace
 
     workspace = Workspace(opening.workspace.root)
+    shown = trust_store(invocation.environment).content(workspace)
 
     def trusted() -> Opening:
-        standing = trust_workspace(workspace, invocation.environment)
+        standing = trust_workspace(workspace, invocation.environment, shown)
         flags = {"model": invocation.model} if invocation.model is not None else {}
         config = load_config(workspace, invocation.environment, flags).config
         space = structs.replace(workspace, links=standing.links)
         return _asking_of_links(
-            invocation, structs.replace(opening, workspace=space, config=config, brings=(), trust=None)
+            invocation, structs.replace(opening, workspace=space, config=config, brings=(), changes=(), trust=None)
         )
 
-    output.say(notice)
-    return structs.replace(opening, brings=brought_by(workspace).lines, trust=trusted, untrusted_notice=notice)
+    brings = () if changes else brought_by(workspace).short_lines
+    if changes:
+        opening = _asking_of_links(invocation, opening)
+    return structs.replace(opening, brings=brings, changes=changes, trust=trusted, untrusted_notice=notice)
 
 
 def _asking_of_links(invocation: Invocation, opening: Opening) -> Opening:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # each is loaded by the command that uses it
     from agent.config import Reading
     from agent.session import Session
     from foundation.paths import Workspace
+    from memory.access import Access
     from memory.workspace_memory import Memory
 
 OpenScreen = Callable[[Opening], int | None]
@@ -50,6 +51,7 @@ class Invocation:
     knowledge: bool = False
     trusts: bool = False
     status: int = 0
+    _trust_said: bool = False
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -102,8 +104,7 @@ class Invocation:
         access.close()
         if writable:
             refuse_read_only(access.workspace)
-        if access.notice:
-            output.say(access.notice)
+        self._say_access(access)
 
     def _no_workspace(self) -> NoWorkspace:
         root = self.workspace.root
@@ -139,7 +140,7 @@ class Invocation:
             trust=trust_store(self.environment),
         )
         try:
-            self._say_access(memory)
+            self._say_access(memory.access)
             if for_writing:
                 refuse_read_only(memory.workspace)
             if lost := memory.vault.index_lost():
@@ -160,7 +161,7 @@ class Invocation:
         workspace = self.prepare(for_writing=for_writing)
         session = Session.open(workspace, self.reading.config, facts=facts)
         try:
-            self._say_access(session.memory)
+            self._say_access(session.memory.access)
             if lost := session.memory.vault.index_lost():
                 output.say(lost)
             self._take_up(session)
@@ -169,10 +170,20 @@ class Invocation:
             raise
         return session
 
-    def _say_access(self, memory: Memory) -> None:
+    def _say_access(self, access: Access | None) -> None:
         """What is not in force in this workspace, and how to change that; said once."""
-        if memory.access is not None and (notice := memory.access.notice):
+        if access is not None and (notice := access.notice_naming(self.ignored)) and not self._trust_said:
+            self._trust_said = True
             output.say(notice)
+
+    @property
+    def ignored(self) -> list[str]:
+        """Settings of the workspace's configuration that are not in force, because it changed."""
+        from agent.config import read_config
+
+        if "reading" not in self.__dict__:  # a command that takes no setting: a wrong one does not stop it
+            return [one.name for one in read_config(self.workspace, self.environment, {}).ignored]
+        return [one.name for one in self.reading.ignored]
 
     def _take_up(self, session: Session) -> None:
         if self.resume is not None:

@@ -23,7 +23,8 @@ class Opening(Struct, frozen=True, kw_only=True):
     new_workspace: bool = False  # it was made just now: a welcome is in place
     notices: tuple[str, ...] = ()  # about the configuration
     brings: tuple[str, ...] = ()  # what a workspace that is not trusted brings: the person is asked
+    changes: tuple[str, ...] = ()  # what changed under a trusted workspace and is not in force: the person is asked
     trust: Callable[[], Opening] | None = None  # trusts it; gives how to open it then
-    untrusted_notice: str = ""
+    untrusted_notice: str = ""  # what is not in force until then
     links: tuple[tuple[str, str], ...] = ()  # links out of it that the person has not been asked about: name, target
     follow: Callable[[str, bool], Opening] | None = None  # follows a link, or never; gives how to open it then

@@ -91,8 +91,8 @@ def test_a_link_within_an_allowed_folder_leads_nowhere_else(run: Run, dotfiles: 
     (dotfiles / "notes" / "more.md").symlink_to(tmp_path / "secret.md")
     assert run("trust", "--allow", "memory").status == 0
     listed = run("memory", "list")
-    assert "112 steps" in listed.out + str(run("memory", "list", "--json").json)
-    assert "door code" not in listed.out
+    assert "Lighthouse" in listed.out
+    assert "Secret" not in listed.out
     assert "--allow memory/more.md" not in listed.out + listed.err
 
 

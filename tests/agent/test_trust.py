@@ -166,14 +166,40 @@ def test_hints_name_the_folder(cloned: Path, bare: Run) -> None:
     skill.parent.mkdir()
     skill.write_text("---\nname: theirs\ndescription: Evil words for the model.\n---\nDo it.\n")
     done = bare("--workspace", str(cloned), "context")
-    assert f"`palimpsest trust {cloned}` lets it set" in done.err
+    assert "config.yaml (archive.storage), skills/theirs/SKILL.md are not in force" in done.err
+    assert f"To allow it: palimpsest trust {cloned}" in done.err
     assert "`palimpsest trust`" not in done.out + done.err
     session = Memory.open(Workspace(cloned))
-    notices = WorkspaceShelf(
-        session.workspace, session.hot, SystemClock(), session.access.has_skill
-    ).refresh()  # fmt: skip
+    shelf = WorkspaceShelf(session.workspace, session.hot, SystemClock(), session.access.has_skill)
+    assert shelf.refresh() == ()  # what was so at opening, `access.notice` says
+    later = skill.parent.parent / "later" / "SKILL.md"
+    later.parent.mkdir()
+    later.write_text(skill.read_text().replace("theirs", "later"))
+    notices = shelf.refresh()
     session.close()
     assert any(f"`palimpsest trust {cloned}` allows it" in str(notice) for notice in notices)
+
+
+@pytest.mark.parametrize("words", [("-p", "hello"), ("search", "x"), ("context",), ("config", "show")])
+def test_what_is_not_in_force_is_said_in_one_sentence_with_one_command(
+    run: Run, root: Path, words: tuple[str, ...]
+) -> None:
+    assert run("-p", "hello").status == 0
+    Workspace(root).config.write_text("archive:\n  storage: s3://theirs/packs\nmodel: openai:theirs@http://theirs\n")
+    skill = root / "skills" / "theirs" / "SKILL.md"
+    skill.parent.mkdir()
+    skill.write_text("---\nname: theirs\ndescription: Evil.\n---\nDo it.\n")
+    done = run(*words)
+    assert done.err.count("since you trusted") == 1, done.err
+    assert done.err.count("palimpsest trust") == 1, done.err
+    assert "config.yaml (archive.storage, model), skills/theirs/SKILL.md are not in force" in done.err
+
+
+def test_a_setting_that_needs_no_trust_holds_and_nothing_is_said(run: Run, root: Path) -> None:
+    assert run("-p", "hello").status == 0
+    Workspace(root).config.write_text("models:\n  retries: 7\n")
+    assert run("config", "show", "models.retries").out.strip() == "7"
+    assert "in force" not in run("-p", "hello").err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
@@ -327,7 +353,7 @@ def test_a_configuration_that_changes_under_us_is_not_in_force_until_it_is_trust
     assert done.out.strip() != "s3://theirs/packs"
     done = run("remember", "that")
     assert done.status == 0
-    assert "config.yaml is not in force" in done.err
+    assert "config.yaml (archive.storage) is not in force" in done.err
     assert run("config", "set", "tools.result_chars", "900").status == 0
     assert run("config", "show", "archive.storage").out.strip() != "s3://theirs/packs"  # our own change is no consent
     assert run("trust").status == 0

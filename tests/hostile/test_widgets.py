@@ -38,7 +38,7 @@ from tui.screens.recall.passage import PassageScreen
 from tui.screens.recall.picture import PictureScreen
 from tui.screens.search.note import NoteScreen
 from tui.screens.search.screen import SearchScreen
-from tui.screens.trust import LinkScreen, TrustScreen
+from tui.screens.trust import ChangesScreen, LinkScreen, TrustScreen
 from tui.widgets.field import Field
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.transcript.blocks import Splitter
@@ -154,7 +154,8 @@ SCREENS = {
     NoteScreen: lambda memory, text: NoteScreen(memory, row(text)),
     PictureScreen: lambda memory, text: PictureScreen(memory, (text,), "off"),
     TrustScreen: lambda memory, text: TrustScreen([text]),
-    LinkScreen: lambda memory, text: LinkScreen(text, text),
+    ChangesScreen: lambda memory, text: ChangesScreen([text]),
+    LinkScreen: lambda memory, text: LinkScreen(text, text, text),
 }
 IN_CHAT = {"ChatScreen", "Prompt", "Suggestions", "StatusBar", "Newer", "Transcript", "Field"}
 """What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.app import App
 from textual.events import Paste
 from textual.pilot import Pilot
 
+import tui.app
 from agent.cli.chat import run_chat
 from agent.cli.invocation import Invocation
 from agent.cli.opening import Opening
@@ -25,6 +27,10 @@ from tui.app import PalimpsestApp
 from tui.opening import app_of
 from tui.screens.recall.passage import PassageScreen
 from tui.screens.search.screen import SearchScreen
+from tui.screens.trust import ChangesScreen
+from tui.themes import DARK, THEMES
+
+STYLES = Path(tui.app.__file__).with_name("styles") / "chat.tcss"
 
 
 @pytest.fixture
@@ -201,6 +207,116 @@ def test_trusted_it_is_written_to_and_not_asked_again(cloned: Path) -> None:
         "",
     )
     assert found[0].trust is None
+
+
+def pulled(root: Path) -> None:
+    """What a `git pull` brings under a trusted workspace: a configuration and a skill."""
+    trust_workspace(Workspace(root), os.environ)
+    Workspace(root).config.write_text("archive:\n  storage: s3://theirs/packs\n")
+    skill = root / "skills" / "theirs" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: theirs\ndescription: Evil words.\n---\nDo it.\n")
+
+
+def opening_of(root: Path) -> Opening:
+    found: list[Opening] = []
+    run_chat(
+        Invocation(
+            environment=dict(os.environ), here=root, home=root.parent, workspace_flag=root,
+            open_screen=lambda opening: found.append(opening) or 0,
+        ),
+        "",
+    )  # fmt: skip
+    return found[0]
+
+
+def test_what_changed_under_a_trusted_workspace_is_asked_about_once(cloned: Path) -> None:
+    pulled(cloned)
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        asked = seen(app)
+        assert "This workspace changed since you trusted it" in asked
+        assert "config.yaml is new." in asked
+        assert "· archive.storage: s3://theirs/packs" in asked
+        assert "skills/theirs/SKILL.md is new." in asked
+        assert "Ctrl+T trust it · Esc later" in asked
+        for key in ("y", "enter"):
+            await pilot.press(key)
+        assert app.screen is not app.chat, "neither typing nor Enter answers"
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        assert app.chat._talk.session.config.archive.storage == "s3://theirs/packs"
+        assert "not in force" not in seen(app)
+
+    opened(cloned, act)
+    again = opening_of(cloned)
+    assert (again.changes, again.trust) == ((), None)
+    assert again.config.archive.storage == "s3://theirs/packs"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 14), (200, 50)])
+def test_the_keys_that_answer_stay_in_view_however_long_the_facts_are(size: tuple[int, int]) -> None:
+    class Asking(App[None]):
+        CSS_PATH = STYLES
+
+        def on_mount(self) -> None:
+            self.push_screen(ChangesScreen([f"skills/{n}/SKILL.md is new." for n in range(60)]))
+
+    async def go() -> None:
+        app = Asking()
+        for theme in THEMES:
+            app.register_theme(theme)
+        app.theme = DARK
+        async with app.run_test(size=size) as pilot:
+            await until(pilot, lambda: "↑ ↓ more" in seen(app))
+            assert "This workspace changed" in seen(app)
+            assert "Ctrl+T trust it · Esc later · ↑ ↓ more" in seen(app)
+            assert "skills/59/" not in seen(app)
+            for _ in range(9):
+                await pilot.press("pagedown")
+            await until(pilot, lambda: "skills/59/" in seen(app))
+
+    asyncio.run(go())
+
+
+def test_later_leaves_it_out_of_force_and_asks_again(cloned: Path) -> None:
+    pulled(cloned)
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        await pilot.press("escape")
+        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        assert app.chat._talk.session.config.archive.storage == ""
+        flat = " ".join(seen(app).replace("▌", " ").split())
+        assert flat.count("not in force") == 1
+        assert "config.yaml (archive.storage), skills/theirs/SKILL.md are not in force" in flat
+        await send(pilot, "hello")
+        await until(pilot, lambda: app.chat._talk is not None and app.chat._talk.at_rest)
+
+    opened(cloned, act)
+    assert opening_of(cloned).changes
+
+
+def test_what_changes_while_it_is_asked_is_not_trusted_with_it(cloned: Path) -> None:
+    pulled(cloned)
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        Workspace(cloned).config.write_text("archive:\n  storage: s3://another/packs\n")
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        assert app.chat._talk.session.config.archive.storage == ""
+
+    opened(cloned, act)
+    assert "· archive.storage: s3://another/packs" in opening_of(cloned).changes
+
+
+def test_what_was_removed_or_needs_no_trust_is_not_asked_about(cloned: Path) -> None:
+    pulled(cloned)
+    trust_workspace(Workspace(cloned), os.environ)
+    shutil.rmtree(cloned / "skills")
+    Workspace(cloned).config.write_text("models:\n  retries: 7\n")
+    again = opening_of(cloned)
+    assert (again.changes, again.config.models.retries) == ((), 7)
+    assert not any("in force" in notice for notice in again.notices)
 
 
 @pytest.fixture

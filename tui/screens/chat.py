@@ -146,13 +146,14 @@ class ChatScreen(Screen[None]):
         await talk.run()
 
     async def _ask_for_trust(self) -> None:
-        """Where the workspace was made elsewhere: the person trusts it, or it is only read."""
+        """Where the workspace was made elsewhere, or changed since it was trusted: the person trusts it, or not now."""
         start = self._start
         if start.trust is None:
             return
-        from tui.screens.trust import TrustScreen
+        from tui.screens.trust import ChangesScreen, TrustScreen
 
-        if not await self._answer(TrustScreen(start.brings)):
+        question = ChangesScreen(start.changes) if start.changes else TrustScreen(start.brings)
+        if not await self._answer(question):
             self.transcript.add(Quiet(start.untrusted_notice, tone="warning", gap=True))
             return
         try:

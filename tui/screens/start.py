@@ -20,6 +20,7 @@ class Start(Struct, frozen=True, kw_only=True):
     new_workspace: bool = False
     notices: tuple[str, ...] = ()
     brings: tuple[str, ...] = ()  # what a workspace brings that is not trusted yet; () where it is
+    changes: tuple[str, ...] = ()  # what changed under a trusted workspace, and is not in force; () where nothing did
     trust: Callable[[], Workspace] | None = None  # trusts it, and gives where files go then
     untrusted_notice: str = ""
     links: Callable[[], tuple[tuple[str, str], ...]] = tuple  # links out of it to ask about: name, target

@@ -1,4 +1,4 @@
-"""Questions about trust at opening: a workspace that was made elsewhere, and links that lead out of a trusted one."""
+"""Questions about trust at opening: a workspace that was made elsewhere or changed, and links out of a trusted one."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -7,19 +7,55 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from foundation.terminal_text import visible
 
+_AROUND = 7  # rows: padding, the title and the answers with their margins; one that they may wrap into
+
 
 class Question(ModalScreen[bool | None]):
-    """A question that no typing answers: what is typed or pasted meanwhile is kept in `typed`, for the prompt."""
+    """A title, what the answer is about, and the keys that answer.
 
-    def __init__(self) -> None:
+    No typing answers: what is typed or pasted meanwhile is kept in `typed`, for the prompt.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "scroll(-1)", "Up", show=False),
+        Binding("down", "scroll(1)", "Down", show=False),
+        Binding("pageup", "scroll(-8)", "Page up", show=False),
+        Binding("pagedown", "scroll(8)", "Page down", show=False),
+    ]
+
+    def __init__(self, title: str, facts: Sequence[str], answers: str) -> None:
         super().__init__()
         self.typed = ""
+        self._heading = _one_line(title)
+        self._facts = [_one_line(fact) for fact in facts]
+        self._answers = answers
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="sheet"):
+            yield Static(Text(self._heading), classes="sheet-title", markup=False)
+            with VerticalScroll(classes="sheet-facts", can_focus=False):
+                for fact in self._facts:
+                    yield Static(Text(fact), markup=False)
+            yield Static(self._answers, classes="sheet-answers", markup=False)
+
+    def on_resize(self) -> None:
+        """The facts take what the title and the answers leave, and scroll where that is too little."""
+        facts = self.query_one(VerticalScroll)
+        facts.styles.max_height = max(1, self.size.height - _AROUND)
+        self.call_after_refresh(self._tell_of_more)
+
+    def _tell_of_more(self) -> None:
+        more = " · ↑ ↓ more" if self.query_one(VerticalScroll).max_scroll_y else ""
+        self.query_one(".sheet-answers", Static).update(f"{self._answers}{more}")
+
+    def action_scroll(self, rows: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
 
     def on_key(self, event: events.Key) -> None:
         if event.key == "backspace":
@@ -49,24 +85,30 @@ class TrustScreen(Question):
         Binding("enter,escape,ctrl+c", "answer(False)", "Read only", show=False),
     ]
 
-    def __init__(self, facts: Sequence[str]) -> None:
-        super().__init__()
-        self._facts = [" ".join(visible(fact).split()) for fact in facts]
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="sheet"):
-            yield Static(Text("This workspace was not made here"), classes="sheet-title", markup=False)
-            for fact in self._facts:
-                yield Static(Text(fact), markup=False)
-            yield Static(Text("Read-only, you can look and search; nothing in it is written or deleted."), markup=False)
-            yield Static(Text(ALLOWS), markup=False)
-            yield Static("Ctrl+T trust it · Enter read only", classes="sheet-answers", markup=False)
+    def __init__(self, brings: Sequence[str]) -> None:
+        """`brings` says what the workspace brings, a line a fact."""
+        facts = (*brings, "Read-only, you can look and search; nothing in it is written or deleted.", ALLOWS)
+        super().__init__("This workspace was not made here", facts, "Ctrl+T trust it · Enter read only")
 
 
 ALLOWS = (
     "Trusted, it is written to, its configuration may set the model's address, paths and commands, "
     "and the model reads its skills."
 )
+
+
+class ChangesScreen(Question):
+    """Gives whether what changed under a trusted workspace is trusted; None to be asked again at the next opening."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+t", "answer(True)", "Trust", show=False),
+        Binding("escape,ctrl+c", "later", "Later", show=False),
+    ]
+
+    def __init__(self, changes: Sequence[str]) -> None:
+        """`changes` says what changed, a line a file."""
+        facts = (*changes, "Until you trust what is new or changed, it is not in force; all else is.")
+        super().__init__("This workspace changed since you trusted it", facts, "Ctrl+T trust it · Esc later")
 
 
 class LinkScreen(Question):
@@ -79,14 +121,12 @@ class LinkScreen(Question):
     ]
 
     def __init__(self, name: str, target: str, following: str) -> None:
-        super().__init__()
-        self._following = following
-        self._name = " ".join(visible(name).split())
-        self._target = " ".join(visible(target).split())
+        """`following` says what it means to follow it."""
+        facts = ("It leads to", target, following)
+        super().__init__(
+            f"{name} is a link out of this workspace", facts, "Ctrl+T follow it · Ctrl+N never · Enter not now"
+        )
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="sheet"):
-            yield Static(Text(f"{self._name} is a link out of this workspace"), classes="sheet-title", markup=False)
-            yield Static(Text(f"It leads to {self._target}."), markup=False)
-            yield Static(Text(self._following), markup=False)
-            yield Static("Ctrl+T follow it · Ctrl+N never · Enter not now", classes="sheet-answers", markup=False)
+
+def _one_line(text: str) -> str:
+    return " ".join(visible(text).split())
