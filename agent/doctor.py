@@ -5,7 +5,7 @@ import importlib.util
 import platform
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ from foundation.errors import PalimpsestError
 from foundation.installing import DISTRIBUTION, install_command, install_extra
 from foundation.paths import Workspace
 from foundation.shell_words import command_line
-from foundation.workspace_trust import trust_command
+from foundation.workspace_trust import trust_command, trust_store
 from memory.settings import ArchiveSettings
 
 SPARE_BYTES = 500_000_000
@@ -87,10 +87,7 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
         return
     yield Finding("workspace", "ok", str(workspace.root))
     reading = read_config(workspace, environment, {})
-    trusted = "trusted" if reading.trusted else "not trusted: it may set no paths, addresses or commands"
-    yield Finding(
-        "trust", "ok", f"The workspace is {trusted}.", "" if reading.trusted else f"`{trust_command(workspace)}`"
-    )
+    yield _trust(workspace, environment, [one.name for one in reading.ignored])
     for problem in reading.problems:
         yield Finding("configuration", "wrong", f"{problem.where}: {problem.sentence}", "Correct that line.")
     for notice in reading.notices:
@@ -100,6 +97,18 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
         yield _store(workspace)
         if reading.config.archive.storage:
             yield _packs(workspace, reading.config.archive)
+
+
+def _trust(workspace: Workspace, environment: Mapping[str, str], ignored: Sequence[str]) -> Finding:
+    """A tick only where the workspace is trusted and all that it brings is in force."""
+    from memory.access import first_entry, trust_notice
+
+    standing = trust_store(environment).standing(workspace, first_entry(workspace.database))
+    notice = trust_notice(workspace, standing, ignored)
+    if not notice:
+        return Finding("trust", "ok", "The workspace is trusted, and all that it brings is in force.")
+    said, _, _ = notice.partition(" If it is yours: " if not standing.trusted else " To allow it: ")
+    return Finding("trust", "missing", said, f"`{trust_command(workspace)}`")
 
 
 def _disk(root: Path) -> Finding:

@@ -35,6 +35,8 @@ def command(file: Path, form: str | None, source: str | None) -> None:
     of a line is kept. chatgpt, claude: their data export, as a zip or its conversations.json.
 
     A bad line is told with its number, and the rest is imported. Importing a file again adds only what is new.
+
+    Exit status: 0 all was read, 1 some lines could not be read (the others were imported), 130 interrupted.
     """
     from agent.importers.formats import detect, read_file
     from agent.importers.storing import store_all
@@ -61,8 +63,7 @@ def command(file: Path, form: str | None, source: str | None) -> None:
     if imported.taken_out:
         output.say(f"{imported.taken_out:,} private spans and secrets were taken out.")
     _print(imported, as_json=invocation.json)
-    stored = imported.entries + imported.already
-    invocation.status = 1 if imported.bad_count and not stored else 0
+    invocation.status = 1 if imported.refused else 0
 
 
 def _refuse_what_is_no_file(path: Path) -> None:
@@ -103,8 +104,10 @@ def summary(imported: Imported) -> str:
         parts = [f"{_counted(entries, 'entry', 'entries')} in {held} imported from “{imported.source}”"]
     if imported.already:
         parts.append(f"{imported.already:,} {'was' if imported.already == 1 else 'were'} there already")
-    if imported.bad_count:
-        parts.append(_counted(imported.bad_count, "line was bad", "lines were bad"))
+    if imported.refused:
+        parts.append(_counted(imported.refused, "line was bad", "lines were bad"))
+    if imported.kept_count:
+        parts.append(_counted(imported.kept_count, "line was taken in part", "lines were taken in part"))
     return "; ".join(parts) + "."
 
 

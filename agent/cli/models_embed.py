@@ -9,6 +9,7 @@ from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import Invocation, current
 from foundation.errors import Misuse, PalimpsestError
+from foundation.workspace_trust import trust_command
 
 if TYPE_CHECKING:
     from memory.search.vectors.vectors import Coverage, Filled, Vectors
@@ -30,13 +31,20 @@ def command(spec: str | None, workspace_only: bool) -> None:
 
     SPEC is ollama:nomic-embed-text, lmstudio:NAME, llamacpp:NAME, openai:NAME@ADDRESS, onnx:FOLDER,
     mlx:FOLDER-OR-HUB-NAME, or none. What embedded until now serves until the new vectors are made. Ctrl+C keeps what
-    was made.
+    was made. In a workspace that is not trusted nothing is made or set, and the exit status is 1.
     """
     invocation = current()
+    invocation.prepare(for_writing=True, writable=True)  # refused before anything is set
     if spec is not None:
         _use(invocation, spec, workspace_only=workspace_only)
     chosen = invocation.reading.config.embed.embedder
     if chosen in {"", "none"}:
+        if spec is None and "embed.embedder" in invocation.ignored:
+            raise NotEmbedded(
+                "The embedder is not in force",
+                "config.yaml names one, and changed since you trusted this workspace: no vectors were made.",
+                f"`{trust_command(invocation.workspace)}`, then try again.",
+            )
         if spec is None:
             raise Misuse(
                 "No embedder",

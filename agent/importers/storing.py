@@ -39,6 +39,12 @@ class Imported(Struct, frozen=True, kw_only=True):
     bad: tuple[Bad, ...]
     bad_count: int
     taken_out: int
+    kept_count: int = 0  # of the bad ones, those whose rest was imported
+
+    @property
+    def refused(self) -> int:
+        """Bad places of which nothing was imported."""
+        return self.bad_count - self.kept_count
 
 
 class _Named(Struct, frozen=True):
@@ -65,7 +71,7 @@ class Storing:
         self._waiting: list[_Named] = []
         self._waiting_size = 0
         self._touched: dict[int, None] = {}
-        self._entries = self._already = self._bad_count = self._taken_out = 0
+        self._entries = self._already = self._bad_count = self._kept_count = self._taken_out = 0
         self._bad: list[Bad] = []
 
     def take(self, read: Read) -> None:
@@ -82,6 +88,7 @@ class Storing:
 
     def _take_bad(self, bad: Bad) -> None:
         self._bad_count += 1
+        self._kept_count += bad.kept
         if len(self._bad) < MOST_TOLD:
             self._bad.append(bad)
 
@@ -95,6 +102,7 @@ class Storing:
         return Imported(
             source=self._source, conversations=tuple(self._touched), entries=self._entries, already=self._already,
             bad=tuple(self._bad), bad_count=self._bad_count, taken_out=self._taken_out,
+            kept_count=self._kept_count,
         )  # fmt: skip
 
     def _stands_elsewhere_in_file(self, held: "_Held", wanted: str) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -183,8 +184,24 @@ def test_a_workspace_of_strangers_names_no_embedder(run: Run, said: Says, loopba
     config = root / ".palimpsest" / "config.yaml"
     config.write_text(f"embed:\n  embedder: openai:m@{loopback.address}/v1\n", encoding="utf-8")
     ran = run("models", "embed")
-    assert ran.status == 2
-    assert "No embedder" in ran.err  # what the stranger set is not in force
+    assert ran.status == 1  # as every command that would write (2 before 0.3.1)
+    assert "The workspace is not trusted" in ran.err
+    assert f"palimpsest trust {root}" in ran.err
+    assert run("models", "embed", "ollama:nomic-embed-text").status == 1
+    assert not (Path(os.environ["PALIMPSEST_CONFIG_DIR"]) / "config.yaml").exists(), "nothing is set either"
+    assert not loopback.posts
+
+
+def test_an_embedder_that_changed_under_us_says_why_nothing_is_made(
+    run: Run, said: Says, loopback: Loopback, root: Path
+) -> None:
+    said("tea")
+    config = root / ".palimpsest" / "config.yaml"
+    config.write_text(f"embed:\n  embedder: openai:m@{loopback.address}/v1\n", encoding="utf-8")
+    ran = run("models", "embed")
+    assert ran.status == 1
+    assert "The embedder is not in force" in ran.err
+    assert f"`palimpsest trust {root}`" in ran.err
     assert not loopback.posts
 
 

@@ -32,11 +32,22 @@ def test_an_import_says_what_it_did_and_does_it_once(run: Run, tmp_path: Path) -
     path = tmp_path / "talk.jsonl"
     path.write_text("\n".join([*(json.dumps(line) for line in TALK), "{broken"]), encoding="utf-8")
     first = run("import", str(path), "--source", "letters", "--json")
-    assert first.status == 0
+    assert first.status == 1  # as `knowledge add` where a file could not be read
     assert (first.json["entries"], first.json["conversations"], first.json["bad_count"]) == (3, 2, 1)
     assert "line 4" in first.err
     again = run("import", str(path), "--source", "letters", "--json").json
     assert (again["entries"], again["already"]) == (0, 3)
+    said = run("import", str(path), "--source", "letters")
+    assert said.out.strip() == "Nothing new in “letters”; 3 were there already; 1 line was bad."
+    assert said.status == 1
+
+
+def test_a_line_that_is_kept_without_its_time_is_no_failure(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text(json.dumps({**TALK[0], "time": "some day"}), encoding="utf-8")
+    said = run("import", str(path))
+    assert said.status == 0
+    assert "1 line was taken in part" in said.out
 
 
 def test_a_file_that_is_all_bad_fails(run: Run, tmp_path: Path) -> None:

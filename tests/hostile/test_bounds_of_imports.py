@@ -39,7 +39,7 @@ def test_each_odd_line_is_told_and_the_rest_is_imported(room: Path, tmp_path: Pa
     file = tmp_path / "odd.jsonl"
     file.write_bytes(GOOD + b"".join(raw + b"\n" for raw, _ in KNOWN.values()) + LAST)
     ended, told = imported(room, file)
-    assert ended.status == 0
+    assert ended.status == 1  # since 0.3.1: some lines could not be read, the rule of `knowledge add`
     refused = {bad["place"] for bad in told["bad"] if not bad["kept"]}
     expected = {f"line {number}" for number, (_, good) in enumerate(KNOWN.values(), 2) if not good}
     assert refused == expected
@@ -72,7 +72,7 @@ def _random(room: Path, tmp_path: Path, count: int) -> None:
     ended, told = imported(room, file)
     refused = sum(not bad["kept"] for bad in told["bad"])
     print(f"{count} odd lines: {told['entries']} imported, {refused} refused, {ended.seconds:.1f} s")
-    assert ended.status == 0
+    assert ended.status == (1 if told["bad_count"] > sum(bad["kept"] for bad in told["bad"]) else 0)
     assert told["entries"] + told["already"] + told["bad_count"] >= count
     for words in (
         ["search", "line", "--json"],

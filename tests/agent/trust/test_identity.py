@@ -1,0 +1,80 @@
+"""Trust belongs to a folder and the first entry of its store, not to a path."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import apsw
+import pytest
+
+from foundation.paths import Workspace
+from memory.cold.sql import run as execute
+from memory.workspace_memory import Memory
+from tests.agent.conftest import Run
+from tests.agent.trust.cloned import conversation_of
+
+pytestmark = pytest.mark.timeout(60)
+
+
+def test_another_folder_at_the_same_path_is_not_trusted(run: Run, root: Path, tmp_path: Path) -> None:
+    """S6.7: trust was of a path."""
+    assert run("-p", "hello").status == 0
+    other = tmp_path / "other"
+    shutil.copytree(root, other, symlinks=True)
+    root.rename(tmp_path / "moved-away")
+    other.rename(root)
+    done = run("remember", "that")
+    assert done.status == 1
+    assert "not the folder that you trusted" in done.err
+
+
+def test_another_store_in_the_same_folder_is_not_trusted(run: Run, root: Path) -> None:
+    assert run("-p", "hello").status == 0
+    db = apsw.Connection(str(Workspace(root).database))
+    execute(db, "UPDATE entries SET id = 'e_000000000000' WHERE seq = 1")
+    execute(db, "PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    assert run("remember", "that").status == 1
+
+
+def test_another_device_number_alone_does_not_end_the_trust(run: Run, root: Path) -> None:
+    assert run("-p", "hello").status == 0
+    trusted = Path(os.environ["PALIMPSEST_CONFIG_DIR"]) / "trusted.json"
+    store = json.loads(trusted.read_text())
+    store["workspaces"][0]["device"] += 1
+    trusted.write_text(json.dumps(store))
+    assert run("remember", "that").status == 0
+    store["workspaces"][0]["inode"] += 1
+    trusted.write_text(json.dumps(store))
+    assert run("remember", "that").status == 1
+
+
+def test_a_list_of_paths_from_before_gets_its_identity_at_the_first_opening(run: Run, root: Path) -> None:
+    assert run("-p", "hello").status == 0
+    trusted = Path(os.environ["PALIMPSEST_CONFIG_DIR"]) / "trusted.json"
+    trusted.write_text(json.dumps([str(root)]))
+    assert run("remember", "that").status == 0
+    (record,) = json.loads(trusted.read_text())["workspaces"]
+    assert record["inode"] == root.stat().st_ino
+    assert len(record["first_entries"]) == 1
+
+
+def test_deleting_the_first_conversation_keeps_the_trust(run: Run, root: Path) -> None:
+    assert run("-p", "hello").status == 0
+    first = conversation_of(root)
+    assert run("-p", "a second one").status == 0
+    assert run("conversations", "delete", first, "--yes").status == 0
+    assert run("remember", "that").status == 0
+
+
+def test_a_kill_after_the_first_conversation_was_deleted_keeps_the_trust(run: Run, root: Path) -> None:
+    assert run("-p", "hello").status == 0
+    assert run("-p", "a second one").status == 0
+    memory = Memory.open(Workspace(root))
+    memory.vault.delete_conversation(1)
+    trusted = Path(os.environ["PALIMPSEST_CONFIG_DIR"]) / "trusted.json"
+    as_killed = trusted.read_bytes()
+    memory.close()
+    trusted.write_bytes(as_killed)  # as if the process had ended before it closed
+    assert run("remember", "that").status == 0
