@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 MEGABYTE = 2**20
-AROUND_WORDS = 1024  # characters of JSON around the words of one event: llama.cpp sends about 250
+AROUND_WORDS = 1024  # bytes of JSON around the words of one event: llama.cpp sends about 250
 LARGEST_COUNT = 2**53  # of tokens: every reader of JSON keeps a number up to it
 
 
@@ -31,7 +31,7 @@ class StreamLimits(Struct, frozen=True, kw_only=True):
     event_mb: Annotated[float, _setting("The largest event of a stream, in megabytes.")] = 4.0
     line_mb: Annotated[float, _setting("The longest line of a stream, in megabytes.")] = 4.0
     answer_mb: Annotated[
-        float, _setting("The most text and reasoning that one answer may hold, in millions of characters (2^20).")
+        float, _setting("The most text and reasoning that one answer may hold, in megabytes of UTF-8.")
     ] = 4.0
     arguments_mb: Annotated[
         float, _setting("The most tool arguments that one turn may send, all calls together, in megabytes.")
@@ -53,21 +53,21 @@ class AnswerMeter:
 
     def __init__(self, limits: StreamLimits) -> None:
         self._limits = limits
-        self._characters = self._arguments = 0
+        self._text = self._arguments = 0
 
     @property
-    def characters(self) -> int:
-        """Of text and of tool calls, so far."""
-        return self._characters + self._arguments
+    def taken(self) -> int:
+        """Bytes of text and of tool calls, so far."""
+        return self._text + self._arguments
 
     def take_text(self, text: str) -> None:
-        self._characters += len(text)
-        if self._characters > in_bytes(self._limits.answer_mb):
+        self._text += _size(text)
+        if self._text > in_bytes(self._limits.answer_mb):
             raise TooMuch("the answer's text", "answer_mb", self._limits.answer_mb)
 
     def take_call(self, *pieces: str) -> None:
         """A part of a tool call: its id, name or arguments."""
-        self._arguments += sum(map(len, pieces))
+        self._arguments += sum(map(_size, pieces))
         if self._arguments > in_bytes(self._limits.arguments_mb):
             raise TooMuch("the text of its tool arguments", "arguments_mb", self._limits.arguments_mb)
 
@@ -89,7 +89,7 @@ class QuietMeter:
         self._take(1, len(line) + 1)
 
     def take_event(self, size: int, words: int) -> None:
-        """An event of `size` characters, which held so many `words` (characters of text or of a tool call)."""
+        """An event of `size` characters, which held so many bytes of `words`: text, or a tool call."""
         self._take(0 if words else 1, max(0, size - (words and words + AROUND_WORDS)))
 
     def _take(self, events: int, size: int) -> None:
@@ -99,6 +99,11 @@ class QuietMeter:
             raise TooMuch("the count of its events without a word", "quiet_events", self._limits.quiet_events)
         if self._bytes > self._most_bytes:
             raise TooMuch("what it sends beside its words", "quiet_mb", self._limits.quiet_mb)
+
+
+def _size(text: str) -> int:
+    """In UTF-8: 4 million emoji take 4 times the memory of 4 million letters."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def in_bytes(megabytes: float) -> int:

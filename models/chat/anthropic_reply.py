@@ -48,8 +48,8 @@ class ReplyReader:
 
     @property
     def taken(self) -> int:
-        """Characters of text, reasoning and tool calls that came so far."""
-        return self._meter.characters
+        """Bytes of text, reasoning and tool calls that came so far."""
+        return self._meter.taken
 
     def feed(self, event: Json) -> Iterator[Event]:
         match event.get("type"):

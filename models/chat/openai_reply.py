@@ -45,8 +45,8 @@ class ReplyReader:
 
     @property
     def taken(self) -> int:
-        """Characters of text, reasoning and tool calls that came so far."""
-        return self._meter.characters
+        """Bytes of text, reasoning and tool calls that came so far."""
+        return self._meter.taken
 
     def feed(self, chunk: Json) -> Iterator[Event]:
         if isinstance(progress := chunk.get("prompt_progress"), dict):

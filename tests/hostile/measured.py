@@ -13,13 +13,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Measured(NamedTuple):
-    """`peak_mb` is the largest resident set of the process; on Linux its own children are not in it."""
+    """`peak_mb` is the largest resident set of the process; on Linux its own children are not in it.
+
+    `cpu` are seconds of all its threads.
+    """
 
     status: int
     out: str
     err: str
     peak_mb: float
     seconds: float
+    cpu: float
 
 
 def palimpsest(workspace: Path, *words: str, stdin: Path | None = None, seconds: float = 60) -> Measured:
@@ -58,7 +62,7 @@ def measured(
         unit = 2**20 if sys.platform == "darwin" else 2**10
         return Measured(
             process.returncode, out.read().decode("utf-8", "replace"), err.read().decode("utf-8", "replace"),
-            peak or usage.ru_maxrss / unit, time.monotonic() - began,
+            peak or usage.ru_maxrss / unit, time.monotonic() - began, usage.ru_utime + usage.ru_stime,
         )  # fmt: skip
 
 

@@ -61,6 +61,15 @@ def text_without_end() -> Repeated:
     return Repeated([*_head("text/event-stream"), SAID], data(delta(content="word " * 4000)))
 
 
+def word_without_end(letter: str = "x") -> Repeated:
+    """Text of one endless word, of letters or of signs that a word may hold."""
+    return Repeated([*_head("text/event-stream"), SAID], data(delta(content=letter * (PIECE // len(letter)))))
+
+
+def thought_without_end() -> Repeated:
+    return Repeated([*_head("text/event-stream"), SAID], data(delta(reasoning_content="x" * PIECE)))
+
+
 def arguments(name: str = "search_memory", total: int = 200 * 2**20) -> Repeated:
     first = {"index": 0, "id": "call_1", "type": "function", "function": {"name": name, "arguments": '{"query":"'}}
     more = {"index": 0, "function": {"arguments": "x" * PIECE}}
@@ -106,6 +115,11 @@ FLOODS: dict[str, tuple[Callable[[], Any], str]] = {
     "one event of empty data lines": (event_of_empty_lines, "event_mb"),
     "a line of 1 GB": (line_without_end, "line_mb"),
     "1 GB of text": (text_without_end, "answer_mb"),
+    "1 GB of one word": (word_without_end, "answer_mb"),
+    "1 GB of one Chinese word": (lambda: word_without_end("记"), "answer_mb"),
+    "1 GB of emoji": (lambda: word_without_end("🐋"), "answer_mb"),
+    "1 GB of letters and dots": (lambda: word_without_end("a."), "answer_mb"),
+    "1 GB of thought in one word": (thought_without_end, "answer_mb"),
     "200 MB of tool arguments": (arguments, "arguments_mb"),
     "tool calls without end": (calls_without_end, "arguments_mb"),
     "comments without end": (lambda: quiet_without_end(b": ping\n\n"), "quiet_events"),

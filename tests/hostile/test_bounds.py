@@ -86,6 +86,19 @@ def test_a_flood_ends_with_a_sentence_and_what_came_before_is_kept(room: Path, s
     assert later.peak_mb < MOST_MB
 
 
+@pytest.mark.parametrize("name", [name for name, (_, setting) in FLOODS.items() if setting == "answer_mb"])
+def test_a_flood_of_text_in_the_library_takes_no_more(room: Path, server: Server, name: str) -> None:
+    server.plays_always(FLOODS[name][0])
+    command = [sys.executable, "-m", "tests.hostile.library_turn", str(room), f"openai:m@{server.address}/v1"]
+    environment = {"PALIMPSEST_CONFIG_DIR": str(room.parent / "user-config"), "PALIMPSEST_DETECT": "off"}
+    ended = measured(command, environment, seconds=100)
+    assert ended.status == 0, ended
+    told = json.loads(ended.out)
+    assert "models.limits.answer_mb" in told["ended"]
+    assert told["characters"] > 2**19 or "thought" in name  # up to the limit, it is given out
+    assert ended.peak_mb < MOST_MB, ended
+
+
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 async def test_a_slow_server_that_says_it_lives_is_waited_for(server: Server, provider: str) -> None:
     """Three hours of llama.cpp's comments (one a second), OpenRouter's, a prompt of 2^20 tokens, and pings."""

@@ -4,6 +4,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from memory.archive.read.deadline import Deadline
 from memory.archive.read.shapes import Floats, Places, Shapes
 from memory.archive.read.wide_look import nearest_wide
 
@@ -27,9 +28,12 @@ class Items(Struct, frozen=True):
 
 
 class FirstLook:
-    """Each cell's nearest glyphs, and each pair's. Cells are (rows, columns, h, w); `expected` as for `items`."""
+    """Each cell's nearest glyphs, and each pair's. Cells are (rows, columns, h, w); `expected` as for `items`.
 
-    def __init__(self, cells: Floats, narrow: Shapes, wide: Shapes, expected: Floats) -> None:
+    Raises OutOfTime.
+    """
+
+    def __init__(self, cells: Floats, narrow: Shapes, wide: Shapes, expected: Floats, deadline: Deadline) -> None:
         self.rows, self.columns = cells.shape[:2]
         self._kinds = (narrow, wide)
         flat = cells.reshape(self.rows * self.columns, *cells.shape[2:])
@@ -40,7 +44,7 @@ class FirstLook:
         self.pairs = _pairs(self.sure.reshape(self.rows, self.columns), plain.reshape(self.rows, self.columns))
         both = np.concatenate([flat[self.pairs], flat[self.pairs + 1]], axis=2)
         self._told = (self._told[0], wide.describe(both))
-        wide_candidates, wide_away = nearest_wide(self._told[1], self.pairs, wide, _WIDE_MOST)
+        wide_candidates, wide_away = nearest_wide(self._told[1], self.pairs, wide, _WIDE_MOST, deadline)
         self._candidates, self._away = (candidates, wide_candidates), (away, wide_away)
         self.noise = self._misfit()
 

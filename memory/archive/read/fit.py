@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from memory.archive.read.deadline import Deadline
 from memory.archive.read.first_look import Items
 from memory.archive.read.shapes import Floats, Places, Shapes
 from memory.archive.read.sight import Sight
@@ -31,8 +32,8 @@ class Weighed(Struct, frozen=True):
 class Fit:
     """A page being fitted to a sight of it."""
 
-    def __init__(self, sight: Sight, kinds: tuple[tuple[Shapes, Items], ...]) -> None:
-        self.sight, self.kinds = sight, kinds
+    def __init__(self, sight: Sight, kinds: tuple[tuple[Shapes, Items], ...], deadline: Deadline) -> None:
+        self.sight, self.kinds, self._deadline = sight, kinds, deadline
         self.noise = self.misfit = _LEAST_NOISE
         self._seen = sight.gathered(sight.ink)
         cell = sight.grid.cell
@@ -48,7 +49,7 @@ class Fit:
     def settle(self, penalties: tuple[Floats, Floats] | None = None) -> None:
         """Sweep until nothing changes. `penalties` (nats a glyph, by kind and place) decide what is open.
 
-        A glyph is weighed again where one beside it changed.
+        A glyph is weighed again where one beside it changed. Raises OutOfTime.
         """
         colours = [self._colours(kind) for kind in range(len(self.kinds))]
         grid = self.sight.grid
@@ -56,6 +57,7 @@ class Fit:
         for _ in range(_SWEEPS):
             changed = 0
             for colour in range(4):
+                self._deadline.check()
                 chosen = [
                     np.flatnonzero(items.open & (of == colour) & self._stirred[items.row + 1, items.column + 2])
                     for (_, items), of in zip(self.kinds, colours, strict=True)

@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from memory.archive.draw.modes import CELLS, Cell, Mode, modes_of
+from memory.archive.read.deadline import Deadline, unlimited
 from memory.archive.read.grid_header import header_likeness
 from memory.archive.read.grid_origin import header_origins
 from memory.archive.read.grid_phase import Phase, phases
@@ -25,6 +26,7 @@ _MOST_OF_A_ROW = 0.15  # a row that lost less than this still reads
 _EVEN = 0.004  # less is rounding to whole pixels; more may be a side that was cut
 _SKEWED = 0.06  # the axes' scales differ by no more
 _MOST_CUT = 2  # pitches that are tried for a page without its header
+_MOST_CELLS = 2  # times those of the largest page: what has more is no cut page, and takes gigabytes to look at
 _KNOWN_HEADER = 0.5  # likeness from which a header stands there; other writing stays below 0.35
 
 
@@ -60,8 +62,12 @@ class Grid(Struct, frozen=True):
         return self.likeness >= _KNOWN_HEADER
 
 
-def find_grid(grey: NDArray[np.uint8]) -> Iterator[Grid]:
-    """Where grids may lie in the picture (height, width), the likeliest first; few, in bounded time and memory."""
+def find_grid(grey: NDArray[np.uint8], deadline: Deadline | None = None) -> Iterator[Grid]:
+    """Where grids may lie in the picture (height, width), the likeliest first; few, in bounded memory.
+
+    Raises OutOfTime where `deadline` passes.
+    """
+    until = deadline or unlimited()
     whole = sorted(_whole_pages(grey), key=lambda grid: -grid.likeness)
     headed = [grid for grid in whole if grid.has_header]
     yield from headed
@@ -69,14 +75,19 @@ def find_grid(grey: NDArray[np.uint8]) -> Iterator[Grid]:
         return
     heard = pitches(grey)
     for pitch in heard:
+        until.check()
         for cell, x0, y0, scale, likeness in header_origins(grey, pitch):
             grids = [whole_page(mode, scale, (x0, y0), likeness < 0) for mode in modes_of(cell).values()]
             grids = [_within(grey, structs.replace(grid, likeness=abs(likeness))) for grid in grids]
             yield from sorted(grids, key=lambda grid: (not _ends_in_text(grey, grid), _beyond(grey, grid)))
     inverted = _is_dark(grey)
     for pitch in heard[:_MOST_CUT]:
-        for phase in phases(grey, pitch, inverted=inverted):
-            yield cut_page(grey, phase, inverted=inverted)
+        for phase in phases(grey, pitch, inverted=inverted, deadline=until):
+            grid = cut_page(grey, phase, inverted=inverted)
+            if grid.columns * grid.rows <= _MOST_CELLS * max(
+                mode.columns * mode.rows for mode in modes_of(grid.cell).values()
+            ):
+                yield grid
 
 
 def _beyond(grey: NDArray[np.uint8], grid: Grid) -> float:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from memory.archive.draw.glyphs import NEWLINE
 from memory.archive.draw.modes import CELLS, Cell
+from memory.archive.read.deadline import Deadline, unlimited
 from memory.archive.read.grid_pitch import Pitch
 from memory.archive.read.resampling import Axis
 from memory.archive.read.shapes import Shapes, shapes
@@ -45,10 +46,13 @@ class Phase(Struct, frozen=True):
     likeness: float
 
 
-def phases(grey: NDArray[np.uint8], pitch: Pitch, *, inverted: bool) -> list[Phase]:
-    """Where cells of that pitch begin, if anywhere: one for each size of cells, the likeliest first."""
-    light = grey if inverted else 255 - grey
-    found = [_of_cell(light, cell, (pitch.width / cell.width, pitch.height / cell.height)) for cell in CELLS]
+def phases(grey: NDArray[np.uint8], pitch: Pitch, *, inverted: bool, deadline: Deadline | None = None) -> list[Phase]:
+    """Where cells of that pitch begin, if anywhere: one for each size of cells, the likeliest first.
+
+    Raises OutOfTime.
+    """
+    light, until = grey if inverted else 255 - grey, deadline or unlimited()
+    found = [_of_cell(light, cell, (pitch.width / cell.width, pitch.height / cell.height), until) for cell in CELLS]
     return sorted([one for one in found if one and one.likeness >= _LIKE], key=lambda one: -one.likeness)
 
 
@@ -72,7 +76,7 @@ class _Patch(Struct, frozen=True):
         return page.reshape(self.rows, self.cell.height, self.columns, self.cell.width).transpose(0, 2, 1, 3)
 
 
-def _of_cell(light: NDArray[np.uint8], cell: Cell, scale: tuple[float, float]) -> Phase | None:
+def _of_cell(light: NDArray[np.uint8], cell: Cell, scale: tuple[float, float], deadline: Deadline) -> Phase | None:
     if min(scale) < _SMALLEST or max(scale) > _LARGEST:
         return None
     scale = _whole(scale)
@@ -85,6 +89,7 @@ def _of_cell(light: NDArray[np.uint8], cell: Cell, scale: tuple[float, float]) -
     known = _known(cell, round(min(scale), 2))
     likeness = np.zeros((cell.height, cell.width))
     for y in range(cell.height):
+        deadline.check()
         for x in range(cell.width):
             likeness[y, x] = _likeness(patch.cells(left + x * scale[0], top + y * scale[1]), known)
     if likeness.max() < _HARDLY:

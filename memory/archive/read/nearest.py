@@ -20,6 +20,7 @@ from memory.archive.read.alignment import aligned, square
 from memory.archive.read.alternatives import Alternative, combinations
 from memory.archive.read.calibration import calibrated
 from memory.archive.read.cells import Reading, read_cells, text_and_heads
+from memory.archive.read.deadline import Deadline, OutOfTime, unlimited
 from memory.archive.read.first_look import FirstLook
 from memory.archive.read.fit import Fit, Weighed
 from memory.archive.read.grid import Grid, find_grid
@@ -34,44 +35,74 @@ ENGINE = "nearest"
 _FINE_ENOUGH = 3.0  # picture pixels a page pixel; more are halved
 _DOUBT = 12.0  # nats: a second best as near as this leaves a glyph in doubt
 _ROUGHLY, _CLOSELY = 0.25, 0.12  # of ink: what a pixel may differ before and after the grid is adjusted
+_BESIDE_HEADER = 2  # rows below it, whose light falls into its own
 _TRIED_WITHIN = 100.0
 _MOST_TRIED, _MOST_CHOICES = 3000, 64
 
-_LONGEST = 12.0  # seconds of this thread's CPU after which no other grid is begun
+_LONGEST = 12.0  # seconds of this thread's CPU after which no other grid is begun; a page of ours takes 1 to 6
+_TOO_LONG = 15.0  # after which nothing goes on
 _LONGEST_REPAIR = 2.0
 
 Codes = NDArray[np.int32]
 
 
 def read_nearest(picture: bytes) -> Reading:
-    """The text of the page in the picture. Raises NotAPage where none is found, or not within 12 seconds of CPU."""
-    until = time.thread_time() + _LONGEST
+    """The text of the page in the picture. Raises NotAPage where none is found, or not within 15 seconds of CPU."""
+    deadline = Deadline(_TOO_LONG)
     grey = decode_grey(picture)
-    best: Reading | None = None
-    unread: Grid | None = None
-    for grid in find_grid(grey):
-        if (best is not None and not grid.has_header) or time.thread_time() > until:
-            break
-        reading = read_grid(grey, grid, headless=not grid.has_header)
-        if reading is None:
-            unread = unread or (grid if grid.has_header else None)
-            continue
-        reading = structs.replace(reading, grid=grid)
-        if reading.trust is Trust.EXACT:
-            return reading
-        best = reading if best is None or reading.noise < best.noise else best
-        if reading.header is None or (_lost(reading, grid) and reading.noise < _CLOSELY**2):
-            break  # no other width of page brings that back
-    if best is None and unread is not None and time.thread_time() < until:
-        best = read_grid(grey, unread, headless=True)
-        best = best and structs.replace(best, grid=unread)
-    if best is None:
+    tried = _Tried()
+    try:
+        _try_grids(grey, tried, deadline)
+    except OutOfTime:
+        tried.out_of_time = True
+    if tried.best is None:
         raise NotAPage(
             "Not a page of ours",
-            "No grid of our cells was found in the picture.",
+            tried.why(deadline),
             "An OCR engine can read other pictures: see `palimpsest recall --help`, --engine.",
         )
-    return best
+    return tried.best
+
+
+class _Tried:
+    """What came of the grids so far: the best reading, and the first grid whose header cannot be read."""
+
+    def __init__(self) -> None:
+        self.best: Reading | None = None
+        self.unread: Grid | None = None
+        self.out_of_time = False
+
+    def why(self, deadline: Deadline) -> str:
+        """Why there is no reading."""
+        within = f" within {deadline.seconds:g} seconds of computing" if self.out_of_time else ""
+        if self.unread is not None:
+            return (
+                f"A page's first words stand in the picture, but its cells could not be read{within}: "
+                "it may be turned, bent or blurred."
+            )
+        return f"No grid of our cells was found in the picture{within}."
+
+
+def _try_grids(grey: NDArray[np.uint8], tried: _Tried, deadline: Deadline) -> None:
+    """Reads grid after grid, until one is exact or no other can be better. Raises OutOfTime."""
+    for grid in find_grid(grey, deadline):
+        if (tried.best is not None and not grid.has_header) or deadline.spent > _LONGEST:
+            tried.out_of_time = tried.best is None and deadline.spent > _LONGEST
+            break
+        reading = read_grid(grey, grid, headless=not grid.has_header, deadline=deadline)
+        if reading is None:
+            tried.unread = tried.unread or (grid if grid.has_header else None)
+            continue
+        reading = structs.replace(reading, grid=grid)
+        if tried.best is None or reading.trust is Trust.EXACT or reading.noise < tried.best.noise:
+            tried.best = reading
+        if reading.trust is Trust.EXACT:
+            return
+        if reading.header is None or (_lost(reading, grid) and reading.noise < _CLOSELY**2):
+            break  # no other width of page brings that back
+    if tried.best is None and tried.unread is not None and deadline.spent < _LONGEST:
+        best = read_grid(grey, tried.unread, headless=True, deadline=deadline)
+        tried.best = best and structs.replace(best, grid=tried.unread)
 
 
 def _lost(reading: Reading, grid: Grid) -> bool:
@@ -80,25 +111,32 @@ def _lost(reading: Reading, grid: Grid) -> bool:
     return header is not None and header.used > grid.rows * grid.columns - _head_cells(grid)
 
 
-def read_grid(grey: NDArray[np.uint8], grid: Grid, *, headless: bool = False) -> Reading | None:
-    """What stands on that grid; None where its header cannot be read. `headless`: None where its cells are not ours."""
+def read_grid(
+    grey: NDArray[np.uint8], grid: Grid, *, headless: bool = False, deadline: Deadline | None = None
+) -> Reading | None:
+    """What stands on that grid; None where its header cannot be read. `headless`: None where its cells are not ours.
+
+    Raises OutOfTime where `deadline` passes.
+    """
+    deadline = deadline or unlimited()
     grey, grid = _fine(grey, square(grid))
     narrow, wide = shapes(grid.cell)
-    sight, cells, header = _headed(grey, grid, narrow)
+    sight, header = _headed(grey, grid, narrow, deadline)
     if header is not None:
-        guessed = sight.kernel
         known = _header_page(header, grid, narrow)
         if _may_be_off(sight):
             grid = square(aligned(grey, sight, known))
         sight = calibrated(grey, grid, known)
-        cells = cells if sight.kernel == guessed and grid == sight.grid else sight.page()
+        cells = sight.page()
         if (reading := _as_they_are(cells, header, grid.cell)) is not None:
             return reading
-    elif not headless:
+    elif headless:
+        cells = sight.page()
+    else:
         return None
-    fitted = _fitted(sight, cells, narrow, wide)
+    fitted = _fitted(sight, cells, narrow, wide, deadline)
     if header is None:
-        return _headless(grey, sight, fitted)
+        return _headless(grey, sight, fitted, deadline)
     reading = fitted.reading(header)
     if reading.trust is Trust.EXACT or not _may_be_off(sight):
         return reading
@@ -106,17 +144,17 @@ def read_grid(grey: NDArray[np.uint8], grid: Grid, *, headless: bool = False) ->
     if not _moved(grid, sight.grid):
         return reading
     sight = calibrated(grey, grid, _header_page(header, grid, narrow))
-    return _fitted(sight, sight.page(), narrow, wide).reading(header)
+    return _fitted(sight, sight.page(), narrow, wide, deadline).reading(header)
 
 
-def _headless(grey: NDArray[np.uint8], before: Sight, fitted: "Fitted") -> Reading | None:
+def _headless(grey: NDArray[np.uint8], before: Sight, fitted: "Fitted", deadline: Deadline) -> Reading | None:
     """The page as its own glyphs, once read, show how it was scaled; None where they are not ours."""
     if not fitted.is_ours(_ROUGHLY):
         return None
     grid = aligned(grey, before, fitted.page)
     sight = calibrated(grey, grid, fitted.page)
     if _moved(grid, before.grid) or sight.kernel != before.kernel:
-        fitted = _fitted(sight, sight.page(), *shapes(grid.cell))
+        fitted = _fitted(sight, sight.page(), *shapes(grid.cell), deadline)
     return fitted.reading(None) if fitted.is_ours(_CLOSELY) else None
 
 
@@ -135,17 +173,22 @@ def _moved(grid: Grid, before: Grid) -> bool:
     return max(*corner, *end) > before.cell_width / 100
 
 
-def _headed(grey: NDArray[np.uint8], grid: Grid, narrow: Shapes) -> tuple[Sight, Floats, Header | None]:
-    """The page as it seems under the first kernel under which its header can be read, or under the likeliest."""
-    first: tuple[Sight, Floats] | None = None
+def _headed(grey: NDArray[np.uint8], grid: Grid, narrow: Shapes, deadline: Deadline) -> tuple[Sight, Header | None]:
+    """The page as it seems under the first kernel under which its header can be read, or under the likeliest.
+
+    Only the header's rows, and those beside them, are looked at: they tell whether the grid fits at all.
+    """
+    rows = min(grid.rows, -(-HEADER_CELLS // grid.columns) + _BESIDE_HEADER)
+    first: Sight | None = None
     for kernel in KERNELS if grid.has_header else KERNELS[:1]:
+        deadline.check()
         sight = Sight(grey, grid, kernel)
-        cells = sight.page()
+        cells = Sight(grey, structs.replace(grid, rows=rows), kernel, sight.levels).strip()
         if (header := nearest_header(cells.reshape(-1, *cells.shape[2:]), narrow)) is not None:
-            return sight, cells, header
-        first = first or (sight, cells)
+            return sight, header
+        first = first or sight
     assert first is not None
-    return *first, None
+    return first, None
 
 
 class Fitted(Struct, frozen=True):
@@ -202,16 +245,17 @@ class Fitted(Struct, frozen=True):
         return None
 
 
-def _fitted(sight: Sight, cells: Floats, narrow: Shapes, wide: Shapes) -> Fitted:
+def _fitted(sight: Sight, cells: Floats, narrow: Shapes, wide: Shapes, deadline: Deadline) -> Fitted:
     """Twice over: what the page is found to be written in says what its doubtful glyphs may be."""
     both = (narrow, wide)
     nothing = np.zeros(0, np.int32)
     expected = (penalties(narrow, nothing), penalties(wide, nothing))
-    look = FirstLook(cells, narrow, wide, expected[0])
+    look = FirstLook(cells, narrow, wide, expected[0], deadline)
     fit: Fit | None = None
     known: tuple[Places, Places] = (nothing.astype(np.intp), nothing.astype(np.intp))
     for _ in range(2):
-        fit = Fit(sight, tuple(zip(both, look.items(expected, known), strict=True)))
+        deadline.check()
+        fit = Fit(sight, tuple(zip(both, look.items(expected, known), strict=True)), deadline)
         fit.settle()
         fit.measure_noise()
         codes = _codes(fit, sight.grid)
@@ -219,6 +263,7 @@ def _fitted(sight: Sight, cells: Floats, narrow: Shapes, wide: Shapes) -> Fitted
         known = (_seen(narrow, codes), _seen(wide, codes))
     assert fit is not None
     for _ in range(4):
+        deadline.check()
         fit.settle(expected)
         fit.measure_noise()
     doubtful, choices = _doubts(fit.kinds, fit.weigh(expected), sight.grid)

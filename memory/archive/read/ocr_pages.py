@@ -1,6 +1,7 @@
 """What an OCR engine makes of a picture, alone or as a second reader of a page of ours."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 
 import numpy as np
@@ -14,6 +15,7 @@ from memory.archive.draw.heads import ReadHead
 from memory.archive.draw.pixels import decode_grey
 from memory.archive.read.agreement import differing, unsure
 from memory.archive.read.cells import UNKNOWN
+from memory.archive.read.deadline import Deadline, OutOfTime
 from memory.archive.read.grid import Grid
 from memory.archive.read.ocr_lines import LineReading, OnLine, read_on_grid
 from memory.errors import NotAPage
@@ -23,6 +25,7 @@ __all__ = ["Found", "OnLine", "by_ocr", "seconded"]
 
 _GRIDS = 3  # candidates that are tried
 _MOST_GRIDS = 8  # candidates that are looked at for a header
+_LONGEST = 12.0  # seconds of CPU in which a grid is looked for
 _LOST = 0.5  # share of lines from which on a reader is lost
 _CLEAR = 0.15**2  # noise below which the glyphs explain the picture
 
@@ -118,7 +121,9 @@ def _likely(grey: NDArray[np.uint8]) -> Iterator[Grid]:
     """
     from memory.archive.read.grid import find_grid
 
-    grids = list(islice(find_grid(grey), _MOST_GRIDS))
+    grids = list[Grid]()
+    with suppress(OutOfTime):
+        grids.extend(islice(find_grid(grey, Deadline(_LONGEST)), _MOST_GRIDS))
     headed = [grid for grid in grids if grid.has_header]
     sure = next((grid for grid in headed if _header_reads(grey, grid)), None) if len(headed) > 1 else None
     yield from [sure] if sure else grids[:_GRIDS]
@@ -132,7 +137,7 @@ def _header_reads(grey: NDArray[np.uint8], grid: Grid) -> bool:
     from memory.archive.read.sight import Sight
 
     head = -(-HEADER_CELLS // grid.columns)
-    cells = Sight(grey, replace(grid, rows=min(head + 1, grid.rows)), KERNELS[0]).page()
+    cells = Sight(grey, replace(grid, rows=min(head + 1, grid.rows)), KERNELS[0]).strip()
     return nearest_header(cells.reshape(-1, *cells.shape[2:]), shapes(grid.cell)[0]) is not None
 
 

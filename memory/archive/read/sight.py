@@ -31,6 +31,10 @@ class Sight:
         """(rows, columns, cell height, cell width): the page's pixels as far as the picture tells them."""
         return self.cells(self.y.inverse @ self.ink @ self.x.inverse.T)
 
+    def strip(self) -> Floats:
+        """As `page`, for a few rows."""
+        return self.cells(self.x.on_page(self.y.inverse @ self.ink))
+
     def cells(self, page: Floats) -> Floats:
         """A page's pixels, cut into its cells."""
         grid = self.grid

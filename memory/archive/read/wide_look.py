@@ -6,6 +6,7 @@ before take over its look-alikes, and a pair that overlaps a clear one is none.
 
 import numpy as np
 
+from memory.archive.read.deadline import Deadline, unlimited
 from memory.archive.read.shapes import Floats, Places, Shapes
 
 _AT_ONCE = 512
@@ -35,14 +36,18 @@ class _Seen:
         return best, away[np.arange(len(told)), best]
 
 
-def nearest_wide(told: Floats, at: Places, wide: Shapes, most: int) -> tuple[Places, Floats]:
-    """As `wide.nearest`, for the pairs of cells that begin `at` (ascending)."""
+def nearest_wide(
+    told: Floats, at: Places, wide: Shapes, most: int, deadline: Deadline | None = None
+) -> tuple[Places, Floats]:
+    """As `wide.nearest`, for the pairs of cells that begin `at` (ascending). Raises OutOfTime."""
     found, away = np.zeros((len(told), most), np.intp), np.zeros((len(told), most), np.float32)
     light = (told * told).sum(axis=1)
     overlapped = np.zeros(int(at[-1]) + 3 if len(at) else 0, np.bool_)
     seen, limit = _Seen(wide, most), 0.0
     left: Places = np.random.default_rng(1).permutation(len(told))
+    until = deadline or unlimited()
     while len(left):
+        until.check()
         some, left = left[:_AT_ONCE], left[_AT_ONCE:]
         found[some], away[some] = wide.nearest(told[some], most)
         limit = limit or _AS_NEAR * float(np.quantile(away[some, 0], 0.25))
