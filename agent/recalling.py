@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from agent.pages_seen import stored_page
 from agent.pictures import OUR_READERS, OpenEngine, is_picture, read_file
+from foundation.terminal_text import hidden_count
 from foundation.trust import Citation, Trust
 from memory.archive.passage import PageText
 from memory.archive.read.spoken import Spoken, spoken
@@ -154,7 +155,9 @@ def recall_markdown(memory: "Memory", asked: str) -> str:
 
 
 def _as_markdown(hit: Recalled) -> str:
-    return "\n\n".join([f"**{hit.citation}** · {describe(hit)}", *hit.told, _fenced(hit.text)])
+    return "\n\n".join(
+        [f"**{hit.citation}** · {describe(hit)}", *hit.told, *filter(None, [shown_otherwise(hit)]), _fenced(hit.text)]
+    )
 
 
 def describe(hit: Recalled) -> str:
@@ -165,6 +168,15 @@ def describe(hit: Recalled) -> str:
         how = "as it was stored" if hit.trust is Trust.EXACT else "from the store"
     doubt = f"; lines in doubt: {_lines(hit.doubt)}" if hit.doubt else ""
     return f"{hit.trust.value}, {how}{doubt}"
+
+
+def shown_otherwise(hit: Recalled) -> str:
+    """That the text is not shown to the byte, because characters of it were made visible; "" where it is."""
+    count = hidden_count(hit.text)
+    if not count:
+        return ""
+    what = "1 control or hidden character is" if count == 1 else f"{count:,} control or hidden characters are"
+    return f"Not shown to the byte: {what} a sign here. `palimpsest recall … --raw` gives every byte."
 
 
 def citations(hit: Recalled) -> tuple[Citation, ...]:

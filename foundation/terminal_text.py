@@ -55,6 +55,11 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(_glyph, text)
 
 
+def hidden_count(text: str) -> int:
+    """How many characters `visible` shows as something else; a line end `\\r\\n` counts as one."""
+    return 0 if _SUSPECT.search(text) is None else sum(1 for _ in _HIDDEN.finditer(text))
+
+
 def spelled(name: str) -> str:
     """A name that can be typed back: every hidden character, line end and quotation mark as its number
     (`a⟨U+001B⟩c.txt`). `unspelled` is the inverse."""

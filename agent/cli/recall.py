@@ -152,14 +152,15 @@ def _compared(invocation: Invocation, found: Recollection) -> Recollection:
 
 
 def _print(found: Recollection, *, raw: bool) -> None:
-    from agent.recalling import citations, describe
+    from agent.recalling import citations, describe, shown_otherwise
 
     if not found.hits:
         output.say(f"Nothing is remembered about “{found.query}”.")
         return
     for place, hit in enumerate(found.hits):
         output.say(("\n" if place else "") + f"{hit.citation} · {describe(hit)}")
-        for sentence in (*hit.told, *map(str, citations(hit))):
+        otherwise = "" if raw else shown_otherwise(hit)
+        for sentence in (*filter(None, [otherwise]), *hit.told, *map(str, citations(hit))):
             output.say(f"  {sentence}")
         output.data(hit.text, raw=raw)
         if raw:

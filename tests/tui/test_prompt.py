@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.mentions import mentioned
 from foundation.paths import Workspace
 from tui.widgets.prompt.drafts import Drafts
 from tui.widgets.prompt.files import offers, typed_path
@@ -187,6 +188,29 @@ def test_file_names_are_offered_best_first(tmp_path: Path) -> None:
     assert [offer.text for offer in offers("not", tmp_path)] == ["notebook/", "notes.md", "my-notes.md", "n-o-t.md"]
     assert typed_path("see @src/a") == "src/a"
     assert typed_path("mail a@b") is None
+
+
+async def test_names_with_spaces_are_quoted_and_tab_goes_on_below_them(open_chat: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "my letters" / "to Ann"
+    folder.mkdir(parents=True)
+    (folder / "first draft.md").write_text("Dear Ann")
+    (tmp_path / "two words.md").touch()
+    async with open_chat() as chat:
+        prompt = chat.screen.prompt
+
+        async def complete(wanted: str) -> None:
+            await chat.until(lambda: prompt._suggestions.display)
+            await chat.press("tab")
+            await chat.until(lambda: prompt.text == wanted)
+
+        await chat.type("see @my")
+        await complete('see @"my letters/')
+        await complete('see @"my letters/to Ann/')
+        await complete('see @"my letters/to Ann/first draft.md" ')
+        assert mentioned(prompt.text, tmp_path) == [folder / "first draft.md"]
+        await chat.type("and @tw")
+        await complete('see @"my letters/to Ann/first draft.md" and @"two words.md" ')
+        assert len(mentioned(prompt.text, tmp_path)) == 2
 
 
 async def test_a_suggestion_for_what_was_typed_before_is_never_taken(open_chat: Any) -> None:

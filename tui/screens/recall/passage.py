@@ -88,7 +88,7 @@ class PassageScreen(ModalScreen[str | None]):
         self.query_one("#passage-about", Static).update(text)
 
     def _described(self, found: "Recalled") -> Text:
-        from agent.recalling import describe
+        from agent.recalling import describe, shown_otherwise
 
         trusted = ink(self, "warning-ink" if found.trust is Trust.APPROXIMATE else "good-ink")
         told, _, how = describe(found).partition(",")
@@ -99,7 +99,7 @@ class PassageScreen(ModalScreen[str | None]):
         more = f" and {len(others) - 2} more" if len(others) > 2 else ""
         text = Text(told, trusted)
         text.append(visible(f",{how} · {size}{on}{more}"), ink(self, "muted"))
-        for sentence in found.told:
+        for sentence in (*found.told, *filter(None, [shown_otherwise(found)])):
             text.append(f"\n{one_line(sentence)}", ink(self, "warning-ink"))
         return text
 

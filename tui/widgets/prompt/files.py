@@ -53,8 +53,10 @@ def offers(typed: str, here: Path) -> list[PathOffer]:
 
 
 def quoted(path: str) -> str:
-    """How a path stands in a message."""
-    return f'@"{path}"' if any(map(str.isspace, path)) else f"@{path}"
+    """How a path stands in a message. The quotation of a folder stays open, so that typing goes on below it."""
+    if not any(map(str.isspace, path)):
+        return f"@{path}"
+    return f'@"{path}' if path.endswith("/") else f'@"{path}"'
 
 
 def _resolved(typed: str, here: Path) -> Path:
