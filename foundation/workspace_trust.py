@@ -46,6 +46,7 @@ class Standing(Struct, frozen=True):
 
     trusted: bool
     known: bool = False  # its path has a record, whose identity may be another's
+    other_store: bool = False  # it is the folder that was trusted, and its store's first entry is another
     changed: tuple[str, ...] = ()
     changes: tuple[tuple[str, str], ...] = ()  # (name, new, changed or removed): those, and what is gone
     links: tuple[tuple[str, str], ...] = ()
@@ -74,7 +75,7 @@ class TrustStore:
         if record is None:
             return Standing(trusted=False)
         if not _is_same(record, workspace, first_entry):
-            return Standing(trusted=False, known=True)
+            return Standing(trusted=False, known=True, other_store=_is_same(record, workspace, None))
         links = tuple(sorted(record.links.items()))
         now = content_of(structs.replace(workspace, links=links))
         changes = now.changes(record.content) if record.content is not None else ()

@@ -145,7 +145,7 @@ def trust_notice(workspace: Workspace, standing: Standing, settings: Sequence[st
     """
     command = trust_command(workspace)
     if not standing.trusted:
-        why = "is not the folder that you trusted at this path" if standing.known else NOT_MADE_HERE
+        why = _ANOTHER_STORE if standing.other_store else _ANOTHER_FOLDER if standing.known else NOT_MADE_HERE
         return f"{visible(str(workspace.root))} {why}, so it is open read-only. If it is yours: {command}"
     if changed := _not_in_force(standing, settings):
         names = ", ".join(visible(name) for name in changed[:3])
@@ -165,6 +165,11 @@ def _not_in_force(standing: Standing, settings: Sequence[str] | None) -> list[st
 
 
 NOT_MADE_HERE = "was not made here, or not by this version"
+_ANOTHER_FOLDER = "is not the folder that you trusted at this path"
+_ANOTHER_STORE = (
+    "has a store whose first entry is not the one that you trusted (another was put there, or its id is damaged: "
+    "`palimpsest check` names damage)"
+)
 
 
 def not_trusted(workspace: Workspace) -> ReadOnly:

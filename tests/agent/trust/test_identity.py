@@ -13,6 +13,7 @@ from memory.cold.sql import run as execute
 from memory.workspace_memory import Memory
 from tests.agent.conftest import Run
 from tests.agent.trust.cloned import conversation_of
+from tests.hostile.flips import cells, flipped, put
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -35,7 +36,35 @@ def test_another_store_in_the_same_folder_is_not_trusted(run: Run, root: Path) -
     execute(db, "UPDATE entries SET id = 'e_000000000000' WHERE seq = 1")
     execute(db, "PRAGMA wal_checkpoint(TRUNCATE)")
     db.close()
-    assert run("remember", "that").status == 1
+    done = run("remember", "that")
+    assert done.status == 1
+    assert "has a store whose first entry is not the one that you trusted" in done.err
+
+
+def test_a_flipped_bit_in_the_first_id_says_so_and_a_repair_keeps_the_trust(run: Run, root: Path) -> None:
+    """Damage looks as another store does; `check` tells them apart."""
+    assert run("-p", "hello").status == 0
+    flip_first_id(root)
+    done = run("remember", "that")
+    assert done.status == 1
+    assert "or its id is damaged: `palimpsest check` names damage" in done.err
+    checked = run("check")
+    assert checked.status == 1
+    assert "A bit flipped in its id" in checked.out
+    assert run("trust").status == 0
+    assert run("check", "--repair").status in {0, 1}
+    assert run("remember", "that").status == 0, "the id that the repair put back is the trusted one"
+
+
+def flip_first_id(root: Path) -> None:
+    database = Workspace(root).database
+    cell = next(
+        cell for cell in cells(database) if cell.name == "entries.id" and ("seq", 1) in cell.key
+    )  # fmt: skip
+    put(database, cell, flipped(cell, 8 * (len(cell.value) - 1)), cell.value)
+    db = apsw.Connection(str(database))
+    execute(db, "PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
 
 
 def test_another_device_number_alone_does_not_end_the_trust(run: Run, root: Path) -> None:
