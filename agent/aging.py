@@ -8,6 +8,7 @@ from msgspec import Struct
 from foundation.privacy import clear
 from memory.archive.cost.profiles import profile_named
 from memory.archive.keep.aging import Old, old, portions, put_away
+from memory.archive.passage import Expected
 from memory.cold import Entry
 from memory.workspace_memory import Memory
 
@@ -26,6 +27,7 @@ class Aged(Struct, frozen=True, kw_only=True):
     spared: str = ""  # why it stays; "" where it leaves
     damaged: tuple[str, ...] = ()  # ids of entries that stay, for their text or row is not what was stored
     is_damaged: bool = False  # its own row is
+    large: tuple[str, ...] = ()  # ids of entries that stay, for they hold more than `archive.max_file_mb`
 
 
 class Aging(Struct, frozen=True, kw_only=True):
@@ -41,8 +43,8 @@ class Aging(Struct, frozen=True, kw_only=True):
 
     @property
     def met_damage(self) -> bool:
-        """Whether something stays because it is damaged."""
-        return any(one.damaged or one.is_damaged for one in self.conversations)
+        """Whether something stays because it is damaged, or too large."""
+        return any(one.damaged or one.is_damaged or one.large for one in self.conversations)
 
 
 def archive_older(
@@ -82,21 +84,30 @@ def told_as_sentence(aging: Aging) -> str:
 
 
 def damage_sentences(aging: Aging) -> list[str]:
-    """What stays because it is damaged, for a person; none where nothing is."""
+    """What stays because it is damaged or too large, for a person; none where nothing is."""
     told: list[str] = []
     for one in aging.conversations:
+        if one.large:
+            told.append(
+                f"{_named(one.large)} of “{one.title or one.conversation}” "
+                f"{'holds' if len(one.large) == 1 else 'hold'} more than archive.max_file_mb allows: kept in the store."
+            )
         if one.is_damaged:
             told.append(f"Conversation {one.conversation} is damaged and stays in the store. {_MEND}")
         if one.damaged:
-            names = ", ".join(one.damaged[:_NAMED]) + (
-                f" and {len(one.damaged) - _NAMED:,} more" if len(one.damaged) > _NAMED else ""
-            )
             which = "is" if len(one.damaged) == 1 else "are"
-            told.append(f"{names} of “{one.title or one.conversation}” {which} damaged: kept in the store. {_MEND}")
+            of = f"{_named(one.damaged)} of “{one.title or one.conversation}”"
+            told.append(f"{of} {which} damaged: kept in the store. {_MEND}")
     return told
 
 
 _NAMED = 5
+
+
+def _named(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else "")
+
+
 _MEND = "`palimpsest check` says more; `check --repair` mends what can be mended."
 
 
@@ -106,17 +117,28 @@ def _counted(count: int, what: str) -> str:
 
 def _expected(memory: Memory, one: Old) -> Aged:
     """Laid out and counted as it would be drawn; what two conversations of one run share is not known yet."""
-    cut = list(portions(memory.cold, one.entries))
-    found = [memory.vault.expected(portion.entries) for portion in cut if portion.entries]
+    found, entries, damaged, large = list[Expected](), 0, list[Entry](), list[str]()
+    for portion in portions(memory.cold, one.entries, _most(memory)):
+        entries += len(portion.entries)
+        damaged += portion.damaged
+        large += portion.large
+        if portion.entries:
+            found.append(memory.vault.expected(portion.entries))
     return _aged(
         one,
-        entries=sum(len(portion.entries) for portion in cut),
+        entries=entries,
         text_tokens=sum(expected.text_tokens for expected in found),
         pages=sum(expected.pages for expected in found),
         vision_tokens=sum(expected.vision_tokens for expected in found),
         shared_chars=sum(expected.shared_chars for expected in found),
-        damaged=[entry for portion in cut for entry in portion.damaged],
+        damaged=damaged,
+        large=large,
     )
+
+
+def _most(memory: Memory) -> int:
+    """Bytes that one entry may have to leave for pages."""
+    return memory.settings.max_file_mb * 2**20
 
 
 def _done(memory: Memory, one: Old, on_page: Callable[[int], None]) -> Aged:
@@ -126,6 +148,7 @@ def _done(memory: Memory, one: Old, on_page: Callable[[int], None]) -> Aged:
         one,
         lambda entries, told: memory.vault.archive_entries(entries, label=label, on_page=told),
         on_page,
+        most=_most(memory),
     )
     return _aged(
         one,
@@ -135,6 +158,7 @@ def _done(memory: Memory, one: Old, on_page: Callable[[int], None]) -> Aged:
         vision_tokens=sum(archived.vision_tokens for archived in done.archived),
         shared_chars=sum(archived.shared_chars for archived in done.archived),
         damaged=done.damaged,
+        large=done.large,
     )
 
 
@@ -147,6 +171,7 @@ def _aged(
     vision_tokens: int = 0,
     shared_chars: int = 0,
     damaged: Sequence[Entry] = (),
+    large: Sequence[str] = (),
 ) -> Aged:
     return Aged(
         conversation=one.conversation.id,
@@ -160,4 +185,5 @@ def _aged(
         spared=one.spared,
         damaged=tuple(entry.id for entry in damaged),
         is_damaged=one.conversation.damaged,
+        large=tuple(large),
     )

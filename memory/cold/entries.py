@@ -29,6 +29,8 @@ TRUST = "trust"
 
 _DAMAGED = {
     "text": "Its text is damaged: it is not the one that was stored, for its SHA-256 differs.",
+    "large meta": "Its tool calls and other fields hold more than 32 MB, and were not read.",
+    "large sent": "What was sent with it holds more than 32 MB, and was not read.",
     "row": "Its row is damaged: who said it, when, or in reply to what is not what was stored.",
 }
 _COLUMN = "Its {} is damaged."

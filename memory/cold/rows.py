@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from foundation.clock import from_ms
 from foundation.trust import Trust
 from memory.cold import row_seals as sealed
-from memory.cold.bodies import to_text, unpack, unpack_compared
+from memory.cold.bodies import WIDEST, to_text, unpack, unpack_compared
 from memory.cold.chunks import said
 from memory.cold.columns import to_meta, to_parts
 from memory.cold.entries import Conversation, Entry, EntryKind
@@ -25,9 +25,20 @@ _UNREADABLE = (ValueError, KeyError, OverflowError, OSError, TypeError, Recursio
 """Of a damaged column; ValueError: no UTF-8, no JSON."""
 UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)  # in the place of a moment that is none
 
-ENTRY = """e.seq, CAST(e.id AS BLOB), CAST(c.id AS BLOB), e.conversation, e.parent, CAST(e.kind AS BLOB),
-    CAST(e.role AS BLOB), CAST(e.speaker AS BLOB), e.time_ms, e.body, e.packed, e.chars, e.sent, e.meta, e.complete,
-    e.sha256, (SELECT s.seal FROM seals s WHERE s.entry = e.seq)"""
+LARGEST_FIELDS = 32 * 2**20
+"""Bytes of an entry's meta, or of what was sent with it, that are read: 0.3.0 stored tool arguments of any size."""
+
+
+def _unless_large(column: str, and_also: str = "") -> str:
+    """The column, or its size in bytes where that is more than is read. SQLite knows sizes without reading."""
+    return f"iif(octet_length({column}) > {LARGEST_FIELDS}{and_also}, octet_length({column}), {column})"
+
+
+ENTRY = f"""e.seq, CAST(e.id AS BLOB), CAST(c.id AS BLOB), e.conversation, e.parent, CAST(e.kind AS BLOB),
+    CAST(e.role AS BLOB), CAST(e.speaker AS BLOB), e.time_ms,
+    {_unless_large("e.body", f" AND octet_length(e.body) > e.chars * {WIDEST}")}, e.packed, e.chars,
+    {_unless_large("e.sent")}, {_unless_large("e.meta")}, e.complete, e.sha256,
+    (SELECT s.seal FROM seals s WHERE s.entry = e.seq)"""
 """Columns of an entry `e` joined with its conversation `c`, as `entry_of` takes them."""
 
 ENTRIES = f"SELECT {ENTRY} FROM entries e JOIN conversations c ON c.seq = e.conversation"
@@ -63,19 +74,22 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
         sha256,
         seal,
     ) = row
-    same = True
+    same, large = True, tuple(f"large {name}" for name, value in (("sent", sent), ("meta", meta)) if _is_size(value))
+    if large:
+        sent, meta = (None if _is_size(value) else value for value in (sent, meta))
     try:
-        text, same = (None, True) if body is None else unpack_compared(body, packed, chars, sha256)
+        text, same = (None, True) if body is None else unpack_compared(_whole(body), packed, chars, sha256)
         names = (id_.decode(), conversation.decode(), speaker.decode())
         words, when, parts, rest, damaged = (_KINDS[kind], _ROLES[role]), from_ms(ms), to_parts(sent), to_meta(meta), ()
     except _UNREADABLE:
         look = _Look()
-        text = look.at("text", None, lambda: None if body is None else unpack(body, packed, chars))
+        text = look.at("text", None, lambda: None if body is None else unpack(_whole(body), packed, chars))
         names = (look.name("id", id_), look.name("conversation", conversation), look.name("speaker", speaker))
         words = look.word("kind", kind, _KINDS, EntryKind.MESSAGE), look.word("role", role, _ROLES, Role.USER)
         when = look.at("time", UNKNOWN, lambda: from_ms(ms))
         parts, rest = look.at("sent", (), lambda: to_parts(sent)), look.at("meta", {}, lambda: to_meta(meta))
         damaged = tuple(look.damaged)
+    damaged = (*damaged, *large)
     sealed = (conversation_seq, id_, parent, kind, role, speaker, ms, chars, sha256, sent, meta, whole)
     in_flight = not whole and text == ""
     if not same and not in_flight and "text" not in damaged:
@@ -104,6 +118,18 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
         complete=bool(whole),
         damaged=damaged,
     )
+
+
+def _is_size(value: object) -> bool:
+    """Whether a column is the size of what is too large to be read."""
+    return isinstance(value, int)
+
+
+def _whole(body: bytes | int) -> bytes:
+    """Raises Damaged for a body that has more bytes than its characters can take."""
+    if isinstance(body, int):
+        raise Damaged("Damaged text", f"A stored text has {body:,} bytes, more than its characters can take.")
+    return body
 
 
 def _doubted(part: Part) -> Part:

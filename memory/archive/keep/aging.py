@@ -4,9 +4,11 @@ Spared are conversations that are pinned, those in which an answer is being writ
 that goes on the turns that are still in view. A damaged entry stays in the store, where a repair may still mend it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
+from typing import NamedTuple
 
 import apsw
 from msgspec import Struct
@@ -15,6 +17,7 @@ from foundation.clock import to_ms
 from memory.archive.index import shelf
 from memory.archive.passage import Archived
 from memory.cold import ColdStore, Conversation, Entry
+from memory.cold.bodies import WIDEST
 from memory.cold.sql import fetch
 from memory.errors import NotFound, OutOfDate
 
@@ -39,10 +42,11 @@ class Old(Struct, frozen=True, kw_only=True):
 
 
 class Portion(Struct, frozen=True, kw_only=True):
-    """What makes one archive, and the damaged entries among it, which stay."""
+    """What makes one archive, and the entries among it that stay."""
 
     entries: tuple[Entry, ...]
     damaged: tuple[Entry, ...] = ()
+    large: tuple[str, ...] = ()  # ids of entries that stay, for they hold more than one archive takes
 
 
 class PutAway(Struct, frozen=True, kw_only=True):
@@ -51,6 +55,7 @@ class PutAway(Struct, frozen=True, kw_only=True):
     archived: tuple[Archived, ...]
     entries: int
     damaged: tuple[Entry, ...]
+    large: tuple[str, ...] = ()
 
 
 def old(cold: ColdStore, before: datetime) -> list[Old]:
@@ -72,16 +77,21 @@ def put_away(
     one: Old,
     archive: Callable[[Sequence[Entry], OnPage], Archived],
     on_page: OnPage | None = None,
+    *,
+    most: int,
 ) -> PutAway:
     """Archives it, some of it at a time. What changed meanwhile is not old, and stays; so does what is damaged.
+
+    An entry of more than `most` bytes stays, too, and is not read.
 
     `on_page` is told how many pages are proven; what it raises ends it, and what was put away stays so.
     """
     done: list[Archived] = []
-    damaged: list[Entry] = []
+    damaged, large = list[Entry](), list[str]()
     left = 0
-    for portion in portions(cold, one.entries):
+    for portion in portions(cold, one.entries, most):
         damaged += portion.damaged
+        large += portion.large
         before = sum(len(archived.pages) for archived in done)
 
         def told(page: int, before: int = before) -> None:
@@ -95,7 +105,7 @@ def put_away(
         except (NotFound, OutOfDate):  # deleted, or changed
             continue
         left += len(portion.entries)
-    return PutAway(archived=tuple(done), entries=left, damaged=tuple(damaged))
+    return PutAway(archived=tuple(done), entries=left, damaged=tuple(damaged), large=tuple(large))
 
 
 def _look(cold: ColdStore, conversation: Conversation, ms: int) -> Old:
@@ -116,15 +126,52 @@ def _spared(db: apsw.Connection, conversation: Conversation) -> str:
     return "an answer is being written" if fetch(db, sql, (conversation.seq,)) else ""
 
 
-def portions(cold: ColdStore, seqs: Sequence[int]) -> Iterator[Portion]:
-    """The entries, as many at a time as make one archive; the damaged ones apart."""
-    sound, damaged, chars = list[Entry](), list[Entry](), 0
-    for start in range(0, len(seqs), 200):
-        for entry in sorted(cold.entries(seqs[start : start + 200]).values(), key=lambda entry: entry.seq):
-            (damaged if entry.damaged else sound).append(entry)
-            chars += entry.chars
-            if chars >= AT_ONCE:
-                yield Portion(entries=tuple(sound), damaged=tuple(damaged))
-                sound, damaged, chars = [], [], 0
-    if sound or damaged:
-        yield Portion(entries=tuple(sound), damaged=tuple(damaged))
+def portions(cold: ColdStore, seqs: Sequence[int], most: int) -> Iterator[Portion]:
+    """The entries, as many at a time as make one archive. Apart from them the damaged ones and, unread, those above
+    `most` bytes: a stranger's store may hold bodies of gigabytes, so sizes are looked at first.
+    """
+    sizes = [size for some in _each_200(seqs) for size in cold.read(partial(_sizes, seqs=some))]
+    if large := tuple(size.id for size in sizes if size.bytes > most):
+        yield Portion(entries=(), large=large)
+    for chosen in _at_once(size for size in sizes if size.bytes <= most):
+        found = [entry for some in _each_200(chosen) for entry in cold.entries(some).values()]
+        found.sort(key=lambda entry: entry.seq)
+        yield Portion(
+            entries=tuple(entry for entry in found if not entry.damaged),
+            damaged=tuple(entry for entry in found if entry.damaged),
+        )
+
+
+class _Size(NamedTuple):
+    """Of an entry: the bytes that its text takes as it is stored, or unfolds to, at the least."""
+
+    seq: int
+    id: str
+    bytes: int
+    chars: int
+
+
+def _sizes(db: apsw.Connection, seqs: Sequence[int]) -> list[_Size]:
+    sql = f"""SELECT seq, CAST(id AS BLOB), max(octet_length(body), iif(packed, chars, 0)), chars FROM entries
+              WHERE body IS NOT NULL AND seq IN ({",".join("?" * len(seqs))}) ORDER BY seq"""
+    rows = fetch(db, sql, seqs)
+    return [
+        _Size(seq, id_.decode("utf-8", "replace"), size, max(chars, size // WIDEST)) for seq, id_, size, chars in rows
+    ]
+
+
+def _each_200(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (seqs[start : start + 200] for start in range(0, len(seqs), 200))
+
+
+def _at_once(sizes: Iterable[_Size]) -> Iterator[list[int]]:
+    """The seqs of what makes one archive."""
+    chosen, chars = list[int](), 0
+    for size in sizes:
+        chosen.append(size.seq)
+        chars += size.chars
+        if chars >= AT_ONCE:
+            yield chosen
+            chosen, chars = [], 0
+    if chosen:
+        yield chosen
