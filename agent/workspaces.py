@@ -38,7 +38,7 @@ def prepare(workspace: Workspace, environment: Mapping[str, str]) -> tuple[str, 
     new, trust = not workspace.brings_state, trust_store(environment)
     access = Access.of(workspace, trust)
     try:
-        refuse_read_only(access.workspace)
+        refuse_read_only(access.workspace, access.standing)
     finally:
         access.close()
     make_folder(workspace.root)

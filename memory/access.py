@@ -50,7 +50,11 @@ class Access:
         workspace = self.workspace
         if workspace.scratch is not None:
             return ColdStore.open_untouched(
-                workspace.database, workspace.scratch, lambda: not_trusted(workspace), analyse=analyse, clock=clock
+                workspace.database,
+                workspace.scratch,
+                lambda: not_trusted(workspace, self.standing),
+                analyse=analyse,
+                clock=clock,
             )
         if not workspace.brings_state:  # trusted first: a kill right after the store was made leaves it the user's own
             make_folder(workspace.root)
@@ -145,8 +149,7 @@ def trust_notice(workspace: Workspace, standing: Standing, settings: Sequence[st
     """
     command = trust_command(workspace)
     if not standing.trusted:
-        why = _ANOTHER_STORE if standing.other_store else _ANOTHER_FOLDER if standing.known else NOT_MADE_HERE
-        return f"{visible(str(workspace.root))} {why}, so it is open read-only. If it is yours: {command}"
+        return f"{visible(str(workspace.root))} {_why(standing)}, so it is open read-only. If it is yours: {command}"
     if changed := _not_in_force(standing, settings):
         names = ", ".join(visible(name) for name in changed[:3])
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
@@ -154,6 +157,11 @@ def trust_notice(workspace: Workspace, standing: Standing, settings: Sequence[st
         since = "new or changed since you trusted this workspace"
         return f"{names}{more} {which} not in force: {since}. To allow it: {command}"
     return ""
+
+
+def _why(standing: Standing) -> str:
+    """Why a workspace is not trusted."""
+    return _ANOTHER_STORE if standing.other_store else _ANOTHER_FOLDER if standing.known else NOT_MADE_HERE
 
 
 def _not_in_force(standing: Standing, settings: Sequence[str] | None) -> list[str]:
@@ -172,16 +180,17 @@ _ANOTHER_STORE = (
 )
 
 
-def not_trusted(workspace: Workspace) -> ReadOnly:
-    """The error for whoever wants to write to a workspace that is only read."""
+def not_trusted(workspace: Workspace, standing: Standing | None = None) -> ReadOnly:
+    """The error for whoever wants to write to a workspace that is only read; with `standing` it says why."""
+    why = NOT_MADE_HERE if standing is None else _why(standing)
     return ReadOnly(
         "The workspace is not trusted",
-        f"{visible(str(workspace.root))} {NOT_MADE_HERE}, so it is open read-only: nothing is written to it.",
+        f"{visible(str(workspace.root))} {why}, so it is open read-only: nothing is written to it.",
         f"If it is yours: `{trust_command(workspace)}`, then try again.",
     )
 
 
-def refuse_read_only(workspace: Workspace) -> None:
-    """Raises ReadOnly where the workspace is only read."""
+def refuse_read_only(workspace: Workspace, standing: Standing | None = None) -> None:
+    """Raises ReadOnly where the workspace is only read; with `standing` it says why."""
     if workspace.scratch is not None:
-        raise not_trusted(workspace)
+        raise not_trusted(workspace, standing)

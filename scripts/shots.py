@@ -21,6 +21,7 @@ from textual.pilot import Pilot
 from agent.cli.opening import Opening
 from agent.config import Config
 from agent.demo import DEMO_TEXT
+from agent.trusting import following
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
@@ -29,6 +30,7 @@ from memory.workspace_memory import Memory
 from models.messages import Role
 from tui.app import PalimpsestApp
 from tui.opening import app_of
+from tui.screens.trust import ChangesScreen, LinkScreen, Question, TrustScreen
 from tui.themes import LIGHT
 
 Act = Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]]
@@ -101,6 +103,31 @@ def then(first: Act, *keys: str) -> Act:
     return act
 
 
+def asking(question: Callable[[], Question]) -> Act:
+    """A question about trust, as the chat asks it at opening."""
+
+    async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
+        app.push_screen(question())
+        await pilot.pause(0.5)
+
+    return act
+
+
+def trust_question() -> Question:
+    facts = ("It belongs to ann and holds 12 conversations with 1,204 entries.", "It brings its own config.yaml.")
+    return TrustScreen(("/home/ann/文档/cloned-notes 🌊", *facts))
+
+
+def changes_question() -> Question:
+    setting = "· archive.storage: s3://somebody-elses-bucket/packs/with/a/long/prefix/that/does/not/fit/in/one/line"
+    skills = ("skills/packing/SKILL.md is new.", "skills/old/SKILL.md was removed.")
+    return ChangesScreen(("config.yaml changed.", setting, *skills))
+
+
+def link_question() -> Question:
+    return LinkScreen("MEMORY.md", "/home/ann/文档/dotfiles 🌊/palimpsest/MEMORY.md", following("MEMORY.md"))
+
+
 async def nothing(_app: PalimpsestApp, _pilot: Pilot[None]) -> None:
     """The screen as it opens."""
 
@@ -122,6 +149,14 @@ SHOTS: Final[tuple[tuple[str, tuple[int, int], bool, str, Act], ...]] = (
     ("recall-wide", LARGE, True, "", typing("/recall harbour office", "enter")),
     ("passage", SMALL, True, "", then(typing("/recall boiler", "enter"), "enter")),
     ("page", SMALL, True, "", then(typing("/recall tomato pot", "enter"), "enter", "p")),
+    ("help", SMALL, False, "", typing("/help", "enter")),
+    ("help-wide", LARGE, False, "", typing("/help", "enter")),
+    ("trust", SMALL, False, "", asking(trust_question)),
+    ("trust-wide", LARGE, False, "", asking(trust_question)),
+    ("trust-changes", SMALL, False, "", asking(changes_question)),
+    ("trust-changes-wide", LARGE, False, "", asking(changes_question)),
+    ("trust-link", SMALL, False, "", asking(link_question)),
+    ("trust-link-wide", LARGE, False, "", asking(link_question)),
     ("no-such-command", SMALL, False, "", typing("/resumee x", "enter")),
 )
 
@@ -137,7 +172,7 @@ def demo(workspace: Workspace) -> None:
             entry = memory.cold.append(
                 Draft(
                     conversation=conversation.seq, parent=parent, kind=EntryKind.MESSAGE, role=role, time=moment,
-                    text=clear(text), speaker="Ann" if role is Role.USER else "",
+                    text=clear(text), speaker=clear("Ann" if role is Role.USER else ""),
                 )
             )  # fmt: skip
             parent = entry.seq

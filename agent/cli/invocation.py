@@ -103,7 +103,7 @@ class Invocation:
         access = Access.of(workspace, trust_store(self.environment))
         access.close()
         if writable:
-            refuse_read_only(access.workspace)
+            refuse_read_only(access.workspace, access.standing)
         self._say_access(access)
 
     def _no_workspace(self) -> NoWorkspace:
@@ -142,7 +142,7 @@ class Invocation:
         try:
             self._say_access(memory.access)
             if for_writing:
-                refuse_read_only(memory.workspace)
+                refuse_read_only(memory.workspace, memory.access.standing if memory.access else None)
             if lost := memory.vault.index_lost():
                 output.say(lost)
             if for_writing or recovering:

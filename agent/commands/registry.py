@@ -20,9 +20,16 @@ async def _help(_session: Session, about: str) -> Outcome:
         if found is None:
             raise Misuse("Unknown command", f"There is no command {about}.", "/help lists the commands.")
         return Said(f"`{found.shown}` — {found.summary}" + (f"\n\n{found.keys}" if found.keys else ""))
-    lines = [f"| `{_cell(command.shown)}` | {_cell(command.summary)} |" for command in _COMMANDS]
+    lines = [f"| `{_cell(_listed(command))}` | {_cell(command.summary)} |" for command in _COMMANDS]
     return Said("\n".join(["| command | what it does |", "|---|---|", *lines]))
 
+
+def _listed(command: Command) -> str:
+    """The command as the list has it: `/help NAME` shows a long usage whole."""
+    return command.shown if len(command.usage) <= _LONGEST_USAGE else f"/{command.name} […]"
+
+
+_LONGEST_USAGE = 24  # characters: so that at 80 columns the summaries have their room
 
 _COMMANDS: tuple[Command, ...] = (
     Command(

@@ -24,6 +24,7 @@ from agent.session import Session
 from agent.workspaces import prepare
 from foundation.paths import Workspace
 from models.messages import Role
+from tests.agent.conftest import Run
 
 
 @pytest.fixture
@@ -262,3 +263,10 @@ async def test_only_ones_own_messages_are_said_anew(session: Session) -> None:
     answer = session.history()[-1]
     assert isinstance(await registry.run(session, f"/branch {answer.id}"), Failed)
     assert isinstance(await registry.run(session, "/branch e_nowhere"), Failed)
+
+
+def test_the_list_of_commands_leaves_summaries_their_room_and_help_shows_a_usage_whole(run: Run) -> None:
+    listed = run("-p", "/help").out
+    assert "`/knowledge […]`" in listed
+    assert all(len(line.split("|")[1].strip()) <= 32 for line in listed.splitlines() if line.startswith("| `"))
+    assert "/knowledge [list | add PATH | importance PATTERN N]" in run("-p", "/help knowledge").out

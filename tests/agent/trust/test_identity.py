@@ -27,7 +27,8 @@ def test_another_folder_at_the_same_path_is_not_trusted(run: Run, root: Path, tm
     other.rename(root)
     done = run("remember", "that")
     assert done.status == 1
-    assert "not the folder that you trusted" in done.err
+    assert done.err.count("is not the folder that you trusted") == 2, "the notice and the error say the same"
+    assert "not made here" not in done.err
 
 
 def test_another_store_in_the_same_folder_is_not_trusted(run: Run, root: Path) -> None:
