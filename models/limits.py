@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-MEGABYTE = 2**20
+from foundation.sizes import MEGABYTE
+
 AROUND_WORDS = 1024  # bytes of JSON around the words of one event: llama.cpp sends about 250
 LARGEST_COUNT = 2**53  # of tokens: every reader of JSON keeps a number up to it
 

@@ -7,6 +7,7 @@ from agent.cli.invocation import Invocation
 from foundation.clock import SystemClock, iso
 from foundation.errors import Misuse
 from foundation.privacy import as_made
+from foundation.sizes import size_in_words
 from memory.archive.keep.aging import PINNED
 from memory.archive.passage import ArchiveRow
 from memory.errors import NotFound
@@ -132,7 +133,7 @@ def repack(invocation: Invocation) -> None:
     saved = did.bytes_before - did.bytes_after
     output.say(
         f"{did.pages:,} pages in {did.packs:,} pack{'s' if did.packs != 1 else ''}: "
-        f"{did.bytes_before / 1e6:,.1f} → {did.bytes_after / 1e6:,.1f} MB ({saved / 1e6:,.1f} MB less)."
+        f"{size_in_words(did.bytes_before)} → {size_in_words(did.bytes_after)} ({size_in_words(saved)} less)."
     )
 
 

@@ -9,6 +9,7 @@ from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import Invocation, current
 from foundation.errors import Misuse, PalimpsestError
+from foundation.sizes import size_in_words
 from foundation.workspace_trust import trust_command
 
 if TYPE_CHECKING:
@@ -116,5 +117,5 @@ def _tell(invocation: Invocation, chosen: str, filled: "Filled | None", coverage
     else:
         output.line(
             f"{chosen}: {coverage.entries:,} of {coverage.of:,} entries have vectors, {filled.made:,} made now "
-            f"({coverage.vectors:,} vectors, {coverage.bytes / 1e6:,.1f} MB)."
+            f"({coverage.vectors:,} vectors, {size_in_words(coverage.bytes)})."
         )

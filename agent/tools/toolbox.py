@@ -8,7 +8,7 @@ from msgspec import Struct
 from agent.tools.memory_tools import rest_of, shortened
 from agent.tools.port import AgentTool, ToolFailure, ToolSettings, arguments_of
 from foundation.errors import PalimpsestError
-from models.limits import MEGABYTE
+from foundation.sizes import MEGABYTE
 from models.messages import Tool, ToolCall
 
 

@@ -2,6 +2,7 @@
 
 from foundation.errors import Misuse
 from foundation.paths import Workspace
+from foundation.sizes import MEGABYTE
 from memory.archive.index import ledger
 from memory.archive.packs.storage import Folder, Storage
 from memory.cold import ColdStore
@@ -22,7 +23,7 @@ def packs_at(settings: ArchiveSettings, workspace: Workspace, cold: ColdStore) -
         row = cold.read(lambda db: ledger.pack_row(db, name))
         return Known(row.sha256, row.size) if row else None
 
-    return Cached(_remote(address), home, Folder(workspace.pack_cache), known, settings.cache * 1_000_000)
+    return Cached(_remote(address), home, Folder(workspace.pack_cache), known, settings.cache * MEGABYTE)
 
 
 def _remote(address: str) -> Storage:

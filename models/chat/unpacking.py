@@ -3,7 +3,8 @@
 import zlib
 from collections.abc import Iterator
 
-from models.limits import MEGABYTE, StreamLimits, TooMuch
+from foundation.sizes import MEGABYTE
+from models.limits import StreamLimits, TooMuch
 
 ACCEPTED = "gzip, deflate"
 PIECE = 64 * 1024  # bytes unpacked at once

@@ -1,0 +1,11 @@
+"""Sizes in bytes as a person reads them. A megabyte (MB) is 2^20 bytes, a kilobyte (kB) 2^10: in settings, too."""
+
+KILOBYTE = 2**10
+MEGABYTE = 2**20
+
+
+def size_in_words(count: int) -> str:
+    """`12.3 MB`; `45.6 kB` below a tenth of a megabyte."""
+    if abs(count) >= MEGABYTE // 10:
+        return f"{count / MEGABYTE:,.1f} MB"
+    return f"{count / KILOBYTE:,.1f} kB"
