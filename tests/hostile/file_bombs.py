@@ -6,6 +6,8 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from tests.memory.knowledge.test_pdf_bombs import pdf
+
 HTML = {
     "comments": "<!--", "tags": "<a ", "quotes": '<a x="', "sections": "<![CDATA[", "signs": "<", "pairs": "<a x=1 ",
     "apostrophes": "<p a='", "declarations": "<!", "instructions": "<?", "pictures": "<svg>",
@@ -42,6 +44,16 @@ def bzip2_docx(path: Path, megabytes: int = 512) -> Path:
     piece = b" " * 2**20
     data = b"".join(packer.compress(piece) for _ in range(megabytes)) + packer.flush()
     return _zip_of_one(path, b"[Content_Types].xml", data, 12, 2**20, zlib.crc32(piece))
+
+
+def pdf_bombs() -> dict[str, bytes]:
+    """PDFs of one page whose drawing unpacks to so much, packed once or twice."""
+    twice = zlib.compress(zlib.compress(b"\0" * 1_000_000_000, 1), 9)
+    once = {size: zlib.compress(b"\0" * size * 1_000_000, 9) for size in (200, 600)}
+    return {
+        "a gigabyte, packed twice": pdf(twice, b"[/FlateDecode/FlateDecode]"),
+        **{f"{size} MB": pdf(stream, b"/FlateDecode") for size, stream in once.items()},
+    }
 
 
 def _zip_of_one(path: Path, name: bytes, data: bytes, method: int, size: int, crc: int) -> Path:

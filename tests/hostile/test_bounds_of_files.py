@@ -1,17 +1,20 @@
 """Files from strangers that are added: each ends in bounded time and memory, and the rest of the folder is added."""
 
+import io
 import json
 import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from memory.knowledge.errors import Unreadable
 from memory.knowledge.readers import isolated
+from memory.knowledge.readers.frames import write_bytes
 from memory.knowledge.readers.isolated import ReaderProcess
 from memory.knowledge.readers.kinds import read_file
-from tests.hostile.file_bombs import HTML, attributes, bzip2_docx, html_bombs, lying_docx
-from tests.hostile.measured import palimpsest
+from tests.hostile.file_bombs import HTML, attributes, bzip2_docx, html_bombs, lying_docx, pdf_bombs
+from tests.hostile.measured import Measured, measured, palimpsest
 from tests.memory.knowledge import files
 
 pytestmark = [
@@ -73,6 +76,32 @@ def test_a_document_whose_zip_lies_is_refused_in_little_memory(tmp_path: Path, r
     assert {one["name"] for one in told["bad"]} == {"files/lying.docx", "files/bzip2.docx"}
     assert [one["name"] for one in told["added"]] == ["files/notes.txt"]
     assert added.peak_mb < MOST_MB
+
+
+def read_apart(kind: str, raw: bytes, folder: Path) -> Measured:
+    """The process that reads files, with one file."""
+    given = io.BytesIO()
+    write_bytes(given, kind.encode())
+    write_bytes(given, raw)
+    frames = folder / "frames.bin"
+    frames.write_bytes(given.getvalue())
+    return measured([sys.executable, "-P", "-m", "memory.knowledge.readers.reader_process"], {}, stdin=frames)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux bounds a process's memory")
+def test_a_pdf_bomb_ends_its_process_in_little_memory(tmp_path: Path) -> None:
+    for name, raw in pdf_bombs().items():
+        ended = read_apart("pdf", raw, tmp_path)
+        assert ended.peak_mb < MOST_MB, (name, ended.peak_mb)
+
+
+def test_a_scan_of_35_million_pixels_is_read_all_the_same(tmp_path: Path) -> None:
+    scan = Image.effect_noise((496, 702), 60).resize((4960, 7016)).convert("RGB")  # A4 at 600 dots an inch
+    file = io.BytesIO()
+    scan.save(file, "PDF", resolution=600)
+    with ReaderProcess() as apart:
+        document = read_file(file.getvalue(), "scan.pdf", None, apart)
+    assert max(document.pictures[0].width, document.pictures[0].height) > 2000
 
 
 @pytest.mark.soak

@@ -6,8 +6,11 @@ Standard input: the kind (pdf, html, docx, pptx) and the file's bytes, each afte
 output: the frames of each, up to Ended or Refused.
 """
 
+import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from memory.knowledge.errors import Unreadable
 from memory.knowledge.readers.frames import (
@@ -20,7 +23,8 @@ from memory.knowledge.readers.frames import (
     write_frame,
 )  # fmt: skip
 
-MEMORY = 900_000_000  # bytes of address space, 300 MB of them for libraries; a page drawn at 2,600 pixels takes 30 MB
+MEMORY = 900_000_000  # bytes of address space, 300 MB of them for libraries: the parts of a large office document
+PDF_MEMORY = 225_000_000  # the same for a PDF, beside what the process has: a page drawn at 2,600 pixels takes 30 MB
 TIMES = {"pdf": 2}  # and so many times the file
 OTHER_TIMES = 12  # the text of a page, of which a parser keeps several copies of up to four bytes a character
 
@@ -29,7 +33,7 @@ def main() -> None:
     given, told = sys.stdin.buffer, sys.stdout.buffer
     while (kind := read_bytes(given)) is not None and (raw := read_bytes(given)) is not None:
         name = kind.decode()
-        _bound_memory(MEMORY + TIMES.get(name, OTHER_TIMES) * len(raw))
+        _bound_memory(_allowed(name, len(raw)))
         try:
             for frame in _frames(name, raw):
                 write_frame(told, frame)
@@ -65,6 +69,28 @@ def _frames(kind: str, raw: bytes) -> Iterator[Frame]:
             from memory.knowledge.readers.html import read_html
 
             yield Whole(read_html(raw))
+
+
+def _allowed(kind: str, size: int) -> int:
+    """Bytes of address space for a file of that size."""
+    more = TIMES.get(kind, OTHER_TIMES) * size
+    if kind != "pdf":
+        return MEMORY + more
+    with suppress(ImportError):  # said later; what is there takes room before the file does
+        import pypdfium2
+        from PIL import PngImagePlugin
+
+        del pypdfium2, PngImagePlugin
+    return min(MEMORY, _held() + PDF_MEMORY) + more
+
+
+def _held() -> int:
+    """Bytes of address space that the process has; MEMORY where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return MEMORY
 
 
 def _bound_memory(most: int) -> None:

@@ -54,6 +54,7 @@ ALLOWED = {
     "agent/commands/of_conversations.py rename": "a conversation's title",
     "agent/session.py rename": "a conversation's title",
     "agent/cli/conversations.py rename": "a conversation's title",
+    "memory/knowledge/readers/reader_process.py read_text": "Linux's own figures of this process",
     "memory/knowledge/adding.py touch": "a row of the store",
     "memory/knowledge/walking.py scandir": "walks a person's folders, which may be anywhere, and changes nothing",
     "tui/widgets/prompt/files.py scandir": "completes a name in any folder, and opens nothing",
