@@ -7,10 +7,12 @@ from itertools import groupby
 from string import ascii_letters
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from foundation.privacy.pass_words import Lead, command_leads, element_leads, pass_word_leads
 from foundation.privacy.secret_values import BARE, NEVER_LAST, PLAIN, QUOTED, looks_secret
 from foundation.privacy.service_secrets import SERVICE_VALUE, mentions_service, service_rule
+from foundation.privacy.value_windows import windows
 
 LONGEST_NAME = 64
 """Characters before the sign that are looked at."""
@@ -70,6 +72,7 @@ _NAME = re.compile(
     rf"|passcode|credentials?|authorization|(?P<short>pass|(?<![a-z])ps?w)(?![a-z]))(?P<rest>[A-Za-z0-9_.-]{{0,20}}){_TRAIL}",
     re.IGNORECASE,
 )
+_RESULT = re.compile(r"(?<![A-Za-z0-9_.-])PASS\Z")  # of a test: `PASS: gdb.base/dso2dso.exp`
 _WORD_WITH_PASS = re.compile(r"(?:com|by|tres|sur|under|over)\Z", re.IGNORECASE)
 _IN_A_QUERY = re.compile(r"[?&;](?:api_?)?(?:key|sig|signature|code|auth)\Z", re.IGNORECASE)
 _ABOUT = re.compile(  # `token_count` and `client_secret_name` tell something about a secret
@@ -108,6 +111,12 @@ class Candidate(Struct, frozen=True):
 
 def candidates(text: str, at: int, *, final: bool) -> Iterator[Candidate]:
     """The values that begin at `at` or after it and have a secret's name, in order, the longest first at one place."""
+    for start, end in windows(text, at, LONGEST_LEAD, final=final):
+        for found in _candidates(text[start:end], max(0, at - start), final=final or end < len(text)):
+            yield replace(found, start=found.start + start, end=found.end + start)
+
+
+def _candidates(text: str, at: int, *, final: bool) -> Iterator[Candidate]:
     text = _plainly(text)
     since = max(0, at - LONGEST_LEAD)
     leads = (lead for lead in _leads(text, since, at) if lead.start >= at)
@@ -160,6 +169,8 @@ def _named(text: str, place: int, start: int) -> Iterator[Lead]:
     name = text[max(0, place - LONGEST_NAME) : place]
     if text.startswith("==", place) and name.rstrip().endswith(")"):
         return  # a call is compared, nothing is named
+    if text.startswith(": ", place) and _RESULT.search(name):
+        return
     if _may_name(name):
         yield Lead(start, name)
     if _long_enough(_ENOUGH_FOR_A_SERVICE, text, start, 14) and mentions_service(name):

@@ -11,7 +11,7 @@ NEVER_LAST = ".,:;*?|(){}<>"  # a sentence's end; and what would change whether 
 
 _STOP_WORDS = re.compile(
     r"example|sample|placeholder|changeme|change[_-]me|your[_-]|my[_-]?(?:secret|token|key|pass)|redacted|dummy|test[_-]"
-    r"|xxxx|\*\*\*|0000000|1234567890|abcdef|password|secret[_-]?key|undefined|environ|getenv|process\.|settings\."
+    r"|xxxx|\*\*\*|0000000|1234567890|abcdef|password|p4ssw0rd|secret[_-]?key|undefined|environ|getenv|process\.|settings\."
     r"|config\.|self\.|\.get|localhost|https?:|true|false|none|null|\$\{|\{\{|%\(",
     re.IGNORECASE,
 )
