@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from foundation.privacy.named_secrets import LONGEST_LEAD
 from foundation.privacy.private_tags import INJECTED, PRIVATE, Source, TagScanner
 from foundation.privacy.redaction import Taken, place_before, without
-from foundation.privacy.secret_scan import find_named, find_tokens, token_may_begin
+from foundation.privacy.secret_scan import broken_token_may_begin, find_named, find_tokens, token_may_begin
 from foundation.privacy.tag_patterns import FIRST_TAG, TAG, mentions_marks
 
 Cleared = NewType("Cleared", str)
@@ -165,6 +165,7 @@ class _Words:
         text, at = self._given + "".join(self._waiting), len(self._given)
         end = _last(_WORD_ENDS, text[at:]) + 1 + at
         until, self._sure = token_may_begin(text, end)
+        until = broken_token_may_begin(text, at, until)
         return self._give(text, at, until)
 
     def close(self) -> str:

@@ -92,6 +92,11 @@ def _stands_alone(rule: GitleaksToken, keyword: str) -> bool:
     return _DISTINCTIVE.match(keyword) is not None or (not rule.bound and len(keyword) >= 4)
 
 
+def _on_a_line(rule: GitleaksToken) -> str:
+    """The pattern without line ends: broken tokens are joined before they are matched."""
+    return rule.pattern.replace(r"\r\n", "")
+
+
 @cache
 def token_rules() -> tuple[TokenRule, ...]:
     """Every rule, ours first, in the order in which they are tried at one place."""
@@ -99,7 +104,9 @@ def token_rules() -> tuple[TokenRule, ...]:
         TokenRule(
             rule.id,
             keyword,
-            ("" if _stands_alone(rule, keyword) else BEGIN) + _NOT_IN_BASE64.get(keyword, "") + f"(?:{rule.pattern})",
+            ("" if _stands_alone(rule, keyword) else BEGIN)
+            + _NOT_IN_BASE64.get(keyword, "")
+            + f"(?:{_on_a_line(rule)})",
             _NO_BASE64_END if keyword in _NOT_IN_BASE64 else _END,
             attached=_stands_alone(rule, keyword),
             least=rule.entropy,

@@ -1,20 +1,30 @@
 """Secrets, found by their form: tokens, and then what is named a secret and looks like one."""
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, partial
+from string import ascii_letters
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from foundation.privacy.broken_tokens import BEGUN, ENDS_A_JOINT, PART, QUOTES, TAIL, before, chain, extents, is_chance
 from foundation.privacy.encoded_tokens import encoded_rules, hides_a_secret
 from foundation.privacy.named_secrets import candidates
-from foundation.privacy.redaction import Taken
+from foundation.privacy.redaction import Taken, place_before, without
 from foundation.privacy.secret_rules import BEGIN, TokenRule, token_rules
 from foundation.privacy.secret_values import entropy
 
 _RUN: Final = re.compile(r"[A-Za-z0-9_.+/=:~%-]{13,}+")  # no token is shorter
 _ADDRESS: Final = "://"
+_BEFORE_A_PART: Final = ENDS_A_JOINT | {"[", "\\"}
+_BETWEEN_WORDS: Final = frozenset(f"{before} " for before in f"{ascii_letters},.;()={{}}")
+_END_OF_A_CODE: Final = re.compile(r"(?<=\x1b\[)[0-9;]{0,20}[A-Za-z]|(?<=\\)n")
+_DIGIT: Final = re.compile(r"[0-9]")
+_LAST: Final = 4  # keywords of a part: where a token goes on in the next part, it begins at one of the last
+_LEFT: Final = 64  # characters before a token that have a part in it
 _BOUNDARY: Final = re.compile(BEGIN)
 _MAY_PRECEDE: Final = re.compile(  # the beginning of a token whose keyword stands within
     rf"{BEGIN}(?:\d{{1,10}}(?::A?)?|[0-9a-f]{{1,32}}(?:-u?)?)\Z|\d?Q?\Z|:/?\Z|(?<=[A-Za-z0-9]{{6}}_)[A-Za-z0-9]{{1,29}}(?:_m{{0,2}})?\Z"
@@ -53,7 +63,29 @@ def table() -> Table:
 
 
 def find_tokens(text: str, at: int = 0) -> list[Taken]:
-    """Every token that begins at `at` or after it, leftmost first, none overlapping another."""
+    """Every token that begins at `at` or after it, leftmost first, none overlapping another.
+
+    What follows a broken token may be one only once that is gone: the search is repeated, so that a second pass over
+    the cleared text finds nothing more.
+    """
+    found = _tokens(text, at)
+    while any(_is_broken(text, span) for span in found):
+        more = _tokens(without(text, found), at)
+        if not more:
+            break
+        found += [
+            replace(span, start=place_before(found, span.start), end=place_before(found, span.end)) for span in more
+        ]
+        found.sort(key=lambda span: span.start)
+    return found
+
+
+def _is_broken(text: str, span: Taken) -> bool:
+    part = PART.match(text, span.start)
+    return part is None or part.end() < span.end
+
+
+def _tokens(text: str, at: int) -> list[Taken]:
     found: list[Taken] = []
     free = at
     for start, minus_end, _, rule in sorted(_candidates(text, at)):
@@ -118,17 +150,130 @@ def _precede(text: str, at: int) -> int:
     return match.start() if match else len(text)
 
 
+def broken_token_may_begin(text: str, at: int, until: int) -> int:
+    """Where from `at` on a token may begin that goes on in text after `until`, by another line; else `until`."""
+    starts = [start for part in PART.finditer(text, at) for start in _starts(text, part.start(), part.end())]
+    for start in sorted(starts, reverse=True):
+        if start < until and chain(text, start, partial(_own_keyword, text)).looked_at > until:
+            until = _word_start(text, at, start)
+    return until
+
+
+def _word_start(text: str, at: int, place: int) -> int:
+    """Where the word begins that the place is in: nothing in it is judged before all of it."""
+    while place > at and not text[place - 1].isspace():
+        place -= 1
+    return place
+
+
+def _starts(text: str, start: int, end: int) -> Iterator[int]:
+    """Where in a part a keyword stands, or begins that the part's end cuts off."""
+    if text[end : end + 1] == " " and text[end + 1 : end + 2].isalnum():
+        return
+    known = table()
+    place = start
+    last = deque[int](maxlen=_LAST)
+    while hit := known.keyword.search(text, place, end):
+        place = hit.start() + 1
+        last.append(hit.start())
+    yield from last
+    for place in range(max(start, end - known.longest), end - BEGUN + 1):
+        beginning = text[place:end]
+        if beginning in known.attached_beginnings or (beginning in known.beginnings and _BOUNDARY.match(text, place)):
+            yield place
+
+
+def _own_keyword(text: str, start: int, end: int) -> int:
+    known = table()
+    place = start
+    while hit := known.keyword.search(text, place, end):
+        place = hit.start() + 1
+        if len(hit.group()) > 2 and (
+            _BOUNDARY.match(text, hit.start()) or any(rule.attached for _, rule in known.rules[hit.group()])
+        ):
+            return hit.start()
+    return end
+
+
 def _candidates(text: str, at: int) -> Iterator[_Candidate]:
     known = table()
     for run in _RUN.finditer(text, at):
         place, end = run.span()
+        if (
+            text[place - 1 : place] in _BEFORE_A_PART
+            and text[place - 2 : place] not in _BETWEEN_WORDS
+            and _DIGIT.search(text, place, end)
+        ):
+            goes_on = place
+            if text[place - 1 : place] in {"[", "\\"} and (code := _END_OF_A_CODE.match(text, place)):
+                goes_on = code.end()
+            if _keyword_before(text, goes_on):
+                yield from _begun_before(text, at, goes_on)
+        last = deque[re.Match[str]](maxlen=_LAST)
         while hit := known.keyword.search(text, place, end):
             place = hit.start() + 1
             yield from _match(text, hit.start(), at, known.rules[hit.group()])
+            last.append(hit)
+        for hit in last:
+            if end - hit.start() > TAIL:
+                yield from _broken(text, hit.start(), known.rules[hit.group()])
     place = text.find(_ADDRESS, at)
     while place >= 0:
         yield from _match(text, place, at, _addresses())
         place = text.find(_ADDRESS, place + 1)
+
+
+def _keyword_before(text: str, start: int) -> bool:
+    """A quick look, for most of what stands before a run begins no token."""
+    last = text[start - 1 : start]
+    if last not in ENDS_A_JOINT:
+        return False
+    line = text.rfind("\n", max(0, start - 70), start)
+    keyword = table().keyword
+    if line < 0 or last in QUOTES:
+        return keyword.search(text, max(0, start - 80), start) is not None
+    while line and text[line - 1] in " \t\r":
+        line -= 1
+    tail = text[max(0, line - TAIL) : line]
+    hit = keyword.search(tail + text[start : start + table().longest])
+    return hit is not None and hit.start() <= len(tail) - BEGUN
+
+
+def _begun_before(text: str, at: int, start: int) -> Iterator[_Candidate]:
+    """Tokens that begin in the short part before `start`, at `at` or after it, and go on at `start`."""
+    known = table()
+    tail = before(text, start)
+    first = None if tail is None else PART.match(text, max(at, tail), start)
+    if first is None:
+        return
+    tail = first.start()
+    joined = first.group() + text[start : start + known.longest]
+    place = 0
+    while (hit := known.keyword.search(joined, place)) and hit.start() <= len(first.group()) - BEGUN:
+        place = hit.start() + 1
+        yield from _broken(text, tail + hit.start(), known.rules[hit.group()])
+
+
+def _broken(text: str, place: int, rules: Iterable[tuple[int, TokenRule]]) -> Iterator[_Candidate]:
+    """What the rules find from `place` on, once the parts of a broken token are joined."""
+    parts = chain(text, place, partial(_own_keyword, text)).parts
+    if len(parts) < 2:
+        return
+    left = text[max(0, place - _LEFT) : place]
+    for order, rule in rules:
+        if rule.back != (0, 0) or "(?P<secret>" in rule.pattern:
+            continue
+        fitting = _fitting(rule, text, place)
+        alone = fitting is not None and fitting.end() <= parts[0].end
+        for number, joined in extents(text, parts, alone=alone):
+            match = _compiled(rule.pattern + rule.end).match(left + joined, len(left))
+            rest = match.end() - len(left) - len(joined) + parts[number - 1].end if match else 0
+            if match is None or rest <= parts[number - 1].start or not is_chance(match.group()):
+                continue
+            name = hides_a_secret(match.group()) if rule.encoded else rule.name
+            if name and (not rule.least or entropy(match.group()) >= rule.least):
+                yield place, -rest, order, name
+                break
 
 
 def _match(text: str, place: int, at: int, rules: Iterable[tuple[int, TokenRule]]) -> Iterator[_Candidate]:

@@ -41,8 +41,9 @@ LONGEST_EVENT = 130
 
 def mentions_marks(text: str) -> bool:
     """Whether a tag, a block of ours or a key could stand in the text at all: a quick look."""
+    less = "<" in text or (not text.isascii() and any(sign in text for sign in "＜〈⟨﹤"))
     return (
-        _TAGGISH.search(text) is not None
+        (less and _TAGGISH.search(text) is not None)
         or "-- BEGIN" in text
         or "--BEGIN" in text
         or "Private-Lines" in text

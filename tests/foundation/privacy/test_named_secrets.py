@@ -81,3 +81,21 @@ def test_a_tag_in_capital_entities_hides() -> None:
         for source in Source:
             assert clear(text, source) == "a [private] b"
             assert streamed(list(text), source) == "a [private] b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PASS: addr2line -f option\nPASS: gdb.base/dso2dso.exp: continue to sub2",
+        "fetch http://user:pass@host/repo or https://username:password@proxy.example.com",
+        "http://Benutzer:Passwort@Server:Port/",
+        "    user = bob\n    pass = p4ssw0rd\n",
+    ],
+)
+def test_results_of_tests_and_placeholders_are_no_secrets(text: str) -> None:
+    assert clear(text) == text
+
+
+def test_a_password_beside_them_is_one() -> None:
+    assert clear("SMTP_PASS: Xk92plQ77zzQ") == "SMTP_PASS: [secret: generic-api-key]"
+    assert clear("http://user:passq7Xz@host") == "http://user:[secret: url-password]@host"
