@@ -151,6 +151,58 @@ def test_a_text_of_a_gigabyte_is_not_archived(room: Path, tmp_path: Path, given:
     assert ended.peak_mb < MOST_MB
 
 
+SIZE = 32 * 2**20
+TEXTS = {
+    "words": "the keeper counts 1,024 ships a day at the pier\n",
+    "one word": "x",
+    "Chinese": "敏捷的棕色狐狸跳过了懒狗，今天天气很好\n",
+    "emoji": "🐋🦊",
+    "short lines": "a\n",
+    "escapes": "\\u003c&lt;%3D<private",
+}
+
+
+def stored(room: Path, name: str, size: int) -> Measured:
+    file = room.parent / "large.txt"
+    unit = TEXTS[name]
+    file.write_text(unit * (size // len(unit.encode())), encoding="utf-8")
+    return palimpsest(room, "archive", str(file), seconds=500)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", TEXTS)
+def test_an_archive_of_32_mb_is_made_in_bounded_memory(room: Path, name: str) -> None:
+    ended = stored(room, name, SIZE)
+    print(f"archive of 32 MB, {name}: {ended.peak_mb:.0f} MB, {ended.cpu:.0f} s of CPU")
+    assert ended.status == 0, ended.err
+    assert ended.peak_mb < MOST_MB, ended
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_a_chat_of_32_mb_is_imported_and_leaves_for_pages_in_bounded_memory(room: Path, tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    chance = random.Random(3)
+    with file.open("w", encoding="utf-8") as out:
+        for number in range(16_000):
+            words = " ".join(f"{chance.randrange(10**6):x}" for _ in range(300))
+            role = "assistant" if number % 2 else "user"
+            out.write(json.dumps({"role": role, "text": words, "time": "2020-01-02T03:04:05Z"}) + "\n")
+    for command in (["import", str(file)], ["archive", "--older-than", "30d"]):
+        ended = palimpsest(room, *command, seconds=600)
+        print(f"{command[0]} of a chat of 32 MB: {ended.peak_mb:.0f} MB, {ended.cpu:.0f} s of CPU")
+        assert ended.status == 0, ended.err
+        assert ended.peak_mb < MOST_MB, ended
+
+
+@pytest.mark.parametrize("name", ["one word", "emoji"])
+def test_an_archive_of_4_mb_takes_little(room: Path, name: str) -> None:
+    ended = stored(room, name, SIZE // 8)
+    assert ended.status == 0, ended.err
+    assert ended.peak_mb < MOST_MB / 2, ended
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name there")
 @pytest.mark.parametrize("kind", ["fifo", "device", "socket"])
 def test_what_is_no_file_is_refused_at_once(room: Path, tmp_path: Path, kind: str) -> None:

@@ -12,7 +12,7 @@ from memory.knowledge.readers.frames import Page
 from memory.knowledge.readers.isolated import ReaderProcess
 
 PATIENCE = 30.0  # seconds for one page
-MOST_PICTURES = 1_000_000_000  # bytes of pages that are pictures, together
+MOST_PICTURES = 2**30  # bytes of pages that are pictures, together
 
 
 def read_pdf(raw: bytes, name: str, sight: Sight | None, apart: ReaderProcess | None = None) -> Document:
@@ -33,7 +33,7 @@ def _pages(raw: bytes, apart: ReaderProcess) -> Iterator[Page]:
             continue
         size += len(frame.picture)
         if size > MOST_PICTURES:
-            raise Unreadable(f"its pages as pictures have more than {MOST_PICTURES / 1e9:g} GB")
+            raise Unreadable(f"its pages as pictures have more than {MOST_PICTURES / 2**30:g} GB")
         yield frame
 
 

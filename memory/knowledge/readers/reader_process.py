@@ -23,8 +23,8 @@ from memory.knowledge.readers.frames import (
     write_frame,
 )  # fmt: skip
 
-MEMORY = 900_000_000  # bytes of address space, 300 MB of them for libraries: the parts of a large office document
-PDF_MEMORY = 225_000_000  # the same for a PDF, beside what the process has: a page drawn at 2,600 pixels takes 30 MB
+MEMORY = 860 * 2**20  # bytes of address space, 300 MB of them for libraries: the parts of a large office document
+PDF_MEMORY = 225 * 2**20  # the same for a PDF, beside what the process has: a page drawn at 2,600 pixels takes 30 MB
 TIMES = {"pdf": 2}  # and so many times the file
 OTHER_TIMES = 12  # the text of a page, of which a parser keeps several copies of up to four bytes a character
 
