@@ -140,6 +140,6 @@ def test_a_stream_is_the_whole_and_twice_is_once(text: str, source: Source, plac
 def test_a_token_that_begins_where_a_broken_one_ends_is_taken_out_at_once() -> None:
     first = "glrt" + "-t2_8DceOPdUtFU96I6r3t9nzkYh\n> p0ovJ.jjkib6vbs"
     second = "sk" + "_208bd8b6bb618c6d9\r\n458205146c2f7f15a279\r\na78801f39b7"
-    once = clear(f'"{first}{second}\' . ')
+    once = clear(f"\"{first}{second}' . ")
     assert "208bd8b6" not in once
     assert clear(once) == once
