@@ -62,24 +62,29 @@ class Reply:
     async def _read(self) -> AsyncGenerator[bytes, None]:
         import httpx2
 
-        body = unpacked(self._response, self._settings.limits)
         wait = self._settings.first_byte_timeout
         what = "first"
-        while True:
-            try:
-                async with asyncio.timeout(wait):
-                    chunk = await anext(body, None)
-            except TimeoutError:
-                raise Broken(failures.timed_out(self._place, what, wait)) from None
-            except (httpx2.TransportError, NotPacked) as error:
-                raise Broken(failures.cut_off(self._place, str(error)), retry=what == "first") from error
-            except TooMuch as excess:
-                raise Broken(failures.too_much(self._place, excess)) from excess
-            if chunk is None:
-                return
-            yield chunk
-            if what == "first":
-                wait, what = self._settings.stall_timeout, "stall"
+        async with aclosing(unpacked(self._response, self._settings.limits)) as body:
+            while True:
+                try:
+                    async with asyncio.timeout(wait):
+                        chunk = await anext(body, None)
+                except TimeoutError:
+                    raise Broken(failures.timed_out(self._place, what, wait)) from None
+                except (httpx2.TransportError, NotPacked) as error:
+                    raise Broken(failures.cut_off(self._place, str(error)), retry=what == "first") from error
+                except TooMuch as excess:
+                    raise Broken(failures.too_much(self._place, excess)) from excess
+                if chunk is None:
+                    return
+                yield chunk
+                if what == "first":
+                    wait, what = self._settings.stall_timeout, "stall"
+
+    async def close(self) -> None:
+        """Closes what is read, from the inside out: left to the collector it may be closed in another thread."""
+        await self._arriving.aclose()
+        await self._response.aclose()
 
     async def whole(self, more: int = 0) -> bytes:
         """The body, of at most `models.limits.body_mb`, and `more` bytes. Raises Broken."""
@@ -146,10 +151,11 @@ class Transport:
             raise Broken(failures.refused(self.place, str(error))) from error
         except httpx2.TransportError as error:
             raise Broken(failures.cut_off(self.place, str(error)), retry=True) from error
-        stack.push_async_callback(response.aclose)
+        reply = Reply(response, self.place, self._settings)
+        stack.push_async_callback(reply.close)
         if response.status_code != 200:
             raise await self._refusal(response)
-        return Reply(response, self.place, self._settings)
+        return reply
 
     async def _refusal(self, response: "httpx2.Response") -> Broken:
         import httpx2
@@ -175,12 +181,13 @@ class Transport:
             async with asyncio.timeout(ASK_TIMEOUT):
                 request = self._open().build_request("GET" if body is None else "POST", url, json=body)
                 response = await self._open().send(request, stream=True)
+                reply = Reply(response, self.place, self._settings)
                 try:
                     if response.status_code != 200:
                         return None
-                    found: object = load_json(await Reply(response, self.place, self._settings).whole())
+                    found: object = load_json(await reply.whole())
                 finally:
-                    await response.aclose()
+                    await reply.close()
         except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL):
             return None
         except Broken as broken:
