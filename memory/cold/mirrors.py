@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 from msgspec import Struct
+from msgspec.structs import replace
 
 from foundation.files import (
     FileLock,
@@ -135,7 +136,7 @@ class Mirrors:
             if entry.seq in in_flight:
                 new.clear()  # what follows it waits with it
             else:
-                new.append(entry)
+                new.append(replace(entry, meta={}, sent=()))  # a mirror shows neither, and they may be large
         return new[::-1] if last == 0 else None
 
     def _turns(self, entries: list[Entry]) -> bytes:

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import accumulate
+from typing import cast
 
 import apsw
 
 from memory.cold.entries import Branch, Entry, EntryKind
-from memory.cold.lookup import entries_at, entry_at
+from memory.cold.lookup import entries_at, entry_at, marks
 from memory.cold.rows import ENTRIES, entries_of, entry_of
 from memory.cold.sql import each, fetch
 
 PAGE = 128  # rows read at once on the way up
+PAGE_SIZE = 32 * 2**20  # characters and bytes of fields read at once
 
 _UP = """
 WITH RECURSIVE up (seq, parent, kind) AS (
@@ -76,12 +79,29 @@ def neighbours(connection: apsw.Connection, seq: int, before: int, after: int) -
 
 
 def path(read: Callable[[Callable[[apsw.Connection], list[Entry]]], list[Entry]], leaf: int) -> Iterator[Entry]:
-    """The whole path, newest first, a page of entries at a time; `read` runs a function in a reading transaction."""
+    """The whole path, newest first, a page of entries at a time; `read` runs a function in a reading transaction.
+
+    A page holds at most PAGE entries and PAGE_SIZE characters and bytes of fields, but one entry at least.
+    """
     at: int | None = leaf
     while at is not None:
-        page = read(partial(_above, leaf=at, limit=PAGE))
+        page = read(partial(_page, leaf=at))
         yield from reversed(page)
         at = page[0].parent if page else None
+
+
+def _page(connection: apsw.Connection, leaf: int) -> list[Entry]:
+    """A page of entries up from `leaf`, oldest first."""
+    seqs = [step[0] for step in steps_up(connection, leaf, PAGE)]
+    rows = fetch(
+        connection,
+        "SELECT seq, chars + ifnull(octet_length(sent), 0) + ifnull(octet_length(meta), 0) FROM entries "
+        f"WHERE seq IN ({marks(seqs)})",
+        seqs,
+    )
+    sizes = cast("dict[int, int]", dict(rows))
+    taken = sum(total <= PAGE_SIZE for total in accumulate(sizes[seq] for seq in seqs))
+    return _above(connection, leaf, max(1, taken))
 
 
 def _above(connection: apsw.Connection, leaf: int, limit: int) -> list[Entry]:
