@@ -47,6 +47,13 @@ _IN_A_JOINT: Final = 24  # letters and digits that can stand in a joint: `<wbr>`
 _BEFORE: Final = re.compile(rf"[A-Za-z0-9_.+/:~%-]{{1,{TAIL}}}(?=(?:{_JOINT.pattern})\Z)")
 PART: Final = re.compile(r"(?:[A-Za-z0-9_.+/:~%-]|=(?!\r?\n))++")
 _WORD: Final = re.compile(r"[A-Za-z]?[a-z]*[.,:;]?")
+_WORDS: Final = re.compile(
+    r"(?:[A-Z]?[a-z]{3,}|[A-Z][a-z](?=[A-Z][a-z]{2})|[A-Z]{0,3}[0-9]{1,4}|[A-Z]{2,5}(?![a-z])|[_.-])+"
+)  # `MyClass42Test`
+_HEX: Final = re.compile(r"[0-9a-f]{7,}")
+_CAPITALS: Final = re.compile(r"[A-Z]")
+FULL: Final = 60
+"""Characters of a line that may have been wrapped, whatever follows it."""
 _LETTER_AND_DIGIT: Final = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])")
 
 
@@ -98,11 +105,11 @@ def before(text: str, start: int) -> int | None:
     return found.start() if found else None
 
 
-def extents(text: str, parts: Sequence[Part], *, alone: bool) -> Iterator[tuple[int, str]]:
+def extents(text: str, parts: Sequence[Part], *, alone: bool, whole: bool) -> Iterator[tuple[int, str]]:
     """How many parts may make a token, with their joined text: the best first. `alone`: the first is a token already,
-    so that only what looks like chance goes on with it."""
+    so that only what looks like chance goes on with it. `whole`: and none of its kind is longer."""
     second = text[parts[1].start : parts[1].end]
-    if alone and not (_LETTER_AND_DIGIT.match(second) if parts[1].explicit else _is_chance(second)):
+    if alone and not (_LETTER_AND_DIGIT.match(second) if parts[1].explicit else not whole and _wraps(text, parts)):
         return
     joined = [""]
     for part in parts:
@@ -117,6 +124,19 @@ def is_chance(joined: str) -> bool:
     """Whether what was joined looks like a token at all: letters, digits or capitals among them, and some variety."""
     mixed = _LETTER_AND_DIGIT.match(joined) or not (joined.islower() or joined.isupper())
     return bool(mixed) and entropy(joined) >= _LEAST
+
+
+def _wraps(text: str, parts: Sequence[Part]) -> bool:
+    """Whether a token that may be whole seems to be wrapped: its line is full, or as wide as those after it, and the
+    next looks like the same chance."""
+    first, second = (text[part.start : part.end] for part in parts[:2])
+    if _WORDS.fullmatch(second) or (_HEX.fullmatch(second) and _CAPITALS.search(first, 8)):
+        return False
+    line = text.rfind("\n", max(0, parts[0].end - FULL), parts[0].end)
+    wide = line < 0 and parts[0].end >= FULL
+    return _is_chance(second) and (
+        wide or parts[1].line in {parts[0].end - line - 1, *(part.line for part in parts[2:3])}
+    )
 
 
 def _is_chance(part: str) -> bool:

@@ -5,9 +5,9 @@ ends; and its state depends only on what it gave out, so that a second pass chan
 
 A tag in a code span that is closed on its line is talk about the tag. In a person's own message any other tag counts,
 and one that is never closed hides what follows, except in a fence or directly after a word (`Local<Private>`), where
-only a closed pair counts. In other text only a closed pair counts, and none whose first tag stands in code or after a
-word. What is private goes on where the closing tag stands in a fence of its own that is closed later: there it may be
-part of what is private.
+only a closed pair counts; within a private span, a tag after a word counts where a closing tag is left for it. In other
+text only a closed pair counts, and none whose first tag stands in code or after a word. What is private goes on where
+the closing tag stands in a fence of its own that is closed later: there it may be part of what is private.
 
 A block of ours counts in a person's message, which may hold a paste of one. In other text it counts where its tags
 carry a nonce of the request (`nonces`): anything else only looks like one, and is text.
@@ -65,6 +65,9 @@ class TagScanner:
         self._offset = 0  # of _text within the input
         self._at = 0  # how far _text is decided
         self._since = 0  # where the private span that we are in began, in the input
+        self._attached = 0  # tags after a word within it that no closing tag was counted for
+        self._may_end: int | None = None  # where it ended if those were no tags, in the input
+        self._is_last = False  # the end of the text was seen: no closing tag is left for tags after a word
         self._out: list[str] = []
         self._context = CodeContext()
         self._inner = CodeContext(fences_talk=True)
@@ -78,13 +81,18 @@ class TagScanner:
 
     def close(self) -> str:
         self._scan(final=True)
+        if self._may_end is not None:
+            self._end_private(self._may_end)
+            self._is_last = True
+            self._scan(final=True)
         if self.depth:
             end = self._offset + len(self._text)
             self.taken.append(Taken(self._since, end, PRIVATE, unclosed=True))
         return self._hand_out()
 
     def _hand_out(self) -> str:
-        cut = max(0, self._at - LONGEST_BEFORE)
+        needed = self._at if self._may_end is None else self._may_end - self._offset
+        cut = max(0, needed - LONGEST_BEFORE)
         self._offset += cut
         self._text = self._text[cut:]
         self._at -= cut
@@ -135,6 +143,7 @@ class TagScanner:
             return True
         match event.lastgroup:
             case "open" if self.depth and is_attached(self._text, event.start()):
+                self._attached += not self._is_last
                 self._text_after_all(event, context)
             case "open" if self.depth:
                 self.depth += 1
@@ -174,14 +183,25 @@ class TagScanner:
 
     def _begin_private(self, since: int) -> None:
         self._since = since
+        self._attached = 0
         self._inner = CodeContext(fences_talk=True)
         self._mark(PRIVATE)
 
     def _close(self, event: re.Match[str]) -> None:
-        self.depth -= 1
         self._at = event.end()
-        if not self.depth:
-            self.taken.append(Taken(self._since, self._offset + self._at, PRIVATE))
+        if self.depth > 1:
+            self.depth -= 1
+        elif self._attached:
+            self._attached -= 1
+            self._may_end = self._offset + self._at
+        else:
+            self._end_private(self._offset + self._at)
+
+    def _end_private(self, end: int) -> None:
+        self.depth = 0
+        self._may_end = None
+        self._at = end - self._offset
+        self.taken.append(Taken(self._since, end, PRIVATE))
 
     def _is_ours(self, event: re.Match[str]) -> bool:
         return self.source is Source.PERSON or event["nonce"] in self._nonces
@@ -207,6 +227,7 @@ class TagScanner:
         if within.depth:  # a private span that began inside goes on
             self._begin_private(self._offset + self._at)
             self.depth = within.depth
+            self._attached = within._attached
         return True
 
     def _key(self, event: re.Match[str], *, final: bool) -> bool:

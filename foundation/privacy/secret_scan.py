@@ -260,12 +260,13 @@ def _broken(text: str, place: int, rules: Iterable[tuple[int, TokenRule]]) -> It
     if len(parts) < 2:
         return
     left = text[max(0, place - _LEFT) : place]
+    whole = any(_is_whole(rule, text, place, parts[0].end) for _, rule in rules)
     for order, rule in rules:
         if rule.back != (0, 0) or "(?P<secret>" in rule.pattern:
             continue
         fitting = _fitting(rule, text, place)
         alone = fitting is not None and fitting.end() <= parts[0].end
-        for number, joined in extents(text, parts, alone=alone):
+        for number, joined in extents(text, parts, alone=alone, whole=whole):
             match = _compiled(rule.pattern + rule.end).match(left + joined, len(left))
             rest = match.end() - len(left) - len(joined) + parts[number - 1].end if match else 0
             if match is None or rest <= parts[number - 1].start or not is_chance(match.group()):
@@ -274,6 +275,17 @@ def _broken(text: str, place: int, rules: Iterable[tuple[int, TokenRule]]) -> It
             if name and (not rule.least or entropy(match.group()) >= rule.least):
                 yield place, -rest, order, name
                 break
+
+
+def _is_whole(rule: TokenRule, text: str, start: int, end: int) -> bool:
+    """Whether the token that ends at `end` has the only length that the rule knows."""
+    return _has_one_length(rule.pattern) and (match := _fitting(rule, text, start)) is not None and match.end() == end
+
+
+@cache
+def _has_one_length(pattern: str) -> bool:
+    form = re.sub(r"\\.|\[[^\]]*\]|\(\?[:=!<P]", "", pattern.removeprefix(BEGIN))
+    return re.search(r"[*+?|]|\{\d*,", form) is None
 
 
 def _match(text: str, place: int, at: int, rules: Iterable[tuple[int, TokenRule]]) -> Iterator[_Candidate]:

@@ -86,6 +86,37 @@ def test_what_follows_a_whole_token_on_the_next_line_stays() -> None:
         assert clear(f"export A={token}\n{following}") == f"export A=[secret: gitlab-token]\n{following}"
 
 
+@pytest.mark.parametrize(
+    "following",
+    [
+        "daee36452bcf48385971f1bba10ef43a9e751607 is the commit",
+        "daee36452bcf48385971f1bba10ef43a9e751607\n" * 2,
+        "KubernetesDeploymentNote42",
+        "2024Q3ReportFinalV2",
+        "# MyClassName42Test",
+    ],
+)
+@pytest.mark.parametrize("lead", ["", "export A_LONG_NAME_OF_A_VARIABLE="])
+@pytest.mark.parametrize("kind", ["github-pat", "openai", "aws-amazon-bedrock-api-key-long-lived"])
+def test_what_follows_a_whole_token_stays_where_it_is_long_or_has_digits(kind: str, lead: str, following: str) -> None:
+    text = f"{lead}{kinds(random.Random(21))[kind]}\n{following}"
+    for source in Source:
+        assert re.fullmatch(rf"{lead}\[secret: [a-z-]+\]\n{re.escape(following)}", clear(text, source))
+
+
+@pytest.mark.parametrize("width", [32, 48, 64, 76, 80])
+def test_a_long_token_of_any_length_is_known_in_lines_of_one_width(width: int) -> None:
+    rng = random.Random(24)
+    for lead in ("", "key: "):
+        for token in (
+            "sk-" + "proj-" + chance(rng, 150),
+            f"eyJ{chance(rng, 70)}.eyJ{chance(rng, 90)}.{chance(rng, 43)}",
+        ):
+            whole = lead + token
+            broken = "\n".join(whole[at : at + width] for at in range(0, len(whole), width))
+            assert not kept(clear(broken), token), broken
+
+
 JOINTS = [
     *(
         "\n",

@@ -157,6 +157,7 @@ HOSTILE = [
         "```\n<private>\n",
         "Local<Private>",
         "a<private>b</private>",
+        "<private>a<private></private>",
         "mysql -p",
         "mysql ",
         "login ",

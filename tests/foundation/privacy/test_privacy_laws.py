@@ -133,6 +133,8 @@ SHAPES = [
     "Local<Private> x </private>",
     "<private>x <private>y</private>",
     "<private>x</private> <private>",
+    "<private>x<private>y</private>z</private> x<private>",
+    "<private>x<private>y</private> z x<private>y",
     "api key = q8Zr2LkV9xTn4WbY7mPd",
     "client secret : Bearer q8Zr2LkV9xTn4WbY7mPd",
     'token="q8Zr2LkV9xTn4WbY7mPd"]: Zr2LkV9xTn4WbY7mPdq8',

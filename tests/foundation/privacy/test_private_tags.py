@@ -73,6 +73,24 @@ def test_a_closed_pair_of_a_person_counts_in_a_fence_and_after_a_word(text: str,
     assert clear(text) == kept
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("<private>a<private>b</private>quiet</private>", "[private]"),
+        ("<private>a<private>b</private>quiet</private> c", "[private] c"),
+        ("<private>a<private>b<private>c</private>d</private>quiet</private> e", "[private] e"),
+        ("<private>a <private>b x<private>c</private> d</private> quiet</private> e", "[private] e"),
+        ("<private>Local<Private> b</private> c <private>d</private> e", "[private] c [private] e"),
+        ("<private>Local<Private> b</private> c\n```\nd\n```", "[private] c\n```\nd\n```"),
+    ],
+)
+def test_a_tag_after_a_word_nests_in_a_private_span_where_it_is_closed(text: str, kept: str) -> None:
+    assert clear(text) == kept
+    for at in range(len(text)):
+        stream = ClearingStream()
+        assert stream.feed(text[:at]) + stream.feed(text[at:]) + stream.close() == kept
+
+
 def test_an_unclosed_tag_of_a_person_hides_the_rest_and_its_letters_are_counted() -> None:
     findings = examine("a <private>" + "word " * 20)
     assert (findings.cleared, findings.private, findings.unclosed) == ("a [private]", 1, 100)
