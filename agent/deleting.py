@@ -1,7 +1,7 @@
 """What a person is told beside a deletion."""
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from foundation.clock import from_ms
 from foundation.files import read_bytes, scan
 from foundation.paths import Workspace
 from memory.cold import deletions
+from memory.errors import MemoryTrouble
 from memory.workspace_memory import Memory
 
 LARGEST = 2**24  # bytes of a copy that is looked into
@@ -28,6 +29,28 @@ def let_go_by_search(memory: Memory) -> str:
     memory.search.update()
     troubles = [each for each in (memory.search.trouble, memory.search.vectors.trouble) if each]
     return f"The search's files may hold its words still. {' '.join(troubles)}" if troubles else ""
+
+
+def let_go_by_mirrors(memory: Memory) -> str:
+    """Writes the mirrors anew that held words of what was deleted; a sentence where one cannot be written."""
+    try:
+        memory.mirrors.renew()
+    except (MemoryTrouble, OSError) as error:
+        return (
+            f"Mirrors in {memory.workspace.conversations} may hold its words still, and could not be written: {error}"
+        )
+    return ""
+
+
+def results_left(ids: Sequence[str]) -> str:
+    """A sentence where results of memory tools may hold its words and could not be read; "" where there are none."""
+    if not ids:
+        return ""
+    named = ", ".join(ids[:20])
+    return (
+        f"{len(ids):,} results of memory tools in other conversations may hold its words still, for their pages could "
+        f"not be read: {named}. `palimpsest check --repair`, or delete their conversations."
+    )
 
 
 def copies_of(workspace: Workspace, id_: str) -> str:

@@ -1,6 +1,7 @@
 """All that a workspace remembers, opened together: hot Markdown, the cold store, the archive, and the search."""
 
 import os
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -207,6 +208,8 @@ class Memory:
                 raise
             except MemoryTrouble:  # the next opening tries again, and `check` tells of it
                 return
+            with suppress(MemoryTrouble, OSError):  # the same: the store says which mirrors are due
+                self.mirrors.renew()
 
     def close(self) -> None:
         if "vault" in self.__dict__:

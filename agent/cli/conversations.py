@@ -88,7 +88,7 @@ def delete(ref: str, yes: bool) -> None:
 
     It asks first. What is cut short goes on with the next command.
     """
-    from agent.deleting import copies_of, deletion_of, let_go_by_search
+    from agent.deleting import copies_of, deletion_of, let_go_by_mirrors, let_go_by_search, results_left
     from agent.traces import remove_traces, traces_of
     from memory.errors import NotFound
 
@@ -113,7 +113,9 @@ def delete(ref: str, yes: bool) -> None:
         troubles = (
             let_go_by_search(memory),
             *told,
-            copies_of(memory.workspace, conversation.id),
+            let_go_by_mirrors(memory),
+            results_left(done.left),
+            *dict.fromkeys(copies_of(memory.workspace, id_) for id_ in (conversation.id, *done.changed)),
         )
     if done.pages:
         output.say(f"{len(done.pages):,} archived pages carried nothing else and went with it.")

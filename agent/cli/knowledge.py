@@ -271,7 +271,7 @@ def category(refs: tuple[str, ...], name: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove(refs: tuple[str, ...], yes: bool) -> None:
     """Delete what was kept of files, older versions too. It asks first; the files themselves stay on disk."""
-    from agent.deleting import let_go_by_search
+    from agent.deleting import let_go_by_mirrors, let_go_by_search
     from agent.knowing import one_line
 
     invocation = current()
@@ -287,8 +287,8 @@ def remove(refs: tuple[str, ...], yes: bool) -> None:
                 output.say(f"{known.id}  {one_line(known.name)}")
             output.confirm(f"Delete what is known of {some} for good?")
         memory.knowledge.remove(meant)
-        trouble = let_go_by_search(memory)
-    if trouble:
+        troubles = (let_go_by_search(memory), let_go_by_mirrors(memory))
+    for trouble in filter(None, troubles):
         output.say(trouble)
     if invocation.json:
         output.json_object({"removed": [{"id": one.id, "name": one.name, "source": one.source} for one in meant]})

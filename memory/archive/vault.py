@@ -294,7 +294,7 @@ class Vault:
     def _deleting(self) -> "Deleting":
         from memory.archive.keep.deleting import Deleting
 
-        return Deleting(self._cold, self.storage, self.release)
+        return Deleting(self._cold, self.storage, self.release, self._text_of)
 
     @cached_property
     def _moving(self) -> "Moving":

@@ -81,6 +81,12 @@ class Mirrors:
             self._bring_up(conversation, conversation.leaf, path)
         return path
 
+    def renew(self) -> None:
+        """Writes those anew of which the store says that words in them are gone."""
+        sql = "SELECT conversation FROM mirrors WHERE head = x''"
+        for (conversation,) in self._cold.read(lambda db: fetch(db, sql)):
+            self.update(conversation)
+
     def remove(self, conversation_seq: int) -> None:
         """Removes the mirror, before its conversation is deleted; a person's hand edit is kept as a version.
 

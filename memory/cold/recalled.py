@@ -17,8 +17,9 @@ from models.messages import Image, Part, Recalled, Text
 DELETED = "[deleted]"
 
 
-def blank_recalled(db: apsw.Connection, conversation: int) -> list[int]:
-    """Blanks what other conversations' entries hold of this one; gives the seqs of those entries.
+def blank_recalled(db: apsw.Connection, conversation: int, beside: frozenset[str] = frozenset()) -> list[int]:
+    """Blanks what other conversations' entries hold of this one; gives the seqs of those entries. `beside` are
+    references of other entries and pages that held words of it.
 
     What was remembered of requests that held it goes too: the next one is counted anew. To be called before the
     conversation's own rows go, within the transaction that deletes them.
@@ -29,7 +30,8 @@ def blank_recalled(db: apsw.Connection, conversation: int) -> list[int]:
     twins = first(db, "SELECT 1 FROM conversations WHERE id = ? AND seq <> ?", (row[0], conversation)) is not None
     entries = frozenset(id_ for (id_,) in each(db, "SELECT id FROM entries WHERE conversation = ?", (conversation,)))
     drawn = "SELECT id FROM pages WHERE archive IN (SELECT seq FROM archives WHERE conversation = ?)"
-    whose = _Whose(row[0], entries if twins else None, frozenset(id_ for (id_,) in each(db, drawn, (conversation,))))
+    pages = frozenset(id_ for (id_,) in each(db, drawn, (conversation,)))
+    whose = _Whose(row[0], entries if twins else None, pages, beside)
     sql = """SELECT seq, conversation, sent FROM entries WHERE sent IS NOT NULL AND conversation <> ?
              AND (instr(sent, x'226369746174696f6e22') OR instr(sent, x'22696d61676522'))"""  # "citation", "image"
     changed: list[int] = []
@@ -56,9 +58,10 @@ class _Whose(Struct, frozen=True):
     conversation: str
     entries: frozenset[str] | None
     pages: frozenset[str]
+    beside: frozenset[str]
 
     def has(self, citation: Citation) -> bool:
-        if {citation.ref, citation.page} & self.pages:
+        if {citation.ref, citation.page} & (self.pages | self.beside):
             return True
         mine = citation.conversation == self.conversation
         return mine and (self.entries is None or citation.ref in self.entries)

@@ -32,6 +32,7 @@ REVIEWED = {
     ("context/digest.py", "bytes_as_made"): "keyed hashes and counts of tokens",
     ("memory/archive/keep/releasing.py", "as_stored"): "an entry's text on its way back from its pages",
     ("memory/cold/chunks.py", "as_stored"): "what came of an answer, cleared in the stream",
+    ("memory/cold/recalled_results.py", "as_stored"): "a stored tool result, with some of its words taken out",
     ("memory/cold/ids.py", "as_made"): "a random id",
     ("memory/cold/insert.py", "edited"): "a cleared id with lone surrogates replaced",
     ("memory/knowledge/redacting.py", "as_given"): "a file that the person named, kept to the byte unless --redact",

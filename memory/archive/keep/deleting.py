@@ -16,12 +16,14 @@ from foundation.files import FileLock, LockTimeout
 from memory.archive.index import ledger, shelf
 from memory.archive.index.facts import seal
 from memory.archive.keep import leaving
+from memory.archive.keep.archived_results import ArchivedResults
 from memory.archive.packs.storage import Storage
 from memory.archive.packs.tombstones import Tombstone, write_tombstones
-from memory.cold import ColdStore, conversations, deletions
+from memory.cold import ColdStore, Entry, conversations, deletions
 from memory.cold.deletions import Deletion
 from memory.cold.recalled import blank_recalled
-from memory.cold.sql import each, first
+from memory.cold.recalled_results import blank_results
+from memory.cold.sql import each, fetch, first
 from memory.errors import MemoryTrouble, StoreBusy, StoreFull, Unreachable
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
@@ -33,15 +35,25 @@ class Deleted(Struct, frozen=True):
 
     pages: tuple[str, ...]
     finished: bool
+    changed: tuple[str, ...] = ()  # ids of the conversations whose tool results held words of it
+    left: tuple[str, ...] = ()  # ids of tool results that may hold some still: they could not be read
 
 
 class Deleting:
-    """One vault's. `release` lets go of pages, and of what an earlier deletion left behind."""
+    """One vault's. `release` lets go of pages, and of what an earlier deletion left behind. `text_of` gives an entry's
+    text where it can be had to the letter."""
 
-    def __init__(self, cold: ColdStore, storage: Storage, release: Callable[[Sequence[str]], None]) -> None:
+    def __init__(
+        self,
+        cold: ColdStore,
+        storage: Storage,
+        release: Callable[[Sequence[str]], None],
+        text_of: Callable[[Entry], str | None],
+    ) -> None:
         self._cold = cold
         self._storage = storage
         self._release = release
+        self._results = ArchivedResults(cold, release, text_of)
 
     def delete(self, seq: int) -> Deleted:
         """Raises NotFound; StoreBusy while an answer is being written in it, or another deletion takes long; StoreFull,
@@ -79,30 +91,35 @@ class Deleting:
         return deletions.note(db, seq, to_ms(self._cold.clock.now()))
 
     def _forward(self, one: Deletion) -> Deleted:
-        pages = self._cold.write(lambda db: self._gone(db, one))
+        results = self._results.bring_back(one.conversation)
+        pages, changed = self._cold.write(lambda db: self._gone(db, one, results.pages))
         self._cold.empty_journal()
         with suppress(MemoryTrouble, OSError):  # what cannot be reached or read now is tried again
             self._release(pages)
             leaving.sweep(self._cold, self._storage)
-        return Deleted(pages, self._cold.write(lambda db: _settled(db, one)))
+        return Deleted(pages, self._cold.write(lambda db: _settled(db, one)), changed, results.left)
 
-    def _gone(self, db: apsw.Connection, one: Deletion) -> tuple[str, ...]:
+    def _gone(
+        self, db: apsw.Connection, one: Deletion, beside: frozenset[str]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Its rows, its manifests' facts and its recalled words go; the tombstone comes."""
-        pages, packs = tuple[str, ...](), {"", *ledger.packs_of(db, one.pages)}
+        pages, changed, packs = tuple[str, ...](), tuple[str, ...](), {"", *ledger.packs_of(db, one.pages)}
         if first(db, "SELECT 1 FROM conversations WHERE seq = ?", (one.conversation,)) is not None:
             conversations.refuse_in_use(db, one.conversation)
             drawn = _pages_of(db, one.conversation, "SELECT id FROM pages WHERE archive IN ({})")
             held = _pages_of(db, one.conversation, "SELECT page FROM archive_pages WHERE archive IN ({})")
-            beside = blank_recalled(db, one.conversation)
+            blanked = blank_results(db, one.conversation, self._cold.analyse, beside)
+            changed = _conversations_of(db, blanked.seqs)
+            sent = blank_recalled(db, one.conversation, blanked.refs)
             own = [seq for (seq,) in each(db, "SELECT seq FROM entries WHERE conversation = ?", (one.conversation,))]
-            spans = {span.page for seq in [*own, *beside] for span in ledger.spans_of(db, seq)}
+            spans = {span.page for seq in [*own, *sent, *blanked.seqs] for span in ledger.spans_of(db, seq)}
             packs |= ledger.packs_of(db, {*drawn, *held, *spans})
             deletions.put_pages(db, one.token, drawn)
             pages = self._cold.delete_rows(db, one.conversation)
         with suppress(Unreachable):  # the words go from here all the same; the rest is done when it can be reached
             write_tombstones(self._storage, stones(db))
             seal(db, self._storage, sorted(packs))
-        return pages
+        return pages, changed
 
     @contextmanager
     def _alone(self, patience: float) -> Generator[None]:
@@ -128,6 +145,11 @@ def stones(db: apsw.Connection) -> list[Tombstone]:
 def _pages_of(db: apsw.Connection, conversation: int, sql: str) -> set[str]:
     whose = "SELECT seq FROM archives WHERE conversation = ? AND NOT bare"
     return {page for (page,) in each(db, sql.format(whose), (conversation,))}
+
+
+def _conversations_of(db: apsw.Connection, seqs: Sequence[int]) -> tuple[str, ...]:
+    sql = "SELECT c.id FROM entries e JOIN conversations c ON c.seq = e.conversation WHERE e.seq = ?"
+    return tuple(sorted({row[0] for seq in seqs for row in fetch(db, sql, (seq,))}))
 
 
 def _settled(db: apsw.Connection, one: Deletion) -> bool:

@@ -194,6 +194,24 @@ def test_passages_that_others_were_sent_go_with_it(memory: Memory) -> None:
     assert memory.cold.read(_sent)[0][0].count(b"behind the panel") == 1
 
 
+def test_passages_of_a_tool_result_that_held_its_words_go_with_it(memory: Memory) -> None:
+    gone, stays = (memory.cold.conversation_at(named(memory, title)) for title in ("The boiler", "The attic"))
+    own = next(memory.cold.path(gone.leaf or 0))
+    told = Draft(
+        conversation=stays.seq, parent=stays.leaf, kind=EntryKind.TOOL_RESULT, role=Role.TOOL,
+        speaker=as_given("recall"),
+        text=as_given(f'{{"cite": "The boiler · Ann · {own.id}", "trust": "exact", "text": "behind the panel"}}'),
+    )  # fmt: skip
+    result = memory.cold.append(told)
+    citation = Citation(kind="entry", ref=result.id, title="The attic", conversation=stays.id)
+    memory.cold.set_sent(result.seq, (Recalled("behind the panel", citation, Trust.EXACT),))
+    assert memory.vault.delete_conversation(gone.seq).changed == (stays.id,)
+    left = memory.cold.entry(result.seq)
+    assert left.text == f'{{"cite": "{own.id}", "text": "[deleted]"}}'
+    assert [part.text for part in left.sent if isinstance(part, Recalled)] == ["[deleted]"]
+    assert problems(memory) == []
+
+
 def _sent(db: apsw.Connection) -> list[tuple[bytes]]:
     return fetch(db, "SELECT sent FROM entries WHERE instr(sent, x'226369746174')")
 

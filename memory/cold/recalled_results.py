@@ -1,0 +1,186 @@
+"""Words of a conversation in other conversations' tool results: what a model searched for and recalled of it.
+
+A result is JSON, and names what each of its passages came from. Where a passage came from a conversation that goes,
+`[deleted]` comes in the place of its words. So it does where a result quotes such a result.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+import apsw
+from msgspec import Struct
+
+from foundation.privacy import as_stored, cleared_fields
+from memory.cold.bodies import unpack
+from memory.cold.columns import from_meta, readable_meta
+from memory.cold.entries import Analyse, EntryKind
+from memory.cold.insert import note_change, put_terms, put_text
+from memory.cold.recalled import DELETED
+from memory.cold.seals import seal_rows
+from memory.cold.sql import Row, each, first, run
+from memory.errors import Damaged
+from models.fence import reference
+
+TOOLS = ("search_memory", "recall")
+_SEPARATOR = " · "  # of a citation's parts; the reference is the last
+_TOKEN = re.compile(r'[^\s"\\·\[\]{},]+')
+_WHERE = f"e.kind = '{EntryKind.TOOL_RESULT.value}' AND e.speaker IN ('{TOOLS[0]}', '{TOOLS[1]}')"
+
+
+class Result(Struct, frozen=True):
+    """A memory tool's result, and what its passages came from: None where its text stands on pages, or is damaged."""
+
+    seq: int
+    id: str
+    refs: frozenset[str] | None
+
+
+class Blanked(Struct, frozen=True):
+    """Seqs of the results that were changed, and their references."""
+
+    seqs: tuple[int, ...] = ()
+    refs: frozenset[str] = frozenset()
+
+
+def refs_of(db: apsw.Connection, conversation: int) -> frozenset[str]:
+    """What a passage of the conversation is cited by: its entries and the pages that were drawn for it."""
+    drawn = "SELECT id FROM pages WHERE archive IN (SELECT seq FROM archives WHERE conversation = ?)"
+    own = [id_ for (id_,) in each(db, "SELECT id FROM entries WHERE conversation = ?", (conversation,))]
+    return both_forms([*own, *(id_ for (id_,) in each(db, drawn, (conversation,)))])
+
+
+def both_forms(ids: Iterable[str]) -> frozenset[str]:
+    """Each id as it is, and as a citation has it."""
+    return frozenset(form for id_ in ids for form in (id_, reference(id_)))
+
+
+def results_beside(db: apsw.Connection, conversation: int) -> list[Result]:
+    """Every memory tool's result in other conversations."""
+    sql = f"""SELECT e.seq, e.id, e.body, e.packed, e.chars, e.meta FROM entries e
+              WHERE {_WHERE} AND e.conversation <> ?"""
+    return [_result(row) for row in each(db, sql, (conversation,))]
+
+
+def holding(results: Iterable[Result], refs: frozenset[str]) -> list[Result]:
+    """Those that hold a passage of these references, or of a result that does."""
+    left = [one for one in results if one.refs is not None]
+    found: list[Result] = []
+    new = refs
+    while new:
+        hit = [one for one in left if one.refs is not None and one.refs & new]
+        left = [one for one in left if one not in hit]
+        found += hit
+        new = both_forms(one.id for one in hit)
+    return found
+
+
+def blank_results(db: apsw.Connection, conversation: int, analyse: Analyse, pages: frozenset[str]) -> Blanked:
+    """Blanks what results in the store hold of the conversation, with their terms, hash and seal; their mirrors are to
+    be written anew. `pages` are others that held words of it. To be called before its own rows go."""
+    found = holding(results_beside(db, conversation), refs_of(db, conversation) | pages)
+    gone = refs_of(db, conversation) | pages | both_forms(one.id for one in found)
+    for one in found:
+        _blank(db, one.seq, gone, analyse)
+    return Blanked(tuple(one.seq for one in found), both_forms(one.id for one in found) | pages)
+
+
+def refs_in(text: str) -> frozenset[str]:
+    """What a result's passages came from; of JSON that is cut or damaged, every word that may be a reference."""
+    found = _decoded(text)
+    if found is None:
+        return frozenset(_TOKEN.findall(text)) if text.lstrip().startswith("{") else frozenset()
+    return frozenset(ref for passage in _passages(found) for ref in _named(passage))
+
+
+def _result(row: Row) -> Result:
+    seq, id_, body, packed, chars, meta = row
+    if body is None:
+        return Result(seq, id_, None)
+    try:
+        refs = refs_in(unpack(body, packed, chars))
+    except Damaged:  # `check` names it
+        return Result(seq, id_, None)
+    return Result(seq, id_, refs | refs_in(_shown(readable_meta(meta))))
+
+
+def _blank(db: apsw.Connection, seq: int, gone: frozenset[str], analyse: Analyse) -> None:
+    sql = "SELECT e.conversation, e.id, e.speaker, e.body, e.packed, e.chars, e.meta FROM entries e WHERE e.seq = ?"
+    row = first(db, sql, (seq,))
+    assert row is not None
+    conversation, id_, speaker, body, packed, chars, column = row
+    text, meta = as_stored(_without(unpack(body, packed, chars), gone)), readable_meta(column)
+    if shown := _shown(meta):
+        meta["shown"] = _shortened(text, shown, gone, id_)
+    cleared = cleared_fields(meta)
+    put_text(db, seq, text)
+    run(db, "UPDATE entries SET meta = ? WHERE seq = ?", (from_meta(cleared), seq))
+    seal_rows(db, [seq])
+    put_terms(db, seq, text, speaker, analyse, cleared)
+    note_change(db, "change", [seq])
+    for table in ("requests", "epochs"):
+        run(db, f"DELETE FROM {table} WHERE conversation = ?", (conversation,))
+    run(db, "UPDATE mirrors SET head = x'' WHERE conversation = ?", (conversation,))  # to be written anew
+
+
+def _without(text: str, gone: frozenset[str]) -> str:
+    """The result with no word of these references; all of it goes where it is no whole JSON."""
+    found = _decoded(text)
+    if found is None:
+        return DELETED if refs_in(text) & gone else text
+    if isinstance(found.get("passages"), list):
+        return _encoded({**found, "passages": [_bare(one, gone) for one in _passages(found)]})
+    return _encoded(_bare(found, gone))
+
+
+def _shortened(text: str, shown: str, gone: frozenset[str], id_: str) -> str:
+    """What the model was shown of it: whole where that is no longer now."""
+    if len(text) <= len(shown):
+        return text
+    if _decoded(shown) is not None:
+        return _without(shown, gone)
+    most = len(shown.rpartition("\n")[0])  # its last line says how much more there is
+    return f"{text[:most]}\n… recall {id_} brings the whole."
+
+
+def _bare(passage: dict[str, Any], gone: frozenset[str]) -> dict[str, Any]:
+    named = _named(passage)
+    if not named & gone:
+        return passage
+    cite = str(passage.get("cite", "")).rpartition(_SEPARATOR)[2]
+    return {"cite": cite, **({"ref": passage["ref"]} if "ref" in passage else {}), "text": DELETED}
+
+
+def _named(passage: Mapping[str, Any]) -> frozenset[str]:
+    """The reference at the end of its citation, and the one that a search gives beside it."""
+    cite, ref = passage.get("cite"), passage.get("ref")
+    return frozenset(
+        one
+        for one in (cite.rpartition(_SEPARATOR)[2] if isinstance(cite, str) else "", ref)
+        if one and isinstance(one, str)
+    )
+
+
+def _passages(found: dict[str, Any]) -> list[dict[str, Any]]:
+    listed = found.get("passages")
+    if not isinstance(listed, list):
+        return [found]
+    return [cast("dict[str, Any]", one) for one in cast("list[object]", listed) if isinstance(one, dict)]
+
+
+def _shown(meta: Mapping[str, Any]) -> str:
+    shown = meta.get("shown")
+    return shown if isinstance(shown, str) else ""
+
+
+def _decoded(text: str) -> dict[str, Any] | None:
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+
+
+def _encoded(fields: dict[str, Any]) -> str:
+    return json.dumps(fields, ensure_ascii=False)
