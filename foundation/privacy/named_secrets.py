@@ -9,6 +9,7 @@ from string import ascii_letters
 from msgspec import Struct
 from msgspec.structs import replace
 
+from foundation.privacy.colours import Plain
 from foundation.privacy.pass_words import Lead, command_leads, element_leads, pass_word_leads
 from foundation.privacy.secret_values import BARE, NEVER_LAST, PLAIN, QUOTED, looks_secret
 from foundation.privacy.service_secrets import SERVICE_VALUE, mentions_service, service_rule
@@ -18,6 +19,8 @@ LONGEST_NAME = 64
 """Characters before the sign that are looked at."""
 LONGEST_LEAD = 192
 """Characters before a value that can have a part in what it is: a name, a sign, white space."""
+LONGEST_COLOURED = 1024
+"""The same with the codes of colours among them."""
 LONGEST_VALUE = 1000
 GENERIC = "generic-api-key"
 
@@ -111,9 +114,13 @@ class Candidate(Struct, frozen=True):
 
 def candidates(text: str, at: int, *, final: bool) -> Iterator[Candidate]:
     """The values that begin at `at` or after it and have a secret's name, in order, the longest first at one place."""
-    for start, end in windows(text, at, LONGEST_LEAD, final=final):
-        for found in _candidates(text[start:end], max(0, at - start), final=final or end < len(text)):
-            yield replace(found, start=found.start + start, end=found.end + start)
+    before = LONGEST_COLOURED if "\x1b" in text else LONGEST_LEAD
+    for start, end in windows(text, at, before, final=final):
+        ended = final or end < len(text)
+        plain = Plain(text[start:end], final=ended)
+        for found in _candidates(plain.text, plain.within(max(0, at - start)), final=ended):
+            first, last = plain.span(found.start, found.end)
+            yield replace(found, start=first + start, end=last + start)
 
 
 def _candidates(text: str, at: int, *, final: bool) -> Iterator[Candidate]:

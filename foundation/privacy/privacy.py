@@ -11,7 +11,7 @@ from typing import Final, NewType
 
 from msgspec import Struct, structs
 
-from foundation.privacy.named_secrets import LONGEST_LEAD
+from foundation.privacy.named_secrets import LONGEST_COLOURED
 from foundation.privacy.private_tags import INJECTED, PRIVATE, Source, TagScanner
 from foundation.privacy.redaction import Taken, place_before, without
 from foundation.privacy.secret_scan import broken_token_may_begin, find_named, find_tokens, token_may_begin
@@ -201,7 +201,7 @@ class _Named:
         found, until = find_named(self._text, self._at, final=final)
         self._waits = (len(self._text) - until) // 8 if until < len(self._text) else 0
         out = without(self._text, found, self._at, until)
-        keep = max(0, until - LONGEST_LEAD)
+        keep = max(0, until - LONGEST_COLOURED)
         self._text = self._text[keep:]
         self._at = until - keep
         return out

@@ -31,6 +31,13 @@ NAMED = [
     *("curl -H 'Authorization: Bearer {B}' a.org", 'curl -H "authorization: Bearer {B}" a.org'),
     *('"password":\n  "{P}"', '{"password":\r\n  "{P}",\n "b": 1}', "password:\n  '{P}'\n"),
     *('user.setPassword("{P}");', 'builder.password("{P}").build()', "set_password('{P}')"),
+    *(
+        "\x1b[1mpassword:\x1b[0m \x1b[32m{P}\x1b[0m",
+        "\x1b[32mPasswort: {P}\x1b[0m",
+        "\x1b[1;31mpw=\x1b[38:5:2m{P}\x1b[K x",
+    ),
+    *("\x1b[36mpw\x1b[0m=\x1b[33m{P}\x1b[0m\n", "\x1b[2mAuthorization\x1b[0m: Bearer \x1b[32m{B}\x1b[0m"),
+    *('"\x1b[34mpassword\x1b[0m": \x1b[32m"{P}"\x1b[0m,', "\x1b[32m密码：{P}\x1b[0m", "mysql -u a \x1b[1m-p{P}\x1b[0m"),
     *("${PASSWORD:-{P}}", '"${DB_PASSWORD:-{P}}"', "${PASSWORD:-'{P}'}"),
 ]
 
@@ -68,6 +75,22 @@ def test_a_named_password_is_known_however_its_sign_is_typed(form: str, source: 
     assert clear(whole, source) == whole
     assert streamed(list(text), source) == whole
     assert all(streamed([text[:at], text[at:]], source) == whole for at in range(len(text)))
+
+
+def test_a_value_with_colours_within_is_taken_out_whole() -> None:
+    for value in (f"{BEARER[:9]}\x1b[0m{BEARER[9:]}", "\x1b[1m".join(BEARER)):
+        text = f"Authorization: Bearer {value}\x1b[0m x"
+        assert clear(text) == "Authorization: Bearer [secret: generic-api-key]\x1b[0m x"
+        assert streamed(list(text), Source.OTHER) == clear(text, Source.OTHER)
+
+
+def test_colours_alone_make_nothing_a_secret() -> None:
+    for text in (
+        "\x1b[32mpassword: required\x1b[0m",
+        "\x1b[1mtoken\x1b[0m \x1b[32m12 of 2048\x1b[0m",
+        "pw=\x1b[0m\x1b[1;32m",
+    ):
+        assert clear(text) == text
 
 
 @pytest.mark.parametrize("text", NOT_NAMED)

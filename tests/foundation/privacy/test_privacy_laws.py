@@ -117,6 +117,9 @@ PIECES = [
     "${PASSWORD:-",
     '<password a="b">',
     "&LT;private&GT;",
+    "\x1b[32m",
+    "\x1b[",
+    "0m",
 ]
 
 # Whole shapes, so that a cut or a neighbour falls into the middle of one
@@ -133,6 +136,8 @@ SHAPES = [
     "Local<Private> x </private>",
     "<private>x <private>y</private>",
     "<private>x</private> <private>",
+    "\x1b[1mpassword:\x1b[0m \x1b[32mXk92plQ77zzQ\x1b[0m",
+    "pw=Xk92p\x1b[0mlQ77\x1b[zzQ81",
     "<private>x<private>y</private>z</private> x<private>",
     "<private>x<private>y</private> z x<private>y",
     "api key = q8Zr2LkV9xTn4WbY7mPd",
