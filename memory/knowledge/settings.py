@@ -9,7 +9,12 @@ class KnowledgeSettings(Struct, frozen=True, kw_only=True):
     """What of the files that were added stands in view, and for how long the rest is kept."""
 
     max_vision_tokens: Annotated[
-        int, Meta(ge=0, description="Vision tokens that knowledge may take in view; above it, forgetting acts.")
+        int,
+        Meta(
+            ge=0,
+            description="Vision tokens that knowledge may take in view; above it, forgetting acts.",
+            extra={"guarded": True},  # what it forgets, retention deletes
+        ),
     ] = 400
     retention_days: Annotated[
         int,
@@ -17,6 +22,9 @@ class KnowledgeSettings(Struct, frozen=True, kw_only=True):
             ge=0,
             description="Days after which what is out of view, replaced or gone from disk is deleted; 0 keeps it for "
             "ever.",
+            extra={"guarded": True},
         ),
     ] = 0
-    max_file_mb: Annotated[int, Meta(ge=1, description="The largest file that is read, in megabytes.")] = 100
+    max_file_mb: Annotated[
+        int, Meta(ge=1, description="The largest file that is read, in megabytes.", extra={"guarded": True})
+    ] = 100

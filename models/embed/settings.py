@@ -20,13 +20,21 @@ class EmbedSettings(Struct, frozen=True, kw_only=True):
         Meta(description="What embedded until now: its vectors serve until those of the new one are made."),
     ] = ""
     background: Annotated[
-        bool, Meta(description="Whether vectors are made in the background of the chat; `models embed` makes them too.")
+        bool,
+        Meta(
+            description="Whether vectors are made in the background of the chat; `models embed` makes them too.",
+            extra={"guarded": True},  # to make them, texts are sent
+        ),
     ] = True
     dimensions: Annotated[
         int,
-        Meta(ge=0, le=65_535, description="How many numbers of each vector are kept; 0 keeps all. Not every model may "
-             "be cut."),
-    ] = 0  # fmt: skip
+        Meta(
+            ge=0,
+            le=65_535,
+            description="How many numbers of each vector are kept; 0 keeps all. Not every model may be cut.",
+            extra={"guarded": True},  # another number makes every vector anew
+        ),
+    ] = 0
     query_prefix: Annotated[
         str | None, Meta(description="What the model wants before a question; empty goes by the model's own folder.")
     ] = None
@@ -34,7 +42,10 @@ class EmbedSettings(Struct, frozen=True, kw_only=True):
         str | None, Meta(description="What the model wants before a text; empty goes by the model's own folder.")
     ] = None
     batch: Annotated[int, Meta(ge=1, le=2048, description="How many texts are embedded at once.")] = 32
-    timeout: Annotated[float, Meta(gt=0, description="Seconds to wait for the vectors of a batch.")] = 120.0
+    timeout: Annotated[float, Meta(gt=0, le=86_400, description="Seconds to wait for the vectors of a batch.")] = 120.0
     query_timeout: Annotated[
-        float, Meta(gt=0, description="Seconds that a search waits for its question's vector, before it goes by words.")
+        float,
+        Meta(
+            gt=0, le=600, description="Seconds that a search waits for its question's vector, before it goes by words."
+        ),
     ] = 3.0

@@ -74,6 +74,8 @@ def test_trust_is_not_kept_in_the_workspace(workspace: Workspace, environment: d
         ("imports.conversation_mb", "imports:\n  conversation_mb: 90000"),
         ("archive.max_file_mb", "archive:\n  max_file_mb: 90000"),
         ("models.limits.body_mb", "models:\n  limits:\n    body_mb: 90000"),
+        ("knowledge.max_file_mb", "knowledge:\n  max_file_mb: 90000"),
+        ("archive.cache", "archive:\n  cache: 900000"),
     ],
 )
 def test_a_workspace_that_is_not_trusted_raises_no_limit(
@@ -83,6 +85,47 @@ def test_a_workspace_that_is_not_trusted_raises_no_limit(
     reading = load_config(workspace, environment, {})
     assert value_of(reading.config, name) == all_settings()[name].default
     assert not reading.trusted
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("knowledge.retention_days", "knowledge:\n  retention_days: 1"),
+        ("knowledge.max_vision_tokens", "knowledge:\n  max_vision_tokens: 0"),
+        ("models.ocr_engine", "models:\n  ocr_engine: server"),
+        ("embed.background", "embed:\n  background: false"),
+        ("embed.dimensions", "embed:\n  dimensions: 8"),
+        ("tools.enabled", "tools:\n  enabled: false"),
+    ],
+)
+def test_a_workspace_that_is_not_trusted_sets_nothing_that_deletes_or_sends(
+    workspace: Workspace, environment: dict[str, str], name: str, line: str
+) -> None:
+    put(workspace.config, line + "\n")
+    reading = load_config(workspace, environment, {})
+    assert value_of(reading.config, name) == all_settings()[name].default
+    assert not reading.trusted
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "models:\n  retries: 1000000",
+        "models:\n  retry_wait: 1.0e+9",
+        "models:\n  longest_wait: .inf",
+        "models:\n  first_byte_timeout: 1.0e+9",
+        "embed:\n  query_timeout: 1.0e+9",
+        "context:\n  recall_wait: 1.0e+9",
+        "context:\n  recall_most: 100000000",
+        "tools:\n  result_chars: 1000000000",
+        "tools:\n  result_chars: -5",
+    ],
+)
+def test_what_repeats_or_waits_has_an_end(workspace: Workspace, environment: dict[str, str], line: str) -> None:
+    put(workspace.config, line + "\n")
+    reading = read_config(workspace, environment, {})
+    assert len(reading.problems) == 1
+    assert reading.config.models.retries <= 20
 
 
 def test_every_setting_of_free_text_is_guarded() -> None:

@@ -48,6 +48,17 @@ def test_a_configuration_that_changes_under_us_is_not_in_force_until_it_is_trust
     assert run("config", "show", "archive.storage").out.strip() == "s3://theirs/packs"
 
 
+def test_retention_that_a_pull_brings_deletes_nothing(run: Run, root: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text("# Boiler\nThe valve code is KUPFER-7731.\n")
+    assert run("knowledge", "add", str(notes)).status == 0
+    notes.unlink()
+    Workspace(root).config.write_text("knowledge:\n  retention_days: 1\n")
+    done = run("config", "show", "knowledge.retention_days")
+    assert done.out.strip() == "0"
+    assert "config.yaml (knowledge.retention_days) is not in force" in done.err
+
+
 def test_a_setting_of_our_own_keeps_the_trust(run: Run, root: Path) -> None:
     assert run("-p", "hello").status == 0
     assert run("config", "set", "archive.storage", "ssh://mine/packs").status == 0
