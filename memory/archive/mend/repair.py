@@ -31,6 +31,7 @@ from memory.archive.mend.settle import clear_bogus, drop_extras, indexed, one_ho
 from memory.archive.mend.texts import Texts
 from memory.archive.mend.whereabouts import Whereabouts
 from memory.archive.packs.manifest import (
+    WORKSPACE,
     PackManifest,
     manifest_name,
     manifest_names,
@@ -88,8 +89,8 @@ def repair(
     if count := mend_sealed_rows(cold, lambda: damages.keep_database(cold)):
         told.mended.append(f"The database: {count:,} rows with a flipped bit are what was stored again.")
     work = _Work(cold, storage, damages, told)
-    if settle_workspace(storage):
-        told.mended.append("workspace.id: it was lost; the manifests carry it.")
+    if done := settle_workspace(storage, lambda: damages.keep_file(storage, WORKSPACE)):
+        told.mended.append(done)
     take_over(cold, storage)
     Whereabouts(cold, storage, damages, told).settle()
     work.rows_from_manifests()

@@ -11,7 +11,7 @@ import hashlib
 import re
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -31,6 +31,7 @@ LONGEST = 16 * 2**20  # bytes of JSON in one part: read, they take a tenth of a 
 PAGES_A_PART = 4_000
 ENTRIES_A_PART = 20_000
 
+_LONGEST_ID = 64  # bytes of the file that holds it
 _NAME = re.compile(r"(?P<stem>[^.]+)(\.(?P<part>[1-9]\d{0,3}))?\.manifest")
 
 
@@ -232,26 +233,46 @@ def read_parts(storage: Storage, pack: str, names: Sequence[str]) -> list[PackMa
 
 
 def workspace_of(storage: Storage, names: Sequence[str]) -> str:
-    """The id that manifests here carry; "" where none was written yet, or its file is lost."""
-    if WORKSPACE not in names or storage.size(WORKSPACE) > 64:
-        return ""
-    found = storage.read(WORKSPACE).decode("ascii", "replace").strip()
-    return vetted(WORKSPACE_ID, found, WORKSPACE) if found else ""
+    """The id that manifests here carry; "" where none was written yet, or its file is lost. Raises Damaged."""
+    found = _text_of_id(storage, names)
+    if found and not WORKSPACE_ID.fits(found):
+        raise Damaged(
+            "Damaged archive",
+            f"{WORKSPACE} in {storage.place} holds {shown(found)} where {WORKSPACE_ID.noun} belongs.",
+            "`palimpsest check --repair` takes the id from the manifests, which carry it too.",
+        )
+    return found
 
 
-def settle_workspace(storage: Storage) -> bool:
-    """Where the id of this workspace is lost, it is the one that most manifests carry; whether it was."""
+def settle_workspace(storage: Storage, keep: Callable[[], None]) -> str:
+    """Where the id of this workspace is lost or damaged, it is the one that most manifests carry. Gives what was done.
+
+    `keep` puts a copy of a damaged one aside, before it is written anew.
+    """
     names = storage.names()
-    if workspace_of(storage, names):
-        return False
+    before = _text_of_id(storage, names)
+    if WORKSPACE_ID.fits(before):
+        return ""
     carried: Counter[str] = Counter()
     for name in manifest_names(storage):
         with suppress(Damaged):
             carried[read_manifest(storage, name).workspace] += 1
-    if not carried:
-        return False
-    storage.write(WORKSPACE, carried.most_common(1)[0][0].encode("ascii"))
-    return True
+    found = next((id_ for id_, _ in carried.most_common() if WORKSPACE_ID.fits(id_)), "")
+    if before:
+        keep()
+    if found:
+        storage.write(WORKSPACE, found.encode("ascii"))
+        return f"{WORKSPACE}: it was {'damaged' if before else 'lost'}; the manifests carry it."
+    if not before:
+        return ""
+    storage.delete(WORKSPACE)
+    return f"{WORKSPACE}: it was damaged, and no manifest carries it; the next one that is written gets a new id."
+
+
+def _text_of_id(storage: Storage, names: Sequence[str]) -> str:
+    if WORKSPACE not in names or storage.size(WORKSPACE) > _LONGEST_ID:
+        return ""
+    return storage.read(WORKSPACE).decode("ascii", "replace").strip()
 
 
 def _own_workspace(storage: Storage, names: Sequence[str]) -> str:

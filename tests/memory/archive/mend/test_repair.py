@@ -7,6 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from foundation.names import WORKSPACE_ID
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.archive.draw.flow import Stretch
@@ -19,6 +20,7 @@ from memory.archive.packs.pack import Pack, new_pack_name, write_pack
 from memory.archive.packs.parity import parity_name, write_parity
 from memory.cold.salvage import salvage_store
 from memory.cold.sql import run
+from memory.errors import Damaged
 from memory.search import Query
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
@@ -312,6 +314,29 @@ def test_the_id_of_the_workspace_comes_back(memory: Memory) -> None:
     assert problems(memory)
     assert mend(memory).problems == ()
     assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("at", range(0, 32, 5))
+@pytest.mark.parametrize("bit", range(8))
+def test_an_id_of_the_workspace_with_a_flipped_bit_is_told_and_mended(memory: Memory, at: int, bit: int) -> None:
+    path = memory.workspace.packs / "workspace.id"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
+    broken = path.read_bytes()
+    fits = WORKSPACE_ID.fits(broken.decode("ascii", "replace"))
+    assert problems(memory)
+    if not fits:
+        with pytest.raises(Damaged, match=r"workspace\.id.*") as refused:
+            memory.vault.archive_text(as_given("one more"), label="more")
+        assert "`palimpsest check --repair` takes the id" in refused.value.hint
+    done = mend(memory)
+    assert done.problems == ()
+    assert done.kept_at is not None
+    assert problems(memory) == []
+    if not fits:
+        assert path.read_bytes() == whole
+        assert (done.kept_at / "workspace.id").read_bytes() == broken
+    memory.vault.archive_text(as_given("one more"), label="more")
 
 
 def test_swapped_packs_are_found_and_nothing_false_is_read(memory: Memory) -> None:
