@@ -97,11 +97,15 @@ class ReasoningDelta(Struct, frozen=True):
 
 
 class PermissionAsked(Struct):
-    """A tool wants to run. The face answers: `answer.set_result(True | False)`."""
+    """A tool wants to run. The face answers: `answer.set_result(True | False)`.
+
+    Where nobody is there to be asked it says so first, `somebody = False`, for the model is told who declined.
+    """
 
     call: ToolCall
     summary: str
     answer: asyncio.Future[bool]
+    somebody: bool = True
 
 
 class ToolStarted(Struct, frozen=True):

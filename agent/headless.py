@@ -112,6 +112,7 @@ async def _turn(session: Session, sending: Sending, face: Face) -> int:
                 waiting.take(event)
                 if isinstance(event, events.PermissionAsked):
                     output.say(f"Declined, because nobody can be asked: {event.summary}")
+                    event.somebody = False
                     event.answer.set_result(False)
                     continue
                 face.event(event)

@@ -296,16 +296,16 @@ class TurnRun:
             if self._echoes and box.keeps(call):  # what it writes, and what the person agrees to
                 call = msgspec.structs.replace(call, arguments=self._echoes.json(call.arguments))
             summary, result_id = box.summary(call), new_id("e")
-            allowed = True
+            allowed = somebody = True
             if box.asks(call) and not self._stopped:
                 asked = events.PermissionAsked(call, summary, asyncio.get_running_loop().create_future())
                 yield asked
-                allowed = await asked.answer
+                allowed, somebody = await asked.answer, asked.somebody
             yield events.ToolStarted(call, summary)
             if allowed and not self._stopped:
                 output = await asyncio.to_thread(box.run, call, result_id)
             else:
-                output = box.declined(call)
+                output = box.declined(call, asked=somebody)
             self._last = entry = await asyncio.to_thread(self._store_result, call, output, result_id)
             yield events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id)
 

@@ -16,13 +16,20 @@ def _setting(sentence: str) -> Meta:
 
 
 class TooMuch(Exception):
-    """A server sent more than a limit allows: `what` it was, the name of the setting, and its value in megabytes."""
+    """A server sent more than a limit allows: `what` it was, the name of the setting, and its value."""
 
     def __init__(self, what: str, setting: str, most: float) -> None:
         super().__init__(f"{what} passes {setting} ({most:g})")
         self.what = what
         self.setting = setting
         self.most = most
+
+    @property
+    def told(self) -> str:
+        """The limit with its unit, which the name of its setting tells: `4 MB`, `100 times its size`."""
+        _, _, unit = self.setting.rpartition("_")
+        units = {"mb": "MB", "events": "events", "times": "times its size"}
+        return f"{self.most:,.15g} {units[unit]}"
 
 
 class StreamLimits(Struct, frozen=True, kw_only=True):

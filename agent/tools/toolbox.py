@@ -63,8 +63,10 @@ class Toolbox:
             return _failed(f"{error.title}: {error.message} {error.hint}".strip())
         return Output(whole, self._bounded(whole, entry, structured=tool.structured))
 
-    def declined(self, call: ToolCall) -> Output:
-        return _failed(f"The user declined: {self.summary(call)}.")
+    def declined(self, call: ToolCall, *, asked: bool = True) -> Output:
+        """What the model is told of a call that was not run. Without `asked` there was nobody who could be asked."""
+        why = "The user declined" if asked else "Declined, because nobody could be asked"
+        return _failed(f"{why}: {self.summary(call)}.")
 
     def _bounded(self, whole: str, entry: str, *, structured: bool) -> str:
         most = self.settings.result_chars

@@ -316,7 +316,7 @@ def _how(was: Standing | None, now: Standing) -> str:
 
 def _why_due(known: Known, days: int) -> str:
     state = "replaced" if known.replaced else "gone from disk" if known.missing else "out of view"
-    return f"{state}, and {days:,} days passed (knowledge.retention_days)"
+    return f"{state}, and {days:,} {'day' if days == 1 else 'days'} passed (knowledge.retention_days)"
 
 
 _TO_THE_BYTE = frozenset({"text", "code", "markdown"})

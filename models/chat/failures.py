@@ -92,7 +92,7 @@ def too_much(place: Place, excess: TooMuch) -> Failed:
     return Failed(
         "too_much",
         "The server sends too much",
-        f"{place} was stopped: {excess.what} passes the limit of {excess.most:g} ({setting}).",
+        f"{place} was stopped: {excess.what} passes the limit of {excess.told} ({setting}).",
         f"What came before is kept. Where this server may be trusted: palimpsest config set {setting} NUMBER",
     )
 

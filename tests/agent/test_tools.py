@@ -104,7 +104,7 @@ async def test_a_file_is_read_only_with_permission(session: Session, server: Loo
     server.plays(calls("read_file", path="notes.txt"), chat("No?"), calls("read_file", path="notes.txt"), chat("Yes."))
     declined = await turn(session, "read it", lambda _: False)
     assert only(declined, ToolFinished).failed
-    assert "declined" in told(server)["content"]
+    assert "The user declined" in told(server)["content"]
     assert "fridge" not in asked(server)[-1].body.decode()
     summaries: list[str] = []
     await turn(session, "again", lambda event: not summaries.append(event.summary))

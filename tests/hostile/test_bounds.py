@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from models.chat.port import Done, Failed
+from models.limits import StreamLimits, TooMuch
 from models.messages import Usage
 from models.settings import ModelSettings
 from tests.hostile.measured import Measured, measured, palimpsest
@@ -76,7 +77,9 @@ def test_a_flood_ends_with_a_sentence_and_what_came_before_is_kept(room: Path, s
     assert ended.status == 1, ended
     error = json.loads(ended.out)["error"]
     assert error["code"] == "too_much"
-    assert f"models.limits.{setting}" in error["message"]
+    assert (
+        f"{TooMuch('', setting, getattr(StreamLimits(), setting)).told} (models.limits.{setting})" in error["message"]
+    )
     assert server.address in error["message"]
     assert ended.peak_mb < MOST_MB, ended
     if "body" in name or "bomb" in name:

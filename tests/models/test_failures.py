@@ -5,6 +5,7 @@ import socket
 import pytest
 
 from models.chat.port import Done, Failed, TextDelta
+from models.limits import StreamLimits, TooMuch
 from models.settings import ModelSettings
 from tests.loopback import (
     Cut,
@@ -222,3 +223,11 @@ async def test_a_failure_is_the_last_event(loopback: Loopback, hasty: ModelSetti
     assert words(events) == "A"
     assert isinstance(events[-1], Failed)
     assert len(loopback.posts) == 1
+
+
+def test_each_limit_is_told_with_its_unit() -> None:
+    told = {name: TooMuch("it", name, getattr(StreamLimits(), name)).told for name in StreamLimits.__struct_fields__}
+    assert told["answer_mb"] == "4 MB"
+    assert told["quiet_events"] == "200,000 events"
+    assert told["unpacked_times"] == "100 times its size"
+    assert set(told) == set(StreamLimits.__struct_fields__)

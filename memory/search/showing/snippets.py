@@ -5,7 +5,8 @@ best_window(text, {"warranti": 7.1, "boiler": 6.4}, tokens=200)  →  (1204, 198
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -15,6 +16,8 @@ from models.tokens import estimate
 _LONG = 20_000  # characters: of a longer text only what lies around the question's words is analysed
 _AROUND = 1_500  # characters on each side of such a word
 _MOST_PLACES = 60
+_MOST_NEEDLES = 60  # of the question's words those that are worth most are looked for in a long text
+_COUNTED = 1_000  # a word that stands there more often is no rarer than another such
 _REPEAT = 0.1  # what a word's further occurrences in a window are worth
 _END = re.compile(r"\n+|[。！？；!?]+[”’」』）]*|[.!?…]+[\"')\]”’]*(?=\s)|(?<=[,;，、])(?=\s|[\u3400-\u9fff])")
 _CLAUSE = 160  # characters: a sentence is cut at its commas only when it is longer
@@ -52,10 +55,10 @@ def _regions(text: str, worth: Mapping[str, float]) -> list[tuple[int, int]]:
     """The parts of a long text where words of the question stand; its beginning where none does."""
     if len(text) <= _LONG:
         return [(0, len(text))]
-    needles = sorted((term[:5] if term.isascii() and term.isalpha() else term for term in worth), key=len, reverse=True)
-    by_worth = re.compile("|".join(map(re.escape, needles)) or "(?!)", re.IGNORECASE)
+    best = sorted(worth, key=lambda term: -worth[term])[:_MOST_NEEDLES]
+    needles = dict.fromkeys(term[:5] if term.isascii() and term.isalpha() else term for term in best)
     regions: list[tuple[int, int]] = []
-    for found in _rarest_first(text, by_worth):
+    for found in _rarest_first(text, needles):
         start, end = max(0, found - _AROUND), min(len(text), found + _AROUND)
         if regions and start <= regions[-1][1]:
             regions[-1] = (regions[-1][0], end)
@@ -64,15 +67,23 @@ def _regions(text: str, worth: Mapping[str, float]) -> list[tuple[int, int]]:
     return regions or [(0, min(len(text), 2 * _AROUND))]
 
 
-def _rarest_first(text: str, needles: re.Pattern[str]) -> list[int]:
-    """Where needles stand: those that occur seldom in the text say more, and go first when there are too many."""
-    places: dict[str, list[int]] = {}
-    for match in needles.finditer(text):
-        places.setdefault(match[0].lower(), []).append(match.start())
+def _rarest_first(text: str, needles: Iterable[str]) -> list[int]:
+    """Where needles stand: those that occur seldom in the text say more, and go first when there are too many.
+
+    Each is looked for by itself: an alternation of them that ignores case is tried at each place of the text.
+    """
+    small = text.replace("\u0130", "i").lower()  # İ alone would become two characters
     chosen: list[int] = []
-    for some in sorted(places.values(), key=len):
+    for some in sorted((list(islice(_places(small, one.lower()), _COUNTED)) for one in needles), key=len):
         chosen.extend(some[: max(4, _MOST_PLACES - len(chosen))])
     return sorted(chosen[:_MOST_PLACES])
+
+
+def _places(text: str, needle: str) -> Iterator[int]:
+    at = text.find(needle) if needle else -1
+    while at >= 0:
+        yield at
+        at = text.find(needle, at + len(needle))
 
 
 def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens: int) -> list[Piece]:

@@ -429,6 +429,7 @@ def test_a_retention_deletes_only_what_it_has_outlived_and_says_so(
     assert kept_for_ever.deleted == []
     report = knowledge.add([notes], settings=settings)
     assert {one.why.split(",")[0] for one in report.deleted} == {"replaced", "gone from disk"}
+    assert all("and 30 days passed" in one.why for one in report.deleted)
     assert [one.known.name for one in knowledge.memories(400)] == ["notes/contracts/lease.txt", "notes/transformers.md"]
 
 

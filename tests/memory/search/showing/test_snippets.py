@@ -1,5 +1,6 @@
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,16 @@ def test_a_megabyte_is_cut_without_analysing_all_of_it() -> None:
     began = time.process_time()
     assert "boiler" in cut(text, boiler=5.0, comput=1.0)
     assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize("word", ["x", "boiler", "Qm9pbGVy", "\u0130"])
+def test_a_giant_word_is_searched_for_many_words_in_little_time(word: str) -> None:
+    text = word * (4_000_000 // len(word)) + " The valve has a Warranty."
+    worth = {f"{chr(97 + n % 26)}{n}term": 1.0 for n in range(150)} | {"xxxxxxxx": 1.0, "boiler": 1.0, "warranti": 9.0}
+    began = time.process_time()
+    start, end = best_window(text, worth)
+    assert time.process_time() - began < 1.5
+    assert "Warranty" in text[start:end]
 
 
 def test_one_line_without_a_blank_is_cut_too() -> None:
