@@ -43,14 +43,7 @@ async def talked(run: Run, root: Path, tmp_path: Path, server: Loopback) -> Asyn
     lines = [{"id": "i4", "conversation": "c4", "role": "tool", "text": TEXT}, STAYS]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert run("import", str(tmp_path / "in.jsonl")).status == 0
-    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
-    workspace = Workspace(root)
-    prepare(workspace, environment)
-    config = Config(
-        model=f"openai:m@{server.address}/v1", environment=environment,
-        models=ModelSettings(tools=True, window=16_000), tools=ToolSettings(result_chars=300, most_calls=9),
-    )  # fmt: skip
-    session = Session.open(workspace, config)
+    session = _session(Workspace(root), tmp_path, server)
     server.plays(calls("recall", ref="i4"), chat("So."))
     await _turn(session, "What was that?")
     result = next(entry.id for entry in session.history() if entry.kind is EntryKind.TOOL_RESULT)
@@ -60,6 +53,16 @@ async def talked(run: Run, root: Path, tmp_path: Path, server: Loopback) -> Asyn
     id_ = session.conversation.id
     await session.close()
     yield id_
+
+
+def _session(workspace: Workspace, tmp_path: Path, server: Loopback) -> Session:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare(workspace, environment)
+    config = Config(
+        model=f"openai:m@{server.address}/v1", environment=environment,
+        models=ModelSettings(tools=True, window=16_000), tools=ToolSettings(result_chars=300, most_calls=9),
+    )  # fmt: skip
+    return Session.open(workspace, config)
 
 
 async def _turn(session: Session, text: str) -> None:
@@ -112,3 +115,21 @@ async def test_no_byte_of_its_words_stays_in_results_of_the_memory_tools(
     assert "took the pier" in told["i5"]
     assert "[deleted]" in next((root / "conversations").glob(f"*{talked}*")).read_text()
     assert run("check").status == 0
+
+
+async def test_no_byte_of_a_file_that_is_forgotten_stays_in_them(
+    run: Run, root: Path, tmp_path: Path, server: Loopback
+) -> None:
+    canaries = Canaries(0)
+    canaries.doors.update(WORDS)
+    (tmp_path / "guide.md").write_text(f"# Gale\n\n{TEXT}\n")
+    assert run("knowledge", "add", str(tmp_path / "guide.md")).status == 0
+    session = _session(Workspace(root), tmp_path, server)
+    server.plays(calls("search_memory", query="the gale"), chat("So."))
+    await _turn(session, "What was that?")
+    (result,) = [entry for entry in session.history() if entry.kind is EntryKind.TOOL_RESULT]
+    assert "zqlighthouse" in (result.text or "")
+    await session.close()
+    assert run("knowledge", "remove", "--yes", str(tmp_path / "guide.md")).status == 0
+    assert canaries.found_in(root) == {}
+    assert "[deleted]" in _results(root)[0].text
