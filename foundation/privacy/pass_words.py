@@ -42,9 +42,11 @@ _COMMANDS = (  # a word, and what goes from it to a password
     ("DENTIFIED", re.compile("DENTIFIED" + _BY)),
     ("assword(", re.compile(r"assword\([\"'](?=[^'\"\s])")),
     ("assword '", re.compile(r"assword '(?=[^'\s])")),
+    ("SecureString", re.compile(r"SecureString(?:[ \t]{1,4}-[A-Za-z]{5,12}){0,3}[ \t]{1,4}['\"](?=[^'\"\s$])")),
     ("ASSWORD '", re.compile(r"ASSWORD '(?=[^'\s])")),
 )
 _HEADERS = tuple((word, re.compile(word + _SENT)) for word in ("uthorization", "UTHORIZATION"))
+_BCRYPT = ("$2", re.compile(r"\$2[abxy]\$[0-9]{2}\$[./]{0,4}(?=[A-Za-z0-9])"))
 _PGPASS = re.compile(
     r"(?<![^\s\"'])[A-Za-z0-9.*-]{1,60}:(?:[56]\d{3}|\*):[A-Za-z0-9_.*-]{1,40}:[A-Za-z0-9_.*@-]{1,40}:(?=\S)"
 )
@@ -95,8 +97,9 @@ def element_leads(text: str, since: int) -> Iterator[Lead]:
 
 
 def command_leads(text: str, since: int) -> Iterator[Lead]:
-    """`mysql -p…`, `docker login -p …`, netrc, `.pgpass`, `identified by '…`, `Authorization: Bearer …`."""
-    for kind, patterns in (("password", _COMMANDS), ("credential", _HEADERS)):
+    """`mysql -p…`, `docker login -p …`, netrc, `.pgpass`, `identified by '…`, bcrypt's `$2b$12$…`,
+    `Authorization: Bearer …`."""
+    for kind, patterns in (("password", _COMMANDS), ("credential", (*_HEADERS, _BCRYPT))):
         for word, pattern in patterns:
             place = text.find(word, since)
             while place >= 0:

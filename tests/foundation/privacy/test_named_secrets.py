@@ -1,5 +1,7 @@
 """Passwords known by the name before them, in the ways that people and programs write it."""
 
+import re
+
 import pytest
 
 from foundation.privacy import ClearingStream, Source, clear
@@ -8,6 +10,7 @@ pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes 
 
 PASSWORD = "Tr0ub4" + "dor9x"
 BEARER = "Qz7ZEB" + "101kk9aa"
+BCRYPT = "N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy"[:51]
 SPACES = ["\xa0", "\u2009", "\u202f", "\u3000", "\u200b", "\u2060", "\ufeff"]
 
 NAMED = [
@@ -38,6 +41,8 @@ NAMED = [
     ),
     *("\x1b[36mpw\x1b[0m=\x1b[33m{P}\x1b[0m\n", "\x1b[2mAuthorization\x1b[0m: Bearer \x1b[32m{B}\x1b[0m"),
     *('"\x1b[34mpassword\x1b[0m": \x1b[32m"{P}"\x1b[0m,', "\x1b[32m密码：{P}\x1b[0m", "mysql -u a \x1b[1m-p{P}\x1b[0m"),
+    *("ConvertTo-SecureString '{P}' -AsPlainText -Force", 'ConvertTo-SecureString -AsPlainText -String "{P}"'),
+    *("$2b$12${H}", "ann:$2y$10$./{H}:19000:0"),
     *("${PASSWORD:-{P}}", '"${DB_PASSWORD:-{P}}"', "${PASSWORD:-'{P}'}"),
 ]
 
@@ -58,6 +63,9 @@ NOT_NAMED = [
     "password(1, 2)",
     "${PASSWORD:-changeme1}",
     "slice[token:-1]",
+    "ConvertTo-SecureString $pass2 -Key $key",
+    'ConvertTo-SecureString "$env:PASS1" -AsPlainText',
+    "costs $2 or $25 a month, $2a$10$ in front",
 ]
 
 
@@ -69,9 +77,9 @@ def streamed(pieces: list[str], source: Source) -> str:
 @pytest.mark.parametrize("form", NAMED)
 @pytest.mark.parametrize("source", Source)
 def test_a_named_password_is_known_however_its_sign_is_typed(form: str, source: Source) -> None:
-    text = form.replace("{P}", PASSWORD).replace("{B}", BEARER)
+    text = form.replace("{P}", PASSWORD).replace("{B}", BEARER).replace("{H}", BCRYPT)
     whole = clear(text, source)
-    assert whole == form.replace("{P}", "[secret: generic-api-key]").replace("{B}", "[secret: generic-api-key]")
+    assert whole == re.sub(r"\{[PBH]\}", "[secret: generic-api-key]", form)
     assert clear(whole, source) == whole
     assert streamed(list(text), source) == whole
     assert all(streamed([text[:at], text[at:]], source) == whole for at in range(len(text)))
