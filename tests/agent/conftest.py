@@ -3,7 +3,7 @@
 import io
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pytest
 from agent.cli import main, output
 from agent.cli.opening import Opening
 from tests.agent.json_shapes import assert_in_shape
+from tests.loopback import Loopback, json_reply
 
 
 @dataclass(frozen=True)
@@ -100,3 +101,12 @@ def run(bare: Run, root: Path) -> Run:
         return bare("--workspace", str(root), *words, **more)
 
     return within
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    """A scripted server; what it is asked before it is talked to, it does not know."""
+    with Loopback() as running:
+        for path in ("/tokenize", "/api/show"):
+            running.answers(path, json_reply({}, status=404))
+        yield running

@@ -1,7 +1,7 @@
 """A conversation that is deleted is gone from what models searched for and recalled of it elsewhere."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from models.settings import ModelSettings
 from tests.agent.conftest import Run
 from tests.agent.test_tools import calls
 from tests.hostile.canaries import Canaries
-from tests.loopback import Loopback, chat, json_reply
+from tests.loopback import Loopback, chat
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -27,14 +27,6 @@ WORDS: dict[str, str] = dict.fromkeys(("zqlighthouse", "zqkeeper", "zqpaintedit"
 TEXT = f"{' '.join(WORDS)} in the year of the gale. " * 30
 STAYS = {"id": "i5", "conversation": "c5", "role": "user", "text": "The gale of another year took the pier."}
 MODES = ("kept", "archived")
-
-
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with Loopback() as running:
-        for path in ("/tokenize", "/api/show"):
-            running.answers(path, json_reply({}, status=404))
-        yield running
 
 
 @pytest.fixture

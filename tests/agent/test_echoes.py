@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,9 @@ from agent.workspaces import prepare
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.hostile.canaries import Canaries
-from tests.loopback import Loopback, Reply, Stall, chat, data, delta, json_reply, stream
+from tests.loopback import Loopback, Reply, Stall, chat, data, delta, stream
 
 pytestmark = pytest.mark.timeout(60)
-
-
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with Loopback() as running:
-        for path in ("/tokenize", "/api/show"):
-            running.answers(path, json_reply({}, status=404))
-        yield running
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from memory.search import Query, Results
 from models.messages import Role
 from models.settings import ModelSettings
 from models.tokens import estimate
-from tests.loopback import Loopback, Received, Reply, chat, data, delta, json_reply, stream
+from tests.loopback import Loopback, Received, Reply, chat, data, delta, stream
 
 
 def calls(name: str, **arguments: Any) -> Reply:
@@ -38,14 +38,6 @@ def calls(name: str, **arguments: Any) -> Reply:
     function = {"name": name, "arguments": json.dumps(arguments)}
     call = {"index": 0, "id": "call_1", "type": "function", "function": function}
     return stream(data(delta(tool_calls=[call])), data(delta("tool_calls")), data("[DONE]"))
-
-
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with Loopback() as running:
-        for path in ("/tokenize", "/api/show"):  # what a server is asked before it is talked to
-            running.answers(path, json_reply({}, status=404))
-        yield running
 
 
 @pytest.fixture

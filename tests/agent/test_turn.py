@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +43,6 @@ def calls(*wanted: tuple[str, dict[str, Any]]) -> Reply:
 def stalled(*pieces: str) -> Reply:
     """An answer that says these pieces and then hangs."""
     return stream(*(data(delta(content=piece)) for piece in pieces), Stall())
-
-
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with Loopback() as running:
-        for path in ("/tokenize", "/api/show"):
-            running.answers(path, json_reply({}, status=404))
-        yield running
 
 
 @pytest.fixture
