@@ -54,7 +54,7 @@ layers = ["vault", "mend", "keep", "index", "packs"]
 '''+s[b:]
 p.write_text(s)
 P
-sed -i '/^Floats = /d' memory/pages/read/nearest/imaging.py
+sed -i '/^Floats = /d' memory/pages/read/nearest/image_model.py
 ;;
 cold)
 echo '"""Whether what is stored is what was written: hashes and seals of rows, checks, repair, salvage."""' > memory/cold/integrity/__init__.py
