@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from agent.pictures import is_picture
 from agent.recalling import NO_TEXT, Recalled, by_reference, compared, recall_picture
-from foundation.cited import citation
+from foundation.citations import citation
 from foundation.trust import Trust
 from memory.archive.passage import PageRow
 from memory.errors import NotFound

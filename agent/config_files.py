@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from foundation.bounded_yaml import BadYaml, built_yaml, compose_yaml
 from foundation.errors import PalimpsestError
 from foundation.files.untrusted import Unreadable, read_own_text
+from foundation.yaml import BadYaml, built_yaml, compose_yaml
 
 
 class ConfigError(PalimpsestError):

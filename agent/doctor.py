@@ -16,7 +16,7 @@ from agent.doctor_ocr import ocr_findings
 from agent.finding import Finding
 from agent.version import version
 from foundation.errors import PalimpsestError
-from foundation.installing import DISTRIBUTION, install_command, install_extra
+from foundation.install_hints import DISTRIBUTION, install_command, install_extra
 from foundation.paths import Workspace
 from foundation.shell_words import command_line
 from foundation.workspace_trust import trust_command, trust_store

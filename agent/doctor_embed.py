@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from agent.config import Config
 from agent.finding import Finding
 from foundation.errors import PalimpsestError
-from foundation.installing import install_extra
+from foundation.install_hints import install_extra
 from foundation.paths import Workspace
 from foundation.privacy import as_made
 

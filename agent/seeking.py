@@ -11,7 +11,7 @@ from agent.browsing import Look, Row, of_hit, of_passage
 from agent.recalling import by_reference
 from agent.search_words import Wording, query_of, worded
 from agent.whereabouts import TALK
-from foundation.cited import citation
+from foundation.citations import citation
 from foundation.errors import Misuse, PalimpsestError
 from foundation.files import read_bytes, real_within
 from memory.errors import MemoryTrouble, NotFound

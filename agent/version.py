@@ -3,7 +3,7 @@
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 
-from foundation.installing import DISTRIBUTION
+from foundation.install_hints import DISTRIBUTION
 
 
 def version() -> str:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from context.counting import Counting, fitted
-from foundation.cited import cited, uncited
+from foundation.citations import cited, uncited
 from foundation.errors import PalimpsestError
 from foundation.privacy import Source, clear
 from foundation.trust import Citation, Trust

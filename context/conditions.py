@@ -8,7 +8,7 @@ from typing import Self
 from msgspec import Struct, field
 
 from context.entities import names_a
-from foundation.patterns import Patience, SafePattern
+from foundation.regex import Patience, SafePattern
 
 ATTACHMENTS = ("any", "text", "image", "json", "calendar")
 """The kinds that `attachment:` may name."""

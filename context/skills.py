@@ -17,11 +17,11 @@ from msgspec import Struct
 from context.conditions import has_keyword
 from context.notice import Notice
 from context.sources import SourceFile, refreshed
-from foundation.bounded_yaml import BadYaml, load_yaml
 from foundation.clock import Clock
 from foundation.files import UnsafePath, real_within, scan
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_command
+from foundation.yaml import BadYaml, load_yaml
 
 DESCRIPTION_CHARACTERS = 300
 _NAME = "skills"

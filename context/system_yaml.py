@@ -21,8 +21,8 @@ from msgspec import Struct
 
 from context.conditions import ATTACHMENTS, Condition, Hours
 from context.entities import ENTITIES
-from foundation.bounded_yaml import BadYaml, compose_yaml
-from foundation.patterns import SafePattern, UnsafePattern
+from foundation.regex import SafePattern, UnsafePattern
+from foundation.yaml import BadYaml, compose_yaml
 
 Read = TypeVar("Read")
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from foundation.clock import Clock, SystemClock
 from foundation.paths import Workspace
+from foundation.text.analysis import Analyser
 from foundation.trust import Citation, Trust
 from foundation.workspace_trust import TrustStore, trust_store
 from memory.access import Access
@@ -24,7 +25,6 @@ from memory.hot import HotMemory, Note
 from memory.knowledge.knowledge import Knowledge
 from memory.search import Search
 from memory.search.showing.fragments import fragments_of
-from memory.search.words.analyser import Analyser
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:

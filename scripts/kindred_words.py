@@ -1,4 +1,4 @@
-"""Makes memory/search/words/data/kindred.zst anew, with MiniLM and two lists of words that the project does not keep.
+"""Makes foundation/text/data/kindred.zst anew, with MiniLM and two lists of words that the project does not keep.
 
     python -m scripts.kindred_words WORDS WORDNET MINILM
 
@@ -13,17 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-from memory.search.words import kindred
-from memory.search.words.analyse import words
-from memory.search.words.kindred import MOST, Kin, encode
-from memory.search.words.weak import is_weak
+from foundation.text import synonyms
+from foundation.text.analysis import words
+from foundation.text.stopwords import is_weak
+from foundation.text.synonyms import MOST, Kin, encode
 from models.embed.open import open_embedder
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
 
 LEAST = 0.5  # cosine: below it words merely go together
 VOCABULARY = 12_000
-TARGET = Path(kindred.__file__).parent / "data" / "kindred.zst"
+TARGET = Path(synonyms.__file__).parent / "data" / "kindred.zst"
 
 
 def common_words(wordnet: Path) -> set[str]:

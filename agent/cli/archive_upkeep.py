@@ -90,7 +90,7 @@ def _pin_conversation(invocation: Invocation, memory: Memory, ref: str, *, pinne
 def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
     """What was not touched since then leaves for pages."""
     from agent.aging import archive_older, damage_sentences, told_as_sentence
-    from memory.search.dates.dates import moment
+    from foundation.text.dates.spans import moment
 
     before = moment(age, SystemClock().now())
     with invocation.memory(for_writing=not dry_run) as memory, output.Progress("pages") as progress:

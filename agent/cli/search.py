@@ -124,7 +124,7 @@ FILTERS = frozenset({
 
 def _found(memory: Memory, query: Query) -> Results:
     """A large index that is being built is waited for: this process asks once."""
-    from memory.search.words.analyser import rules_trouble
+    from foundation.text.analysis import rules_trouble
 
     if trouble := rules_trouble(memory.cold.analyse):
         output.say(f"{trouble} Its kinds of entity mark nothing until it is mended.")

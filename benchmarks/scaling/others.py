@@ -10,9 +10,9 @@ from typing import Any
 import apsw
 
 from benchmarks.scaling.asking import TOP, at
+from foundation.text.stopwords import is_weak
 from memory.cold.bodies import unpack
 from memory.cold.sql import each, fetch, run, run_many
-from memory.search.words.weak import is_weak
 
 _WARMING, _QUESTIONS = 3, 60  # questions: at a million each takes a second and more
 _WORDS = re.compile(r"\w+")

@@ -15,8 +15,21 @@ chosen           paths with links resolved
 untrusted        bounded reads of files that somebody else may have made
 """
 
+from foundation.files.atomic import (
+    NotUtf8,
+    TooLarge,
+    append,
+    encode,
+    make_private_file,
+    read_bytes,
+    read_text,
+    sync_file,
+    sync_folder,
+    touch,
+    write_atomically,
+    write_beside,
+)
 from foundation.files.atomic_exchange import exchange
-from foundation.files.chosen import made_folder, real, real_within
 from foundation.files.directory import (
     exists,
     hard_link,
@@ -34,24 +47,11 @@ from foundation.files.directory import (
     scan,
     status,
 )
-from foundation.files.files import (
-    NotUtf8,
-    TooLarge,
-    append,
-    encode,
-    make_private_file,
-    read_bytes,
-    read_text,
-    sync_file,
-    sync_folder,
-    touch,
-    write_atomically,
-    write_beside,
-)
 from foundation.files.folders import child
 from foundation.files.locks import FileLock, LockTimeout
-from foundation.files.opening import open_for_appending, open_for_reading, open_new
 from foundation.files.refusals import UnsafePath
+from foundation.files.regular_files import open_for_appending, open_for_reading, open_new
+from foundation.files.resolve import made_folder, real, real_within
 from foundation.files.sqlite_files import check_store
 
 __all__ = [

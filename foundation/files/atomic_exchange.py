@@ -13,10 +13,10 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from foundation.files.atomic import read_bytes, sync_handle
 from foundation.files.directory import exists, hard_link, remove, replace
-from foundation.files.files import read_bytes, sync_handle
 from foundation.files.folders import Place, place_of, refuse_links
-from foundation.files.opening import open_new
+from foundation.files.regular_files import open_new
 
 _RENAME_EXCHANGE = 2  # linux/fs.h
 _RENAME_SWAP = 2  # sys/stdio.h on macOS

@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from foundation.files.folders import WINDOWS, checked, open_folder, place_of, refuse_links
-from foundation.files.opening import is_own
 from foundation.files.refusals import is_link, link_in_path, other_owner
+from foundation.files.regular_files import is_own
 
 PRIVATE_FOLDER = 0o700
 _REPLACE_ATTEMPTS = 20  # Windows: a scanner or an indexer may hold a file open for some milliseconds

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from foundation.files.opening import open_file
+from foundation.files.regular_files import open_file
 
 _POLL_S = 0.02
 _HELD = {errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK}

@@ -8,8 +8,8 @@ import stat
 from pathlib import Path
 
 from foundation.files.directory import status
-from foundation.files.opening import is_own
 from foundation.files.refusals import hard_linked, is_link, link_in_path, not_regular, other_owner
+from foundation.files.regular_files import is_own
 
 SIBLINGS = ("", "-wal", "-shm", "-journal")
 

@@ -6,9 +6,9 @@ longer than it takes to see that, and no more is read than a person would write 
 
 from pathlib import Path
 
-from foundation.files.chosen import real, real_within
-from foundation.files.files import TooLarge, read_bytes
+from foundation.files.atomic import TooLarge, read_bytes
 from foundation.files.refusals import UnsafePath
+from foundation.files.resolve import real, real_within
 
 MOST_BYTES = 2_000_000
 

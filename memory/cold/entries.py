@@ -121,7 +121,7 @@ class Draft(Struct, frozen=True, kw_only=True):
 
 
 class Terms(Protocol):
-    """An entry's analysed words, as `memory.search.words.analyse` gives them."""
+    """An entry's analysed words, as `foundation.text.analysis` gives them."""
 
     @property
     def packed(self) -> bytes: ...

@@ -7,7 +7,7 @@ MemoryTrouble
     └── NotOurs         it is of no kind that we read
 """
 
-from foundation.installing import install_extra
+from foundation.install_hints import install_extra
 from memory.errors import MemoryTrouble
 
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from foundation.clock import to_ms
 from foundation.privacy import Cleared, clear
+from foundation.text.minhash import sketch
 from memory.archive.passage import Archived
 from memory.archive.vault import Vault
 from memory.cold import new_id
@@ -24,7 +25,6 @@ from memory.knowledge.places import KIND
 from memory.knowledge.readers.document import Document, Place
 from memory.knowledge.report import AddOptions
 from memory.knowledge.score import DEFAULT_IMPORTANCE
-from memory.knowledge.sketch import sketch
 from memory.knowledge.walking import Met
 
 _PAGES = """SELECT chars, (SELECT p.mode FROM spans s JOIN pages p ON p.id = s.page WHERE s.entry = e.seq

@@ -7,9 +7,9 @@ import apsw
 from msgspec import Struct
 
 from foundation.clock import from_ms, iso
+from foundation.text.analysis import terms
 from memory.cold.row_seals import PLACES
 from memory.cold.sql import fetch
-from memory.search.words.analyse import terms
 
 KIND = "knowledge"
 """The kind of the conversations that hold what was added, and the origin of their archives."""

@@ -5,12 +5,12 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from foundation.text.minhash import pairs_among
 from memory.cold import ColdStore
 from memory.knowledge import rows
 from memory.knowledge.forgetting import Standing, Weight, filled, standings
 from memory.knowledge.known import Known
 from memory.knowledge.score import importance_score
-from memory.knowledge.sketch import pairs_among
 
 DAY = 86_400
 

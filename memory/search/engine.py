@@ -11,6 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from foundation.clock import Clock
+from foundation.text.cross_language import held_languages
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.hot import HotMemory, Note
@@ -28,7 +29,6 @@ from memory.search.ranking.question import Question, called, nameless, take_apar
 from memory.search.showing.hits import Reader
 from memory.search.vectors.nearness import Nearness
 from memory.search.vectors.vectors import Vectors
-from memory.search.words.alternatives import held_languages
 
 
 class Near(NamedTuple):

@@ -1,14 +1,14 @@
 """The hot memory's notes as documents: few, kept in memory, analysed anew only where they changed."""
 
 from foundation.clock import to_ms
+from foundation.text.analysis import analyse
+from foundation.text.term_codec import split
 from memory.cold.changes import TermsRow
 from memory.cold.entries import Analyse, Terms
 from memory.hot.notes import Note
 from memory.search.asking.query import NOTE
 from memory.search.postings.documents import Documents
 from memory.search.postings.postings import Posting, Recent, find
-from memory.search.words.analyse import analyse
-from memory.search.words.packing import split
 
 
 class NoteDocuments:

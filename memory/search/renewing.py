@@ -10,6 +10,7 @@ from time import monotonic
 import apsw
 from msgspec import Struct
 
+from foundation.text import analysis
 from foundation.trust import Trust
 from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
@@ -18,7 +19,6 @@ from memory.cold.insert import note_change
 from memory.cold.lookup import marks
 from memory.cold.sql import fetch, first, run
 from memory.errors import Closed, MemoryTrouble
-from memory.search.words import analyse
 
 _AT_ONCE = 200  # entries: some hundredths of a second, and one transaction
 _CHARS_AT_ONCE = 400_000  # of text, so that long pages take no longer
@@ -68,7 +68,7 @@ class Renewing:
     def _version(self) -> str:
         """The version of the store's own analyser, which may know rules of the workspace."""
         version = getattr(self._cold.analyse, "version", "")
-        return version if isinstance(version, str) and version else analyse.version()
+        return version if isinstance(version, str) and version else analysis.version()
 
     def _renew(self, due: Sequence[tuple[int, str]], told: Renewed) -> tuple[int, Renewed]:
         """One batch, and the seq that it ends with. The text is read and analysed before the store is locked."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import structs
 
-from foundation.installing import install_extra
+from foundation.install_hints import install_extra
 from foundation.shell_words import command_line
 from models.chat import mlx_files, openai_request
 from models.chat.mlx_engine import Engine, Piece

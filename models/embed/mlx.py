@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foundation.installing import install_extra
+from foundation.install_hints import install_extra
 from foundation.privacy import Cleared
 from foundation.shell_words import command_line
 from models.chat.mlx_files import find_folder

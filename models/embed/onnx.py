@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foundation.installing import install_extra
+from foundation.install_hints import install_extra
 from foundation.privacy import Cleared
 from models.embed.errors import EmbedError
 from models.embed.folder import fingerprint, recipe_of

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from foundation.installing import install_extra
+from foundation.install_hints import install_extra
 from models.embed.errors import EmbedError
 from models.embed.folder import Recipe
 from models.errors import MissingLibrary

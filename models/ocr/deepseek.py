@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from foundation.installing import install_extra
+from foundation.install_hints import install_extra
 from foundation.shell_words import command_line
 from models.errors import MissingLibrary, ModelError
 from models.mlx_thread import MlxThread, Work, mlx_thread

@@ -4,7 +4,7 @@ import io
 import warnings
 from typing import TYPE_CHECKING
 
-from foundation.unreadable_picture import why_unreadable
+from foundation.image_errors import why_unreadable
 from models.errors import UnreadableImage
 
 if TYPE_CHECKING:

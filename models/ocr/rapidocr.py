@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from foundation.installing import install_command, install_extra
+from foundation.install_hints import install_command, install_extra
 from models.errors import MissingLibrary, ModelError
 from models.ocr.picture import opened
 from models.ocr.port import Line, Reading

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from foundation.installing import install_extra
+from foundation.install_hints import install_extra
 from models.errors import MissingLibrary
 from models.ocr.picture import opened
 from models.ocr.port import Line, Reading

@@ -9,9 +9,9 @@ from agent.importers.jsonl import read_jsonl
 from agent.importers.storing import Imported, store_all
 from foundation.paths import Workspace
 from foundation.privacy import cleared_id
+from foundation.text.analysis import analyse
 from memory.cold import ColdStore, Draft, EntryKind
 from memory.cold.insert import insert_conversation
-from memory.search.words.analyse import analyse
 from models.messages import Role
 from tests.fakes import FakeClock
 

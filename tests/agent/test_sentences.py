@@ -6,7 +6,7 @@ from agent import doctor
 from agent.cli.importing import summary
 from agent.cli.opening import Opening
 from agent.importers.storing import Imported
-from foundation.installing import install_extra
+from foundation.install_hints import install_extra
 from tests.agent.conftest import Run
 
 

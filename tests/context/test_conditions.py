@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from context.conditions import Condition, Hours, Moment, has_keyword
 from context.entities import found, names_a
-from foundation.patterns import SafePattern, UnsafePattern
+from foundation.regex import SafePattern, UnsafePattern
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 

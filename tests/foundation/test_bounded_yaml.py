@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.bounded_yaml import BadYaml, load_yaml
+from foundation.yaml import BadYaml, load_yaml
 
 
 def bomb(levels: int, width: int = 9) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.cited import citation, cited
+from foundation.citations import citation, cited
 from foundation.trust import Citation
 
 WORDS = st.text(st.characters(exclude_characters="[]·", exclude_categories=["C", "Z"]), max_size=40)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from foundation.installing import install_command, install_extra
+from foundation.install_hints import install_command, install_extra
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-from foundation.cited import cited
+from foundation.citations import cited
 
 TAGS = tuple(
     f"<{slash}palimpsest-{kind}{nonce}{end}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.search.words.analyse import TOKEN
+from foundation.text.analysis import TOKEN
 from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.timeout(60)

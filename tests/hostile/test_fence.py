@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.cited import cited
+from foundation.citations import cited
 from foundation.trust import Citation, Trust
 from models.chat import anthropic_request, openai_request
 from models.fence import SAMPLE_NONCE, label, neutral, neutral_json, new_nonce

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from foundation.unreadable_picture import why_unreadable
+from foundation.image_errors import why_unreadable
 from memory.errors import NotAPage
 
 MOST_PIXELS = 40_000_000

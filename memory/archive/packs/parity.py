@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from foundation.installing import install_extra
+from foundation.install_hints import install_extra
 from memory.archive.packs.storage import Storage
 from memory.errors import Damaged, MemoryTrouble
 from models.errors import MissingLibrary

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from foundation.installing import install_extra
+from foundation.install_hints import install_extra
 from foundation.names import ARCHIVE_FILE
 from memory.errors import Damaged, Unreachable
 from memory.vetting import vetted

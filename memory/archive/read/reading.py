@@ -15,7 +15,7 @@ import numpy as np
 
 from foundation.errors import PalimpsestError
 from foundation.files import TooLarge, read_bytes, real
-from foundation.installing import install_extra
+from foundation.install_hints import install_extra
 from foundation.trust import Trust
 from memory.archive.draw.pixels import decode_grey
 from memory.archive.passage import PageText

@@ -8,12 +8,11 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from foundation.text.analysis import words
+from foundation.text.dates.calendar import FIRST, LAST
+from foundation.text.dates.spans import Span, bounds, local_day, spans
+from foundation.text.stopwords import is_weak
 from memory.search.asking.query import Query
-from memory.search.dates.calendar_words import FIRST, LAST
-from memory.search.dates.dates import Span, bounds, spans
-from memory.search.dates.spans import local_day
-from memory.search.words.analyse import words
-from memory.search.words.weak import is_weak
 
 _LONGEST = 120  # characters: who writes more asks for more
 _OF_ANYTHING = frozenset(

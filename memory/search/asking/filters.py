@@ -6,6 +6,7 @@ import apsw
 import numpy as np
 
 from foundation.clock import to_ms
+from foundation.text.folding import fold
 from memory.cold import ColdStore
 from memory.cold.bodies import to_bytes, to_text
 from memory.cold.entries import EntryKind
@@ -19,7 +20,6 @@ from memory.search.postings.documents import Documents
 from memory.search.postings.growing import Column
 from memory.search.postings.postings import Posting
 from memory.search.ranking.rank import Allowed
-from memory.search.words.fold import fold
 from models.messages import Role
 
 _Mask = Callable[[Documents, Column], Column]

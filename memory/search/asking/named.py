@@ -6,9 +6,9 @@
 import re
 from collections.abc import Iterable
 
-from memory.search.words.entities.numbers import CURRENCIES
-from memory.search.words.entities.rules import KINDS, entities
-from memory.search.words.marking import CONCEPT, FILE, TYPE, mark, path_ends
+from foundation.text.entities.numbers import CURRENCIES
+from foundation.text.entities.rules import KINDS, entities
+from foundation.text.tags import CONCEPT, FILE, TYPE, mark, path_ends
 
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 CONCEPTS = (

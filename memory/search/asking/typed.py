@@ -6,9 +6,9 @@ from datetime import datetime
 
 from foundation.clock import Clock
 from foundation.errors import Misuse
+from foundation.text.dates.filter_dates import moment
 from foundation.trust import Trust
 from memory.search.asking.query import BEST, CONVERSATION, KINDS, SAID, Query
-from memory.search.dates.moments import moment
 from models.messages import Role
 
 _MOST_AT_ONCE = 1000

@@ -11,9 +11,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from memory.search.words.analyse import spans, words
-from memory.search.words.fold import fold
-from memory.search.words.scripts import is_unspaced
+from foundation.text.analysis import spans, words
+from foundation.text.folding import fold, is_unspaced
 
 _LONGEST = 400  # characters of a line in which quotes and dashes are taken as signs
 _SIGNS = re.compile(

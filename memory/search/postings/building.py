@@ -8,14 +8,13 @@ from functools import lru_cache
 import numpy as np
 from msgspec import Struct
 
+from foundation.text.analysis import words
+from foundation.text.stopwords import is_weak, substance
+from foundation.text.term_codec import split
 from memory.cold.changes import TermsRow
 from memory.search.postings.documents import TOLD
 from memory.search.postings.growing import Column
 from memory.search.postings.postings import NO_LISTS, Lists, hashed
-from memory.search.words.analyse import words
-from memory.search.words.packing import split
-from memory.search.words.substance import substance
-from memory.search.words.weak import is_weak
 
 _A_SLICE = 64  # rows between two rests: about a millisecond's work
 DOCUMENT_BITS, COUNT_BITS = 30, 8  # leaves 26 for the term: one uint64 sorts by term, then document

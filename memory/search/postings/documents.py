@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from foundation.text.analysis import terms
+from foundation.text.stopwords import substance
+from foundation.text.term_codec import split
 from memory.cold.changes import TermsRow
 from memory.search.postings.growing import Column, Growing
-from memory.search.words.analyse import terms
-from memory.search.words.packing import split
-from memory.search.words.substance import substance
 
 TOLD = {
     "entry": "i8",  # its seq in the cold store

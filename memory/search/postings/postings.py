@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
+from foundation.text.folding import is_unspaced
+from foundation.text.tags import MARK
 from memory.search.postings.growing import Column, Growing
-from memory.search.words.marking import MARK
-from memory.search.words.scripts import is_unspaced
 
 _MARK = MARK.encode()
 _REMEMBERED = 4096  # terms of a segment: a question asks for some fifty, mostly the same

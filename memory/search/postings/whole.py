@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from foundation.text.term_codec import split
 from memory.cold import ColdStore
 from memory.cold.changes import TermsRow
 from memory.search.postings import journal
@@ -14,7 +15,6 @@ from memory.search.postings.documents import Documents
 from memory.search.postings.merging import starts_of, table
 from memory.search.postings.postings import Posting, Recent, Standing, find
 from memory.search.postings.segment import CHECKED_AT_ONCE, Segment
-from memory.search.words.packing import split
 
 _AT_ONCE = 5000  # changes in one reading
 _MANY = 100  # of them: fewer are put one by one

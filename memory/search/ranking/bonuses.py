@@ -10,13 +10,13 @@ from typing import Protocol
 import numpy as np
 from msgspec import Struct
 
-from memory.search.dates.anchors import Side
-from memory.search.dates.dates import Period, Span
+from foundation.text.analysis import words
+from foundation.text.dates.event_anchors import Side
+from foundation.text.dates.spans import Period, Span
 from memory.search.postings.documents import APART_MS, Documents
 from memory.search.postings.growing import Column
 from memory.search.postings.postings import Posting
 from memory.search.ranking.question import Question
-from memory.search.words.analyse import words
 
 SPEAKER, DATE, ANCHORED, WHEN, NUMBER = 4.0, 5.0, 2.0, 2.0, 1.0
 _DAYS_AROUND = 2  # people speak of a day on the days after

@@ -7,11 +7,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from msgspec import Struct
 
+from foundation.text.synonyms import kindred
 from memory.search.postings.documents import Documents
 from memory.search.postings.growing import Column
 from memory.search.postings.postings import Posting
 from memory.search.ranking.question import Question, Term
-from memory.search.words.kindred import kindred
 
 KIN = 0.25  # what the nearest word to a word is worth beside it
 MOST_KIN, FEW_KIN = 20, 10  # so many are looked up, in a large store the latter

@@ -7,12 +7,11 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from memory.search.dates.anchors import Anchor, anchors
-from memory.search.dates.dates import Period, Span, periods, spans
-from memory.search.words.alternatives import question_terms
-from memory.search.words.analyse import terms, words
-from memory.search.words.substance import is_asking
-from memory.search.words.weak import is_weak
+from foundation.text.analysis import terms, words
+from foundation.text.cross_language import question_terms
+from foundation.text.dates.event_anchors import Anchor, anchors
+from foundation.text.dates.spans import Period, Span, periods, spans
+from foundation.text.stopwords import is_asking, is_weak
 
 WEAK = 0.2  # what a word that says little is worth beside the others
 

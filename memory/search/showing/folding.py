@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from foundation.text.similarity import alike
 from foundation.trust import Trust
 from memory.search.asking.query import Hit
-from memory.search.showing.likeness import alike
 from memory.search.showing.taken_apart import Look, TakenApart, afresh
 from memory.search.showing.values import differ
 from models.messages import Role

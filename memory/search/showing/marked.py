@@ -6,8 +6,8 @@ marked("Die Fähre: src/ferry_times.py", {"ferri": 4.1})  →  ((15, 20),)
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from memory.search.words.analyse import spans, terms_of
-from memory.search.words.weak import is_weak
+from foundation.text.analysis import spans, terms_of
+from foundation.text.stopwords import is_weak
 
 _PART = re.compile(r"[^\W_]+")
 

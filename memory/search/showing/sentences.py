@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from foundation.text.analysis import words
+from foundation.text.folding import HAN
+from foundation.text.stopwords import is_weak
 from memory.search.showing.values import NEGATION, values
-from memory.search.words.analyse import words
-from memory.search.words.scripts import HAN
-from memory.search.words.weak import is_weak
 
 _END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _MOST, _LONGEST = 12, 240  # sentences of a snippet, characters of one

@@ -10,7 +10,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from memory.search.words.analyse import spans
+from foundation.text.analysis import spans
 from models.tokens import estimate
 
 _LONG = 20_000  # characters: of a longer text only what lies around the question's words is analysed

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from functools import cached_property
 from zlib import crc32
 
+from foundation.text.analysis import spans
+from foundation.text.similarity import Shingles, shingles
 from memory.search.asking.query import Hit
-from memory.search.showing.likeness import Shingles, shingles
 from memory.search.showing.sentences import Statement, statements
 from memory.search.showing.values import Said, said
-from memory.search.words.analyse import spans
 
 _ONE_IN = 4  # shingles are sampled by their hash: those of a part are sampled in the whole too
 _AT_LEAST = 4  # of a short text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.files import NotUtf8, UnsafePath, files, make_private_folder, read_text, sync_folder, write_atomically
+from foundation.files import NotUtf8, UnsafePath, atomic, make_private_folder, read_text, sync_folder, write_atomically
 from foundation.privacy import as_given, clear
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="modes and links are POSIX's")
@@ -37,7 +37,7 @@ def test_no_temporary_file_is_left_even_if_the_write_fails(tmp_path: Path, monke
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "sync_handle", fails)
+        patch.setattr(atomic, "sync_handle", fails)
         with pytest.raises(OSError, match="No space"):
             write_atomically(path, b"new")
     assert [file.name for file in tmp_path.iterdir()] == ["a"]
@@ -89,10 +89,10 @@ def test_the_file_is_synced_before_it_takes_its_name_and_the_folder_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[str] = []
-    sync, replace, folder = files.sync_handle, files.replace, files.sync_folder
-    monkeypatch.setattr(files, "sync_handle", lambda handle: (done.append("file"), sync(handle)))
-    monkeypatch.setattr(files, "replace", lambda a, b: (done.append("rename"), replace(a, b)))
-    monkeypatch.setattr(files, "sync_folder", lambda path: (done.append("folder"), None))
+    sync, replace, folder = atomic.sync_handle, atomic.replace, atomic.sync_folder
+    monkeypatch.setattr(atomic, "sync_handle", lambda handle: (done.append("file"), sync(handle)))
+    monkeypatch.setattr(atomic, "replace", lambda a, b: (done.append("rename"), replace(a, b)))
+    monkeypatch.setattr(atomic, "sync_folder", lambda path: (done.append("folder"), None))
     write_atomically(tmp_path / "a", b"x")
     assert done == ["file", "rename", "folder"]
     folder(tmp_path)

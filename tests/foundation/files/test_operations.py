@@ -12,7 +12,17 @@ from pathlib import Path
 import pytest
 
 from foundation import files as room
-from foundation.files import FileLock, LockTimeout, UnsafePath, child, directory, folders, opening, real, real_within
+from foundation.files import (
+    FileLock,
+    LockTimeout,
+    UnsafePath,
+    child,
+    directory,
+    folders,
+    real,
+    real_within,
+    regular_files,
+)
 from foundation.files.refusals import is_link
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a right there; the checks have their own")
@@ -247,7 +257,7 @@ def test_new_files_and_folders_are_their_owners_alone(tmp_path: Path) -> None:
 
 def test_what_windows_looks_at_instead_of_descriptors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tree(tmp_path)
-    for module in (folders, opening, directory):
+    for module in (folders, regular_files, directory):
         monkeypatch.setattr(module, "WINDOWS", True)
     assert room.read_bytes(path) == b"old"
     assert room.list_files(path.parent) == [path]

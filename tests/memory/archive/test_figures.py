@@ -71,7 +71,7 @@ def test_pictures_for_people_are_not_waited_for_and_a_torn_one_is_made_again(
 ) -> None:
     (page,) = vault.archive_text(as_given(CODE[:500]), label="code").pages
     synced: list[int] = []
-    monkeypatch.setattr("foundation.files.files.sync_handle", synced.append)
+    monkeypatch.setattr("foundation.files.atomic.sync_handle", synced.append)
     path = vault.png(page.id)
     whole = path.read_bytes()
     path.write_bytes(whole[:100])

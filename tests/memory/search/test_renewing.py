@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from foundation.paths import Workspace
+from foundation.text.analysis import version
+from foundation.text.term_codec import pack, unpack
 from foundation.workspace_trust import trust_store
 from memory.access import first_entry
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged
 from memory.search.renewing import Renewed, Renewing
-from memory.search.words.analyse import version
-from memory.search.words.packing import pack, unpack
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.cold.released import SCHEMAS, load

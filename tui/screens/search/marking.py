@@ -18,8 +18,8 @@ _BLANKS = re.compile(r"\s+")
 
 def spans_of(text: str, asked: str) -> list[tuple[int, int]]:
     """Where words of `asked` stand in the text, by their stems; joined where they touch."""
-    from memory.search.words.analyse import spans, terms
-    from memory.search.words.weak import is_weak
+    from foundation.text.analysis import spans, terms
+    from foundation.text.stopwords import is_weak
 
     said = frozenset(terms(asked))
     wanted = frozenset(term for term in said if not is_weak(term)) or said

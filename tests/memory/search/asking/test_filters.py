@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from foundation.errors import Misuse
 from foundation.privacy import as_given
+from foundation.text.stopwords import substance
+from foundation.text.term_codec import split, unpack
 from memory.cold import EntryKind
 from memory.errors import NotFound
 from memory.search import Query, analyse, parse_query
 from memory.search.asking.named import entity_marks
 from memory.search.asking.query import BEST
-from memory.search.words.packing import split, unpack
-from memory.search.words.substance import substance
 from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.fakes import FakeClock

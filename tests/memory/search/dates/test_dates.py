@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from foundation.errors import Misuse
-from memory.search.dates.dates import Period, moment, periods
+from foundation.text.dates.spans import Period, moment, periods
 
 NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search.dates.calendar_words import FIRST, LAST
-from memory.search.dates.spans import Span, bounds, said, spans, whole, within
+from foundation.text.dates.calendar import FIRST, LAST
+from foundation.text.dates.spans import Span, bounds, said, spans, whole, within
 from tests.memory.search.dates.phrases import PHRASES
 
 NOW = datetime(2026, 11, 21, 15, tzinfo=UTC)

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from foundation.text.analysis import words
+from foundation.text.term_codec import pack, split
 from memory.cold.changes import TermsRow
 from memory.search.postings import merging
 from memory.search.postings.building import build, documents_of
@@ -17,8 +19,6 @@ from memory.search.postings.merging import merge, starts_of, table
 from memory.search.postings.postings import Recent, Standing, find
 from memory.search.postings.segment import LISTS, Segment, name_of, open_segment
 from memory.search.postings.segment_writing import SegmentWriting
-from memory.search.words.analyse import words
-from memory.search.words.packing import pack, split
 
 DEED = st.tuples(st.sampled_from(["put", "put", "remove"]), st.integers(1, 12))
 SPEAKERS = ("Ann", "Bo", "", "who")

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from foundation.paths import Workspace
+from foundation.text.term_codec import unpack
 from memory.cold import ColdStore
 from memory.search.postings.chain import chain, segments_in
 from memory.search.postings.index import Index
-from memory.search.words.packing import unpack
 from memory.workspace_memory import Memory
 
 ROOT = Path(__file__).parents[4]

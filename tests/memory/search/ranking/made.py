@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from foundation.text.analysis import words
+from foundation.text.term_codec import pack
 from memory.cold.changes import TermsRow
 from memory.search.postings.documents import APART_MS, Documents
 from memory.search.postings.growing import Column
 from memory.search.postings.postings import NOWHERE, Posting
-from memory.search.words.analyse import words
-from memory.search.words.packing import pack
 
 
 class Made:

@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foundation.text.analysis import words
 from memory.search.showing.marked import marked
-from memory.search.words.analyse import words
 
 
 def shown(snippet: str, question: str) -> list[str]:

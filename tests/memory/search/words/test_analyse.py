@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search.words.analyse import analyse, spans, unpack, words
-from memory.search.words.fold import fold
-from memory.search.words.irregular import IRREGULAR
-from memory.search.words.spellings import spellings
-from memory.search.words.stem import bare_stem, stem
-from memory.search.words.weak import is_weak
+from foundation.text.analysis import analyse, spans, unpack, words
+from foundation.text.folding import fold
+from foundation.text.stemming import bare_stem, stem
+from foundation.text.stopwords import is_weak
+from foundation.text.word_forms import IRREGULAR, spellings
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -121,7 +120,7 @@ def test_no_word_that_says_something_becomes_one_that_does_not() -> None:
 
 
 def test_traditional_characters_fold_to_ones_that_stay() -> None:
-    pairs = files("memory.search.words").joinpath("data", "simplified.txt").read_text("utf-8").replace("\n", "")
+    pairs = files("foundation.text").joinpath("data", "simplified.txt").read_text("utf-8").replace("\n", "")
     assert len(pairs) == 2 * 2690
     assert all(fold(pairs[at]) == fold(pairs[at + 1]) == pairs[at + 1] for at in range(0, len(pairs), 2))
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search.words.entities.rules import KINDS, entities
-from memory.search.words.marks import marks
+from foundation.text.entities.rules import KINDS, entities
+from foundation.text.entry_tags import marks
 
 
 def named(kind: str, text: str) -> set[str]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.search.words import kindred as module
-from memory.search.words.analyse import words
-from memory.search.words.kindred import MOST, Kin, encode, kindred
-from memory.search.words.weak import is_weak
+from foundation.text import synonyms as module
+from foundation.text.analysis import words
+from foundation.text.stopwords import is_weak
+from foundation.text.synonyms import MOST, Kin, encode, kindred
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path, monkeypatch: pytest.M
 
 def test_the_table_is_read_when_a_word_is_asked_for() -> None:
     code = (
-        "from memory.search.words import kindred as k; assert not k._table.cache_info().currsize;"
+        "from foundation.text import synonyms as k; assert not k._table.cache_info().currsize;"
         "k.kindred('car'); assert k._table.cache_info().currsize"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search.words.alternatives import alternatives, held_languages, question_terms
-from memory.search.words.analyse import analyse, unpack, words
-from memory.search.words.languages import LANGUAGES, language_of, stem_in
-from memory.search.words.weak import is_weak
+from foundation.text.analysis import analyse, unpack, words
+from foundation.text.cross_language import alternatives, held_languages, question_terms
+from foundation.text.languages import LANGUAGES, language_of, stem_in
+from foundation.text.stopwords import is_weak
 from tests.memory.search.talk import Talk
 
 ROOT = Path(__file__).parents[4]
@@ -137,6 +137,6 @@ def test_no_text_breaks_it(text: str, language: str) -> None:
 def test_english_loads_no_stemmer_of_another_language() -> None:
     program = (
         "import sys; from memory.search import analyse; analyse('I went to the market', 'Ann', None);"
-        "assert not {'snowballstemmer', 'memory.search.dates.spans'} & {*sys.modules}"
+        "assert not {'snowballstemmer', 'foundation.text.dates.spans'} & {*sys.modules}"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)

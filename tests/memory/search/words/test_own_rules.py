@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.bounded_yaml import BadYaml
 from foundation.paths import Workspace
-from memory.search.words.analyser import Analyser
-from memory.search.words.own_rules import BrokenRules, parse_rules, read_rules
-from memory.search.words.packing import unpack
+from foundation.text.analysis import Analyser
+from foundation.text.entities.custom import BrokenRules, parse_rules, read_rules
+from foundation.text.term_codec import unpack
+from foundation.yaml import BadYaml
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.search.talk import Talk

@@ -1,0 +1,1 @@
+"""Text primitives that every package uses: words, stems, languages, folding, stop words, synonyms, similarity, tags."""

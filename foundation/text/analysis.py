@@ -1,0 +1,190 @@
+"""From text to the terms that it is found by.
+
+    "Sarah went to src/http_client.py"  →  sarah go to src/http_client.py src http_client http client py
+
+English is stemmed, with its irregular verbs, and so is each text that is clearly in another language, by that
+language's rules; case, width, accents and traditional characters fold; scripts without spaces give pairs of characters
+(a character that stands alone gives itself); identifiers, paths, versions, hashes, addresses and tags stay whole and
+are split as well; an emoji is a word. What is stored was made by one ANALYSER: a change of what this gives must raise
+it.
+
+The analyser of one workspace: our rules, and its own.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foundation.text.entry_tags import marks
+from foundation.text.folding import EMOJI, LONGEST, MARKS, UNSPACED, fold, lowered
+from foundation.text.identifiers import parts_of
+from foundation.text.languages import language_of, stem_in
+from foundation.text.stemming import stem
+from foundation.text.term_codec import Terms, pack, unpack
+
+if TYPE_CHECKING:  # YAML and patterns wait until there is a text
+    from foundation.text.entities.custom import OwnRules
+
+
+__all__ = ["ANALYSER", "Terms", "analyse", "spans", "terms", "terms_of", "unpack", "version", "words"]
+
+ANALYSER = 2
+LANGUAGE = "language"
+"""The kind of the mark that a text in another language carries: `=language:german`."""
+
+_LETTER = rf"(?:[^\W{UNSPACED}]|[{MARKS}])"
+TOKEN = re.compile(
+    rf"(?P<unspaced>[{UNSPACED}]+)"
+    r"|(?P<address>(?:https?|ftp|file)://[^\s\x00-\x1f<>\"'`|{}\[\]）】」，。；]+[^\s<>\"'`|{}\[\]）】」，。；.,;:!?)])"
+    rf"|(?P<language>\b[A-Za-z](?:\+\+|\#)(?!\w))"
+    rf"|(?P<word>{_LETTER}++(?:(?:::|[.\-/\\:@'’+&~,]){_LETTER}++)*+)"  # possessive: a long run keeps no way back
+    rf"|(?P<tag>[#@](?<![\w#@&/].){_LETTER}++(?:-{_LETTER}++)*+)"
+    rf"|(?P<flag>[\U0001f1e6-\U0001f1ff]{{2}})|(?P<emoji>[{EMOJI}])"
+)
+"""A token of a text as it stands. `unspaced` is a run without spaces; `word` may have joints within."""
+
+
+def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> Terms:
+    """The terms of a text and of who said it, and what it is marked with: by `meta`, and by what stands in the text."""
+    language = language_of(text)
+    said = words(text, language)
+    if speaker:
+        said += words(speaker, "")
+    spoken = (f"={LANGUAGE}:{language}",) if language else ()
+    return pack(said, version(), (*marks(text, speaker, meta), *spoken))
+
+
+def version() -> str:
+    """What found the terms, as it stands in their rows: the number ANALYSER."""
+    return str(ANALYSER)
+
+
+def words(text: str, language: str | None = None) -> list[str]:
+    """The terms, in order, with repeats. `language` is the text's; None finds it."""
+    if language is None:
+        language = language_of(text)
+    found: list[str] = []
+    for match in TOKEN.finditer(text):
+        token, kind = match[0], match.lastgroup
+        if kind == "word" and not language and len(token) <= LONGEST:
+            found += _word_terms(token)
+        else:
+            found += terms_of(token, kind or "word", language)
+    return found
+
+
+def terms(text: str) -> Iterator[str]:
+    """The same, as they come: of a long text its first are found at once."""
+    language = language_of(text)
+    for match in TOKEN.finditer(text):
+        yield from terms_of(match[0], match.lastgroup or "word", language)
+
+
+def spans(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Each token's terms and where it stands. A run without spaces comes a character at a time, with its pair."""
+    language = language_of(text)
+    for found in TOKEN.finditer(text):
+        start, end = found.span()
+        if found.lastgroup != "unspaced" or end - start < 2:
+            yield terms_of(found[0], found.lastgroup or "word", language), start, end
+            continue
+        for at in range(start, end - 1):
+            yield terms_of(text[at : at + 2], "unspaced"), at, at + 2
+
+
+def terms_of(token: str, kind: str, language: str = "") -> tuple[str, ...]:
+    """The terms of one token of a text in that language."""
+    match kind:
+        case "unspaced":
+            return _pairs(fold(token))
+        case "language" | "flag" | "emoji":
+            return (fold(token),)
+        case "tag":
+            return _tagged(token, language)
+        case _ if len(token) > LONGEST:
+            return _parted(token)
+        case _ if language:
+            return _foreign_terms(token, language)
+        case _:
+            return _word_terms(token)
+
+
+def _tagged(token: str, language: str) -> tuple[str, ...]:
+    """`#Travel` is found as it stands, and by its word."""
+    return (fold(token)[:LONGEST], *terms_of(token[1:], "word", language))
+
+
+def _parted(token: str) -> tuple[str, ...]:
+    whole, parts = parts_of(token)
+    return tuple(dict.fromkeys(term for term in (*map(_word, whole), *map(_word, parts)) if term))
+
+
+def _foreign(token: str, language: str) -> tuple[str, ...]:
+    whole, parts = parts_of(token, lowered)
+    stems = (stem_in(language, part) if part.isalpha() or not part.isascii() else _word(fold(part)) for part in parts)
+    return tuple(dict.fromkeys(term for term in (*map(_word, whole), *stems) if term))
+
+
+_word_terms = lru_cache(maxsize=1 << 16)(_parted)
+"""The same words come again and again: analysing is several times faster so."""
+
+_foreign_terms = lru_cache(maxsize=1 << 16)(_foreign)
+
+
+def _pairs(run: str) -> tuple[str, ...]:
+    return tuple(run[at : at + 2] for at in range(len(run) - 1)) if len(run) > 1 else (run,)
+
+
+def _word(word: str) -> str:
+    """A folded word's term: its stem where it is plain English letters, a number without leading zeros."""
+    if word.isascii():
+        if word.isalpha():
+            return stem(word)[:LONGEST]
+        if word.isdigit() and len(word) <= 2:
+            return word.lstrip("0") or "0"
+    return word[:LONGEST]
+
+
+class Analyser:
+    """What `analyse` gives, and what the rules of `entities.yaml` mark. The file is read at the first text."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @cached_property
+    def rules(self) -> "OwnRules":
+        from foundation.text.entities.custom import read_rules
+
+        return read_rules(self._path)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of entity that the workspace has."""
+        return self.rules.names
+
+    @property
+    def version(self) -> str:
+        """As it stands in the rows of what this finds."""
+        own = self.rules.fingerprint
+        return f"{version()}+{own}" if own else version()
+
+    def __call__(self, text: str, speaker: str = "", meta: Mapping[str, Any] | None = None, /) -> Terms:
+        found = analyse(text, speaker, meta)
+        if not self.rules.kinds:
+            return found
+        held = {**dict.fromkeys(self.rules.marks(text), 1), **unpack(found.packed)}
+        return Terms(packed(held), found.length, self.version)
+
+
+def rules_trouble(analyse: object) -> str:
+    """Why the workspace's own rules cannot be used, in a sentence; "" where they can, or there are none."""
+    return analyse.rules.problem if isinstance(analyse, Analyser) else ""
+
+
+def packed(counts: Mapping[str, int]) -> bytes:
+    """Terms and how often they occur, as `pack` writes them."""
+    terms = sorted(counts)
+    names = "\n".join(terms).encode("utf-8", "surrogatepass")
+    return names + b"\0" + bytes(counts[term] for term in terms) if terms else b""

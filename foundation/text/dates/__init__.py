@@ -1,0 +1,1 @@
+"""Dates and spans in words, English and Chinese."""

@@ -1,0 +1,64 @@
+"""Moments as a person types them for a filter."""
+
+import calendar
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from foundation.errors import Misuse
+
+_AGO = re.compile(r"(\d{1,12})\s*(h|d|w|m|y|hours?|days?|weeks?|months?|years?)(?:\s+ago)?")
+_HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
+_CALENDAR = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+
+
+def moment(text: str, now: datetime, *, end: bool = False, zone: tzinfo | None = None) -> datetime:
+    """What a person types for `--since` and `--until`, aware, in UTC.
+
+    `2026`, `2026-03`, `2026-03-01`, `2026-03-01T09:00`, `30d`, `2w`, `today`, and words: `last March`, `two weeks ago`,
+    去年三月. With `end`, a day, month or year is meant to its end. Days are the person's own: `zone`, or the machine's.
+    Raises Misuse.
+    """
+    said = text.strip().casefold()
+    if said == "now":
+        return now.astimezone(UTC)
+    if ago := _AGO.fullmatch(said):
+        return _ago(text, now, int(ago[1]) * _HOURS[ago[2][0]])
+    if found := _CALENDAR.fullmatch(said):
+        return _utc(_calendar(said, found, zone, end=end))
+    try:
+        given = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        from foundation.text.dates.spans import bounds, whole  # dozens of patterns, for words alone
+
+        if span := whole(text, now, zone):
+            return bounds(span, zone)[end]
+        raise _no_date(text) from error
+    return _utc(given if given.tzinfo else given.replace(tzinfo=zone))
+
+
+def _ago(text: str, now: datetime, hours: int) -> datetime:
+    try:
+        return (now - timedelta(hours=hours)).astimezone(UTC)
+    except OverflowError as error:
+        raise _no_date(text) from error
+
+
+def _calendar(said: str, found: re.Match[str], zone: tzinfo | None, *, end: bool) -> datetime:
+    """The first moment of a year, month or day, or with `end` the first after it."""
+    year, month, day = (int(part) if part else 0 for part in found.groups())
+    try:
+        start = datetime(year, month or 1, day or 1, tzinfo=zone)
+        days = 1 if day else calendar.monthrange(year, month)[1] if month else 366 if calendar.isleap(year) else 365
+        return start + timedelta(days=days) if end else start
+    except (ValueError, OverflowError) as error:
+        raise _no_date(said) from error
+
+
+def _utc(given: datetime) -> datetime:
+    return given.astimezone(UTC)
+
+
+def _no_date(text: str) -> Misuse:
+    return Misuse(
+        "No such date", f"“{text}” is no date.", "Write 2026-03-01, 2026-03, 30d, yesterday, last March, two weeks ago."
+    )

@@ -1,0 +1,245 @@
+"""Dates and spans in words, in English and in Chinese, resolved against a moment.
+
+    spans("What did we plan last March?", now)      # the March that has ended last
+    said("I went yesterday", entry.time)            # the day before the entry's own
+
+Each text is read once for each form of date, and around each date a few words: the time is linear in its length.
+
+Dates: those that a text speaks of, and those that a person types for a filter.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from msgspec import Struct
+
+from foundation.text.dates import chinese, english, modifiers
+from foundation.text.dates.calendar import FIRST, LAST, Days
+from foundation.text.dates.filter_dates import moment
+from foundation.text.dates.mentioned import Dated, Period, periods
+from foundation.text.dates.partial import Part, Placed, Which, latest, nearest, settled
+
+_SIMPLE = str.maketrans(
+    "週兩個號後國慶聖誕節勞動禮這過間幾數臘時開長黃雙萬兒從當來約裡裏約鐘",
+    "周两个号后国庆圣诞节劳动礼这过间几数腊时开长黄双万儿从当来约里里约钟",
+)
+_MOST = 64  # dates of one text: what names more is a table
+_LONGEST = 20_000  # characters of a text that are read
+_LEAD = re.compile(r"^(?:(?:in|on|during|the)\s+){1,3}", re.IGNORECASE)
+_CHAINED = 3  # modifiers of one date: `the week before the end of March`
+
+
+class Span(Struct, frozen=True):
+    """A stretch of days that a text speaks of.
+
+    `start` is its first day, `end` the day after its last; FIRST or LAST of calendar_words where it is open. `soft` are
+    days around it that may be meant as well. `at` and `to` are where it stands in the text, in characters. `yearless`:
+    no year was said, and this is the latest, or for what was said in an entry the nearest; `periods` has it too.
+    """
+
+    start: date
+    end: date
+    soft: int = 0
+    at: int = 0
+    to: int = 0
+    yearless: bool = False
+
+    @property
+    def days(self) -> int:
+        """How long it is."""
+        return (self.end - self.start).days
+
+
+def spans(text: str, now: datetime, zone: tzinfo | None = None) -> tuple[Span, ...]:
+    """What a question of that moment speaks of, in the order of the text. Days are `zone`'s, or the machine's."""
+    return _read(text, local_day(now, zone), latest)
+
+
+def said(text: str, at: datetime, zone: tzinfo | None = None) -> tuple[Span, ...]:
+    """What an entry of that moment speaks of: its `yesterday` is the day before it, its `in July` the nearest one."""
+    return _read(text, local_day(at, zone), nearest)
+
+
+def whole(text: str, now: datetime, zone: tzinfo | None = None) -> Span | None:
+    """The span that the text is, and says nothing else: what a person types for a filter. Else None."""
+    text = f"in the {_LEAD.sub('', text.strip())}"
+    found = _read(text, local_day(now, zone), latest)
+    if len(found) != 1:
+        return None
+    rest = text[: found[0].at] + text[found[0].to :]
+    return found[0] if rest.strip(" .,。，") in ("in", "in the") else None
+
+
+def bounds(span: Span, zone: tzinfo | None = None) -> tuple[datetime, datetime]:
+    """Its first moment and the first one after it, in UTC."""
+    return _midnight(span.start, zone), _midnight(span.end, zone)
+
+
+def local_day(moment: datetime, zone: tzinfo | None) -> date:
+    """The day that it is there then. A moment without a zone is taken as it stands."""
+    return moment.astimezone(zone).date() if moment.tzinfo else moment.date()
+
+
+def _midnight(day: date, zone: tzinfo | None) -> datetime:
+    if day in (FIRST, LAST):  # in any zone but its own it would be beyond the calendar
+        return datetime.combine(day, time(), UTC)
+    return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+def _read(text: str, today: date, which: Which) -> tuple[Span, ...]:
+    text = text[:_LONGEST].translate(_SIMPLE)
+    parts = sorted(_parts(text, today), key=lambda placed: placed.at)[:_MOST]
+    found: list[Span] = []
+    place = 0
+    while place < len(parts):
+        after = parts[place + 1] if place + 1 < len(parts) else None
+        if after and (span := _joined(text, parts[place], after, today, which)):
+            found.append(span)
+            place += 2
+            continue
+        if span := _single(text, parts[place], today, which):
+            found.append(span)
+        place += 1
+    return tuple(found)
+
+
+def _parts(text: str, today: date) -> list[Placed]:
+    """The dates as they stand, each stretch of text taken once, by the first rule that fits."""
+    taken, found = bytearray(len(text)), list[Placed]()
+    for pattern, build in (*english.RULES, *(() if text.isascii() else chinese.RULES)):
+        for match in pattern.finditer(text):
+            at, to = match.span()
+            if at == to or any(taken[at:to]):
+                continue
+            part = build(match, today)
+            if part and (part.days or part.of) and _is_meant(part, match):
+                taken[at:to] = b"\1" * (to - at)
+                found.append(Placed(part, at, to))
+    return found
+
+
+def _is_meant(part: Part, match: re.Match[str]) -> bool:
+    """`may`, `march` and `fall` in small letters are times only after a word that says so."""
+    return not part.needs or match[0].lower() not in ("may", "march", "fall") or match[0][0].isupper() or _is_led(match)
+
+
+def _is_led(match: re.Match[str]) -> bool:
+    before = match.string[max(0, match.start() - 12) : match.start()]
+    return (
+        re.search(r"\b(?:in|since|early|late|mid|of|and|to|from|until|between)[\s-]+$", before, re.IGNORECASE)
+        is not None
+    )
+
+
+def _single(text: str, placed: Placed, today: date, which: Which) -> Span | None:
+    shaped = _shaped(text, placed, today, which)
+    if shaped is None:
+        return None
+    span, is_said = shaped
+    opened = _changed(text, span, modifiers.OPEN_BEFORE, modifiers.OPEN_AFTER, today)
+    if opened:
+        return opened
+    if about := _about(text, span):
+        return about
+    before = text[max(0, span.at - modifiers.BESIDE) : span.at]
+    return span if is_said or modifiers.PLAIN_BEFORE.search(before) else None
+
+
+def _shaped(text: str, placed: Placed, today: date, which: Which) -> tuple[Span, bool] | None:
+    """With what narrows it, and whether it is a date for certain."""
+    days = settled(placed.part, today, which)
+    if days is None:
+        return None
+    span = Span(*days, placed.part.soft, placed.at, placed.to, placed.part.days is None)
+    is_said = not placed.part.needs
+    for _ in range(_CHAINED):
+        changed = _changed(text, span, modifiers.SHAPING_BEFORE, modifiers.SHAPING_AFTER, today)
+        if changed is None:
+            break
+        span, is_said = changed, True
+    return span, is_said
+
+
+def _changed(text: str, span: Span, before: modifiers.Rules, after: modifiers.Rules, today: date) -> Span | None:
+    """What the words beside it make of it; None where they make nothing of it."""
+    start = max(0, span.at - modifiers.BESIDE)
+    left, right = text[start : span.at], text[span.to : span.to + modifiers.BESIDE]
+    for pattern, change in before:
+        if (match := pattern.search(left)) and (days := change((span.start, span.end), match, today)):
+            return Span(*days, _softer(span, days), start + match.start(), span.to, span.yearless)
+    for pattern, change in after:
+        if (match := pattern.match(right)) and (days := change((span.start, span.end), match, today)):
+            return Span(*days, _softer(span, days), span.at, span.to + match.end(), span.yearless)
+    return None
+
+
+def _softer(span: Span, days: Days) -> int:
+    """What is part of a month or more has no sharp ends."""
+    length = (days[1] - days[0]).days
+    is_part = length < span.days and length > 7
+    return max(span.soft, min(length // 3, 120)) if is_part else span.soft
+
+
+def _about(text: str, span: Span) -> Span | None:
+    softer = span.soft + max(3, span.days // 3)
+    before = modifiers.ABOUT_BEFORE.search(text[max(0, span.at - modifiers.BESIDE) : span.at])
+    if before:
+        at = span.at - len(before[0])
+        return Span(span.start, span.end, softer, at, span.to, span.yearless)
+    if after := modifiers.ABOUT_AFTER.match(text, span.to):
+        return Span(span.start, span.end, softer, span.at, after.end(), span.yearless)
+    return None
+
+
+def _joined(text: str, one: Placed, other: Placed, today: date, which: Which) -> Span | None:
+    """`between March and May`, `from 2019 to 2021`, 三月到五月."""
+    years = _years_of_two(one.part, other.part, today, which)
+    if years is None:
+        return None
+    first = _shaped(text, one._replace(part=one.part._replace(days=years[0], of=None)), today, which)
+    second = _shaped(text, other._replace(part=other.part._replace(days=years[1], of=None)), today, which)
+    if first is None or second is None or first[0].to > second[0].at:
+        return None
+    joint = modifiers.JOINED.fullmatch(text, first[0].to, second[0].at)
+    led = modifiers.BETWEEN.search(text[max(0, first[0].at - modifiers.BESIDE) : first[0].at])
+    closed = modifiers.IN_BETWEEN.match(text, second[0].to)
+    if not joint or first[0].start >= second[0].end or not _holds_together(joint["by"], led, closed, first, second):
+        return None
+    at = first[0].at - len(led[0]) if led else first[0].at
+    to = closed.end() if closed else second[0].to
+    yearless = one.part.days is None and other.part.days is None
+    return Span(first[0].start, second[0].end, max(first[0].soft, second[0].soft), at, to, yearless)
+
+
+def _holds_together(by: str, led: re.Match[str] | None, closed: re.Match[str] | None, *two: tuple[Span, bool]) -> bool:
+    if by.lower() in ("and", "和", "与", "跟"):
+        return closed is not None or (led is not None and led[0].lower().startswith("between"))
+    return led is not None or closed is not None or all(is_said for _, is_said in two)
+
+
+def _years_of_two(one: Part, other: Part, today: date, which: Which) -> tuple[Days, Days] | None:
+    """The days of both: a year that was said of one holds for the other."""
+    if one.days and other.days:
+        return one.days, other.days
+    if one.of and other.days:
+        found = [days for year in (other.days[0].year, other.days[0].year - 1) if year and (days := one.of(year))]
+        return next(((days, other.days) for days in found if days[0] <= other.days[0]), None)
+    first = settled(one, today, which)
+    if first is None or other.of is None:
+        return None
+    years = [year for year in (first[0].year, first[0].year + 1) if year < LAST.year]
+    second = next((days for year in years if (days := other.of(year)) and days[0] >= first[0]), None)
+    return (first, second) if second else None
+
+
+def within(day: date, found: Sequence[Span]) -> bool:
+    """Whether the day is of one of the spans, or as near to it as is meant."""
+    return any(
+        span.start - timedelta(days=min(span.soft, (span.start - FIRST).days)) <= day < LAST
+        and (day - span.end).days < span.soft
+        for span in found
+    )
+
+
+__all__ = ["Dated", "Period", "Span", "bounds", "moment", "periods", "said", "spans", "within"]

@@ -1,0 +1,163 @@
+"""`entities.yaml`: what the person's own texts name, marked as our own kinds of entity are.
+
+    ticket:
+      pattern: "[A-Z]{2,5}-[0-9]{1,6}"
+    project:
+      words: [Palimpsest, 长卷]
+    person:
+      words: [Zelda]
+
+A kind has patterns, words, or both; one of ours (person, place …) is added to. It is data and nothing else: patterns
+are bounded in steps before they ever run, and in time while they do. A file that cannot be read marks nothing, and
+`problem` says why.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+from msgspec import Struct
+
+from foundation.files.untrusted import Unreadable, read_own_text
+from foundation.regex import Patience, SafePattern, UnsafePattern
+from foundation.text.folding import LONGEST, fold
+from foundation.text.tags import CONCEPT, TYPE, mark
+from foundation.yaml import BadYaml, load_yaml
+
+MOST_KINDS, MOST_PATTERNS, MOST_WORDS = 32, 32, 500
+_SECONDS = 0.05  # that all patterns together may take over one text
+_STEPS = 1_000_000  # of one search: some hundredths of a second at worst
+_MOST_FOUND = 128  # values of one kind in one text
+_KIND = re.compile(r"[a-z][a-z0-9_-]{0,30}")
+
+
+class BrokenRules(ValueError):
+    """The file cannot be used; the message says why, without a full stop."""
+
+
+class OwnKind(Struct, frozen=True):
+    """One kind, and what is of it: patterns, and words that are folded."""
+
+    name: str
+    patterns: tuple[SafePattern, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+class OwnRules(Struct, frozen=True):
+    """A workspace's rules. `fingerprint` tells them from others; "" where there are none."""
+
+    kinds: tuple[OwnKind, ...] = ()
+    fingerprint: str = ""
+    problem: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(kind.name for kind in self.kinds)
+
+    def marks(self, text: str) -> frozenset[str]:
+        """The marks of what the text names by these rules."""
+        if not self.kinds:
+            return frozenset()
+        patience, folded = Patience(_SECONDS), fold(text)
+        found = set[str]()
+        for kind in self.kinds:
+            values = [*_words_in(kind.words, folded), *_matches(kind.patterns, text, patience)]
+            found.update(mark(kind.name, value) for value in values[:_MOST_FOUND])
+            if values:
+                found.add(mark(kind.name))
+        return frozenset(found)
+
+
+def read_rules(path: Path) -> OwnRules:
+    """The rules of a file; none where there is no file, and none but a `problem` where it cannot be used."""
+    try:
+        return parse_rules(read_own_text(path, within=path.parent))
+    except FileNotFoundError:
+        return OwnRules()
+    except Unreadable as error:
+        return OwnRules(problem=f"{path.name} is left alone: {error}.")
+    except BadYaml as error:
+        return OwnRules(problem=f"{path.name}, line {error.line}: {error.said}.")
+    except BrokenRules as error:
+        return OwnRules(problem=f"{path.name}: {error}.")
+
+
+def parse_rules(text: str) -> OwnRules:
+    """Raises BadYaml, or BrokenRules."""
+    found = load_yaml(text)
+    if found is None:
+        return OwnRules()
+    if not isinstance(found, dict):
+        raise BrokenRules("it should name kinds, each with a pattern or words")
+    told = cast("dict[Any, Any]", found)
+    if len(told) > MOST_KINDS:
+        raise BrokenRules(f"it names {len(told)} kinds; {MOST_KINDS} are the most")
+    kinds = tuple(_kind(name, rule) for name, rule in told.items())
+    if sum(len(kind.patterns) for kind in kinds) > MOST_PATTERNS or sum(len(kind.words) for kind in kinds) > MOST_WORDS:
+        raise BrokenRules(f"{MOST_PATTERNS} patterns and {MOST_WORDS} words are the most")
+    plain = json.dumps(told, sort_keys=True, ensure_ascii=True, default=str)
+    return OwnRules(kinds, hashlib.sha256(plain.encode()).hexdigest()[:8])
+
+
+def _kind(name: object, rule: object) -> OwnKind:
+    if not isinstance(name, str) or not _KIND.fullmatch(name) or name in {TYPE, CONCEPT}:
+        raise BrokenRules(f"“{name}” cannot be a kind; small letters, digits, - and _, as in `ticket`")
+    if not isinstance(rule, dict):
+        raise BrokenRules(f"{name} needs `pattern:` or `words:`")
+    keys = cast("dict[Any, Any]", rule)
+    if strange := [key for key in keys if key not in {"pattern", "patterns", "words"}]:
+        raise BrokenRules(f"{name} has “{strange[0]}”; it can have pattern, patterns and words")
+    sources = [*_texts(name, keys.get("pattern")), *_texts(name, keys.get("patterns"))]
+    words = [" ".join(fold(word).split()) for word in _texts(name, keys.get("words"))]
+    if not sources and not words:
+        raise BrokenRules(f"{name} has neither a pattern nor words")
+    if long := [word for word in words if not word or len(word) > LONGEST]:
+        raise BrokenRules(f"{name}: a word has 1 to {LONGEST} characters, “{long[0][:20]}” has not")
+    return OwnKind(name, tuple(_pattern(name, source) for source in sources), tuple(words))
+
+
+def _texts(name: str, told: object) -> list[str]:
+    several = cast("list[object]", told) if isinstance(told, list) else [] if told is None else [told]
+    if strange := [each for each in several if not isinstance(each, str | int)]:
+        raise BrokenRules(f"{name}: “{strange[0]}” is no text")
+    return [str(each) for each in several]
+
+
+def _pattern(name: str, source: str) -> SafePattern:
+    try:
+        pattern = SafePattern(source, steps=_STEPS)
+    except UnsafePattern as error:
+        raise BrokenRules(f"{name}: {error}") from error
+    except re.error as error:
+        raise BrokenRules(f"{name}: this is no pattern ({error})") from error
+    if pattern.matches(""):
+        raise BrokenRules(f"{name}: the pattern fits on nothing at all; it should need a character at least")
+    return pattern
+
+
+def _words_in(words: tuple[str, ...], folded: str) -> Iterator[str]:
+    for word in words:
+        at = folded.find(word)
+        while at >= 0:
+            if _stands_alone(folded, at, at + len(word)):
+                yield word
+                break
+            at = folded.find(word, at + 1)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Not within a longer word, where its letters are such as make words: Chinese stands beside anything."""
+    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+    return not (_joins(before) and _joins(text[start])) and not (_joins(after) and _joins(text[end - 1]))
+
+
+def _joins(letter: str) -> bool:
+    return letter.isascii() and letter.isalnum()
+
+
+def _matches(patterns: tuple[SafePattern, ...], text: str, patience: Patience) -> Iterator[str]:
+    for pattern in patterns:
+        yield from pattern.found(text, patience, most=_MOST_FOUND)

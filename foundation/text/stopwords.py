@@ -1,0 +1,96 @@
+"""Words that say little about what is asked: they count half, find nothing on their own, and let nothing through.
+
+Given as terms (stems), so that a question's terms are looked up as they are.
+
+How much an entry says of its own, and whether it asks: what only asks is no answer, however well its words fit.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from msgspec import Struct
+
+from foundation.text.analysis import words
+from foundation.text.folding import EMOJI
+from foundation.text.languages import function_terms
+from foundation.text.tags import MARK
+
+_ENGLISH = """
+a an the this that these those and or but if then than so as at by for from in into of off on onto out over to up with
+without about after again against all also am any anyone anything are because before being between both can could
+did do does doing down during each either else ever every few further had has have having he her here hers herself
+him himself his how however i is it its itself just let like may maybe me might mine more most much must my myself
+neither no nor not now once one only other our ours ourselves own please same shall she should some somebody someone
+something still such tell their theirs them themselves there they think though through too under until us very want
+was we were what whatever when where whether which while who whoever whom whose why will would yes yet you your yours
+yourself yourselves get got go going know say said see make made thing things way kind sort lot really okay ok
+thank thanks hello hi hey remember recall mention mentioned talk talked tell told ask asked well able lately many
+great good nice cool awesome wow sure sorry right yeah yep nope bye lol haha perfect fine
+don't doesn't didn't isn't wasn't won't can't i'm i'd i've
+"""
+_CHINESE = """
+什么 怎么 怎样 如何 为何 为什 哪个 哪些 哪里 哪儿 哪种 哪位 哪一 谁的 是谁 多少 几个 几次 何时 何地
+请问 可以 是否 有没 没有 一个 一些 这个 那个 这些 那些 我们 你们 他们 她们 它们 自己 因为 所以 但是
+如果 还是 或者 以及 关于 之前 之后 时候 知道 记得 告诉 一下 吗
+"""
+_PARTICLES = frozenset(
+    "的了着过是在和与及或吗呢吧啊呀哦嗯么我你您他她它们这那哪谁何几很也都就还又再不没有被把让给对从向到而但则之其所以为于"
+)
+
+_PICTURE = re.compile(f"[{EMOJI}]|[\U0001f1e6-\U0001f1ff]{{2}}")
+
+WEAK = frozenset(words(_ENGLISH, "")) | frozenset(_CHINESE.split()) | frozenset(function_terms())
+"""Function words of the other languages too, but for those that are English words of weight (`die`, `war`)."""
+
+
+def is_weak(term: str) -> bool:
+    """Whether the term is a function word, a letter, an emoji, or a pair of characters with a particle in it."""
+    if term in WEAK:
+        return True
+    if term.isascii():
+        return len(term) == 1 and term.isalpha()
+    return len(term) <= 2 and (not _PARTICLES.isdisjoint(term) or _PICTURE.fullmatch(term) is not None)
+
+
+_CHINESE_QUESTION_WORDS = (
+    "什么 怎么 怎样 如何 为何 为什 哪个 哪些 哪里 哪儿 哪种 哪位 哪一 哪天 哪年 "
+    "谁的 是谁 多少 几个 几次 几点 何时 何地 多久"
+)
+_ASKING = frozenset(words("what when where who whom whose which why how")) | frozenset(_CHINESE_QUESTION_WORDS.split())
+_FINAL = ("吗", "呢")  # the particles that end a Chinese question
+
+
+class Substance(Struct, frozen=True):
+    """`says`: occurrences of words that say something, the speaker's name left out. `asks`: it has a question word."""
+
+    says: int
+    asks: bool
+
+
+def substance(terms: Iterable[bytes], counts: bytes, speaker: str) -> Substance:
+    """Of an entry's terms and how often each occurs, as they are packed."""
+    says, asks = -_name_says(speaker), False
+    for term, count in zip(terms, counts, strict=True):
+        weak, asking = _judged(term)
+        says += 0 if weak else count
+        asks = asks or asking
+    return Substance(max(says, 0), asks)
+
+
+def is_asking(term: str) -> bool:
+    """Whether the term is a question word."""
+    return term in _ASKING or (len(term) == 2 and term.endswith(_FINAL))
+
+
+@lru_cache(maxsize=1 << 10)
+def _name_says(speaker: str) -> int:
+    return sum(not is_weak(term) for term in words(speaker))
+
+
+@lru_cache(maxsize=1 << 16)
+def _judged(term: bytes) -> tuple[bool, bool]:
+    word = term.decode("utf-8", "surrogatepass")
+    if word.startswith(MARK):
+        return True, False  # what the entry is marked with: nobody said it
+    return is_weak(word), is_asking(word)

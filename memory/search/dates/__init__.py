@@ -1,1 +1,0 @@
-"""Dates: those that a question speaks of, and those that a person types."""

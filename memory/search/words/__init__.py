@@ -1,1 +1,0 @@
-"""From text to the terms that it is found by."""

@@ -1,1 +1,0 @@
-"""What a text names, found by rules: flights, dates, money, people, places, addresses, files, versions."""
