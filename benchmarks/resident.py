@@ -29,8 +29,8 @@ from foundation.privacy import clear
 from memory.archive.cost.profiles import profile_for
 from memory.cold import Draft, EntryKind
 from memory.workspace_memory import Memory
+from models.chat.openai.probe import image_rule
 from models.chat.port import ImageRule, Profile
-from models.chat.probe import image_rule
 from models.messages import Role
 from models.tokens import Estimate, estimate
 

@@ -1,1 +1,1 @@
-"""What answers: one port, and a file a provider."""
+"""The chat model that answers: one port, a package for each provider, and what HTTP providers share."""

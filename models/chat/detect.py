@@ -11,13 +11,13 @@ from typing import Any, cast
 
 from msgspec import Struct, structs
 
-from models.chat import probe
-from models.chat.failures import Place
+from models.chat.errors import Place
+from models.chat.http import Transport
 from models.chat.open import open_model
+from models.chat.openai import probe
+from models.chat.openai.probe import Ask, Told
 from models.chat.port import Profile
-from models.chat.probe import Ask, Told
 from models.chat.spec import Spec, address_of, key_of, parse_spec
-from models.chat.transport import Transport
 from models.settings import ModelSettings
 
 Json = dict[str, Any]

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from models.chat.openai.probe import image_rule
 from models.chat.port import ChatModel, ImageRule, Profile
-from models.chat.probe import image_rule
 from models.chat.spec import Spec, address_of, is_loopback, key_of, parse_spec
 from models.settings import ModelSettings
 
@@ -24,21 +24,21 @@ def open_model(spec: str, *, settings: ModelSettings, env: Mapping[str, str]) ->
     parsed = parse_spec(spec)
     match parsed.provider:
         case "offline":
-            from models.chat.offline import Offline
+            from models.chat.offline.provider import Offline
 
             return Offline(settings)
         case "anthropic":
-            from models.chat.anthropic import Anthropic
+            from models.chat.anthropic.provider import Anthropic
 
             address = address_of(parsed, env)
             profile = _profile(parsed, address, settings)
             return Anthropic(parsed, address=address, profile=profile, settings=settings, key=key_of(parsed, env))
         case "mlx":
-            from models.chat.mlx_text import MlxText
+            from models.chat.mlx.provider import MlxText
 
             return MlxText(parsed, profile=_profile(parsed, "", settings), settings=settings)
         case _:
-            from models.chat.openai_compatible import OpenAICompatible
+            from models.chat.openai.provider import OpenAICompatible
 
             address = address_of(parsed, env)
             return OpenAICompatible(

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from foundation.install_hints import install_extra
 from foundation.privacy import Cleared
 from foundation.shell_words import command_line
-from models.chat.mlx_files import find_folder
+from models.chat.mlx.files import find_folder
 from models.embed.errors import EmbedError
-from models.embed.folder import fingerprint, read_json, recipe_of
+from models.embed.manifest import fingerprint, read_json, recipe_of
 from models.embed.settings import EmbedSettings
 from models.errors import MissingLibrary
 from models.mlx_thread import MlxThread, Work, mlx_thread
@@ -56,7 +56,7 @@ class MlxEmbedder:
         import numpy as np
 
         from models.embed.tokens import TextTokens
-        from models.embed.unit import to_unit
+        from models.embed.vectors import to_unit
 
         if not texts:
             return np.zeros((0, self._settings.dimensions), np.float32)

@@ -7,7 +7,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from models.embed.folder import Json, read_json
+from models.embed.manifest import Json, read_json
 
 KNOWN = frozenset({"bert", "roberta", "xlm-roberta", "camembert"})
 _PREFIXES = ("bert.", "roberta.", "model.")

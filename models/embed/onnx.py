@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from foundation.install_hints import install_extra
 from foundation.privacy import Cleared
 from models.embed.errors import EmbedError
-from models.embed.folder import fingerprint, recipe_of
+from models.embed.manifest import fingerprint, recipe_of
 from models.embed.settings import EmbedSettings
 from models.errors import MissingLibrary
 
@@ -41,7 +41,7 @@ class OnnxEmbedder:
     def embed(self, texts: Sequence[Cleared], *, query: bool = False) -> "Vectors":
         import numpy as np
 
-        from models.embed.unit import to_unit
+        from models.embed.vectors import to_unit
 
         session, tokens = self._load()
         prefix = self._recipe.query_prefix if query else self._recipe.text_prefix

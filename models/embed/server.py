@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import replace
 
 from foundation.privacy import Cleared
-from models.chat.failures import Broken, Place
-from models.chat.patience import LOADING_WAIT, pause
+from models.chat.errors import Broken, Place
+from models.chat.http import Transport
 from models.chat.port import Failed
+from models.chat.retry import LOADING_WAIT, pause
 from models.chat.spec import Spec, is_loopback
-from models.chat.transport import Transport
 from models.embed.errors import EmbedError, bad_vectors
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
@@ -68,7 +68,7 @@ class ServerEmbedder:
     def embed(self, texts: Sequence[Cleared], *, query: bool = False) -> "Vectors":
         import numpy as np
 
-        from models.embed.unit import to_unit
+        from models.embed.vectors import to_unit
 
         if not texts:
             return np.zeros((0, self._settings.dimensions), np.float32)
@@ -120,7 +120,7 @@ class ServerEmbedder:
 
     async def _attempt(self, texts: Sequence[str]) -> Any:
         """(texts, dimensions), raw. Raises Broken, EmbedError."""
-        from models.embed.answer import read_answer, request_body
+        from models.embed.vectors import read_answer, request_body
 
         openai_itself = "api.openai.com" in self._place.address
         body = request_body(self._spec.name, texts, self._settings.dimensions if openai_itself else 0)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from foundation.install_hints import install_extra
 from models.embed.errors import EmbedError
-from models.embed.folder import Recipe
+from models.embed.manifest import Recipe
 from models.errors import MissingLibrary
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from models.chat.mlx_files import find_folder, window_of
+from models.chat.mlx.files import find_folder, window_of
 
 VERSIONS = {"deepseekocr": 1, "deepseekocr_2": 2}
 """`model_type` in a checkpoint's config.json → the version of DeepSeek-OCR."""

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from foundation.citations import cited
 from foundation.trust import Citation, Trust
-from models.chat import anthropic_request, openai_request
+from models.chat.anthropic import request as anthropic_request
+from models.chat.openai import request as openai_request
 from models.fence import SAMPLE_NONCE, label, neutral, neutral_json, new_nonce
 from models.messages import Image, Message, Request, Role, Text, ToolCall, ToolResult
 from models.recalled import Recalled

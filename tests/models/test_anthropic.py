@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from models.chat import anthropic_request
+from models.chat.anthropic import request as anthropic_request
 from models.chat.open import open_model
 from models.chat.port import Done, ReasoningDelta, StopReason, TextDelta
 from models.messages import Image, Message, Role, Tool, ToolCall, ToolResult, Usage, assistant, system, user

@@ -7,8 +7,8 @@ import pytest
 
 from models.chat.detect import detect, probe_address, probe_window
 from models.chat.open import open_model
+from models.chat.openai.probe import sees_by_name
 from models.chat.port import ImageRule
-from models.chat.probe import sees_by_name
 from models.settings import ModelSettings
 from tests.loopback import Loopback, Received, Stall, http, json_reply
 from tests.servers import LlamaServer

@@ -180,7 +180,7 @@ BUSY: list[tuple[str, Reply]] = [
 async def test_a_busy_server_is_asked_again_before_the_first_word(
     loopback: Loopback, hasty: ModelSettings, reply: Reply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("models.chat.patience.LOADING_WAIT", 0.01)
+    monkeypatch.setattr("models.chat.retry.LOADING_WAIT", 0.01)
     loopback.plays(reply, reply, chat("At last."))
     events = await events_of(f"openai:scripted@{loopback.address}", hasty)
     assert words(events) == "At last."

@@ -6,7 +6,7 @@ import urllib.request
 from contextlib import aclosing
 
 from models.chat.open import open_model
-from models.chat.openai_compatible import OpenAICompatible
+from models.chat.openai.provider import OpenAICompatible
 from models.chat.port import Done, PrefillProgress, StopReason, TextDelta
 from models.messages import Usage, system, user
 from models.settings import ModelSettings

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from models.chat.mlx_text import MlxText
+from models.chat.mlx.provider import MlxText
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Done, PrefillProgress, StopReason, TextDelta
 from models.chat.spec import parse_spec
@@ -213,7 +213,7 @@ def test_a_process_that_used_it_ends_well(folder: Path) -> None:
 
 
 async def test_all_of_it_happens_on_one_thread(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from models.chat.mlx_engine import Engine
+    from models.chat.mlx.engine import Engine
 
     seen: set[str] = set()
     for name in ("__init__", "encode", "reuse", "generate"):

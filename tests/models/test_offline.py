@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.trust import Citation, Trust
-from models.chat.offline import answer
-from models.chat.offline_words import CHINESE, words_for
+from models.chat.offline.phrases import CHINESE, words_for
+from models.chat.offline.provider import answer
+from models.chat.offline.quotes import sentences
 from models.chat.open import open_model
 from models.chat.port import Done, StopReason, TextDelta
-from models.chat.quoting import sentences
 from models.messages import Fact, Message, Part, Recalled, Request, Text, Usage, assistant, system, user
 from models.settings import ModelSettings
 from tests.models.asking import all_events, request, words

@@ -1,6 +1,6 @@
 """Without a model, a file that goes with a message is quoted, and a picture is said to be one."""
 
-from models.chat.offline import answer
+from models.chat.offline.provider import answer
 from models.messages import Image, Part, Text, user
 from tests.models.asking import request
 

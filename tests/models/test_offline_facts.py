@@ -3,9 +3,9 @@
 import pytest
 
 from agent.facts import facts
-from models.chat.offline import answer
-from models.chat.offline_facts import window
-from models.chat.offline_words import CHINESE, ENGLISH
+from models.chat.offline.facts import window
+from models.chat.offline.phrases import CHINESE, ENGLISH
+from models.chat.offline.provider import answer
 from models.messages import user
 from tests.models.asking import request
 

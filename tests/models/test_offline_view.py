@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from foundation.trust import Citation, Trust
-from models.chat.offline import answer
+from models.chat.offline.provider import answer
 from models.messages import Message, Part, Recalled, Text, assistant, system, user
 from tests.models.asking import request
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.chat.openai_reply import ReplyReader
+from models.chat.openai.reply import ReplyReader
 from models.chat.port import Event, PrefillProgress, ReasoningDelta, StopReason, TextDelta
-from models.chat.thinking import ThinkSplitter
+from models.chat.reasoning import ThinkSplitter
 from models.messages import ToolCall, Usage
 from models.settings import ModelSettings
 from tests.loopback import Loopback, chat_bytes, data, delta, http, in_pieces, json_reply, stream

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from foundation.trust import Citation, Trust
-from models.chat import openai_request
+from models.chat.openai import request as openai_request
 from models.messages import (
     Image,
     Message,

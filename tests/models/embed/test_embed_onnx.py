@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from models.embed.errors import EmbedError
-from models.embed.folder import Recipe, recipe_of
+from models.embed.manifest import Recipe, recipe_of
 from models.embed.settings import EmbedSettings
 from models.embed.tokens import pooled
 from tests.models.embed.conftest import Opened

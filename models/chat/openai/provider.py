@@ -5,14 +5,16 @@ from contextlib import AsyncExitStack
 from typing import Any, cast
 
 from foundation.bounded_json import BadJson, load_json
-from models.chat import failures, openai_request, probe
-from models.chat.failures import Broken, Place
-from models.chat.openai_reply import ReplyReader
-from models.chat.patience import patiently
+from models.chat import errors
+from models.chat.errors import Broken, Place
+from models.chat.http import Reply, Transport
+from models.chat.openai import probe
+from models.chat.openai import request as openai_request
+from models.chat.openai.reply import ReplyReader
 from models.chat.port import Done, Event, Profile, StopReason
+from models.chat.retry import patiently
 from models.chat.spec import Spec
 from models.chat.sse import EventParser, ServerEvent
-from models.chat.transport import Reply, Transport
 from models.limits import TooMuch
 from models.messages import Request, Usage
 from models.settings import ModelSettings
@@ -96,7 +98,7 @@ class OpenAICompatible:
                 async for event in pieces:
                     yield event
             except TooMuch as excess:
-                raise Broken(failures.too_much(self.place, excess)) from excess
+                raise Broken(errors.too_much(self.place, excess)) from excess
             for event in reader.finish():
                 yield event
             yield reader.counted() or self._reckoned(request, reader.words)
@@ -109,7 +111,7 @@ class OpenAICompatible:
             for sent in parser.feed(chunk):
                 if sent.data.strip() == "[DONE]":
                     if reader.reason is None and not reader.words and reader.usage is None:
-                        raise Broken(failures.cut_off(self.place, "an empty answer"), retry=True)
+                        raise Broken(errors.cut_off(self.place, "an empty answer"), retry=True)
                     return
                 before = reader.taken
                 for event in self._read(sent, reader):
@@ -120,26 +122,26 @@ class OpenAICompatible:
                 for event in self._read(sent, reader):
                     yield event
         if reader.reason is None:
-            raise Broken(failures.cut_off(self.place), retry=True)
+            raise Broken(errors.cut_off(self.place), retry=True)
 
     def _read(self, sent: ServerEvent, reader: ReplyReader) -> Iterator[Event]:
         try:
             chunk: object = load_json(sent.data)
         except BadJson as error:
-            raise Broken(failures.not_json(self.place, sent.data, str(error))) from None
+            raise Broken(errors.not_json(self.place, sent.data, str(error))) from None
         if not isinstance(chunk, dict):
-            raise Broken(failures.not_json(self.place, sent.data))
+            raise Broken(errors.not_json(self.place, sent.data))
         self._look_for_error(cast("dict[str, Any]", chunk), named=sent.event == "error")
         return reader.feed(cast("dict[str, Any]", chunk))
 
     def _look_for_error(self, chunk: dict[str, Any], *, named: bool = False) -> None:
         if not named and ("choices" in chunk or not chunk.get("error")):
             return
-        code, said = failures.error_in(chunk) or ("", str(chunk))
+        code, said = errors.error_in(chunk) or ("", str(chunk))
         error: object = chunk.get("error")
         inner = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
         status = inner["code"] if isinstance(inner.get("code"), int) else 0
-        failed = failures.from_error(self.place, said, code=code, status=status)
+        failed = errors.from_error(self.place, said, code=code, status=status)
         raise Broken(failed, retry=failed.code in {"server_error", "rate_limited"})
 
     async def _at_once(self, reply: Reply, reader: ReplyReader) -> AsyncGenerator[Event, None]:
@@ -148,13 +150,13 @@ class OpenAICompatible:
         try:
             found: object = load_json(whole)
         except BadJson as error:
-            raise Broken(failures.not_json(self.place, whole[:1000].decode("utf-8", "replace"), str(error))) from None
+            raise Broken(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace"), str(error))) from None
         if not isinstance(found, dict):
-            raise Broken(failures.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
+            raise Broken(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
         answer = cast("dict[str, Any]", found)
         self._look_for_error(answer)
         if "choices" not in answer:
-            raise Broken(failures.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
+            raise Broken(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
         for event in reader.feed(answer):
             yield event
 

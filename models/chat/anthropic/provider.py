@@ -5,14 +5,15 @@ from contextlib import AsyncExitStack
 from typing import Any, cast
 
 from foundation.bounded_json import BadJson, load_json
-from models.chat import anthropic_request, failures
-from models.chat.anthropic_reply import ReplyReader
-from models.chat.failures import Broken, Place
-from models.chat.patience import patiently
+from models.chat import errors
+from models.chat.anthropic import request as anthropic_request
+from models.chat.anthropic.reply import ReplyReader
+from models.chat.errors import Broken, Place
+from models.chat.http import Reply, Transport
 from models.chat.port import Done, Event, Profile, StopReason
+from models.chat.retry import patiently
 from models.chat.spec import Spec
 from models.chat.sse import EventParser, ServerEvent
-from models.chat.transport import Reply, Transport
 from models.limits import TooMuch
 from models.messages import Request
 from models.settings import ModelSettings
@@ -62,15 +63,15 @@ class Anthropic:
             reply = await self._transport.post(stack, "/v1/messages", self.body(request))
             if not await reply.is_stream():
                 whole = await reply.whole()
-                raise Broken(failures.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
+                raise Broken(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
             reader = ReplyReader(self._settings.limits)
             try:
                 async for event in self._streamed(reply, reader):
                     yield event
             except TooMuch as excess:
-                raise Broken(failures.too_much(self.place, excess)) from excess
+                raise Broken(errors.too_much(self.place, excess)) from excess
             if not reader.ended:
-                raise Broken(failures.cut_off(self.place), retry=True)
+                raise Broken(errors.cut_off(self.place), retry=True)
             yield reader.usage()
             yield Done(reader.reason or StopReason.STOP)
 
@@ -89,12 +90,12 @@ class Anthropic:
         try:
             found: object = load_json(sent.data)
         except BadJson as error:
-            raise Broken(failures.not_json(self.place, sent.data, str(error))) from None
+            raise Broken(errors.not_json(self.place, sent.data, str(error))) from None
         if not isinstance(found, dict):
-            raise Broken(failures.not_json(self.place, sent.data))
+            raise Broken(errors.not_json(self.place, sent.data))
         event = cast("dict[str, Any]", found)
         if event.get("type") == "error":
-            code, said = failures.error_in(event) or ("", str(event))
-            failed = failures.from_error(self.place, said, code=code)
+            code, said = errors.error_in(event) or ("", str(event))
+            failed = errors.from_error(self.place, said, code=code)
             raise Broken(failed, retry=failed.code in {"server_error", "rate_limited"})
         return reader.feed(event)

@@ -5,7 +5,7 @@ import random
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
-from models.chat.failures import Broken
+from models.chat.errors import Broken
 from models.chat.port import Event, PrefillProgress
 from models.settings import ModelSettings
 

@@ -7,7 +7,7 @@ file?” is, “what is my new address?” is not, though there is a command /ne
 import re
 from collections.abc import Sequence
 
-from models.chat.quoting import terms
+from models.chat.offline.quotes import terms
 from models.messages import Fact
 
 _FORM = re.compile(

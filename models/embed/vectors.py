@@ -1,4 +1,7 @@
-"""The body of `/v1/embeddings`, both ways. Pure: bytes in, bytes out, or a sentence."""
+"""The body of `/v1/embeddings`, both ways. Pure: bytes in, bytes out, or a sentence.
+
+Raw vectors into rows of unit length; what cannot be one is refused.
+"""
 
 from collections.abc import Sequence
 
@@ -7,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from models.chat.failures import error_of, short
+from models.chat.errors import error_of, short
 from models.embed.errors import EmbedError, bad_vector_of_text, bad_vectors
 
 MOST_NUMBERS = 65_536  # of one vector
@@ -73,3 +76,17 @@ def _no_vectors(body: bytes, who: str) -> EmbedError:
     if body.lstrip().startswith(b"{") and b'"error"' in body:
         return bad_vectors(who, f"answered with an error: {short(f'{code} {said}'.strip())}")
     return bad_vectors(who, f"answered with JSON that holds no vectors: {short(body[:300].decode('utf-8', 'replace'))}")
+
+
+def to_unit(raw: NDArray[np.floating], who: str, dimensions: int = 0) -> NDArray[np.float32]:
+    """float32 (n, d): the first `dimensions` of each row (0: all), of length 1. Raises EmbedError."""
+    if dimensions > raw.shape[1]:
+        raise bad_vectors(who, f"gives {raw.shape[1]:,} numbers a text, fewer than embed.dimensions ({dimensions:,})")
+    rows = np.asarray(raw[:, :dimensions] if dimensions else raw, np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all():
+        raise bad_vector_of_text(who, "gave a vector with numbers that are none (NaN or infinite)")
+    if not (lengths > 1e-12).all():
+        raise bad_vector_of_text(who, "gave a vector of zeros")
+    return (rows / lengths).astype(np.float32)

@@ -8,12 +8,11 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 
-from models.chat import offline_facts
-from models.chat.offline_attached import about, attached, without_names
-from models.chat.offline_view import in_view, recalled_now
-from models.chat.offline_words import Words, asks, greets, without_greeting, words_for
+from models.chat.offline import facts as offline_facts
+from models.chat.offline.phrases import Words, asks, greets, without_greeting, words_for
+from models.chat.offline.quotes import Quote, Source, quotes
+from models.chat.offline.sources import about, attached, in_view, recalled_now, without_names
 from models.chat.port import Done, Event, Profile, StopReason, TextDelta
-from models.chat.quoting import Quote, Source, quotes
 from models.messages import Fact, Request, Role, Text, Usage
 from models.settings import ModelSettings
 from models.tokens import Estimate, request_tokens

@@ -16,9 +16,10 @@ from msgspec import structs
 
 from foundation.install_hints import install_extra
 from foundation.shell_words import command_line
-from models.chat import mlx_files, openai_request
-from models.chat.mlx_engine import Engine, Piece
-from models.chat.mlx_words import AnswerReader
+from models.chat.mlx import files
+from models.chat.mlx.engine import Engine, Piece
+from models.chat.mlx.prompt import AnswerReader
+from models.chat.openai import request as openai_request
 from models.chat.port import Done, Event, Failed, PrefillProgress, Profile, StopReason, TokenCounter
 from models.chat.spec import Spec
 from models.messages import Request, Usage
@@ -59,17 +60,17 @@ class MlxText:
     def _read_files(self) -> None:
         if self._folder is not None:
             return
-        folder = mlx_files.find_folder(self._name)
+        folder = files.find_folder(self._name)
         if folder is None:
             return
-        window, tools, settings = mlx_files.window_of(folder), mlx_files.calls_tools(folder), self._settings
+        window, tools, settings = files.window_of(folder), files.calls_tools(folder), self._settings
         self._profile = structs.replace(
             self._profile,
             window=settings.window or window or self._profile.window,
             window_known=bool(settings.window or window),
             tools=tools if settings.tools is None else settings.tools,
         )
-        self._counter = mlx_files.tokenizer_of(folder) or self._counter
+        self._counter = files.tokenizer_of(folder) or self._counter
         self._folder = folder
 
     def stream(self, request: Request) -> AsyncGenerator[Event, None]:
@@ -156,7 +157,7 @@ class MlxText:
         chosen = self._settings.temperature if request.temperature is None else request.temperature
         if chosen is not None:
             return {"temp": chosen}
-        return mlx_files.sampling_of(self._folder) if self._folder else {"temp": 0.0}
+        return files.sampling_of(self._folder) if self._folder else {"temp": 0.0}
 
     def _too_long(self, tokens: int) -> Failed:
         window = self._profile.window

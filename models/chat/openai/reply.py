@@ -7,7 +7,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 from models.chat.port import Event, PrefillProgress, ReasoningDelta, StopReason, TextDelta
-from models.chat.thinking import ThinkSplitter, WholeCharacters
+from models.chat.reasoning import ThinkSplitter, WholeCharacters
 from models.limits import LARGEST_COUNT, AnswerMeter, StreamLimits, count_of
 from models.messages import ToolCall, Usage
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from models.chat.port import Event, ReasoningDelta, TextDelta
-from models.chat.thinking import ThinkSplitter, overlap
+from models.chat.reasoning import ThinkSplitter, overlap
 from models.messages import ToolCall
 
 Json = dict[str, Any]

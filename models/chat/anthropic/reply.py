@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from models.chat.port import Event, ReasoningDelta, StopReason, TextDelta
-from models.chat.thinking import WholeCharacters
+from models.chat.reasoning import WholeCharacters
 from models.limits import AnswerMeter, StreamLimits, count_of
 from models.messages import ToolCall, Usage
 

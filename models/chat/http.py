@@ -11,10 +11,10 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from foundation.bounded_json import BadJson, load_json
-from models.chat import failures
-from models.chat.failures import Broken, Place
+from models.chat import errors
+from models.chat.decompression import ACCEPTED, NotPacked, Unpacker
+from models.chat.errors import Broken, Place
 from models.chat.spec import is_loopback
-from models.chat.unpacking import ACCEPTED, NotPacked, Unpacker
 from models.limits import StreamLimits, TooMuch, in_bytes
 from models.settings import ModelSettings
 
@@ -70,11 +70,11 @@ class Reply:
                     async with asyncio.timeout(wait):
                         chunk = await anext(body, None)
                 except TimeoutError:
-                    raise Broken(failures.timed_out(self._place, what, wait)) from None
+                    raise Broken(errors.timed_out(self._place, what, wait)) from None
                 except (httpx2.TransportError, NotPacked) as error:
-                    raise Broken(failures.cut_off(self._place, str(error)), retry=what == "first") from error
+                    raise Broken(errors.cut_off(self._place, str(error)), retry=what == "first") from error
                 except TooMuch as excess:
-                    raise Broken(failures.too_much(self._place, excess)) from excess
+                    raise Broken(errors.too_much(self._place, excess)) from excess
                 if chunk is None:
                     return
                 yield chunk
@@ -93,7 +93,7 @@ class Reply:
             body += chunk
             if len(body) > most:
                 excess = TooMuch("the body of its answer", "body_mb", self._limits.body_mb)
-                raise Broken(failures.too_much(self._place, excess))
+                raise Broken(errors.too_much(self._place, excess))
         return bytes(body)
 
 
@@ -143,14 +143,14 @@ class Transport:
             async with asyncio.timeout(wait):
                 response = await self._open().send(request, stream=True)
         except TimeoutError:
-            raise Broken(failures.timed_out(self.place, "first", wait)) from None
+            raise Broken(errors.timed_out(self.place, "first", wait)) from None
         except httpx2.ConnectTimeout as error:
             seconds = self._settings.connect_timeout
-            raise Broken(failures.timed_out(self.place, "connect", seconds)) from error
+            raise Broken(errors.timed_out(self.place, "connect", seconds)) from error
         except (httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.ProxyError) as error:
-            raise Broken(failures.refused(self.place, str(error))) from error
+            raise Broken(errors.refused(self.place, str(error))) from error
         except httpx2.TransportError as error:
-            raise Broken(failures.cut_off(self.place, str(error)), retry=True) from error
+            raise Broken(errors.cut_off(self.place, str(error)), retry=True) from error
         reply = Reply(response, self.place, self._settings)
         stack.push_async_callback(reply.close)
         if response.status_code != 200:
@@ -171,7 +171,7 @@ class Transport:
         except (TimeoutError, httpx2.TransportError, NotPacked, TooMuch):
             pass  # the status alone says enough
         after = retry_after(response.headers.get("retry-after", ""), datetime.now(UTC))
-        return failures.from_status(self.place, response.status_code, body, after)
+        return errors.from_status(self.place, response.status_code, body, after)
 
     async def ask(self, url: str, body: dict[str, Any] | None = None) -> dict[str, Any] | None:
         """A small question to the server at `url`: its JSON object, {} where it answered something else, or None."""

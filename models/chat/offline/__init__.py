@@ -1,0 +1,1 @@
+"""What answers without a model: the words of memory, quoted."""
