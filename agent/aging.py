@@ -6,10 +6,10 @@ from datetime import datetime
 from msgspec import Struct
 
 from foundation.privacy import clear
-from memory.archive.cost.profiles import profile_named
 from memory.archive.keep.aging import Old, old, portions, put_away
-from memory.archive.passage import Expected
 from memory.cold import Entry
+from memory.pages.cost.profiles import profile_named
+from memory.pages.types import Expected
 from memory.workspace_memory import Memory
 
 

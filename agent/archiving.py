@@ -10,10 +10,10 @@ from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.files import TooLarge, UnsafePath, made_folder, read_bytes, real, write_atomically
 from foundation.privacy import Cleared, Source, as_given, clear, examine
-from memory.archive.draw.modes import DENSE, mode_named
 from memory.archive.keep.kept_text import file_stem, keep_text
-from memory.archive.passage import Archived
 from memory.archive.shape import archived_as_json
+from memory.pages.render.modes import DENSE, mode_named
+from memory.pages.types import Archived
 from memory.workspace_memory import Memory
 
 
@@ -79,8 +79,8 @@ def copy_pictures(kept: Kept, folder: Path) -> tuple[Path, ...]:
 
 def draw_natural(kept: Kept, folder: Path) -> tuple[Path, ...]:
     """The whole text in `folder` as pages for people (draw.natural), as large as the largest archived."""
-    from memory.archive.draw.flow import Stretch
-    from memory.archive.draw.natural import natural_pages
+    from memory.pages.render.blocks import Stretch
+    from memory.pages.render.readable import natural_pages
 
     folder = made_folder(folder)
     label = kept.archived.label

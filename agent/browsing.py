@@ -11,8 +11,8 @@ from agent.pictures import is_picture
 from agent.recalling import NO_TEXT, Recalled, by_reference, compared, recall_picture
 from foundation.citations import citation
 from foundation.trust import Trust
-from memory.archive.passage import PageRow
 from memory.errors import NotFound
+from memory.pages.types import PageRow
 
 if TYPE_CHECKING:
     from memory.search import Hit

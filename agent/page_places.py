@@ -8,7 +8,7 @@ from agent.recalling import Recalled
 from foundation.trust import Trust
 
 if TYPE_CHECKING:  # a list is shown without them
-    from memory.archive.passage import PageText
+    from memory.pages.types import PageText
     from memory.workspace_memory import Memory
 
 
@@ -37,8 +37,8 @@ def place_of(memory: "Memory", found: Recalled, snippet: str = "") -> PagePlace 
 
 def pixel_of(page: "PageText", mode: str, cell: str, start: int) -> tuple[int, int] | None:
     """Left and top of that character on the page's picture; None where the page was not read to the letter."""
-    from memory.archive.draw.modes import DENSE, mode_named
-    from memory.archive.draw.placing import place
+    from memory.pages.render.cells import place
+    from memory.pages.render.modes import DENSE, mode_named
 
     if page.trust is not Trust.EXACT or not page.text:
         return None

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from foundation.shell_words import command_line
-from memory.archive.passage import PageText
 from memory.errors import NotFound
+from memory.pages.types import PageText
 
 if TYPE_CHECKING:
     from memory.cold import Entry

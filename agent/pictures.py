@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.files import UnsafePath, open_for_reading, real
-from memory.archive.passage import PageText
+from memory.pages.types import PageText
 
 if TYPE_CHECKING:  # a page of ours needs no engine
-    from memory.archive.read.ocr_lines import OnLine
-    from memory.archive.read.reading import OnStage
+    from memory.pages.read.ocr.lines import OnLine
+    from memory.pages.read.reader import OnStage
     from models.ocr.consent import Consent
     from models.ocr.port import OcrEngine
     from models.settings import ModelSettings
@@ -55,7 +55,7 @@ def read_file(
     No engine is opened, and no configuration read for one, before our own readers have failed.
     Raises NotAPage, NotFound, and what the engine raises.
     """
-    from memory.archive.read.reading import read_picture
+    from memory.pages.read.reader import read_picture
 
     open_one = open_engine or engines()
     ocr = None if engine in OUR_READERS else partial(open_one, engine)

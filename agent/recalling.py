@@ -14,15 +14,15 @@ from agent.pages_seen import stored_page
 from agent.pictures import OUR_READERS, OpenEngine, is_picture, read_file
 from foundation.terminal_text import hidden_count
 from foundation.trust import Citation, Trust
-from memory.archive.passage import PageText
-from memory.archive.read.spoken import Spoken, spoken
 from memory.errors import NotFound
+from memory.pages.read.attribution import Spoken, spoken
+from memory.pages.types import PageText
 
 if TYPE_CHECKING:  # a picture is read without a workspace
-    from memory.archive.read.ocr_lines import OnLine
-    from memory.archive.read.reading import OnStage
     from memory.cold import Entry
     from memory.hot import Note
+    from memory.pages.read.ocr.lines import OnLine
+    from memory.pages.read.reader import OnStage
     from memory.search import Hit
     from memory.workspace_memory import Memory
 
@@ -78,7 +78,7 @@ def recall_picture(
 ) -> Recollection:
     """What stands in a picture; nothing is found where no text is in it. Needs no workspace, no name, no original.
 
-    `engine` is a name of memory.archive.read.reading.READERS. Raises NotAPage, NotFound, and what the engine raises.
+    `engine` is a name of memory.pages.read.reader.READERS. Raises NotAPage, NotFound, and what the engine raises.
     """
     began = time.monotonic()
     page = read_file(path, engine=engine, open_engine=open_engine, on_line=on_line, on_stage=on_stage)

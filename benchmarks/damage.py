@@ -20,11 +20,11 @@ from PIL import Image
 
 from benchmarks.pages import text
 from foundation.trust import Trust
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import MODES, Mode, mode_named
-from memory.archive.draw.page import draw, sheets
-from memory.archive.read.nearest import read_nearest
 from memory.errors import NotAPage
+from memory.pages.read.nearest.reader import read_nearest
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import MODES, Mode, mode_named
+from memory.pages.render.page import draw, sheets
 
 Damage = Callable[[Image.Image], bytes]
 KERNELS = Image.Resampling

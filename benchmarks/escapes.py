@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks._writing import PASSAGES
-from memory.archive.draw.glyphs import glyphs
-from memory.archive.draw.modes import CELLS, Cell
+from memory.pages.font.glyphs import glyphs
+from memory.pages.render.modes import CELLS, Cell
 
 MOST_SHOWN = 40  # scripts; --json has all
 _NOT_TEXT = frozenset({"Cn", "Cs", "Co"})

@@ -24,10 +24,10 @@ import numpy as np
 from msgspec import Struct
 
 from benchmarks._antialiased import drawn, fonts_for, rows_of
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import DENSE_MODES, MODES
-from memory.archive.draw.page import draw, sheets
-from memory.archive.read.ocr_pages import by_ocr
+from memory.pages.read.ocr.pages import by_ocr
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import DENSE_MODES, MODES
+from memory.pages.render.page import draw, sheets
 from models.ocr.open import engine_named, is_installed
 from models.ocr.port import OcrEngine
 from models.tokens import estimate

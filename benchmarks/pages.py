@@ -23,14 +23,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from memory.archive.cost.profiles import PROFILES
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import MODES, Mode, mode_named
-from memory.archive.draw.page import sheets
 from memory.archive.keep.binding import bind
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import Folder
-from memory.archive.read.reading import read_picture
+from memory.pages.cost.profiles import PROFILES
+from memory.pages.read.reader import read_picture
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import MODES, Mode, mode_named
+from memory.pages.render.page import sheets
 from models.tokens import estimate
 
 WRITE_MARK, READ_MARK = 200, 500  # pages/s

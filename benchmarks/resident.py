@@ -26,8 +26,8 @@ from context import Assembled, Context, ContextSettings, Turn
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.archive.cost.profiles import profile_for
 from memory.cold import Draft, EntryKind
+from memory.pages.cost.profiles import profile_for
 from memory.workspace_memory import Memory
 from models.chat.openai.probe import image_rule
 from models.chat.port import ImageRule, Profile

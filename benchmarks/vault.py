@@ -25,11 +25,11 @@ from typing import Any
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.archive.draw.modes import mode_named
 from memory.archive.index import ledger
 from memory.archive.packs.pack import Pack
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Draft, EntryKind
+from memory.pages.render.modes import mode_named
 from memory.search import analyse
 from models.messages import Role
 

@@ -17,8 +17,8 @@ from context.report import InView
 from context.summary import Said, summarise
 from context.view import View
 from foundation.privacy import Cleared, Source, clear, cleared_fields
-from memory.archive.passage import Archived
 from memory.cold import Conversation, Draft, Entry, EntryKind
+from memory.pages.types import Archived
 from models.fence import label, neutral, reference
 from models.messages import Role
 

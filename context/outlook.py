@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from context.plan import FRAME, Plan, turns_of
-from memory.archive.draw.modes import Mode, mode_named
-from memory.archive.passage import Expected
+from memory.pages.render.modes import Mode, mode_named
+from memory.pages.types import Expected
 from memory.settings import ArchiveSettings
 
 

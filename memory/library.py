@@ -17,9 +17,9 @@ from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.archive import read_png
 from memory.archive.keep.kept_text import keep_text as keep
-from memory.archive.passage import PageText
 from memory.archive.shape import archived_as_json
 from memory.errors import Approximate, NotFound
+from memory.pages.types import PageText
 from memory.workspace_memory import Memory
 
 Folder = str | os.PathLike[str]

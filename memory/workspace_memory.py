@@ -16,13 +16,13 @@ from memory.access import Access
 from memory.archive.index.older import seal_older
 from memory.archive.index.shelf import page_label_doubts
 from memory.archive.packs_at import packs_at
-from memory.archive.passage import Passage
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry
 from memory.cold.mirrors import Mirrors
 from memory.errors import ForgedName, MemoryTrouble
 from memory.hot import HotMemory, Note
 from memory.knowledge.knowledge import Knowledge
+from memory.pages.types import Passage
 from memory.search import Search
 from memory.search.showing.fragments import fragments_of
 from memory.settings import ArchiveSettings

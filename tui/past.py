@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from memory.archive.passage import Passage
 from memory.cold import Entry, EntryKind
 from memory.errors import Damaged
+from memory.pages.types import Passage
 from models.messages import Image, Role
 from tui.widgets.status import short_count
 from tui.widgets.transcript.pieces import Asked, Piece, Quiet, passages

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from context.resident.layout import Text
 from foundation.privacy import Cleared, Source, clear
-from memory.archive.cost.factsheet import factsheet
+from memory.pages.cost.factsheet import factsheet
 
 
 def words_beside(texts: Sequence[Text], shown: Sequence[int], most: int, facts: int) -> Cleared:

@@ -10,11 +10,11 @@ from context.resident.beside import said, words_beside
 from context.resident.layout import Laid, Text, WordsOf, chapters_of, laid_out, shown_text, texts_of
 from context.resident.recipe import Begin, Chapter, Recipe
 from context.resident.runs import Run
-from memory.archive.cost.factsheet import MOST
-from memory.archive.cost.gate import stays_text, worth_it
-from memory.archive.draw.modes import Mode
 from memory.cold.entries import Entry
 from memory.errors import MemoryTrouble
+from memory.pages.cost.factsheet import MOST
+from memory.pages.cost.gate import stays_text, worth_it
+from memory.pages.render.modes import Mode
 from models.fence import SAMPLE_NONCE
 from models.messages import Text as Said
 from models.tokens import image_tokens

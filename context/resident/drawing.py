@@ -9,11 +9,11 @@ from context.resident.beside import words_beside
 from context.resident.layout import Text as Said
 from context.resident.layout import WordsOf, fitting, texts_of
 from context.resident.recipe import Recipe
-from memory.archive.cost.deflated import deflated
-from memory.archive.draw.modes import DENSE, mode_named
-from memory.archive.draw.page import Sheet, draw
 from memory.cold.entries import Entry
 from memory.errors import Damaged
+from memory.pages.cost.gate import deflated
+from memory.pages.render.modes import DENSE, mode_named
+from memory.pages.render.page import Sheet, draw
 from models.messages import Image, Text
 
 _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"

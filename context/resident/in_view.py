@@ -13,11 +13,11 @@ from context.counting import Counting
 from context.resident.recipe import Begin, Chapter, Recipe
 from context.resident.runs import Run, Runs, read_runs
 from context.settings import ContextSettings
-from memory.archive.cost.gate import FRAME
-from memory.archive.cost.profiles import RenderProfile, profile_for
-from memory.archive.draw.modes import Mode
 from memory.cold import ColdStore, Entry, EntryKind
 from memory.errors import MemoryTrouble
+from memory.pages.cost.gate import FRAME
+from memory.pages.cost.profiles import RenderProfile, profile_for
+from memory.pages.render.modes import Mode
 from models.chat.port import Profile
 from models.messages import Image, Text
 

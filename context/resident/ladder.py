@@ -1,7 +1,7 @@
 """The sizes that a page goes through as it ages, by the arithmetic of the one who reads it."""
 
-from memory.archive.cost.profiles import RenderProfile
-from memory.archive.draw.modes import DENSE, Mode, mode_named
+from memory.pages.cost.profiles import RenderProfile
+from memory.pages.render.modes import DENSE, Mode, mode_named
 
 CHARACTERS_A_TOKEN = 4.63  # English by DeepSeek's tokenizer (docs/pages.md)
 GAIN = 2.0  # the larger cells are chosen for the newest pages where they still save half

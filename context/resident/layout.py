@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from context.resident.recipe import Chapter
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.galley import Place
-from memory.archive.draw.heads import Head, head_line
-from memory.archive.draw.modes import Mode
-from memory.archive.draw.page import Sheet, sheets
 from memory.cold.entries import Entry
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.entry_heads import Head, head_line
+from memory.pages.render.layout import Place
+from memory.pages.render.modes import Mode
+from memory.pages.render.page import Sheet, sheets
 
 WordsOf = Callable[[Entry], str]
 LEAST = 40  # characters: an entry that has less than this left is not shown at all

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from memory.archive.passage import PageText
+from memory.pages.types import PageText
 
 
 def read_png(picture: Path | bytes) -> PageText:
@@ -10,6 +10,6 @@ def read_png(picture: Path | bytes) -> PageText:
 
     Raises NotAPage where the picture holds none of our cells, NotFound where there is no such file.
     """
-    from memory.archive.read.reading import read_picture
+    from memory.pages.read.reader import read_picture
 
     return read_picture(picture)

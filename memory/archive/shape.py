@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from memory.archive.passage import Archived, PageRow
+from memory.pages.types import Archived, PageRow
 
 
 def archived_as_json(archived: Archived, path_of: Callable[[str], Path]) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from foundation.clock import Clock, to_ms
 from foundation.privacy import Cleared, clear
 from foundation.trust import Trust
 from memory.archive.cache import PageCache
-from memory.archive.draw.header import digest
 from memory.archive.index import ledger, shelf
 from memory.archive.keep import leaving
 from memory.archive.keep.filing import Filing
@@ -27,18 +26,19 @@ from memory.archive.packs.rest import AT_REST, PAGES_A_FRAME
 from memory.archive.packs.stacks import Stacks
 from memory.archive.packs.storage import Folder, Storage
 from memory.archive.packs.strangers import index_lost, strangers
-from memory.archive.passage import STORED, Archived, ArchiveRow, Expected, PageRow, PageText, Passage
 from memory.cold import ColdStore, Entry, Problem, deletions
 from memory.errors import Damaged, NotAPage, NotFound, Unreachable
+from memory.pages.render.header import digest
+from memory.pages.types import STORED, Archived, ArchiveRow, Expected, PageRow, PageText, Passage
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
-    from memory.archive.draw.modes import Mode
     from memory.archive.keep.bindery import Also, Bindery
     from memory.archive.keep.binding import OnPage
     from memory.archive.keep.deleting import Deleted, Deleting
     from memory.archive.keep.moving import Moving
     from memory.archive.keep.repack import Repacking
+    from memory.pages.render.modes import Mode
 
 _PAGES_REMEMBERED = 64  # texts of pages lately read
 _NOT_TO_THE_LETTER = "Its text is not to the letter: a page is damaged."
@@ -303,13 +303,13 @@ class Vault:
         return Moving(self._cold, self.storage, self._clock, self._stacks, parity=self.settings.parity)
 
     def _mode(self, name: str | None, dense: bool | None) -> "Mode":
-        from memory.archive.draw.modes import mode_named
+        from memory.pages.render.modes import mode_named
 
         return mode_named(name or self.settings.mode, self.settings.dense if dense is None else dense)
 
     def _exact(self, row: PageRow) -> str | None:
         """The page's text from its pixels, where they match its hash."""
-        from memory.archive.read.reading import read_picture
+        from memory.pages.read.reader import read_picture
 
         try:
             read = read_picture(self._stacks.png(row), sha256=row.sha256, page_id=row.id, engine="cells")
@@ -348,7 +348,7 @@ class Vault:
         return self._cold.write(transaction)
 
     def _page(self, row: PageRow, label: str, start: int) -> PageText:
-        from memory.archive.read.reading import read_picture
+        from memory.pages.read.reader import read_picture
 
         read, away, why = None, None, "its pixels do not match its hash"
         try:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from memory.archive.draw.modes import MODES
+from memory.pages.render.modes import MODES
 
 OUT_UNDER = 3.0
 USED_MORE_THAN = 10

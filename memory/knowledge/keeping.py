@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from foundation.clock import to_ms
 from foundation.privacy import Cleared, clear
 from foundation.text.minhash import sketch
-from memory.archive.passage import Archived
 from memory.archive.vault import Vault
 from memory.cold import new_id
 from memory.cold.bodies import to_bytes
@@ -26,6 +25,7 @@ from memory.knowledge.readers.document import Document, Place
 from memory.knowledge.report import AddOptions
 from memory.knowledge.score import DEFAULT_IMPORTANCE
 from memory.knowledge.walking import Met
+from memory.pages.types import Archived
 
 _PAGES = """SELECT chars, (SELECT p.mode FROM spans s JOIN pages p ON p.id = s.page WHERE s.entry = e.seq
             ORDER BY s.start LIMIT 1) FROM entries e WHERE conversation = ? ORDER BY seq"""

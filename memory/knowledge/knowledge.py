@@ -13,7 +13,6 @@ from foundation.files import child, remove
 from foundation.paths import Workspace
 from foundation.privacy import Source, clear
 from foundation.trust import Trust
-from memory.archive.passage import Passage
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
@@ -31,6 +30,7 @@ from memory.knowledge.settings import KnowledgeSettings
 from memory.knowledge.showing import Shower
 from memory.knowledge.walking import is_utf8
 from memory.knowledge.weighing import Remembered, Stats, Weighing, stats_of
+from memory.pages.types import Passage
 from memory.search import Query, Results
 from models.tokens import estimate
 

@@ -11,12 +11,12 @@ from datetime import datetime
 from msgspec import Struct
 
 from foundation.trust import Citation, Trust
-from memory.archive.cost.factsheet import factsheet
-from memory.archive.cost.gate import FRAME as OVERHEAD
-from memory.archive.cost.gate import stays_text, worth_it
 from memory.knowledge.forgetting import Standing
 from memory.knowledge.known import Known, View
 from memory.knowledge.score import pick_score
+from memory.pages.cost.factsheet import factsheet
+from memory.pages.cost.gate import FRAME as OVERHEAD
+from memory.pages.cost.gate import stays_text, worth_it
 from memory.search import Hit
 from models.messages import Image
 

@@ -7,9 +7,9 @@ from io import BytesIO
 from pathlib import Path
 
 from foundation.files import child, exists, make_private_folder, read_bytes, remove, scan, touch, write_atomically
-from memory.archive.draw.modes import MODES
 from memory.errors import Damaged
 from memory.knowledge.readers.document import Picture
+from memory.pages.render.modes import MODES
 from models.messages import Image
 
 

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from foundation.clock import Clock
 from foundation.text.cross_language import held_languages
-from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.hot import HotMemory, Note
+from memory.pages.types import Passage
 from memory.search.asking.anchors import anchor, moment_of
 from memory.search.asking.days import days_alone
 from memory.search.asking.filters import entries_allowed, entries_lending, notes_allowed

@@ -6,9 +6,9 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from foundation.clock import Clock
-from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.hot import HotMemory
+from memory.pages.types import Passage
 from memory.search.asking.query import Query, Results
 
 if TYPE_CHECKING:

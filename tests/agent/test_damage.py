@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import TINY
-from memory.archive.draw.page import draw, sheets
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import Folder
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import TINY
+from memory.pages.render.page import draw, sheets
 from tests.agent.conftest import Run
 
 BIRD = "The secret bird is a heron in the reeds."

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from memory.archive.draw.glyphs import glyphs
-from memory.archive.draw.modes import DENSE
-from memory.archive.draw.pixels import decode
-from memory.archive.draw.raster import cells_of
-from memory.archive.read.cells import read_cells
+from memory.pages.font.glyphs import glyphs
+from memory.pages.read.exact import read_cells
+from memory.pages.render.modes import DENSE
+from memory.pages.render.png import decode
+from memory.pages.render.raster import cells_of
 from tests.agent.conftest import Run
 
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.archive.read.reading import read_picture
+from memory.pages.read.reader import read_picture
 from memory.workspace_memory import Memory
 from tests.agent.conftest import Run
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.heads import Head
-from memory.archive.draw.modes import TINY
-from memory.archive.draw.page import draw, sheets
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.entry_heads import Head
+from memory.pages.render.modes import TINY
+from memory.pages.render.page import draw, sheets
 from models.ocr import open as opening
 from models.ocr.port import Line, Reading
 from tests.agent.conftest import Run
@@ -136,6 +136,6 @@ def test_our_own_page_loads_no_engine(bare: Run, talked: Path, monkeypatch: pyte
 
 def test_the_command_offers_every_reader() -> None:
     from agent.cli.recall import READERS
-    from memory.archive.read import reading
+    from memory.pages.read import reader
 
-    assert READERS == reading.READERS
+    assert READERS == reader.READERS

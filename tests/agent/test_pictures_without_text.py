@@ -16,8 +16,8 @@ from agent.browsing import Look, look
 from agent.cli.interruptible import interruptible
 from agent.recalling import NO_TEXT, recall_markdown
 from foundation.paths import Workspace
-from memory.archive.draw.modes import MODES
-from memory.archive.draw.natural import natural_page
+from memory.pages.render.modes import MODES
+from memory.pages.render.readable import natural_page
 from memory.workspace_memory import Memory
 from models.ocr import open as opening
 from models.ocr.picture import opened

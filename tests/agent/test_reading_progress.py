@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from agent.cli.reading_progress import ReadingProgress
-from memory.archive.read.reading import read_picture
 from memory.errors import NotAPage
+from memory.pages.read.reader import read_picture
 from tests.memory.archive.ocr_fakes import FakeEngine
 
 

@@ -10,8 +10,8 @@ from agent.recalling import recall, recall_markdown
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
 from foundation.trust import Trust
-from memory.archive.passage import PageText
 from memory.errors import NotFound
+from memory.pages.types import PageText
 from memory.workspace_memory import Memory
 from tests.agent.conftest import Run
 from tests.fakes import FakeClock

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from foundation.paths import Workspace
-from memory.archive.read.cells import Reading, read
+from memory.pages.read.exact import Reading, read
 from memory.workspace_memory import Memory
 from tests.e2e.conftest import Palimpsest
 from tests.e2e.recording_proxy import RecordingProxy

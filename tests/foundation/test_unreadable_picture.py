@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from foundation.errors import PalimpsestError
-from memory.archive.draw.pixels import decode_grey
+from memory.pages.render.png import decode_grey
 from models.ocr.picture import opened
 
 

@@ -6,9 +6,9 @@ from functools import cache
 import numpy as np
 from PIL import Image
 
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import Mode, mode_named
-from memory.archive.draw.page import draw, sheets
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import Mode, mode_named
+from memory.pages.render.page import draw, sheets
 
 ENGLISH = "The quick brown fox jumps over the lazy dog, 1,024 times a day.\n\tif x != 0x1f: return {y[3]}\n" * 200
 CHINESE = "敏捷的棕色狐狸跳过了懒狗。今天天气很好，我们一起去公园散步；记忆、页面与上下文。\n" * 300

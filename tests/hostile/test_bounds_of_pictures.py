@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from memory.archive.read import nearest
-from memory.archive.read.nearest import read_nearest
 from memory.errors import NotAPage
+from memory.pages.read.nearest import reader
+from memory.pages.read.nearest.reader import read_nearest
 from tests.hostile.measured import Measured, measured
 from tests.hostile.picture_bombs import ENGLISH, ruled, swapped, tiled, turned
 
@@ -62,7 +62,7 @@ def test_a_page_with_two_cells_swapped_is_read_soon_and_is_not_exact(tmp_path: P
 
 
 def test_a_reading_ends_in_the_middle_where_its_time_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest, "_TOO_LONG", 0.05)
+    monkeypatch.setattr(reader, "_TOO_LONG", 0.05)
     file = io.BytesIO()
     swapped().save(file, "PNG")
     with pytest.raises(NotAPage, match=r"within 0\.05 seconds"):

@@ -19,8 +19,8 @@ from context.report import InView, archive_of
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.archive.passage import PageRow
 from memory.cold import Draft, EntryKind
+from memory.pages.types import PageRow
 from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer

@@ -7,10 +7,10 @@ import msgspec
 from msgspec import Struct
 
 from foundation.names import PACK, PAGE
-from memory.archive.passage import PageRow
 from memory.cold.lookup import batches, marks
 from memory.cold.sql import Row, each, fetch, run, run_many
 from memory.errors import NotFound
+from memory.pages.types import PageRow
 from memory.vetting import vetted
 
 _COLUMNS = "mode, width, height, chars, sha256, pack, position, text_tokens, vision_tokens, cell, factsheet"

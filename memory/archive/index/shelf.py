@@ -6,12 +6,12 @@ import apsw
 
 from foundation.clock import from_ms
 from foundation.privacy import Cleared
-from memory.archive.passage import ArchiveRow
 from memory.cold.bodies import plain
 from memory.cold.lookup import batches, marks
 from memory.cold.row_seals import ARCHIVES
 from memory.cold.sql import Row, each, fetch, first, run, run_many
 from memory.errors import NotFound
+from memory.pages.types import ArchiveRow
 
 _ARCHIVES = """SELECT a.seq, a.label, a.created_ms, a.origin, a.pinned, a.conversation, count(p.id),
     coalesce(sum(p.text_tokens), 0), coalesce(sum(p.vision_tokens), 0)

@@ -12,10 +12,6 @@ from msgspec import structs
 
 from foundation.clock import Clock, to_ms
 from foundation.privacy import Cleared, clear
-from memory.archive.draw.flow import Stretch, stretches
-from memory.archive.draw.header import digest
-from memory.archive.draw.modes import Mode
-from memory.archive.draw.page import sheets
 from memory.archive.index import ledger, shelf
 from memory.archive.index.facts import seal
 from memory.archive.index.ledger import Span
@@ -31,12 +27,16 @@ from memory.archive.keep.whole_pages import Fresh, Piece, Taken
 from memory.archive.packs.pack import new_pack_name
 from memory.archive.packs.parity import write_parity
 from memory.archive.packs.storage import Storage
-from memory.archive.passage import Archived, Expected, PageRow
 from memory.cold import ColdStore, Entry
 from memory.cold.bodies import plain
 from memory.cold.entries import Terms
 from memory.cold.insert import let_go
 from memory.errors import OutOfDate
+from memory.pages.render.blocks import Stretch, stretches
+from memory.pages.render.header import digest
+from memory.pages.render.modes import Mode
+from memory.pages.render.page import sheets
+from memory.pages.types import Archived, Expected, PageRow
 
 Also = Callable[[apsw.Connection, Archived], None]
 ReadPage = Callable[[PageRow], str | None]

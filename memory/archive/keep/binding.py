@@ -10,16 +10,16 @@ from itertools import islice
 from msgspec import Struct, structs
 
 from foundation.trust import Trust
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.galley import Laid
-from memory.archive.draw.modes import Mode
-from memory.archive.draw.page import Drawn, draw, sheets
 from memory.archive.index.ledger import PackRow
 from memory.archive.packs.pack import Pack, Picture, write_pack
 from memory.archive.packs.storage import Storage
-from memory.archive.read.reading import read_picture
 from memory.cold import new_id
 from memory.errors import Damaged
+from memory.pages.read.reader import read_picture
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.layout import Laid
+from memory.pages.render.modes import Mode
+from memory.pages.render.page import Drawn, draw, sheets
 
 PAGES_A_PACK = 256  # about 8 MB of packs, and 34 MB of PNGs in memory while one is made
 OnPage = Callable[[int], None]

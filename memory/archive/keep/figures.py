@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
-from memory.archive.draw.galley import Laid
 from memory.archive.keep.binding import Bound
 from memory.archive.keep.stored_once import Composed
-from memory.archive.passage import PageRow
+from memory.pages.render.layout import Laid
+from memory.pages.types import PageRow
 from memory.settings import ArchiveSettings
 
 Count = Callable[[str], int]
@@ -32,7 +32,7 @@ class Figures:
 
     def picture(self, mode: str) -> int:
         """What a page of that mode costs the profile's reader."""
-        from memory.archive.cost.profiles import profile_named
+        from memory.pages.cost.profiles import profile_named
 
         return profile_named(self.profile).tokens(mode)
 
@@ -42,7 +42,7 @@ class Figures:
 
     def row(self, page: Bound, composed: Mapping[int, Composed] = NOTHING_COMPOSED) -> PageRow:
         """The page's row, its archive yet to be known. `composed` tells by key what was drawn of an entry."""
-        from memory.archive.cost.factsheet import factsheet
+        from memory.pages.cost.factsheet import factsheet
 
         return PageRow(
             id=page.id,

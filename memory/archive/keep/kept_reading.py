@@ -6,8 +6,8 @@ The file is a person's, who may have edited, moved or renamed it: only what matc
 from pathlib import Path
 
 from foundation.files import list_files, read_bytes
-from memory.archive.draw.header import digest
 from memory.archive.keep.kept_text import file_stem
+from memory.pages.render.header import digest
 
 
 def kept_page(folder: Path, label: str, start: int, chars: int, sha256: str) -> str | None:

@@ -17,10 +17,10 @@ from memory.archive.packs.pack import COLD, Pack, Picture, Written, new_pack_nam
 from memory.archive.packs.parity import write_parity
 from memory.archive.packs.stacks import Stacks
 from memory.archive.packs.storage import Storage
-from memory.archive.passage import PageRow
-from memory.archive.read.reading import read_picture
 from memory.cold import ColdStore
 from memory.errors import Damaged, OutOfDate
+from memory.pages.read.reader import read_picture
+from memory.pages.types import PageRow
 
 OnPage = Callable[[int], None]
 

@@ -17,10 +17,10 @@ from memory.archive.index import ledger
 from memory.archive.keep.moving import Moving
 from memory.archive.packs.pack import COLD
 from memory.archive.packs.rest import AT_REST, PAGES_A_FRAME
-from memory.archive.passage import PageRow
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.errors import OutOfDate, StoreBusy
+from memory.pages.types import PageRow
 
 FRAMES_AT_ONCE = 4
 """Frames of a pack where there is all the time; a bounded run makes packs of one."""

@@ -10,9 +10,9 @@ from memory.archive.keep import passages, stored_once
 from memory.archive.keep.passages import Part, Passage
 from memory.archive.keep.places import Places
 from memory.archive.keep.stored_once import Composed, Home, Twin
-from memory.archive.passage import PageRow
 from memory.cold import ColdStore, Entry
 from memory.errors import Damaged, OutOfDate
+from memory.pages.types import PageRow
 
 
 class Sharing:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from memory.archive.draw.modes import Mode
 from memory.archive.keep.passages import Part, Passage
-from memory.archive.passage import PageRow
+from memory.pages.render.modes import Mode
+from memory.pages.types import PageRow
 
 WORTH_SHARING = 1024  # characters: what stands between shared pages needs pages of its own
 

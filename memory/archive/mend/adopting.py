@@ -12,7 +12,6 @@ import apsw
 
 from foundation.clock import from_ms, iso, to_ms
 from foundation.trust import Trust
-from memory.archive.draw.header import digest
 from memory.archive.index import ledger
 from memory.archive.index.facts import seal
 from memory.archive.index.ledger import PackRow
@@ -29,14 +28,15 @@ from memory.archive.packs.manifest import manifest_name, parts_of
 from memory.archive.packs.pack import Pack, Picture, new_pack_name, write_pack
 from memory.archive.packs.parity import mend, parity_name
 from memory.archive.packs.storage import Storage
-from memory.archive.passage import PageRow
-from memory.archive.read.reading import read_picture
 from memory.cold import ColdStore
 from memory.cold.bodies import unpack
 from memory.cold.columns import readable_meta
 from memory.cold.entries import Terms
 from memory.cold.sql import fetch, first
 from memory.errors import MemoryTrouble
+from memory.pages.read.reader import read_picture
+from memory.pages.render.header import digest
+from memory.pages.types import PageRow
 
 
 class Adopter:

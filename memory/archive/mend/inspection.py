@@ -7,8 +7,6 @@ import apsw
 import msgspec
 
 from foundation.trust import Trust
-from memory.archive.draw.header import digest
-from memory.archive.draw.modes import MODES
 from memory.archive.index import ledger
 from memory.archive.index.facts import facts_of
 from memory.archive.index.ledger import PackRow
@@ -21,11 +19,13 @@ from memory.archive.packs.pack import Pack
 from memory.archive.packs.parity import parity_is_sound, parity_name
 from memory.archive.packs.storage import Storage
 from memory.archive.packs.strangers import stranger_names
-from memory.archive.passage import PageRow
-from memory.archive.read.reading import read_picture
 from memory.cold import ColdStore, Problem
 from memory.cold.sql import each
 from memory.errors import MemoryTrouble
+from memory.pages.read.reader import read_picture
+from memory.pages.render.header import digest
+from memory.pages.render.modes import MODES
+from memory.pages.types import PageRow
 
 _AT_ONCE = 2**23  # bytes
 

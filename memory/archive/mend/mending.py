@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from foundation.clock import from_ms, iso
 from foundation.trust import Trust
-from memory.archive.draw.header import digest
 from memory.archive.index import ledger
 from memory.archive.index.facts import seal
 from memory.archive.index.ledger import PackRow
@@ -25,12 +24,13 @@ from memory.archive.mend.twins import bring_back
 from memory.archive.packs.pack import Pack, Picture, new_pack_name, write_pack
 from memory.archive.packs.parity import mend
 from memory.archive.packs.storage import Storage
-from memory.archive.passage import PageRow
-from memory.archive.read.reading import read_picture
 from memory.cold import ColdStore
 from memory.cold.mending import Elsewhere
 from memory.cold.sql import fetch, run
 from memory.errors import MemoryTrouble
+from memory.pages.read.reader import read_picture
+from memory.pages.render.header import digest
+from memory.pages.types import PageRow
 
 LARGEST_PACK = 2**28  # bytes; what is longer is no pack of ours
 

@@ -11,15 +11,15 @@ from datetime import datetime
 from msgspec import Struct, json, structs
 
 from foundation.clock import from_ms, to_ms
-from memory.archive.cost.factsheet import factsheet
-from memory.archive.draw.header import digest
-from memory.archive.draw.heads import Head, ReadHead
-from memory.archive.draw.modes import CELLS, MODES, modes_of
 from memory.archive.mend.differences import Fields, Key
 from memory.archive.mend.salvage import Saved
 from memory.archive.packs.manifest import ArchiveFact, ConversationFact, EntryFact, PageFact
 from memory.cold import new_id
 from memory.cold.entries import EntryKind
+from memory.pages.cost.factsheet import factsheet
+from memory.pages.render.entry_heads import Head, ReadHead
+from memory.pages.render.header import digest
+from memory.pages.render.modes import CELLS, MODES, modes_of
 from models.messages import Role
 from models.tokens import estimate
 
@@ -147,8 +147,8 @@ def _words(page: PixelPage) -> Iterator[str]:
 
 def _mode(saved: Saved) -> tuple[str, str]:
     """Its mode by its size, its cell by the glyph table that its header names."""
-    from memory.archive.draw.glyphs import glyphs
-    from memory.archive.read.cells import read
+    from memory.pages.font.glyphs import glyphs
+    from memory.pages.read.exact import read
 
     side, header = int.from_bytes(saved.png[16:20]), read(saved.png).header
     table = header.table if header else ""

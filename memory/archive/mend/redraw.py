@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import MODES, mode_named
-from memory.archive.draw.page import draw, sheets
 from memory.archive.keep.kept_reading import kept_page
 from memory.archive.packs.pack import Picture
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import MODES, mode_named
+from memory.pages.render.page import draw, sheets
 
 
 def redrawn(folder: Path | None, label: str, start: int, page: Picture, cell: str) -> Picture | None:

@@ -11,13 +11,13 @@ from typing import Any
 import apsw
 import msgspec
 
-from memory.archive.draw.modes import mode_named
 from memory.archive.mend.differences import Fields, Key
 from memory.cold.bodies import to_bytes
 from memory.cold.entries import Terms
 from memory.cold.insert import note_change
 from memory.cold.seals import seal_rows
 from memory.cold.sql import fetch, first, run, run_many
+from memory.pages.render.modes import mode_named
 
 Facts = Mapping[Key, Fields]
 

@@ -10,9 +10,9 @@ import zstandard
 from msgspec import Struct
 
 from foundation.trust import Trust
-from memory.archive.passage import PageText
-from memory.archive.read.reading import read_picture
 from memory.errors import NotAPage
+from memory.pages.read.reader import read_picture
+from memory.pages.types import PageText
 
 _zstd = cast("Any", zstandard)  # its types are not declared
 FRAME = b"\x28\xb5\x2f\xfd"

@@ -7,9 +7,9 @@ from msgspec import Struct
 from foundation.trust import Trust
 from memory.archive.index import ledger
 from memory.archive.index.ledger import Span
-from memory.archive.passage import PageText, Passage
 from memory.cold import ColdStore, Entry
 from memory.errors import MemoryTrouble, NotFound, Unreachable
+from memory.pages.types import PageText, Passage
 
 
 class Reads(Protocol):

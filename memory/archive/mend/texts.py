@@ -4,15 +4,15 @@ from collections import OrderedDict
 from collections.abc import Mapping
 
 from foundation.trust import Trust
-from memory.archive.draw.header import digest
 from memory.archive.mend.differences import Fields, Key
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import Storage
-from memory.archive.read.reading import read_picture
 from memory.cold import ColdStore
 from memory.cold.columns import readable_meta
 from memory.cold.entries import Terms
 from memory.errors import MemoryTrouble
+from memory.pages.read.reader import read_picture
+from memory.pages.render.header import digest
 
 _REMEMBERED = 256  # pages
 

@@ -2,14 +2,11 @@
 
 import apsw
 
-from memory.archive.draw.header import digest
 from memory.archive.index import ledger
 from memory.archive.index.facts import seal
 from memory.archive.mend.keeping import Damages
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import Storage
-from memory.archive.passage import PageRow
-from memory.archive.read.reading import read_picture
 from memory.cold import ColdStore
 from memory.cold.bodies import pack as packed_body
 from memory.cold.bodies import to_bytes, unpack
@@ -17,6 +14,9 @@ from memory.cold.insert import note_change
 from memory.cold.mending import Elsewhere
 from memory.cold.sql import fetch, first, run
 from memory.errors import Damaged, MemoryTrouble
+from memory.pages.read.reader import read_picture
+from memory.pages.render.header import digest
+from memory.pages.types import PageRow
 
 _ON_PAGE = (
     "SELECT DISTINCT e.seq, e.id, e.time_ms, e.sha256 FROM spans s JOIN entries e ON e.seq = s.entry WHERE s.page = ?"

@@ -21,10 +21,10 @@ from memory.archive.packs.manifest import read_parts
 from memory.archive.packs.pack import Pack, Picture, new_pack_name, write_pack
 from memory.archive.packs.storage import Storage
 from memory.archive.packs.strangers import SUFFIX
-from memory.archive.passage import PageRow
-from memory.archive.read.reading import read_picture
 from memory.cold import ColdStore
 from memory.errors import MemoryTrouble
+from memory.pages.read.reader import read_picture
+from memory.pages.types import PageRow
 
 
 class Whereabouts:

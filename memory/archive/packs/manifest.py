@@ -18,10 +18,10 @@ import msgspec
 from msgspec import Struct, structs
 
 from foundation.names import PACK, PAGE, WORKSPACE_ID
-from memory.archive.frames import packer, unpack
 from memory.archive.packs.storage import Storage
 from memory.errors import Damaged
 from memory.vetting import shown, vetted
+from memory.zstd import packer, unpack
 
 SUFFIX = ".manifest"
 PACKLESS = "no-pack"

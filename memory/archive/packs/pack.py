@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 from msgspec import Struct
 
-from memory.archive.frames import cold_packer, packer, unpack
 from memory.archive.packs.rest import PAGES_A_FRAME
 from memory.archive.packs.storage import Storage
 from memory.archive.packs.strangers import SUFFIX
 from memory.errors import Damaged
+from memory.zstd import cold_packer, packer, unpack
 
 MAGIC = b"palimpsest-pack\x00\x01"
 END = b"palend\x00\x01"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from memory.archive.packs.storage import Storage
-from memory.archive.passage import PageRow
 from memory.errors import Damaged
+from memory.pages.types import PageRow
 
 if TYPE_CHECKING:
     from memory.archive.packs.pack import Pack

@@ -68,7 +68,7 @@ def _words(raw: bytes, name: str, sight: Sight | None, too_many: str) -> tuple[s
 def _own_page(raw: bytes) -> str | None:
     """The text of a page of ours whose hash matches; None for any other picture."""
     from foundation.trust import Trust
-    from memory.archive.read.cells import read
+    from memory.pages.read.exact import read
 
     try:
         reading = read(raw)

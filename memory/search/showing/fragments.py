@@ -11,8 +11,8 @@ from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from foundation.trust import Trust
-from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
+from memory.pages.types import Passage
 
 T = TypeVar("T")
 MOST_BYTES = 32 * 1024 * 1024

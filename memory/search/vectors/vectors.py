@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from foundation.errors import PalimpsestError
 from foundation.files import FileLock, LockTimeout, make_private_folder
 from foundation.privacy import clear
-from memory.archive.passage import Passage
 from memory.cold import ColdStore, Entry
 from memory.cold.sql import fetch
 from memory.hot import HotMemory, Note
+from memory.pages.types import Passage
 from memory.search.vectors import about as abouts
 from memory.search.vectors.about import CANARY, About
 from memory.search.vectors.embedding import Embedding

@@ -9,9 +9,9 @@ from context.resident.choosing import Choice, Terms, chosen
 from context.resident.ladder import ladder
 from context.resident.layout import WordsOf
 from context.resident.recipe import Begin
-from memory.archive.cost.profiles import profile_named
 from memory.cold.entries import Entry, EntryKind
 from memory.errors import Damaged
+from memory.pages.cost.profiles import profile_named
 from models.chat.port import ImageRule
 from models.messages import Role
 from models.tokens import Estimate

@@ -1,7 +1,7 @@
 """The sizes that pages go through, by reader and by room."""
 
 from context.resident.ladder import ladder
-from memory.archive.cost.profiles import profile_named
+from memory.pages.cost.profiles import profile_named
 
 
 def sizes(name: str, room: int) -> list[tuple[str, str]]:

@@ -8,8 +8,8 @@ import pytest
 from agent.recalling import by_reference
 from context.resident.in_view import OFF, OTHERWISE
 from foundation.paths import Workspace
-from memory.archive.read.cells import read
 from memory.errors import NotFound
+from memory.pages.read.exact import read
 from models.chat.port import ImageRule
 from models.messages import Image, Text
 from models.tokens import image_tokens, request_tokens

@@ -25,7 +25,6 @@ import zstandard  # noqa: F401
 
 from foundation.clock import SystemClock
 from foundation.privacy import as_given
-from memory.archive.draw.glyphs import glyphs
 from memory.archive.keep import bindery, deleting, leaving, moving, releasing, repack  # noqa: F401
 from memory.archive.mend import adopting, inspection  # noqa: F401
 from memory.archive.mend.keeping import Damages
@@ -35,6 +34,7 @@ from memory.archive.vault import Vault
 from memory.cold import ColdStore, Draft, EntryKind, deletions
 from memory.cold.sql import fetch
 from memory.errors import NotFound
+from memory.pages.font.glyphs import glyphs
 from memory.search import analyse
 from models.messages import Role
 from tests.memory.archive.kill_points import Fuse

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 
 from PIL import Image
 
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.heads import Head
-from memory.archive.draw.modes import TINY, Mode
-from memory.archive.draw.page import draw, sheets
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.entry_heads import Head
+from memory.pages.render.modes import TINY, Mode
+from memory.pages.render.page import draw, sheets
 from models.ocr.port import Line, Reading
 
 PAGE_ID = "pg_abcdefghijkl"

@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 
 from foundation.trust import Trust
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.heads import Head
-from memory.archive.draw.modes import DENSE_MODES, MODES, Mode
-from memory.archive.draw.page import draw, sheets
-from memory.archive.read.cells import read
+from memory.pages.read.exact import read
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.entry_heads import Head
+from memory.pages.render.modes import DENSE_MODES, MODES, Mode
+from memory.pages.render.page import draw, sheets
 
 ID = "pg_0123456789ab"
 MILLION = "".join(random.Random(5).choices("the quick 敏捷的 fox🦊 ", k=1_000_000))

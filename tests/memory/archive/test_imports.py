@@ -9,7 +9,7 @@ import pytest
 LOADED = "import sys; {}; print([name for name in ('numpy', 'PIL', 'zstandard') if name in sys.modules])"
 
 
-@pytest.mark.parametrize("room", ["memory", "memory.archive", "memory.archive.passage", "memory.archive.vault"])
+@pytest.mark.parametrize("room", ["memory", "memory.archive", "memory.pages.types", "memory.archive.vault"])
 def test_importing_a_room_loads_nothing_heavy(room: str) -> None:
     said = subprocess.run(
         [sys.executable, "-c", LOADED.format(f"import {room}")],

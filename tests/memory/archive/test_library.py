@@ -7,11 +7,11 @@ from re import fullmatch
 import pytest
 
 from memory import archive_conversation, recall_memory
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import TINY
-from memory.archive.draw.page import draw, sheets
-from memory.archive.draw.pixels import decode, encode_png
 from memory.errors import Approximate, NotFound
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import TINY
+from memory.pages.render.page import draw, sheets
+from memory.pages.render.png import decode, encode_png
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from foundation.trust import Trust
-from memory.archive.draw.header import digest
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import Folder
-from memory.archive.read.cells import read
+from memory.pages.read.exact import read
+from memory.pages.render.header import digest
 
 RELEASED = Path(__file__).parent / "data" / "released-0.1.0"
 TEXTS: dict[str, str] = json.loads((RELEASED / "texts.json").read_text("ascii"))

@@ -9,9 +9,6 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.archive import read_png
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import TINY
-from memory.archive.draw.page import draw, sheets
 from memory.archive.keep.binding import picture_of
 from memory.archive.keep.kept_text import keep_text
 from memory.archive.packs.pack import Pack, write_pack
@@ -21,6 +18,9 @@ from memory.archive.shape import archived_as_json
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry, EntryKind
 from memory.errors import Damaged, NotFound, OutOfDate
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import TINY
+from memory.pages.render.page import draw, sheets
 from memory.settings import ArchiveSettings
 from models.messages import Role
 from tests.fakes import FakeClock

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from foundation.text.minhash import alike, likeness, packed, sketch, unpacked
-from memory.archive.draw.modes import MODES
 from memory.knowledge.forgetting import Standing, Weight, standings, tokens_at
 from memory.knowledge.score import importance_score, pick_score, recency
+from memory.pages.render.modes import MODES
 
 TOKENS = {"tiny": 64, "small": 100, "base": 256, "large": 400}
 views = some.dictionaries(some.sampled_from(list(TOKENS)), some.integers(1, 5), min_size=1, max_size=3)

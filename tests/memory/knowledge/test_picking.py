@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from PIL import Image as Pillow
 
-from memory.archive.read.cells import read
 from memory.knowledge import sight
 from memory.knowledge.asking import topic
 from memory.knowledge.knowledge import Knowledge
 from memory.knowledge.readers.document import Sight
 from memory.knowledge.report import AddOptions
+from memory.pages.read.exact import read
 from memory.search import Query
 from memory.workspace_memory import Memory
 from models.tokens import estimate

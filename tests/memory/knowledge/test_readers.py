@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import mode_named
-from memory.archive.draw.page import draw, sheets
 from memory.knowledge.errors import NotOurs, Unreadable
 from memory.knowledge.readers.document import Document, Sight
 from memory.knowledge.readers.kinds import kind_of, read_file
 from memory.knowledge.readers.zipped import check_zip
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import mode_named
+from memory.pages.render.page import draw, sheets
 from tests.memory.knowledge import files
 
 SIGHT = Sight("eyes", lambda _image: "words that eyes saw")

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.privacy import Cleared, Source, clear
-from memory.archive.cost import factsheet as sheets
-from memory.archive.cost.exact_tokens import exact_tokens
-from memory.archive.cost.factsheet import LONGEST, factsheet
+from memory.pages.cost import factsheet as sheets
+from memory.pages.cost.factsheet import LONGEST, exact_tokens, factsheet
 
 TEXTS = Path(__file__).parents[1] / "data" / "factsheets"
 GOLDEN = json.loads((TEXTS / "golden.json").read_text("utf-8"))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.archive.cost.gate import FRAME, stays_text, worth_it
+from memory.pages.cost.gate import FRAME, stays_text, worth_it
 
 PROSE = (
     "Yesterday we talked about the journey to Lisbon: the ferry leaves at 09:40, and Ann would rather take the train. "

@@ -3,8 +3,8 @@
 import pytest
 
 from foundation.errors import Misuse
-from memory.archive.cost.profiles import PROFILES, SIDES, RenderProfile, profile_for, profile_named
-from memory.archive.draw.modes import MODES
+from memory.pages.cost.profiles import PROFILES, SIDES, RenderProfile, profile_for, profile_named
+from memory.pages.render.modes import MODES
 from models.chat.port import ImageRule
 
 

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from memory.archive.draw.build_glyphs import build, serialise
-from memory.archive.draw.dense_glyphs import _fitted, _squeezed
-from memory.archive.draw.glyphs import TABLES
-from memory.archive.draw.marking import mark
-from memory.archive.draw.modes import CELLS, DENSE, REGULAR, Cell
-from memory.archive.frames import unpack
+from memory.pages.font.build import _fitted, _squeezed, build, serialise
+from memory.pages.font.glyphs import TABLES
+from memory.pages.font.unique import mark
+from memory.pages.render.modes import CELLS, DENSE, REGULAR, Cell
+from memory.zstd import unpack
 
 X11, UNIFONT = Path("/usr/share/fonts/X11/misc"), Path("/usr/share/unifont/unifont.hex")
 UPPER = Path("/usr/share/fonts/opentype/unifont/unifont_upper.otf")

@@ -6,8 +6,8 @@ import struct
 import numpy as np
 import pytest
 
-from memory.archive.draw.glyphs import CODES, ESCAPE, FILLER, HEAD, MAGIC, NEWLINE, RESERVED, TABLES, glyphs
-from memory.archive.draw.modes import CELLS, DENSE, REGULAR, Cell
+from memory.pages.font.glyphs import CODES, ESCAPE, FILLER, HEAD, MAGIC, NEWLINE, RESERVED, TABLES, glyphs
+from memory.pages.render.modes import CELLS, DENSE, REGULAR, Cell
 
 every_cell = pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
 

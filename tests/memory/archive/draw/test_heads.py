@@ -7,11 +7,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from foundation.trust import Trust
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.heads import LONGEST_FIELD, Head, head_line, read_head_line
-from memory.archive.draw.modes import DENSE_MODES, MODES, Mode
-from memory.archive.draw.page import Sheet, draw, sheets
-from memory.archive.read.cells import Reading, read
+from memory.pages.read.exact import Reading, read
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.entry_heads import LONGEST_FIELD, Head, head_line, read_head_line
+from memory.pages.render.modes import DENSE_MODES, MODES, Mode
+from memory.pages.render.page import Sheet, draw, sheets
 
 ID = "pg_0123456789ab"
 TIME = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)

@@ -7,11 +7,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from foundation.trust import Trust
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.glyphs import CODES, ESCAPE, FILLER, HEAD, NEWLINE, Glyphs, glyphs
-from memory.archive.draw.heads import Head
-from memory.archive.draw.modes import DENSE_MODES, MODES, Mode
-from memory.archive.draw.natural import (
+from memory.pages.font.glyphs import CODES, ESCAPE, FILLER, HEAD, NEWLINE, Glyphs, glyphs
+from memory.pages.read.exact import read, read_cells
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.entry_heads import Head
+from memory.pages.render.modes import DENSE_MODES, MODES, Mode
+from memory.pages.render.png import decode
+from memory.pages.render.raster import cells_of
+from memory.pages.render.readable import (
     AT_SPACE,
     BESIDE,
     COLUMNS,
@@ -22,9 +25,6 @@ from memory.archive.draw.natural import (
     natural_pages,
     width_of,
 )
-from memory.archive.draw.pixels import decode
-from memory.archive.draw.raster import cells_of
-from memory.archive.read.cells import read, read_cells
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 

@@ -6,11 +6,11 @@ import zlib
 import pytest
 
 from foundation.errors import Misuse
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.glyphs import FILLER, glyphs
-from memory.archive.draw.header import read_header
-from memory.archive.draw.modes import MODES, TINY, Mode, mode_named
-from memory.archive.draw.page import Sheet, draw, sheets
+from memory.pages.font.glyphs import FILLER, glyphs
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.header import read_header
+from memory.pages.render.modes import MODES, TINY, Mode, mode_named
+from memory.pages.render.page import Sheet, draw, sheets
 
 BASE = MODES["base"]
 ID = "pg_0123456789ab"

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.heads import Head
-from memory.archive.draw.modes import DENSE_MODES, MODES, Mode
-from memory.archive.draw.page import sheets
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.entry_heads import Head
+from memory.pages.render.modes import DENSE_MODES, MODES, Mode
+from memory.pages.render.page import sheets
 
 TINY = MODES["tiny"]
 every_cell = pytest.mark.parametrize("mode", [TINY, DENSE_MODES["tiny"]], ids=lambda mode: mode.cell.name)

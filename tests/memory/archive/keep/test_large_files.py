@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from foundation.privacy import as_given
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import mode_named
 from memory.archive.keep import binding
 from memory.archive.keep.binding import bind
 from memory.archive.packs.pack import new_pack_name
 from memory.archive.packs.storage import Folder
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import mode_named
 
 TEXT = "".join(
     f"{n}: the ferry QF{n % 97} leaves at {n % 24}:{n % 60:02}, 渡轮 {n * 7919 % 9973}\n" for n in range(4000)

@@ -15,14 +15,14 @@ import zstandard
 from PIL import Image
 
 from memory.archive import read_png
-from memory.archive.draw.pixels import MOST_PIXELS, decode
-from memory.archive.frames import packer, unpack
 from memory.archive.packs.manifest import LONGEST
 from memory.archive.packs.manifest import MAGIC as FACTS_MAGIC
 from memory.archive.packs.pack import END as PACK_END
 from memory.archive.packs.pack import MAGIC as PACK_MAGIC
 from memory.archive.packs.parity import MAGIC as PARITY_MAGIC
 from memory.errors import Damaged, NotAPage
+from memory.pages.render.png import MOST_PIXELS, decode
+from memory.zstd import packer, unpack
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:

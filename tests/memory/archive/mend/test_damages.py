@@ -9,9 +9,9 @@ import pytest
 
 from foundation.paths import Workspace
 from foundation.trust import Trust
-from memory.archive.passage import PageRow
-from memory.archive.read.reading import read_picture
 from memory.errors import MemoryTrouble
+from memory.pages.read.reader import read_picture
+from memory.pages.types import PageRow
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.sound import archived, problems
@@ -120,7 +120,7 @@ def damaged_pixels(png: bytes, how: str, chance: random.Random) -> bytes:
     """The picture with damaged pixels, every checksum of the file made right: nothing but the page itself can tell."""
     import numpy as np
 
-    from memory.archive.draw.pixels import decode, encode_png
+    from memory.pages.render.png import decode, encode_png
 
     ink = decode(png)
     raw = np.frombuffer(damaged(ink.tobytes(), how, chance).ljust(ink.size, b"\x00")[: ink.size], np.uint8)

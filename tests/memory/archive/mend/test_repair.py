@@ -10,9 +10,6 @@ import pytest
 from foundation.names import WORKSPACE_ID
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import MODES
-from memory.archive.draw.page import draw, sheets
 from memory.archive.index import ledger
 from memory.archive.keep.binding import picture_of
 from memory.archive.keep.kept_text import keep_text
@@ -21,6 +18,9 @@ from memory.archive.packs.parity import parity_name, write_parity
 from memory.cold.salvage import salvage_store
 from memory.cold.sql import run
 from memory.errors import Damaged
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import MODES
+from memory.pages.render.page import draw, sheets
 from memory.search import Query
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import MODES
-from memory.archive.draw.page import Drawn, draw, sheets
-from memory.archive.frames import packer, unpack
 from memory.archive.keep.binding import picture_of
 from memory.archive.packs import pack as packing
 from memory.archive.packs.pack import _FOOTER, MAGIC, Pack, new_pack_name
 from memory.archive.packs.storage import Folder
 from memory.errors import Damaged
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import MODES
+from memory.pages.render.page import Drawn, draw, sheets
+from memory.zstd import packer, unpack
 
 
 def write_pack(folder: Path, pages: list[Drawn]) -> Path:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.archive.read.agreement import differing, unsure
+from memory.pages.read.ocr.pages import differing, unsure
 
 
 def test_readers_that_agree_differ_nowhere() -> None:
@@ -22,7 +22,7 @@ def test_a_line_that_differs_is_named_and_no_other() -> None:
         "commit 9491691a",
         "see https://a.example/b",
         "IBAN 12345678",
-        "open memory/archive/draw/page.py",
+        "open memory/pages/render/page.py",
         "x = f(y)",
         "Ann <ann@a.example>",
     ],

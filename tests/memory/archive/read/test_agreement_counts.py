@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.archive.read.agreement import unsure
+from memory.pages.read.ocr.pages import unsure
 
 
 @pytest.mark.parametrize(

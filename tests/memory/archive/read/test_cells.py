@@ -12,12 +12,12 @@ from PIL import Image, PngImagePlugin
 
 from foundation.trust import Trust
 from memory.archive import read_png
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import DENSE_MODES, MODES, Mode
-from memory.archive.draw.page import draw, sheets
-from memory.archive.draw.pixels import decode, encode_png
-from memory.archive.read.cells import UNKNOWN, read
 from memory.errors import NotAPage, NotFound
+from memory.pages.read.exact import UNKNOWN, read
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import DENSE_MODES, MODES, Mode
+from memory.pages.render.page import draw, sheets
+from memory.pages.render.png import decode, encode_png
 
 BASE = MODES["base"]
 ID = "pg_0123456789ab"

@@ -6,13 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from foundation.trust import Trust
-from memory.archive.draw.header import Header
-from memory.archive.draw.modes import MODES, TINY
-from memory.archive.draw.pixels import decode_grey
-from memory.archive.read.grid import find_grid
-from memory.archive.read.nearest import read_nearest
-from memory.archive.read.ocr_pages import Found, by_ocr, seconded
-from memory.archive.read.reading import read_picture
+from memory.pages.read.grid.detect import find_grid
+from memory.pages.read.nearest.reader import read_nearest
+from memory.pages.read.ocr.pages import Found, by_ocr, seconded
+from memory.pages.read.reader import read_picture
+from memory.pages.render.header import Header
+from memory.pages.render.modes import MODES, TINY
+from memory.pages.render.png import decode_grey
 from tests.memory.archive.ocr_fakes import FakeEngine, page, redrawn
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # the nearest glyph first loads the table's shapes

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from memory.archive.draw.modes import DENSE_MODES, MODES, Mode
-from memory.archive.draw.natural import natural_page
-from memory.archive.draw.pixels import decode_grey
-from memory.archive.read.for_people import ForPeople, mode_of_layout, refuse_for_people
-from memory.archive.read.reading import read_picture
+from memory.pages.read.readable import ForPeople, mode_of_layout, refuse_for_people
+from memory.pages.read.reader import read_picture
+from memory.pages.render.modes import DENSE_MODES, MODES, Mode
+from memory.pages.render.png import decode_grey
+from memory.pages.render.readable import natural_page
 from tests.memory.archive.ocr_fakes import FakeEngine, page, redrawn
 
 TEXT = "Dear Ann, the boiler is serviced in May and the ferry is late.\n" * 40

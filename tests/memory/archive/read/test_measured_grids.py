@@ -10,19 +10,17 @@ from hypothesis import strategies as st
 from msgspec import structs
 from PIL import Image
 
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import REGULAR, mode_named
-from memory.archive.draw.page import draw, sheets
-from memory.archive.read.alignment import aligned
-from memory.archive.read.alternatives import Alternative, combinations
-from memory.archive.read.banded import Banded
-from memory.archive.read.grid import find_grid, whole_page
-from memory.archive.read.grid_phase import phases
-from memory.archive.read.grid_pitch import pitches
-from memory.archive.read.resampling import Axis
-from memory.archive.read.shapes import shapes
-from memory.archive.read.sight import Sight
-from memory.archive.read.wide_look import nearest_wide
+from memory.pages.read.grid.detect import find_grid, whole_page
+from memory.pages.read.grid.phase import phases
+from memory.pages.read.grid.pitch import pitches
+from memory.pages.read.nearest.candidates import nearest_wide
+from memory.pages.read.nearest.header import Alternative, combinations
+from memory.pages.read.nearest.image_model import Sight, aligned
+from memory.pages.read.nearest.resampling import Axis, Banded
+from memory.pages.read.nearest.shapes import shapes
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import REGULAR, mode_named
+from memory.pages.render.page import draw, sheets
 
 TEXT = "It was told twice, and 1,024 times more.\n\tif x != 0x1f: return {y[3]} # so\n" * 14
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]

@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
 from foundation.trust import Trust
-from memory.archive.draw.flow import Stretch
-from memory.archive.draw.modes import mode_named
-from memory.archive.draw.page import draw, sheets
-from memory.archive.read import cells, grid, grid_phase, nearest
-from memory.archive.read.nearest import read_nearest
 from memory.errors import NotAPage
+from memory.pages.read import exact
+from memory.pages.read.grid import detect, phase
+from memory.pages.read.nearest import reader
+from memory.pages.read.nearest.reader import read_nearest
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.modes import mode_named
+from memory.pages.render.page import draw, sheets
 
 SCALING = Image.Resampling
 RELEASED = next(
@@ -116,7 +118,7 @@ def test_a_page_somewhere_in_a_screenshot_is_exact(factor: float, at: tuple[int,
     picture, text = page("mixed")
     whole = shot(scaled(picture, factor, SCALING.BICUBIC), ground, at)
     with pytest.raises(NotAPage):
-        cells.read(saved(whole))
+        exact.read(saved(whole))
     reading = read_nearest(saved(whole))
     assert (reading.text, reading.trust) == (text, Trust.EXACT)
 
@@ -160,7 +162,7 @@ def test_a_page_that_lost_its_left_columns_too_gives_the_right_ones() -> None:
 @pytest.mark.soak
 def test_glyphs_that_do_not_fit_are_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     picture, _ = without_header("english")
-    monkeypatch.setattr(nearest, "_CLOSELY", 0.0)
+    monkeypatch.setattr(reader, "_CLOSELY", 0.0)
     with pytest.raises(NotAPage):
         read_nearest(saved(picture))
 
@@ -171,10 +173,10 @@ def test_cells_that_look_like_no_glyphs_are_not_looked_at(monkeypatch: pytest.Mo
     for line in range(32):
         ImageDraw.Draw(other).text((0, line * 16), "rows of words that stand in no cells at all " * 2, fill=0)
     grey = np.asarray(other)
-    assert not list(grid.find_grid(grey))
-    monkeypatch.setattr(grid_phase, "_LIKE", 0.0)
-    monkeypatch.setattr(grid_phase, "_HARDLY", 0.0)
-    assert list(grid.find_grid(grey))
+    assert not list(detect.find_grid(grey))
+    monkeypatch.setattr(phase, "_LIKE", 0.0)
+    monkeypatch.setattr(phase, "_HARDLY", 0.0)
+    assert list(detect.find_grid(grey))
 
 
 def test_a_page_of_the_first_release_is_exact_when_rescaled() -> None:
@@ -233,7 +235,7 @@ def test_without_the_hash_it_would_be_given_out_as_exact(monkeypatch: pytest.Mon
     forged.paste(picture.crop((0, 0, 512, 32)), (0, 0))
     header = read_nearest(saved(picture)).header
     assert header is not None
-    monkeypatch.setattr(nearest, "digest", lambda text: bytes.fromhex(header.sha256))
+    monkeypatch.setattr(reader, "digest", lambda text: bytes.fromhex(header.sha256))
     assert read_nearest(saved(scaled(forged, 0.9, SCALING.LANCZOS))).trust is Trust.EXACT
 
 
@@ -243,7 +245,7 @@ def test_what_is_in_doubt_is_tried_until_the_hash_agrees(monkeypatch: pytest.Mon
     # two signs that differ in a mark of one pixel stand so that blur takes the mark for the neighbour's
     blurred = saved(shot(scaled(picture, 0.8, SCALING.BICUBIC), 255))
     repaired = read_nearest(blurred)
-    monkeypatch.setattr(nearest, "_MOST_TRIED", 0)
+    monkeypatch.setattr(reader, "_MOST_TRIED", 0)
     as_read = read_nearest(blurred)
     assert (repaired.text, repaired.trust) == (text, Trust.EXACT)
     assert as_read.trust is Trust.APPROXIMATE

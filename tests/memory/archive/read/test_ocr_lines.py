@@ -5,12 +5,12 @@ import io
 import pytest
 from PIL import Image
 
-from memory.archive.draw.glyphs import glyphs
-from memory.archive.draw.modes import DENSE_MODES, TINY, Mode
-from memory.archive.draw.pixels import decode_grey
-from memory.archive.read.grid import find_grid
-from memory.archive.read.ocr_lines import MISFIT, LineReading, on_cells, read_on_grid
-from memory.archive.read.segments import Known, Words, segments
+from memory.pages.font.glyphs import glyphs
+from memory.pages.read.grid.detect import find_grid
+from memory.pages.read.ocr.lines import MISFIT, LineReading, on_cells, read_on_grid
+from memory.pages.read.ocr.segments import Known, Words, segments
+from memory.pages.render.modes import DENSE_MODES, TINY, Mode
+from memory.pages.render.png import decode_grey
 from tests.memory.archive.ocr_fakes import FakeEngine, page, redrawn
 
 TEXT = "the ferry\n\n    leaves   at 09:40\n--------------------\n"

@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from foundation.trust import Trust
-from memory.archive.draw.heads import Head
-from memory.archive.read.reading import READERS, read_picture
-from memory.archive.read.spoken import spoken
 from memory.errors import NotAPage
+from memory.pages.read.attribution import spoken
+from memory.pages.read.reader import READERS, read_picture
+from memory.pages.render.entry_heads import Head
 from models.errors import MissingLibrary
 from models.ocr.open import ENGINES
 from models.ocr.port import Line

@@ -5,7 +5,7 @@ from itertools import count
 from msgspec.structs import replace
 
 from foundation.trust import Trust
-from memory.archive.passage import Passage
+from memory.pages.types import Passage
 from memory.search.showing.fragments import Fragments, fragments_of
 from memory.workspace_memory import Memory
 from tests.memory.search.talk import Talk

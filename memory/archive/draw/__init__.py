@@ -1,1 +1,0 @@
-"""From text to a page's picture: glyphs, cells, head lines, where a page ends."""

@@ -1,0 +1,1 @@
+"""What a page costs a model, and whether it is worth drawing."""

@@ -1,0 +1,1 @@
+"""Pixels to text: by our own cells, by the nearest glyph, by OCR."""

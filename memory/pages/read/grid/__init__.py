@@ -1,0 +1,1 @@
+"""Finding the grid of cells in a picture: pitch, phase, origin."""

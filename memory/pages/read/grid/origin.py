@@ -1,0 +1,112 @@
+"""Where in a picture the header begins, once the pitch of the lines is known.
+
+The first words of every header, as a picture to look for: `PALIMPSEST-`.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from memory.pages.font.glyphs import glyphs
+from memory.pages.read.grid.pitch import Pitch
+from memory.pages.read.nearest.resampling import Axis
+from memory.pages.render.modes import CELLS, Cell
+
+OPENING = "PALIMPSEST-"
+
+Floats = NDArray[np.floating[Any]]
+
+
+@cache
+def opening(cell: Cell) -> Floats:
+    """(cell height, 11 cells) of 0 and 1: the opening words' ink."""
+    table = glyphs(cell)
+    cells = table.cells[table.first_cell[np.frombuffer(OPENING.encode(), np.uint8)]]
+    ink = np.unpackbits(cells[:, :, None], axis=2)[:, :, : cell.width]
+    return np.concatenate(list(ink), axis=1).astype(np.float32)
+
+
+def header_likeness(
+    grey: NDArray[np.uint8], origin: tuple[float, float], scale: tuple[float, float], cell: Cell
+) -> float:
+    """-1 to 1: how far the opening words seem to stand there, ink darker than paper; below 0 where it is lighter."""
+    ink = opening(cell)
+    x = Axis(origin[0], scale[0], ink.shape[1], grey.shape[1], "bilinear")
+    y = Axis(origin[1], scale[1], ink.shape[0], grey.shape[0], "bilinear")
+    seen = 255.0 - grey[y.first : y.last, x.first : x.last].astype(np.float32)
+    meant = y.weights @ ink @ x.weights.T
+    if seen.shape != meant.shape or seen.size < 64:
+        return 0.0
+    seen, meant = seen - seen.mean(), meant - meant.mean()
+    length = float(np.sqrt((seen * seen).sum() * (meant * meant).sum()))
+    return float((seen * meant).sum()) / length if length > 1e-3 else 0.0
+
+
+_MOST_PIXELS = 6_000_000  # of a page's own; a page has 1.6 million
+_LIKE = 0.5
+
+
+def header_origins(
+    grey: NDArray[np.uint8], pitch: Pitch
+) -> Iterator[tuple[Cell, float, float, tuple[float, float], float]]:
+    """(cell, x0, y0, scale, likeness) where the opening words of a header stand, if anywhere; picture pixels."""
+    found = list[tuple[Cell, float, float, tuple[float, float], float]]()
+    for cell in CELLS:
+        scale = (pitch.width / cell.width, pitch.height / cell.height)
+        width, height = round(grey.shape[1] / scale[0]), round(grey.shape[0] / scale[1])
+        if width < 11 * cell.width or height < cell.height or width * height > _MOST_PIXELS:
+            continue
+        page = np.asarray(Image.fromarray(grey).resize((width, height), Image.Resampling.BILINEAR))
+        likeness = _likenesses(page.astype(np.float32), opening(cell))
+        y, x = np.unravel_index(int(np.abs(likeness).argmax()), likeness.shape)
+        if abs(likeness[y, x]) < _LIKE:
+            continue
+        exact = (grey.shape[1] / width, grey.shape[0] / height)
+        found.append(_nearer(grey, cell, (float(x) * exact[0], float(y) * exact[1]), scale))
+    yield from sorted(found, key=lambda one: -abs(one[4]))[:1]
+
+
+def _likenesses(page: Floats, ink: Floats) -> Floats:
+    """-1 to 1 for each place: the correlation of what stands there with ink that is darker than paper."""
+    height, width = ink.shape
+    rows, columns = page.shape[0] - height + 1, page.shape[1] - width + 1
+    light = 255 - page
+    shape = light.shape
+    meant = ink - ink.mean()
+    product = np.fft.irfft2(np.fft.rfft2(light) * np.conj(np.fft.rfft2(meant, shape)), shape)[:rows, :columns]
+    mean = _sums(light, height, width) / ink.size
+    spread = _sums(light * light, height, width) - ink.size * mean * mean
+    spread[spread < ink.size * 16] = np.inf  # nothing is written there
+    return (product / np.sqrt(spread * float((meant * meant).sum()))).astype(np.float32)
+
+
+def _sums(values: Floats, height: int, width: int) -> NDArray[np.float64]:
+    total = np.zeros((values.shape[0] + 1, values.shape[1] + 1))
+    np.cumsum(np.cumsum(values, axis=0, dtype=np.float64), axis=1, out=total[1:, 1:])
+    return total[height:, width:] - total[:-height, width:] - total[height:, :-width] + total[:-height, :-width]
+
+
+def _nearer(
+    grey: NDArray[np.uint8], cell: Cell, origin: tuple[float, float], scale: tuple[float, float]
+) -> tuple[Cell, float, float, tuple[float, float], float]:
+    """The place and scale by small steps to where the words look most like themselves."""
+    at = [*origin, *scale]
+    best = header_likeness(grey, origin, scale, cell)
+    sign = 1 if best >= 0 else -1
+    for step in (1.0, 0.5, 0.25, 0.1):
+        steps = (step * scale[0], step * scale[1])
+        for _ in range(4):
+            moved = False
+            for axis, change in ((0, steps[0]), (0, -steps[0]), (1, steps[1]), (1, -steps[1])):
+                tried = at.copy()
+                tried[axis] += change
+                likeness = header_likeness(grey, (tried[0], tried[1]), (tried[2], tried[3]), cell)
+                if likeness * sign > best * sign:
+                    at, best, moved = tried, likeness, True
+            if not moved:
+                break
+    return cell, at[0], at[1], (at[2], at[3]), best

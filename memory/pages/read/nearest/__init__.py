@@ -1,0 +1,1 @@
+"""Reading a page whose cells are no longer exact: each cell by the nearest glyph."""

@@ -1,0 +1,136 @@
+"""The header read by nearest glyph: each place allows few signs, and the CRC tells whether they are right.
+
+Other readings of what is in doubt, the likeliest first, until a checksum says which is right.
+"""
+
+import heapq
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from memory.pages.read.nearest.shapes import Floats, Shapes
+from memory.pages.render.header import HEADER_CELLS, Header, read_header
+
+
+class Alternative(Struct, frozen=True):
+    """`value` in place of what is read at `at`; `cost` (nats, above 0) is how much less likely it is."""
+
+    cost: float
+    at: int
+    value: int
+
+
+def combinations(choices: Sequence[Alternative], most: int) -> Iterator[tuple[Alternative, ...]]:
+    """Up to `most` sets of alternatives, no two for one place, by the sum of their costs from the least on.
+
+    Sets grow by the next dearer alternative, or have their dearest replaced by it: each comes once, in order.
+    """
+    ranked = sorted(choices, key=lambda choice: choice.cost)
+    if not ranked:
+        return
+    heap: list[tuple[float, tuple[int, ...]]] = [(ranked[0].cost, (0,))]
+    seen = 0
+    while heap and seen < most:
+        cost, taken = heapq.heappop(heap)
+        chosen = tuple(ranked[n] for n in taken)
+        if len({choice.at for choice in chosen}) == len(chosen):
+            seen += 1
+            yield chosen
+        after = taken[-1] + 1
+        if after < len(ranked):
+            heapq.heappush(heap, (cost + ranked[after].cost, (*taken, after)))
+            heapq.heappush(heap, (cost + ranked[after].cost - ranked[after - 1].cost, (*taken[:-1], after)))
+
+
+_HEX, _DIGIT, _ID = "0123456789abcdef", "0123456789", "0123456789abcdefghijklmnopqrstuvwxyz"
+_MOST_TRIED = 3000
+_LAYOUTS = (
+    (
+        "PALIMPSEST-2 ",
+        8 * [_HEX],
+        " pg_",
+        12 * [_ID],
+        " ",
+        7 * [_DIGIT],
+        " ",
+        5 * [_DIGIT],
+        " ",
+        3 * [_HEX],
+        " ",
+        72 * [_HEX],
+    ),
+    (
+        "PALIMPSEST-1 ",
+        8 * [_HEX],
+        " pg_",
+        12 * [_ID],
+        " ",
+        7 * [_DIGIT],
+        " ",
+        5 * [_DIGIT],
+        " ",
+        64 * [_HEX],
+        " ",
+        8 * [_HEX],
+    ),
+)
+
+
+def nearest_header(cells: Floats, narrow: Shapes) -> Header | None:
+    """The header in the first 128 cells (n, h, w), where some likely reading of them has the right CRC."""
+    if len(cells) < HEADER_CELLS:
+        return None
+    told = narrow.describe(cells[:HEADER_CELLS])
+    away = _distances(told, narrow)
+    allowed = _allowed()
+    costs = [np.where(mask, away, np.inf) for mask in allowed]
+    for cost in sorted(costs, key=lambda cost: float(cost.min(axis=1).sum())):
+        if (header := _right(cost)) is not None:
+            return header
+    return None
+
+
+def _right(cost: Floats) -> Header | None:
+    """The likeliest header with the right CRC, `cost` (128, signs)."""
+    best = cost.argmin(axis=1)
+    signs = list(_signs())
+    words = [signs[int(n)] for n in np.asarray(best, np.intp)]
+    if (header := read_header("".join(words))) is not None:
+        return header
+    above = cost - cost.min(axis=1, keepdims=True)
+    places, values = np.nonzero(np.isfinite(above) & (above > 0))
+    choices = [
+        Alternative(float(above[at, value]), int(at), int(value)) for at, value in zip(places, values, strict=True)
+    ]
+    for some in combinations(sorted(choices, key=lambda choice: choice.cost)[:64], _MOST_TRIED):
+        other = words.copy()
+        for choice in some:
+            other[choice.at] = signs[choice.value]
+        if (header := read_header("".join(other))) is not None:
+            return header
+    return None
+
+
+def _distances(told: Floats, narrow: Shapes) -> Floats:
+    """(128, signs): squared distances of each cell from each sign that a header may hold."""
+    known = narrow.told[narrow.place[[ord(sign) for sign in _signs()]]]
+    return ((told[:, None] - known[None]) ** 2).sum(axis=2)
+
+
+@cache
+def _signs() -> str:
+    return "".join(sorted({sign for layout in _LAYOUTS for part in layout for signs in part for sign in signs}))
+
+
+@cache
+def _allowed() -> tuple[NDArray[np.bool_], ...]:
+    """(128, signs) for each layout: which signs may stand where."""
+    masks = list[NDArray[np.bool_]]()
+    for layout in _LAYOUTS:
+        places = [signs for part in layout for signs in part]
+        places += " " * (HEADER_CELLS - len(places))
+        masks.append(np.array([[sign in signs for sign in _signs()] for signs in places]))
+    return tuple(masks)

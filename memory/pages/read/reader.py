@@ -1,0 +1,195 @@
+"""One picture read, timed, by the best reader that can.
+
+In this order: the cell reader; the nearest glyph; an OCR engine, line by line on the known grid; the engine on the
+whole picture, for those that are not ours. Only a page whose text has the hash in its header is exact. What the nearest
+glyph reads without that hash goes to an OCR engine too: where the two agree on every line, it is verified.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from foundation.errors import PalimpsestError
+from foundation.files import TooLarge, read_bytes, real
+from foundation.install_hints import install_extra
+from foundation.trust import Trust
+from memory.errors import NotAPage, NotFound
+from memory.pages.read.exact import ENGINE, Reading, read
+from memory.pages.read.ocr.pages import Found, OnLine, by_ocr, seconded
+from memory.pages.read.readable import ForPeople, refuse_for_people
+from memory.pages.render.png import decode_grey
+from memory.pages.types import PageText
+from models.ocr.open import engine_named
+from models.ocr.port import OcrEngine
+
+READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "server")
+"""What `engine` may be: `auto` for all of them in order."""
+NEAREST = "nearest"
+OpenOcr = Callable[[], OcrEngine | None]
+"""The engine to ask, or None where there is none; called when our own readers have failed."""
+OnStage = Callable[[str], None]
+"""Told what is done from now on, where that takes long. Raise from it to stop."""
+_LARGEST_FILE = 64 * 2**20
+
+
+def read_picture(
+    picture: Path | bytes,
+    *,
+    label: str = "",
+    sha256: str = "",
+    page_id: str = "",
+    engine: str = "auto",
+    ocr: OcrEngine | OpenOcr | None = None,
+    on_line: OnLine | None = None,
+    on_stage: OnStage | None = None,
+) -> PageText:
+    """The picture's text. Where the index knows its hash and id, the page must agree with both to be exact.
+
+    `ocr` reads what is beyond our own two readers, or opens what does; without it, `auto` keeps to these. `engine`
+    names one reader alone. `on_line` is told how many lines OCR has read, and of how many, `on_stage` what is done;
+    raising from them stops the reading. Raises NotAPage, NotFound, and what the engine raises.
+    """
+    began = time.perf_counter()
+    data = picture if isinstance(picture, bytes) else _bytes(picture)
+    match engine:
+        case "auto":
+            found = _in_order(data, ocr, on_line, on_stage or _unheard)
+        case "cells":
+            found = _by_cells(data)
+        case "nearest":
+            refuse_for_people(data)
+            found = _by_nearest(data)
+        case _:
+            found = by_ocr(data, _opened(ocr) or engine_named(engine), on_line)
+    ms = (time.perf_counter() - began) * 1000
+    header = found.header
+    trust, doubt = found.trust, found.doubt
+    another = header is not None and ((sha256 and header.sha256 != sha256) or (page_id and header.page != page_id))
+    if another and trust is not Trust.APPROXIMATE:  # a sound page, but not the one that should be here
+        trust, doubt = Trust.APPROXIMATE, tuple(range(1, found.text.count("\n") + 2))
+    return PageText(
+        text=found.text,
+        trust=trust,
+        engine=found.engine,
+        read_ms=round(ms, 3),
+        doubt=doubt,
+        page_id=header.page if header else "",
+        number=header.number if header else 0,
+        label=label,
+        heads=found.heads,
+        told=found.told,
+    )
+
+
+def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | None, on_stage: OnStage) -> Found:
+    try:
+        best = _by_ours(data, on_stage)
+    except ForPeople:
+        raise
+    except NotAPage as error:
+        if (engine := _opened(ocr)) is None:
+            raise _nobody_reads(error) from error
+        on_stage(f"no page of ours; read by {engine.name}")
+        return by_ocr(data, engine, on_line)
+    if best.trust is Trust.EXACT or best.is_settled:
+        return best
+    try:
+        if (engine := _opened(ocr)) is None:
+            return best
+        on_stage(f"read a second time, by {engine.name}")
+        return seconded(best, data, engine, on_line)
+    except PalimpsestError as error:  # a second reader is no condition for the first
+        return best.saying(f"No second reader looked at it: {error.message}")
+
+
+def _by_ours(data: bytes, on_stage: OnStage) -> Found:
+    """By the cells, where these are exact; else by the nearest glyph, which knows all that the cells do, and more."""
+    found: Found | None = None
+    with suppress(NotAPage):
+        found = _by_cells(data)
+        if found.trust is Trust.EXACT:
+            return found
+    refuse_for_people(data)
+    on_stage("looking for a page that was scaled, cut or photographed")
+    try:
+        nearest = _by_nearest(data)
+    except NotAPage:
+        if found is None:
+            raise
+        return found
+    if found is not None and found.header is not None and nearest.trust is Trust.EXACT and _is_two_toned(data):
+        return nearest if nearest.told else nearest.saying(_altered(_differing_lines(found.text, nearest.text)))
+    if found is not None and found.stands and nearest.trust is not Trust.EXACT and nearest.header is None:
+        return found  # pixel for pixel our glyphs, and where its header was it knows
+    return nearest
+
+
+def _is_two_toned(data: bytes) -> bool:
+    """Whether the picture was never compressed or scaled: then each pixel that is not the page's was changed."""
+    return len(np.unique(decode_grey(data))) <= 2
+
+
+def _differing_lines(one: str, other: str) -> tuple[int, ...]:
+    """The lines, from 1, in which two texts differ; none where they do not have as many."""
+    pairs = list(zip_longest(one.split("\n"), other.split("\n")))
+    return tuple(n for n, (a, b) in enumerate(pairs, 1) if a != b) if None not in {x for p in pairs for x in p} else ()
+
+
+def _altered(lines: Sequence[int]) -> str:
+    """What is said of a picture that is not, pixel for pixel, the page that its hash proves it to be."""
+    where = f" in line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:12]))}" if lines else ""
+    return f"The picture was altered{where}: its pixels are not the page's. The text is the page's own, by its hash."
+
+
+def _opened(ocr: OcrEngine | OpenOcr | None) -> OcrEngine | None:
+    return ocr() if callable(ocr) else ocr
+
+
+def _unheard(_: str) -> None:
+    """Nobody asked what is being done."""
+
+
+def _by_cells(data: bytes) -> Found:
+    return _found(read(data), ENGINE)
+
+
+def _by_nearest(data: bytes) -> Found:
+    from memory.pages.read.nearest.reader import read_nearest  # a page that is whole never needs it
+
+    return _found(read_nearest(data), NEAREST)
+
+
+def _found(reading: Reading, engine: str) -> Found:
+    told = (_altered(reading.altered),) if reading.altered else ()
+    return Found(
+        text=reading.text,
+        trust=reading.trust,
+        engine=engine,
+        doubt=reading.doubt,
+        header=reading.header,
+        heads=reading.heads,
+        grid=reading.grid,
+        noise=reading.noise,
+        told=told,
+    )
+
+
+def _nobody_reads(told: NotAPage) -> NotAPage:
+    """What our own readers said, with the command that brings one who reads other pictures."""
+    hint = f"An OCR engine reads other pictures, and none is installed: {install_extra('rapidocr')}"
+    return NotAPage(told.title, told.message, hint)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if data := read_bytes(real(path), most=_LARGEST_FILE):
+            return data
+    except TooLarge as error:
+        raise NotAPage("Picture too large", f"{path} has more than 64 MB; a page of ours has 0.2 MB.") from error
+    except OSError as error:
+        raise NotFound("No such picture", f"{path} cannot be read: {error.strerror}.") from error
+    raise NotAPage("Not a picture", "The file is empty: there is no picture in it.")

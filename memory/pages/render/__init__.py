@@ -1,0 +1,1 @@
+"""Text to pixels: layout, cells, header lines, PNG."""

@@ -1,0 +1,28 @@
+"""What goes onto pages: stretches of text, an entry's under a head of its own, a file's without one."""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from memory.cold.entries import Entry
+from memory.pages.render.entry_heads import Head
+
+
+class Stretch(Struct, frozen=True):
+    """A text that is laid on pages as one. `key` is what the caller knows it by: an entry's seq.
+
+    A stretch with a head begins a line, and so does each page on which it goes on. Without heads the pages' texts
+    joined are the stretches' texts joined, to the byte.
+    """
+
+    text: str
+    head: Head | None = None
+    key: int = 0
+
+
+def stretches(entries: Iterable[Entry]) -> list[Stretch]:
+    """The entries' texts, each under its head. Entries without text are not for this."""
+    return [
+        Stretch(entry.text or "", Head(entry.id, entry.speaker, entry.role.value, entry.time), entry.seq)
+        for entry in entries
+    ]

@@ -1,0 +1,122 @@
+"""A galley: text set in one long run, head lines in their places, before it is known where the page ends.
+
+Where a page that cannot hold all ends: at an entry, a paragraph, a line or a word, in that order, else anywhere.
+
+A place further from the page's end than its window is not taken: the page would lose more than its reader gains.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct, structs
+
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.entry_heads import ReadHead, head_line, read_head_line
+
+
+class Laid(Struct, frozen=True):
+    """`length` characters of stretch `key` from `start` stand in a page's text from `page_start`."""
+
+    key: int
+    start: int
+    length: int
+    page_start: int
+
+
+class Place(Struct, frozen=True):
+    """Where the text goes on: the stretch, the character in it, and that character's line, from 1."""
+
+    stretch: int
+    start: int = 0
+    line: int = 1
+
+
+class Galley(Struct, frozen=True):
+    """`begin` is where its first character stands. One of `laid` a stretch, in order, from that of `begin` on."""
+
+    text: str
+    begin: Place
+    heads: tuple[ReadHead, ...]
+    laid: tuple[Laid, ...]
+
+    @property
+    def seams(self) -> list[int]:
+        """Where a page may end so that the next begins with an entry: before the newline that its head line follows."""
+        return [head.begin - 1 for head in self.heads if head.begin]
+
+
+def compose(stretches: Sequence[Stretch], begin: Place, most: int) -> Galley:
+    """What follows from `begin`, `most` characters at least where there are as many."""
+    parts, heads, laid = list[str](), list[ReadHead](), list[Laid]()
+    at, start, line = 0, begin.start, begin.line
+    for stretch in stretches[begin.stretch :]:
+        if at >= most and at:
+            break
+        if stretch.head is not None:
+            words = head_line(structs.replace(stretch.head, line=line), goes_on=start > 0)
+            if at:
+                parts.append("\n")
+                at += 1
+            heads.append(ReadHead(at, at + len(words), read_head_line(words)))
+            parts.append(words)
+            at += len(words)
+        piece = stretch.text[start : start + most]
+        laid.append(Laid(stretch.key, start, len(piece), at))
+        parts.append(piece)
+        at, start, line = at + len(piece), 0, 1
+    return Galley("".join(parts), begin, tuple(heads), tuple(laid))
+
+
+def cut(galley: Galley, end: int) -> Galley:
+    """Its first `end` characters. No head line may be cut through, nor parted from the first of its text."""
+    heads = tuple(head for head in galley.heads if head.end <= end)
+    begun = (part for part in galley.laid if part.page_start < end or (part.page_start == end and not part.length))
+    laid = tuple(structs.replace(part, length=min(part.length, end - part.page_start)) for part in begun)
+    return Galley(galley.text[:end], galley.begin, heads, laid)
+
+
+def after(galley: Galley, stretches: Sequence[Stretch]) -> Place | None:
+    """Where the text goes on after the galley's end; None where it has all."""
+    last, index = galley.laid[-1], galley.begin.stretch + len(galley.laid) - 1
+    text, end = stretches[index].text, last.start + last.length
+    if end < len(text):
+        line = galley.begin.line if len(galley.laid) == 1 else 1
+        return Place(index, end, line + text.count("\n", last.start, end))
+    return Place(index + 1) if index + 1 < len(stretches) else None
+
+
+ENTRY, PARAGRAPH, LINE = 1 / 8, 1 / 16, 1 / 32  # of the page's characters
+WORD = 24  # characters
+
+
+def split(galley: Galley, most: int) -> int:
+    """How many of the galley's first `most` characters, which fit the page, it should have; one at least.
+
+    A head line is never cut through, nor parted from the first of its text.
+    """
+    text = galley.text
+    seam = max((seam for seam in galley.seams if seam <= most), default=0)
+    head = next((head for head in reversed(galley.heads) if head.begin <= most), None)
+    least = head.end + 1 if head else 1
+    if seam and (most < least or seam >= most * (1 - ENTRY)):
+        return seam
+    return (
+        _after_blank_line(text, max(least, int(most * (1 - PARAGRAPH))), most)
+        or _after(text, "\n", max(least, int(most * (1 - LINE))), most)
+        or _after(text, " ", max(least, most - WORD), most)
+        or most
+    )
+
+
+def _after(text: str, sign: str, least: int, most: int) -> int:
+    """The last place between the two that follows the sign; 0 where there is none."""
+    return text.rfind(sign, least - 1, most) + 1
+
+
+def _after_blank_line(text: str, least: int, most: int) -> int:
+    end = _after(text, "\n", least, most)
+    while end:
+        before = text.rfind("\n", 0, end - 1)
+        if before >= 0 and not text[before : end - 1].strip():
+            return end
+        end = _after(text, "\n", least, end - 1)
+    return 0

@@ -1,0 +1,79 @@
+"""From text to pages: flow layout on a grid of cells, a newline is a ↵ cell and nothing is lost between pages."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from memory.pages.font.glyphs import glyphs
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.cells import grid_of, place
+from memory.pages.render.entry_heads import ReadHead
+from memory.pages.render.header import HEADER_CELLS, Header, digest, write_header
+from memory.pages.render.layout import Laid, Place, after, compose, cut, split
+from memory.pages.render.modes import Mode
+from memory.pages.render.png import encode_png
+from memory.pages.render.raster import ink_of
+
+BEGINNING = Place(0)
+
+
+class Sheet(Struct, frozen=True):
+    """What one page holds, laid out and not yet drawn.
+
+    `text` is all that is written, head lines too. `grid` (capacity,) int32 says which of the table's cells stands in
+    each place. `laid` says which characters of which stretch stand where in `text`.
+    """
+
+    mode: Mode
+    text: str
+    used: int  # cells that the text takes
+    grid: NDArray[np.int32]
+    heads: tuple[ReadHead, ...]
+    laid: tuple[Laid, ...]
+
+
+class Drawn(Struct, frozen=True):
+    """A page as it goes to disk. `sha256` is that of its text."""
+
+    id: str
+    number: int
+    mode: Mode
+    text: str
+    sha256: bytes
+    png: bytes
+    heads: tuple[ReadHead, ...]
+    laid: tuple[Laid, ...]
+
+
+def sheets(stretches: Sequence[Stretch], mode: Mode, start: Place = BEGINNING) -> Iterator[Sheet]:
+    """All of the stretches from `start` on, page by page, in order; the last page takes the smallest mode that it fits.
+
+    One empty stretch is one empty page; no stretch is none.
+    """
+    begin = start if stretches else None
+    while begin is not None:
+        galley = compose(stretches, begin, mode.capacity + 1)
+        heads = [head.begin for head in galley.heads]
+        placed = place(galley.text, heads, mode)
+        if placed.chars == len(galley.text):  # the last page
+            fitting = (size for size in mode.smaller if size.capacity >= len(galley.text))
+            tries = ((size, place(galley.text, heads, size)) for size in fitting)
+            mode, placed = next((found for found in tries if found[1].chars == placed.chars), (mode, placed))
+        else:
+            galley = cut(galley, split(galley, placed.chars))
+        grid, used = grid_of(placed, len(galley.text), mode)
+        yield Sheet(mode, galley.text, used, grid, galley.heads, galley.laid)
+        begin = after(galley, stretches)
+
+
+def draw(sheet: Sheet, page_id: str, number: int) -> Drawn:
+    """The page as a stored 1-bit PNG. `number` counts from 1 within the archive."""
+    mode, table = sheet.mode, glyphs(sheet.mode.cell)
+    sha256 = digest(sheet.text)
+    header = write_header(Header(table.id, page_id, number, sheet.used, sha256.hex(), len(sheet.heads)))
+    head = np.full(mode.header_rows * mode.columns, table.first_cell[0x20], np.int32)
+    head[:HEADER_CELLS] = table.first_cell[np.frombuffer(header.encode("ascii"), np.uint8)]
+    png = encode_png(ink_of(table.cells.take(np.concatenate([head, sheet.grid]), axis=0), mode))
+    return Drawn(page_id, number, mode, sheet.text, sha256, png, sheet.heads, sheet.laid)

@@ -1,0 +1,112 @@
+"""What the archive gives out: passages, pages' texts, and the rows of what it holds."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from foundation.trust import Trust
+from memory.pages.render.entry_heads import ReadHead
+
+STORED = "stored"
+"""The engine of a text that was not read from pixels: it stands somewhere as text."""
+
+
+class Passage(Struct, frozen=True):
+    """An entry's whole text. `pages` are the ids of the pages that it was read from; none where text was stored.
+
+    `told` says why it is not exact, in sentences.
+    """
+
+    text: str
+    trust: Trust
+    pages: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+class PageText(Struct, frozen=True, kw_only=True):
+    """What one page says. `doubt` are the lines of the text, from 1, that may be wrong.
+
+    `engine` is who read it: `cells`, `nearest`, an OCR engine's name, or two joined by `+`, the second of whom agrees.
+    """
+
+    text: str
+    trust: Trust
+    engine: str
+    read_ms: float
+    doubt: tuple[int, ...] = ()
+    page_id: str = ""  # "" where the page's header is damaged
+    number: int = 0  # from 1 within its archive
+    label: str = ""  # "" where the page was read from a picture alone
+    heads: tuple[ReadHead, ...] = ()  # the lines that say whose words follow; none on a file's page
+    told: tuple[str, ...] = ()  # sentences of the readers: what disagrees, what was cut off
+
+
+class PageRow(Struct, frozen=True, kw_only=True):
+    """A page in the archive.
+
+    `text_tokens` are of the words that stand on it, lines of our own making aside, by the tokenizer that `Archived`
+    names; `vision_tokens` are what its picture costs the reader of the archive's profile.
+    """
+
+    id: str
+    archive: int  # ArchiveRow.seq
+    number: int
+    mode: str
+    width: int  # pixels
+    height: int
+    chars: int
+    sha256: str  # of the page's text, hex
+    pack: str
+    position: int  # within the pack, from 0
+    text_tokens: int
+    vision_tokens: int
+    cell: str = "8x16"  # or 6x12
+    factsheet: tuple[str, ...] = ()  # its exact tokens (hashes, numbers, paths, names), as text
+    verified: bool = True  # no page gets a row before it was read back and compared
+
+    @property
+    def ratio(self) -> float:
+        """Text tokens that one vision token stands for."""
+        return round(self.text_tokens / self.vision_tokens, 2)
+
+
+class ArchiveRow(Struct, frozen=True, kw_only=True):
+    """What was archived in one go."""
+
+    seq: int
+    label: str
+    created: datetime
+    origin: str  # file | conversation | knowledge
+    pages: int
+    text_tokens: int = 0  # of the words on its pages
+    vision_tokens: int = 0
+    tags: tuple[str, ...] = ()
+    pinned: bool = False
+    conversation: int | None = None  # the seq of the conversation whose text it is; None where it is kept for itself
+
+
+class Expected(Struct, frozen=True, kw_only=True):
+    """What archiving would give, from the same layout and the same counts as the archiving itself."""
+
+    pages: int
+    text_tokens: int
+    vision_tokens: int
+    shared_chars: int
+
+
+class Archived(Struct, frozen=True, kw_only=True):
+    """What archiving gave. Tokens are of the context that pages save, never of disk space."""
+
+    seq: int  # ArchiveRow.seq
+    label: str
+    pages: tuple[PageRow, ...]
+    text_tokens: int
+    vision_tokens: int
+    tokenizer: str
+    profile: str
+    shared_chars: int = 0  # of the text stood on pages already, and was not drawn again
+
+    @property
+    def ratio(self) -> float:
+        """Text tokens that one vision token stands for."""
+        return round(self.text_tokens / self.vision_tokens, 2) if self.vision_tokens else 0.0
