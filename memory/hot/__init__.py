@@ -2,6 +2,6 @@
 
 from memory.hot.errors import NoSuchNote, NoteChanged, Unwritable
 from memory.hot.hot_memory import HotMemory
-from memory.hot.notes import Note, Problem
+from memory.hot.note import Note, Problem
 
 __all__ = ["HotMemory", "NoSuchNote", "Note", "NoteChanged", "Problem", "Unwritable"]

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from foundation.clock import iso
 from memory.hot.merge import merge
-from memory.hot.notes import Note
+from memory.hot.note import Note
 from memory.hot.parse import is_only_a_link, lines_of, outside_comments, parse
 
 Edit = Callable[[str], str]

@@ -35,13 +35,11 @@ from memory.hot.edits import (
     rewritten,
 )
 from memory.hot.errors import NoSuchNote, NoteChanged, Unwritable
-from memory.hot.exposed import Exposed
-from memory.hot.late import Late
-from memory.hot.leftovers import tidy
-from memory.hot.looking import MOST_BYTES, Seen, hot_files, look, memory_folder, too_large, written_to
-from memory.hot.notes import Note, Problem
+from memory.hot.files import MOST_BYTES, Seen, hot_files, look, memory_folder, too_large, written_to
+from memory.hot.note import Note, Problem
 from memory.hot.parse import parse
-from memory.hot.racing import write
+from memory.hot.recovery import Late, tidy
+from memory.hot.swap import Exposed, write
 from memory.hot.versions import Versions
 
 _LOCK_SECONDS: Final = 10

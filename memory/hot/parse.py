@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct, field
 
-from memory.hot.notes import Note, note_id
+from memory.hot.note import Note, note_id
 
 LONGEST_BLOCK = 2400  # characters: about 600 tokens; a longer section is cut where paragraphs end
 

@@ -5,7 +5,7 @@ from foundation.text.analysis import analyse
 from foundation.text.term_codec import split
 from memory.cold.changes import TermsRow
 from memory.cold.entries import Analyse, Terms
-from memory.hot.notes import Note
+from memory.hot.note import Note
 from memory.search.asking.query import NOTE
 from memory.search.postings.documents import Documents
 from memory.search.postings.postings import Posting, Recent, find

@@ -12,7 +12,7 @@ from memory.cold.bodies import to_bytes, to_text
 from memory.cold.entries import EntryKind
 from memory.cold.sql import fetch
 from memory.errors import NotFound
-from memory.hot.notes import Note
+from memory.hot.note import Note
 from memory.search.asking.named import groups
 from memory.search.asking.query import KNOWLEDGE, NOTE, PROMPT, QUOTING, UNASKED, Query
 from memory.search.asking.wording import one_term, required

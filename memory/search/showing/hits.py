@@ -9,7 +9,7 @@ from foundation.trust import Citation, Trust
 from memory.cold import ColdStore, Conversation, Entry, EntryKind
 from memory.cold.sql import fetch
 from memory.errors import MemoryTrouble
-from memory.hot.notes import Note
+from memory.hot.note import Note
 from memory.knowledge.places import KIND as KNOWN
 from memory.knowledge.places import Spot, best_spot, spots
 from memory.pages.types import Passage

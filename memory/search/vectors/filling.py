@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from foundation.privacy import EMPTY, Cleared, Source, clear, part_of
 from memory.cold import ColdStore, Entry
 from memory.errors import MemoryTrouble
-from memory.hot.notes import Note
+from memory.hot.note import Note
 from memory.pages.types import Passage
 from memory.search.vectors.lacking import Lack, entries_lacking, key_of, keys_of, seqs_here, words_of
 from memory.search.vectors.passages import passages

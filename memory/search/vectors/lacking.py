@@ -9,7 +9,7 @@ from msgspec import Struct
 from memory.cold import ColdStore
 from memory.cold.lookup import batches, marks
 from memory.cold.sql import Row, fetch
-from memory.hot.notes import Note
+from memory.hot.note import Note
 from memory.search.postings.growing import Column
 from memory.search.vectors.store import VectorStore
 

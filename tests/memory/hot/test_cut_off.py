@@ -14,8 +14,8 @@ from foundation.files import NotUtf8, write_beside
 from foundation.files.atomic_exchange import exchange
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.hot import HotMemory, Unwritable, racing
-from memory.hot.racing import SWAP, digest
+from memory.hot import HotMemory, Unwritable, swap
+from memory.hot.swap import SWAP, digest
 from tests.fakes import FakeClock
 
 WRITER = """
@@ -118,7 +118,7 @@ def test_a_disk_that_is_full_leaves_the_file_as_it_was_and_says_so(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(racing, "write_beside", full)
+        patch.setattr(swap, "write_beside", full)
         with pytest.raises(Unwritable, match="No space"):
             hot.remember(clear("x"))
     assert workspace.memory_md.read_bytes() == b"# Mine\n"
@@ -129,7 +129,7 @@ def test_a_file_that_stops_being_utf8_in_that_instant_is_given_back_as_it_is(
     workspace: Workspace, hot: HotMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace.memory_md.write_bytes(b"# Mine\n")
-    put, first = racing.exchange, [True]
+    put, first = swap.exchange, [True]
 
     def racing_editor(a: Path, b: Path) -> None:
         if first:
@@ -137,7 +137,7 @@ def test_a_file_that_stops_being_utf8_in_that_instant_is_given_back_as_it_is(
             a.write_bytes(b"caf\xe9\n")
         put(a, b)
 
-    monkeypatch.setattr(racing, "exchange", racing_editor)
+    monkeypatch.setattr(swap, "exchange", racing_editor)
     with pytest.raises(NotUtf8):
         hot.remember(clear("x"))
     assert workspace.memory_md.read_bytes() == b"caf\xe9\n"
@@ -148,7 +148,7 @@ def test_a_file_that_is_removed_in_that_instant_is_made_anew_with_our_note(
     workspace: Workspace, hot: HotMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace.memory_md.write_bytes(b"# Mine\n")
-    put, first = racing.exchange, [True]
+    put, first = swap.exchange, [True]
 
     def remover(a: Path, b: Path) -> None:
         if first:
@@ -156,7 +156,7 @@ def test_a_file_that_is_removed_in_that_instant_is_made_anew_with_our_note(
             a.unlink()
         put(a, b)
 
-    monkeypatch.setattr(racing, "exchange", remover)
+    monkeypatch.setattr(swap, "exchange", remover)
     hot.remember(clear("x"))
     assert [note.text for note in hot.notes()] == ["- x"]
     assert leftovers(workspace) == []

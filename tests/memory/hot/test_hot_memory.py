@@ -13,7 +13,7 @@ from foundation.errors import Misuse
 from foundation.files import NotUtf8
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.hot import HotMemory, NoSuchNote, NoteChanged, Unwritable, looking
+from memory.hot import HotMemory, NoSuchNote, NoteChanged, Unwritable, files
 from tests.fakes import FakeClock
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -312,7 +312,7 @@ def test_an_edit_within_one_tick_of_the_filesystems_clock_is_seen(
     workspace: Workspace, hot: HotMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tick = time.time_ns()
-    monkeypatch.setattr(looking, "_signature", lambda _path: (tick, tick, 6, 1))
+    monkeypatch.setattr(files, "_signature", lambda _path: (tick, tick, 6, 1))
     workspace.memory_md.write_text("# A\naa\n", encoding="utf-8")
     hot.refresh()
     workspace.memory_md.write_text("# A\nbb\n", encoding="utf-8")

@@ -5,9 +5,9 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.hot.exposed import Exposed, closest
 from memory.hot.merge import merge
 from memory.hot.parse import lines_of
+from memory.hot.swap import Exposed, closest
 
 TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "\n"]), max_size=8).map("".join)
 

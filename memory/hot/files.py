@@ -13,9 +13,9 @@ from foundation.errors import PalimpsestError
 from foundation.files import NotUtf8, UnsafePath, read_bytes, real_within, scan, status
 from foundation.paths import LINKABLE, Workspace
 from foundation.workspace_trust import trust_command
-from memory.hot.notes import Note, Problem
+from memory.hot.note import Note, Problem
 from memory.hot.parse import parse
-from memory.hot.racing import decode
+from memory.hot.swap import decode
 
 _UNSURE_NS = 2_000_000_000  # a file this fresh may change again without a new time stamp (FAT counts in 2 s)
 

@@ -1,0 +1,105 @@
+"""Files that a write left beside a person's file because the program was cut off in the middle of it.
+
+Words that an editor wrote to a file that had just changed places.
+
+An editor that writes in place holds the old file open; what it writes then lands in the version. So a version that
+was just kept is looked at again, and what is new in it goes into the file that stands there now.
+"""
+
+import time
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from foundation.files import NotUtf8, exists, is_file, list_files, read_bytes, remove, status
+from foundation.files.atomic_exchange import ASIDE, place_if_free
+from memory.hot.edits import Edit, appended, entry
+from memory.hot.merge import union
+from memory.hot.parse import lines_of
+from memory.hot.swap import SWAP, Exposed, Keep, decode, digest, merge_whole, write
+
+_AWAITED_SECONDS = 10.0
+_QUIET_SECONDS = 0.05  # an editor first empties the file and then writes it: let it finish
+
+
+class Late:
+    """One version that was just kept, with the bytes that it held."""
+
+    def __init__(self, name: str, place: Path, body: bytes) -> None:
+        self.name = name
+        self.place = place
+        self._body = body
+        self._looked_at = -1  # its time stamp when it was last read
+        self._since = time.monotonic()
+
+    @property
+    def size(self) -> int:
+        return len(self._body)
+
+    @property
+    def is_over(self) -> bool:
+        """No editor holds a file open for so long between reading and writing it."""
+        return time.monotonic() - self._since > _AWAITED_SECONDS
+
+    def words(self) -> bytes | None:
+        """What the version holds now, if that is something else than it held."""
+        try:
+            found = status(self.place)
+            if found is None or found.st_size == 0 or found.st_mtime_ns == self._looked_at:
+                return None
+            body = read_bytes(self.place)
+        except OSError:  # thinned out, or forgotten: nothing is late any more
+            return None
+        if body == self._body:
+            self._looked_at = found.st_mtime_ns if _is_quiet(found.st_mtime) else -1
+            return None
+        return body if _is_quiet(found.st_mtime) else None
+
+    def edit(self, words: bytes, moment: datetime) -> Edit:
+        """Works what is new in `words` into a text."""
+        before, after = decode(self.place, self._body), decode(self.place, words)
+        return lambda text: merge_whole(before, after, text, moment)
+
+
+def _is_quiet(mtime: float) -> bool:
+    return time.time() - mtime > _QUIET_SECONDS
+
+
+CUT_OFF_HEADING = "Kept from a write that was cut off"
+
+
+def tidy(folder: Path, keep: Keep, moment: datetime) -> list[Path]:
+    """Settles every leftover in the folder, so that no word is only there; gives the files that it settled."""
+    settled: list[Path] = []
+    for leftover in list_files(folder, ".*.md.*"):
+        path = folder / leftover.name[1 : leftover.name.index(".md.") + 3]
+        if leftover.suffix not in (SWAP, ASIDE) or (exists(path) and not is_file(path)):
+            continue
+        _settle(path, leftover, keep, moment)
+        settled.append(path)
+    return settled
+
+
+def _settle(path: Path, leftover: Path, keep: Keep, moment: datetime) -> None:
+    body = read_bytes(leftover)
+    if not exists(path) and place_if_free(leftover, path):  # cut off between moving it aside and putting ours there
+        remove(leftover)
+        return
+    if leftover.suffix == ASIDE or digest(body) not in leftover.name.split("."):  # a person's words came out
+        with suppress(NotUtf8):
+            theirs = decode(leftover, body)
+            write(path, lambda text: _with_lines(text, theirs, moment), keep, moment, Exposed())
+    keep(leftover, body)
+
+
+def _with_lines(text: str, other: str, moment: datetime) -> str:
+    """The text, and as an entry of its own those lines of the other that it lacks."""
+    ours, theirs = lines_of(text), lines_of(other)
+    if len(ours) + len(theirs) > 20_000:
+        known = set(ours)
+        extra = [line for line in theirs if line not in known]
+    else:
+        joined = union(ours, theirs)
+        extra = [line for line in joined if line not in set(ours)]
+    words = "".join(extra).strip()
+    return appended(text, entry(moment, CUT_OFF_HEADING, words, None)) if words else text
