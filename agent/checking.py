@@ -13,8 +13,8 @@ from memory.archive.mend.from_mirrors import FromMirrors, Missing
 from memory.archive.mend.keeping import Damages
 from memory.archive.mend.repair import repair
 from memory.cold import Problem
-from memory.cold.forged import forged, take_out
-from memory.cold.salvage import salvage_store
+from memory.cold.integrity.forged_names import forged, take_out
+from memory.cold.integrity.salvage import salvage_store
 from memory.errors import Damaged, StoreTrouble
 from memory.settings import ArchiveSettings
 from memory.workspace_memory import Memory

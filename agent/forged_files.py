@@ -10,7 +10,7 @@ from foundation.names import DRAFT, MIRROR, Grammar
 from foundation.paths import Workspace, is_draft_name
 from memory.archive.mend.keeping import Damages
 from memory.cold import Problem
-from memory.cold.mirror_reading import misnamed_mirrors
+from memory.cold.mirrors.parse import misnamed_mirrors
 from memory.vetting import shown
 
 _TEMPORARY = ".tmp"

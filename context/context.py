@@ -37,7 +37,7 @@ from context.view import View, read_view
 from foundation.clock import Clock, to_ms
 from foundation.paths import Workspace
 from foundation.privacy import NO_BYTES, clear
-from memory.cold import Conversation, Entry, EntryKind, epochs
+from memory.cold import Conversation, Entry, EntryKind, context_state
 from memory.search import Query
 from memory.settings import ArchiveSettings
 from models.chat.port import Profile, TokenCounter
@@ -150,14 +150,14 @@ class Context:
 
             def transaction(db: apsw.Connection) -> None:
                 if entry is not None and assembled.tail:
-                    epochs.set_sent(db, entry.seq, assembled.tail)
+                    context_state.set_sent(db, entry.seq, assembled.tail)
                 if assembled.new_epoch or told:
-                    epochs.set_epoch(
+                    context_state.set_epoch(
                         db, conversation.seq, state.number, clear(state.reason), encoded(state), now_ms=now
                     )
                 answered = entry.seq if entry else assembled.answers
-                epochs.set_request(db, conversation.seq, answered, assembled.digest, now_ms=now)
-                epochs.set_token_counts(db, tokenizer, counts)
+                context_state.set_request(db, conversation.seq, answered, assembled.digest, now_ms=now)
+                context_state.set_token_counts(db, tokenizer, counts)
 
             self._memory.cold.write(transaction)
             self._keep_private(entry, assembled)

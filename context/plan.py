@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from context.settings import ContextSettings
 from context.view import View
-from memory.cold.entries import Entry, EntryKind
+from memory.cold.records import Entry, EntryKind
 from models.messages import Role
 
 SUMMARY_PART = 0.12  # of what leaves, that its summary takes

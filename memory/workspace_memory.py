@@ -18,7 +18,7 @@ from memory.archive.index.shelf import page_label_doubts
 from memory.archive.packs_at import packs_at
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry
-from memory.cold.mirrors import Mirrors
+from memory.cold.mirrors.mirrors import Mirrors
 from memory.errors import ForgedName, MemoryTrouble
 from memory.hot import HotMemory, Note
 from memory.knowledge.knowledge import Knowledge

@@ -63,7 +63,7 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) ->
 def _write(folder: Path, conversation: Conversation, form: str, pieces: Iterator[str]) -> Path:
     from foundation.files import exists, made_folder, write_atomically
     from foundation.privacy import as_given
-    from memory.cold.mirror_text import mirror_name
+    from memory.cold.mirrors.render import mirror_name
 
     folder = made_folder(folder)
     path = (folder / mirror_name(conversation)).with_suffix(".jsonl" if form == "jsonl" else ".md")

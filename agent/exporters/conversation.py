@@ -9,7 +9,7 @@ from foundation.errors import Misuse
 from foundation.files import exists, real, write_atomically
 from foundation.privacy import as_given
 from memory.cold import Conversation
-from memory.cold.mirror_text import mirror_name
+from memory.cold.mirrors.render import mirror_name
 from memory.workspace_memory import Memory
 
 

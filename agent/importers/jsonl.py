@@ -12,7 +12,7 @@ from agent.importers.moments import moment
 from agent.importers.record import Bad, Leaf, Read, Record
 from foundation.bounded_json import BadJson, load_json
 from foundation.trust import Trust
-from memory.cold.entries import TRUST, EntryKind
+from memory.cold.records import TRUST, EntryKind
 from models.messages import Role
 
 KEYS = frozenset({"schema", "id", "conversation", "time", "role", "speaker", "text", "palimpsest"})

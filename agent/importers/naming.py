@@ -12,7 +12,7 @@ import apsw
 from agent.importers.record import Record
 from foundation.privacy import Cleared, as_made, clear, cleared_id, edited
 from memory.cold import ColdStore
-from memory.cold.bodies import plain
+from memory.cold.encoding import plain
 from memory.cold.lookup import batches, marks
 from memory.cold.secret import keyed
 from memory.cold.sql import each, first

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from memory.cold.entries import EntryKind
+from memory.cold.records import EntryKind
 from models.messages import Role
 
 

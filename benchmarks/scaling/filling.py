@@ -11,11 +11,10 @@ import apsw
 from benchmarks.scaling.perturbing import Said
 from foundation.clock import SystemClock, to_ms
 from memory.cold import ColdStore
-from memory.cold.bodies import digest, pack, to_bytes
-from memory.cold.columns import from_meta, from_parts
-from memory.cold.ids import new_id
+from memory.cold.encoding import digest, from_meta, from_parts, pack, to_bytes
 from memory.cold.insert import note_change
-from memory.cold.seals import seal_of
+from memory.cold.integrity.row_hashes import seal_of
+from memory.cold.records import new_id
 from memory.cold.sql import fetch, run_many
 from memory.search import analyse
 

@@ -11,7 +11,7 @@ import apsw
 
 from benchmarks.scaling.asking import TOP, at
 from foundation.text.stopwords import is_weak
-from memory.cold.bodies import unpack
+from memory.cold.encoding import unpack
 from memory.cold.sql import each, fetch, run, run_many
 
 _WARMING, _QUESTIONS = 3, 60  # questions: at a million each takes a second and more

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from context.pieces import Layer, Piece
 from foundation.privacy import Source, clear
-from memory.cold.entries import Entry, EntryKind
+from memory.cold.records import Entry, EntryKind
 from models.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
 
 NO_ANSWER = "(no answer)"

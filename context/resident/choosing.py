@@ -10,7 +10,7 @@ from context.resident.beside import said, words_beside
 from context.resident.layout import Laid, Text, WordsOf, chapters_of, laid_out, shown_text, texts_of
 from context.resident.recipe import Begin, Chapter, Recipe
 from context.resident.runs import Run
-from memory.cold.entries import Entry
+from memory.cold.records import Entry
 from memory.errors import MemoryTrouble
 from memory.pages.cost.factsheet import MOST
 from memory.pages.cost.gate import stays_text, worth_it

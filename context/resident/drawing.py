@@ -9,7 +9,7 @@ from context.resident.beside import words_beside
 from context.resident.layout import Text as Said
 from context.resident.layout import WordsOf, fitting, texts_of
 from context.resident.recipe import Recipe
-from memory.cold.entries import Entry
+from memory.cold.records import Entry
 from memory.errors import Damaged
 from memory.pages.cost.gate import deflated
 from memory.pages.render.modes import DENSE, mode_named

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from context.resident.recipe import Chapter
-from memory.cold.entries import Entry
+from memory.cold.records import Entry
 from memory.pages.render.blocks import Stretch
 from memory.pages.render.entry_heads import Head, head_line
 from memory.pages.render.layout import Place

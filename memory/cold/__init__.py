@@ -2,10 +2,9 @@
 
 from memory.cold.answers import Answer
 from memory.cold.changes import TermsRow
-from memory.cold.checks import Problem
-from memory.cold.entries import Analyse, Branch, Change, Conversation, Draft, Entry, EntryKind, Terms
-from memory.cold.epochs import Epoch, LastRequest
-from memory.cold.ids import new_id
+from memory.cold.context_state import Epoch, LastRequest
+from memory.cold.integrity.check import Problem
+from memory.cold.records import Analyse, Branch, Change, Conversation, Draft, Entry, EntryKind, Terms, new_id
 from memory.cold.statistics import ModelUsage, Statistics
 from memory.cold.store import ColdStore
 

@@ -9,13 +9,12 @@ import apsw
 
 from foundation.privacy import EMPTY, NO_FIELDS, Cleared, ClearedFields, cleared_fields, joined
 from foundation.trust import Trust
-from memory.cold.bodies import to_bytes
-from memory.cold.chunks import said
-from memory.cold.columns import from_meta
-from memory.cold.entries import TRUST, Analyse, Entry
+from memory.cold.encoding import from_meta, to_bytes
 from memory.cold.insert import note_change, put_terms, put_text
+from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.lookup import entry_at
-from memory.cold.seals import seal_rows
+from memory.cold.records import TRUST, Analyse, Entry
+from memory.cold.rows import said
 from memory.cold.sql import fetch, run
 from memory.errors import Closed, NotFound, StoreTrouble
 from models.messages import Usage

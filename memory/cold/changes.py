@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import apsw
 from msgspec import Struct
 
-from memory.cold.entries import Change
 from memory.cold.lookup import batches, marks
+from memory.cold.records import Change
 from memory.cold.sql import Row, each, fetch
 
 _TERMS = """SELECT e.seq, e.conversation, CAST(e.kind AS BLOB), CAST(e.role AS BLOB), CAST(e.speaker AS BLOB),

@@ -3,19 +3,24 @@
 Source of each choice: power losses simulated on this schema's kind of write. Of 1,000, FULL lost no acknowledged row,
 NORMAL lost some in 320, OFF left 864 stores damaged. On macOS only F_FULLFSYNC reaches the platter.
 SQLite before 3.51.3 can damage a store when its WAL is reset (https://sqlite.org/wal.html).
+
+Connections for readers: one at a time each, lent out and taken back, so that they are as many as read at once.
 """
 
 import sys
+import threading
 import time
+from collections import deque
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import apsw
 
 from foundation.files import UnsafePath, check_store, make_private_file, make_private_folder
-from memory.cold.foreign import foreign_parts
-from memory.cold.sql import fetch
-from memory.errors import CannotOpen, StoreTrouble
+from memory.cold.integrity.foreign_objects import foreign_parts
+from memory.cold.sql import fetch, pragma, run
+from memory.errors import CannotOpen, Closed, StoreTrouble
 
 OLDEST = (3, 51, 3)
 BUSY_MS = 5_000
@@ -132,3 +137,65 @@ def _write_ahead(connection: apsw.Connection) -> None:
                 "The folder may be on a network drive: keep the workspace on a local disk.",
             )
         return
+
+
+T = TypeVar("T")
+
+
+class Readers:
+    """Safe to call from any thread."""
+
+    def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
+        self._connect = connect
+        self._idle: deque[apsw.Connection] = deque()
+        self._closed = False
+        self._watching = threading.Lock()
+        self._watcher: apsw.Connection | None = None
+
+    def run(self, read: Callable[[apsw.Connection], T]) -> T:
+        """What the function returns; all that it reads is of one moment. It must not return a cursor."""
+        connection = self._lend()
+        try:
+            run(connection, "BEGIN")
+            try:
+                return read(connection)
+            finally:
+                if connection.in_transaction:
+                    run(connection, "ROLLBACK")
+        finally:
+            self._take_back(connection)
+
+    def data_version(self) -> int:
+        """A number that differs when anything was committed since, by this process or another."""
+        with self._watching:
+            if self._closed:
+                raise _closed()
+            if self._watcher is None:
+                self._watcher = self._connect()
+            return pragma(self._watcher, "data_version")
+
+    def close(self) -> None:
+        """Closes what is idle now, and what is lent when it comes back."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
+        with self._watching:
+            if self._watcher is not None:
+                self._watcher.close()
+
+    def _lend(self) -> apsw.Connection:
+        if self._closed:
+            raise _closed()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._connect()
+
+    def _take_back(self, connection: apsw.Connection) -> None:
+        self._idle.append(connection)
+        if self._closed:
+            self.close()
+
+
+def _closed() -> Closed:
+    return Closed("The store is closed", "Something was read after the store was closed.")

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from foundation.names import PAGE, TOKEN
-from memory.cold.bodies import plain
+from memory.cold.encoding import plain
 from memory.cold.sql import Row, each, fetch, run
 from memory.vetting import vetted
 

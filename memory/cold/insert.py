@@ -8,12 +8,10 @@ import apsw
 
 from foundation.clock import Clock, to_ms
 from foundation.privacy import EMPTY, Cleared, edited
-from memory.cold.bodies import digest, pack, plain, to_bytes
-from memory.cold.columns import from_meta, from_parts
-from memory.cold.entries import Analyse, Conversation, Draft, Entry
-from memory.cold.ids import new_id
+from memory.cold.encoding import digest, from_meta, from_parts, pack, plain, to_bytes
+from memory.cold.integrity.row_hashes import seal_of, seal_rows
 from memory.cold.lookup import conversation_at, entry_at
-from memory.cold.seals import seal_of, seal_rows
+from memory.cold.records import Analyse, Conversation, Draft, Entry, new_id
 from memory.cold.sql import fetch, run, run_many
 from memory.errors import AlreadyThere, NotFound
 

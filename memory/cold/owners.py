@@ -9,7 +9,7 @@ from pathlib import Path
 
 from foundation.files import FileLock, LockTimeout, exists, make_private_folder, remove
 from foundation.names import OWNER
-from memory.cold.ids import new_id
+from memory.cold.records import new_id
 from memory.vetting import vetted
 
 

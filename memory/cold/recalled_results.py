@@ -13,12 +13,11 @@ import apsw
 from msgspec import Struct
 
 from foundation.privacy import as_stored, cleared_fields
-from memory.cold.bodies import unpack
-from memory.cold.columns import from_meta, readable_meta
-from memory.cold.entries import Analyse, EntryKind
+from memory.cold.encoding import from_meta, readable_meta, unpack
 from memory.cold.insert import note_change, put_terms, put_text
-from memory.cold.recalled import DELETED
-from memory.cold.seals import seal_rows
+from memory.cold.integrity.row_hashes import seal_rows
+from memory.cold.recalled_copies import DELETED
+from memory.cold.records import Analyse, EntryKind
 from memory.cold.sql import Row, each, first, run
 from memory.errors import Damaged
 from models.fence import reference

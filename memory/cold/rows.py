@@ -1,4 +1,7 @@
-"""Rows to structs. What a flipped bit made of a row is shown as far as it stands, and never stops the reading."""
+"""Rows to structs. What a flipped bit made of a row is shown as far as it stands, and never stops the reading.
+
+The parts of an answer in flight: its entry's text until it is settled.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -8,15 +11,29 @@ import apsw
 from msgspec.structs import replace
 
 from foundation.clock import from_ms
+from foundation.privacy import Cleared, as_stored
 from foundation.trust import Trust
-from memory.cold import row_seals as sealed
-from memory.cold.bodies import WIDEST, to_text, unpack, unpack_compared
-from memory.cold.chunks import said
-from memory.cold.columns import to_meta, to_parts
-from memory.cold.entries import Conversation, Entry, EntryKind
-from memory.cold.seals import seal_of
+from memory.cold.encoding import WIDEST, to_meta, to_parts, to_text, unpack, unpack_compared
+from memory.cold.integrity import row_seals as sealed
+from memory.cold.integrity.row_hashes import seal_of
+from memory.cold.integrity.row_seals import CHUNKS
+from memory.cold.records import Conversation, Entry, EntryKind
+from memory.cold.sql import each
 from memory.errors import Damaged
 from models.messages import Part, Recalled, Role
+
+
+def said(connection: apsw.Connection, seq: int) -> tuple[Cleared, bool]:
+    """What came of the answer so far, which was Cleared on its way in, and whether each part is the one that was
+    stored; "" where it was settled."""
+    parts, sound = list[str](), True
+    for entry, n, body, seal in each(
+        connection, "SELECT entry, n, body, seal FROM chunks WHERE entry = ? ORDER BY n", (seq,)
+    ):
+        parts.append(to_text(body))
+        sound = sound and seal in {None, CHUNKS.seal((entry, n, body))}  # None: written by this very transaction
+    return as_stored("".join(parts)), sound
+
 
 T = TypeVar("T")
 _KINDS = {kind.value.encode(): kind for kind in EntryKind}

@@ -6,9 +6,9 @@ from importlib.resources import files
 import apsw
 from msgspec import Struct
 
-from memory.cold.foreign import foreign_parts
-from memory.cold.row_seals import fill_seals
-from memory.cold.seals import seal_unsealed
+from memory.cold.integrity.foreign_objects import foreign_parts
+from memory.cold.integrity.row_hashes import seal_unsealed
+from memory.cold.integrity.row_seals import fill_seals
 from memory.cold.sql import fetch, pragma, run
 from memory.errors import CannotOpen, Damaged
 from memory.vetting import shown

@@ -12,25 +12,25 @@ import apsw
 from foundation.clock import Clock, to_ms
 from foundation.files import is_file
 from foundation.privacy import EMPTY, Cleared, ClearedBytes
-from memory.cold import answers, changes, checks, conversations, epochs, insert, lookup, statistics, tree
+from memory.cold import answers, changes, context_state, conversations, insert, lookup, statistics, tree
 from memory.cold.answers import Answer
-from memory.cold.bodies import plain
 from memory.cold.changes import TermsRow
-from memory.cold.checks import Problem
-from memory.cold.connection import connect, make_place, no_place, refuse_old_sqlite
-from memory.cold.entries import Analyse, Branch, Change, Conversation, Draft, Entry
-from memory.cold.epochs import Epoch, LastRequest
+from memory.cold.connection import Readers, connect, make_place, no_place, refuse_old_sqlite
+from memory.cold.context_state import Epoch, LastRequest
+from memory.cold.encoding import plain
+from memory.cold.integrity import check as integrity
+from memory.cold.integrity.check import Problem
+from memory.cold.integrity.row_seals import fill_seals
 from memory.cold.owners import Owner
 from memory.cold.read_only import REFUSALS, NoWriter, connect_read_only, read_only
-from memory.cold.readers import Readers
-from memory.cold.row_seals import fill_seals
+from memory.cold.records import Analyse, Branch, Change, Conversation, Draft, Entry
 from memory.cold.schema import migrate, refuse_foreign_parts, require_newest
 from memory.cold.secret import secret_at
 from memory.cold.sql import each, fetch, run
 from memory.cold.sql import first as sql_first
+from memory.cold.sqlite_errors import sentences
 from memory.cold.statistics import Statistics
-from memory.cold.trouble import sentences
-from memory.cold.untouched import untouched
+from memory.cold.untrusted_store import untouched
 from memory.cold.writer import Writer
 from memory.errors import MemoryTrouble
 from models.cleared_parts import ClearedParts
@@ -365,30 +365,32 @@ class ColdStore:
     # ── what context keeps ──
 
     def epoch(self, conversation: int) -> Epoch | None:
-        return self.read(lambda db: epochs.epoch(db, conversation))
+        return self.read(lambda db: context_state.epoch(db, conversation))
 
     def set_epoch(self, conversation: int, number: int, reason: Cleared, state: ClearedBytes) -> None:
-        self.write(lambda db: epochs.set_epoch(db, conversation, number, reason, state, now_ms=to_ms(self.clock.now())))
+        self.write(
+            lambda db: context_state.set_epoch(db, conversation, number, reason, state, now_ms=to_ms(self.clock.now()))
+        )
 
     def last_request(self, conversation: int) -> LastRequest | None:
-        return self.read(lambda db: epochs.last_request(db, conversation))
+        return self.read(lambda db: context_state.last_request(db, conversation))
 
     def set_request(self, conversation: int, entry: int, state: ClearedBytes) -> None:
-        self.write(lambda db: epochs.set_request(db, conversation, entry, state, to_ms(self.clock.now())))
+        self.write(lambda db: context_state.set_request(db, conversation, entry, state, to_ms(self.clock.now())))
 
     def set_sent(self, entry: int, parts: ClearedParts) -> None:
         """The tail's injected parts, as they were sent with the entry. Raises NotFound."""
-        self.write(lambda db: epochs.set_sent(db, entry, parts))
+        self.write(lambda db: context_state.set_sent(db, entry, parts))
 
     def token_count(self, entry: int, tokenizer: str) -> int | None:
         return self.token_counts([entry], tokenizer).get(entry)
 
     def token_counts(self, seqs: Iterable[int], tokenizer: str) -> dict[int, int]:
         """Those that are known, by entry."""
-        return self.read(lambda db: epochs.token_counts(db, seqs, tokenizer))
+        return self.read(lambda db: context_state.token_counts(db, seqs, tokenizer))
 
     def set_token_counts(self, tokenizer: str, counts: Mapping[int, int]) -> None:
-        self.write(lambda db: epochs.set_token_counts(db, tokenizer, counts))
+        self.write(lambda db: context_state.set_token_counts(db, tokenizer, counts))
 
     # ── the whole ──
 
@@ -397,4 +399,4 @@ class ColdStore:
 
     def check(self) -> list[Problem]:
         """What is wrong, in sentences; nothing where all is well. Reads the whole store."""
-        return self.read(lambda db: checks.check(db, self.is_gone))
+        return self.read(lambda db: integrity.check(db, self.is_gone))

@@ -7,8 +7,8 @@ from typing import cast
 
 import apsw
 
-from memory.cold.entries import Branch, Entry, EntryKind
 from memory.cold.lookup import entries_at, entry_at, marks
+from memory.cold.records import Branch, Entry, EntryKind
 from memory.cold.rows import ENTRIES, entries_of, entry_of
 from memory.cold.sql import each, fetch
 

@@ -14,13 +14,13 @@ from foundation.privacy import Cleared, clear
 from foundation.text.minhash import sketch
 from memory.archive.vault import Vault
 from memory.cold import new_id
-from memory.cold.bodies import to_bytes
+from memory.cold.encoding import to_bytes
+from memory.cold.file_places import KIND
 from memory.cold.sql import fetch
 from memory.errors import AlreadyThere
 from memory.knowledge import pictures, rows
 from memory.knowledge.known import Known, View
 from memory.knowledge.patterns import importance_of
-from memory.knowledge.places import KIND
 from memory.knowledge.readers.document import Document, Place
 from memory.knowledge.report import AddOptions
 from memory.knowledge.score import DEFAULT_IMPORTANCE

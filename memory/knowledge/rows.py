@@ -7,7 +7,7 @@ import apsw
 from foundation.clock import from_ms, to_ms
 from foundation.names import PICTURE
 from foundation.text.minhash import Sketch, packed, unpacked
-from memory.cold.row_seals import PLACES
+from memory.cold.integrity.row_seals import PLACES
 from memory.cold.sql import Row, fetch, first, run, run_many
 from memory.knowledge.known import Known, View
 from memory.knowledge.readers.document import Place

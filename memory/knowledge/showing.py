@@ -7,10 +7,10 @@ import apsw
 from foundation.files import read_bytes
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
+from memory.cold.file_places import spots
 from memory.knowledge import pictures, rows
 from memory.knowledge.known import Known, View
 from memory.knowledge.picking import Cost, Eye
-from memory.knowledge.places import spots
 from memory.search import Hit
 from models.messages import Image
 

@@ -4,7 +4,7 @@ from foundation.clock import to_ms
 from foundation.text.analysis import analyse
 from foundation.text.term_codec import split
 from memory.cold.changes import TermsRow
-from memory.cold.entries import Analyse, Terms
+from memory.cold.records import Analyse, Terms
 from memory.hot.note import Note
 from memory.search.asking.query import NOTE
 from memory.search.postings.documents import Documents

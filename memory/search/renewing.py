@@ -13,9 +13,9 @@ from msgspec import Struct
 from foundation.text import analysis
 from foundation.trust import Trust
 from memory.cold import ColdStore, Entry
-from memory.cold.entries import Terms
 from memory.cold.insert import note_change
 from memory.cold.lookup import marks
+from memory.cold.records import Terms
 from memory.cold.sql import fetch, first, run
 from memory.errors import Closed, MemoryTrouble
 from memory.pages.types import Passage

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from foundation.names import MIRROR
 from foundation.paths import Workspace, draft_name, is_draft_name
-from memory.cold.mirror_text import name_of
+from memory.cold.mirrors.render import name_of
 from tests.agent.conftest import Run
 
 pytestmark = pytest.mark.timeout(60)

@@ -24,7 +24,7 @@ from memory.archive.packs.manifest import (
 from memory.archive.packs.storage import Storage
 from memory.archive.packs.tombstones import write_tombstones
 from memory.cold import deletions
-from memory.cold.bodies import plain
+from memory.cold.encoding import plain
 from memory.cold.sql import each, fetch, first
 
 _PAGES = """SELECT id, archive, number, mode, cell, position, chars, sha256, text_tokens, vision_tokens, factsheet

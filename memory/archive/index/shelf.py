@@ -6,9 +6,9 @@ import apsw
 
 from foundation.clock import from_ms
 from foundation.privacy import Cleared
-from memory.cold.bodies import plain
+from memory.cold.encoding import plain
+from memory.cold.integrity.row_seals import ARCHIVES
 from memory.cold.lookup import batches, marks
-from memory.cold.row_seals import ARCHIVES
 from memory.cold.sql import Row, each, fetch, first, run, run_many
 from memory.errors import NotFound
 from memory.pages.types import ArchiveRow

@@ -16,7 +16,7 @@ from msgspec import Struct
 from foundation.clock import to_ms
 from memory.archive.index import shelf
 from memory.cold import ColdStore, Conversation, Entry
-from memory.cold.bodies import WIDEST
+from memory.cold.encoding import WIDEST
 from memory.cold.sql import fetch
 from memory.errors import NotFound, OutOfDate
 from memory.pages.types import Archived

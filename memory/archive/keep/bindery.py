@@ -28,9 +28,9 @@ from memory.archive.packs.pack import new_pack_name
 from memory.archive.packs.parity import write_parity
 from memory.archive.packs.storage import Storage
 from memory.cold import ColdStore, Entry
-from memory.cold.bodies import plain
-from memory.cold.entries import Terms
+from memory.cold.encoding import plain
 from memory.cold.insert import let_go
+from memory.cold.records import Terms
 from memory.errors import OutOfDate
 from memory.pages.render.blocks import Stretch, stretches
 from memory.pages.render.header import digest

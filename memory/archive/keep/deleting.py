@@ -21,7 +21,7 @@ from memory.archive.packs.storage import Storage
 from memory.archive.packs.tombstones import Tombstone, write_tombstones
 from memory.cold import ColdStore, Entry, conversations, deletions
 from memory.cold.deletions import Deletion
-from memory.cold.recalled import blank_recalled
+from memory.cold.recalled_copies import blank_recalled
 from memory.cold.recalled_results import blank_results
 from memory.cold.sql import each, fetch, first
 from memory.errors import MemoryTrouble, StoreBusy, StoreFull, Unreachable

@@ -6,8 +6,8 @@ import apsw
 
 from foundation.clock import Clock
 from foundation.privacy import Cleared, cleared_fields, part_of
-from memory.cold.entries import Analyse, Draft, EntryKind, Terms
 from memory.cold.insert import insert_conversation, insert_entry
+from memory.cold.records import Analyse, Draft, EntryKind, Terms
 from memory.pages.types import PageRow
 from models.messages import Role
 

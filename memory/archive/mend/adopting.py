@@ -29,9 +29,8 @@ from memory.archive.packs.pack import Pack, Picture, new_pack_name, write_pack
 from memory.archive.packs.parity import mend, parity_name
 from memory.archive.packs.storage import Storage
 from memory.cold import ColdStore
-from memory.cold.bodies import unpack
-from memory.cold.columns import readable_meta
-from memory.cold.entries import Terms
+from memory.cold.encoding import readable_meta, unpack
+from memory.cold.records import Terms
 from memory.cold.sql import fetch, first
 from memory.errors import MemoryTrouble
 from memory.pages.read.reader import read_picture

@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from foundation.privacy import Source, clear, cleared_fields
 from memory.cold import ColdStore, Draft, Problem, deletions
-from memory.cold.bodies import digest, plain, to_bytes
 from memory.cold.conversations import set_leaf
-from memory.cold.entries import MIRROR, RESTORED_FROM
+from memory.cold.encoding import digest, plain, to_bytes
 from memory.cold.insert import insert_conversation
-from memory.cold.mirror_reading import Mirror, MirrorTurn, read_mirrors
-from memory.cold.mirror_text import comment_of
+from memory.cold.mirrors.parse import Mirror, MirrorTurn, read_mirrors
+from memory.cold.mirrors.render import comment_of
+from memory.cold.records import MIRROR, RESTORED_FROM
 from memory.cold.sql import fetch, first
 
 _OURS = re.compile(r"e_[0-9a-z]+", re.ASCII)

@@ -25,7 +25,7 @@ from memory.archive.packs.pack import Pack, Picture, new_pack_name, write_pack
 from memory.archive.packs.parity import mend
 from memory.archive.packs.storage import Storage
 from memory.cold import ColdStore
-from memory.cold.mending import Elsewhere
+from memory.cold.integrity.repair import Elsewhere
 from memory.cold.sql import fetch, run
 from memory.errors import MemoryTrouble
 from memory.pages.read.reader import read_picture

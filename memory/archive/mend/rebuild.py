@@ -15,7 +15,7 @@ from memory.archive.mend.differences import Fields, Key
 from memory.archive.mend.salvage import Saved
 from memory.archive.packs.manifest import ArchiveFact, ConversationFact, EntryFact, PageFact
 from memory.cold import new_id
-from memory.cold.entries import EntryKind
+from memory.cold.records import EntryKind
 from memory.pages.cost.factsheet import factsheet
 from memory.pages.render.entry_heads import Head, ReadHead
 from memory.pages.render.header import digest

@@ -45,10 +45,9 @@ from memory.archive.packs.storage import Folder, Storage
 from memory.archive.packs.strangers import SUFFIX as PACK
 from memory.archive.packs.strangers import stranger_names
 from memory.cold import ColdStore, Problem
-from memory.cold.bodies import unpack
-from memory.cold.columns import readable_meta
+from memory.cold.encoding import readable_meta, unpack
 from memory.cold.insert import note_change, put_terms
-from memory.cold.mending import Elsewhere, mend_rows, mend_sealed_rows
+from memory.cold.integrity.repair import Elsewhere, mend_rows, mend_sealed_rows
 from memory.cold.sql import fetch
 from memory.errors import Damaged, MemoryTrouble
 

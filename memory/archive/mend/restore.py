@@ -12,10 +12,10 @@ import apsw
 import msgspec
 
 from memory.archive.mend.differences import Fields, Key
-from memory.cold.bodies import to_bytes
-from memory.cold.entries import Terms
+from memory.cold.encoding import to_bytes
 from memory.cold.insert import note_change
-from memory.cold.seals import seal_rows
+from memory.cold.integrity.row_hashes import seal_rows
+from memory.cold.records import Terms
 from memory.cold.sql import fetch, first, run, run_many
 from memory.pages.render.modes import mode_named
 

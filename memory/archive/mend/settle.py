@@ -16,7 +16,7 @@ from memory.archive.mend.deleted import Dead, was_deleted, without
 from memory.archive.mend.differences import Fields, Key, alike, facts
 from memory.archive.packs.manifest import OfAnotherWorkspace, read_parts
 from memory.archive.packs.storage import Storage
-from memory.cold.bodies import digest, to_bytes, unpack
+from memory.cold.encoding import digest, to_bytes, unpack
 from memory.cold.sql import each, first, run
 from memory.errors import Damaged, MemoryTrouble
 

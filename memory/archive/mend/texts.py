@@ -8,8 +8,8 @@ from memory.archive.mend.differences import Fields, Key
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import Storage
 from memory.cold import ColdStore
-from memory.cold.columns import readable_meta
-from memory.cold.entries import Terms
+from memory.cold.encoding import readable_meta
+from memory.cold.records import Terms
 from memory.errors import MemoryTrouble
 from memory.pages.read.reader import read_picture
 from memory.pages.render.header import digest

@@ -8,10 +8,10 @@ from memory.archive.mend.keeping import Damages
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import Storage
 from memory.cold import ColdStore
-from memory.cold.bodies import pack as packed_body
-from memory.cold.bodies import to_bytes, unpack
+from memory.cold.encoding import pack as packed_body
+from memory.cold.encoding import to_bytes, unpack
 from memory.cold.insert import note_change
-from memory.cold.mending import Elsewhere
+from memory.cold.integrity.repair import Elsewhere
 from memory.cold.sql import fetch, first, run
 from memory.errors import Damaged, MemoryTrouble
 from memory.pages.read.reader import read_picture

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from memory.cold.entries import Entry
+from memory.cold.records import Entry
 from memory.pages.render.entry_heads import Head
 
 

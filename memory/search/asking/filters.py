@@ -8,8 +8,8 @@ import numpy as np
 from foundation.clock import to_ms
 from foundation.text.folding import fold
 from memory.cold import ColdStore
-from memory.cold.bodies import to_bytes, to_text
-from memory.cold.entries import EntryKind
+from memory.cold.encoding import to_bytes, to_text
+from memory.cold.records import EntryKind
 from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.hot.note import Note

@@ -5,7 +5,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from foundation.trust import Citation, Trust
-from memory.cold.entries import EntryKind
+from memory.cold.records import EntryKind
 from memory.search.asking.wording import Wording, worded
 
 NOTE = "memory"

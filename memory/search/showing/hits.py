@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from foundation.trust import Citation, Trust
 from memory.cold import ColdStore, Conversation, Entry, EntryKind
+from memory.cold.file_places import KIND as KNOWN
+from memory.cold.file_places import Spot, best_spot, spots
 from memory.cold.sql import fetch
 from memory.errors import MemoryTrouble
 from memory.hot.note import Note
-from memory.knowledge.places import KIND as KNOWN
-from memory.knowledge.places import Spot, best_spot, spots
 from memory.pages.types import Passage
 from memory.search.asking.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.ranking.finding import Findings, Found, Newest

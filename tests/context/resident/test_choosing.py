@@ -9,7 +9,7 @@ from context.resident.choosing import Choice, Terms, chosen
 from context.resident.ladder import ladder
 from context.resident.layout import WordsOf
 from context.resident.recipe import Begin
-from memory.cold.entries import Entry, EntryKind
+from memory.cold.records import Entry, EntryKind
 from memory.errors import Damaged
 from memory.pages.cost.profiles import profile_named
 from models.chat.port import ImageRule

@@ -8,7 +8,7 @@ from foundation.privacy import as_given
 from memory.archive.mend.keeping import Damages
 from memory.archive.mend.repair import Repaired, repair
 from memory.cold import Draft, Entry, EntryKind
-from memory.cold.forged import take_out
+from memory.cold.integrity.forged_names import take_out
 from memory.errors import ForgedName
 from memory.workspace_memory import Memory
 from models.messages import Role, Text

@@ -5,7 +5,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.cold.bodies import PACK_FROM, pack, plain, to_bytes, unpack
+from memory.cold.encoding import PACK_FROM, pack, plain, to_bytes, unpack
 from memory.errors import Damaged
 
 ANY_TEXT = st.text(st.characters(), max_size=200)  # lone surrogates among them

@@ -9,9 +9,10 @@ import pytest
 
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
-from memory.cold import ColdStore, EntryKind, mirrors
-from memory.cold.mirror_text import mirror_name
-from memory.cold.mirrors import Mirrors
+from memory.cold import ColdStore, EntryKind
+from memory.cold.mirrors import mirrors
+from memory.cold.mirrors.mirrors import Mirrors
+from memory.cold.mirrors.render import mirror_name
 from memory.cold.sql import run
 from models.messages import Role
 from tests.fakes import FakeClock

@@ -5,8 +5,8 @@ import pytest
 
 from foundation.privacy import Cleared
 from memory.cold import ColdStore
-from memory.cold.mending import mend_sealed_rows
-from memory.cold.row_seals import TABLES, broken_rows
+from memory.cold.integrity.repair import mend_sealed_rows
+from memory.cold.integrity.row_seals import TABLES, broken_rows
 from memory.cold.sql import fetch, run
 from tests.memory.cold.drafts import answered, open_store, said
 

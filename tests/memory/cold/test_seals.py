@@ -7,8 +7,8 @@ import apsw
 import pytest
 
 from memory.cold import ColdStore
-from memory.cold.mending import mend_rows
-from memory.cold.seals import seal_unsealed
+from memory.cold.integrity.repair import mend_rows
+from memory.cold.integrity.row_hashes import seal_unsealed
 from memory.cold.sql import fetch, run
 from models.messages import Role, Text
 from tests.memory.cold import released

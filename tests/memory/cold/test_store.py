@@ -9,7 +9,7 @@ import pytest
 from foundation.privacy import Cleared
 from foundation.trust import Citation, Trust
 from memory.cold import ColdStore, EntryKind, new_id
-from memory.cold.ids import ALPHABET
+from memory.cold.records import ALPHABET
 from memory.cold.sql import fetch
 from memory.errors import AlreadyThere, Closed, NotFound, StoreBusy
 from models.messages import Image, Recalled, Role, Text, ToolResult

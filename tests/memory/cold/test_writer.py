@@ -8,8 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memory.cold.connection import connect, make_place
-from memory.cold.readers import Readers
+from memory.cold.connection import Readers, connect, make_place
 from memory.cold.sql import fetch, run
 from memory.cold.writer import Writer
 from memory.errors import Closed

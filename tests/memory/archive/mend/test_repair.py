@@ -15,7 +15,7 @@ from memory.archive.keep.binding import picture_of
 from memory.archive.keep.kept_text import keep_text
 from memory.archive.packs.pack import Pack, new_pack_name, write_pack
 from memory.archive.packs.parity import parity_name, write_parity
-from memory.cold.salvage import salvage_store
+from memory.cold.integrity.salvage import salvage_store
 from memory.cold.sql import run
 from memory.errors import Damaged
 from memory.pages.render.blocks import Stretch

@@ -23,9 +23,9 @@ from foundation.files import (
     write_atomically,
 )
 from memory.cold.connection import connect, harden, open_store
-from memory.cold.row_seals import fill_seals
+from memory.cold.integrity.row_hashes import seal_rows, seal_unsealed
+from memory.cold.integrity.row_seals import fill_seals
 from memory.cold.schema import migrate
-from memory.cold.seals import seal_rows, seal_unsealed
 from memory.cold.sql import Row, fetch, run
 
 _BESIDE = ("", "-wal", "-shm")

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import apsw
 from msgspec import Struct
 
-from memory.cold.bodies import digest, pack, to_bytes, unpack
+from memory.cold.encoding import digest, pack, to_bytes, unpack
 from memory.cold.insert import note_change
-from memory.cold.one_bit import row_before, text_before, values_before
-from memory.cold.row_seals import BrokenRow, broken_rows, put_back
-from memory.cold.seals import COLUMNS, NAMES, broken_seals, seal_unsealed
+from memory.cold.integrity.bit_flips import row_before, text_before, values_before
+from memory.cold.integrity.row_hashes import COLUMNS, NAMES, broken_seals, seal_unsealed
+from memory.cold.integrity.row_seals import BrokenRow, broken_rows, put_back
 from memory.cold.sql import Row, each, run
 from memory.cold.store import ColdStore
 from memory.errors import Damaged

@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from foundation.clock import from_ms
 from foundation.privacy import Cleared, ClearedBytes
-from memory.cold.columns import from_parts
+from memory.cold.encoding import from_parts
+from memory.cold.integrity.row_hashes import seal_rows
+from memory.cold.integrity.row_seals import EPOCHS, REQUESTS, SealedTable
 from memory.cold.lookup import batches, entry_at, marks
-from memory.cold.row_seals import EPOCHS, REQUESTS, SealedTable
-from memory.cold.seals import seal_rows
 from memory.cold.sql import Row, each, first, run, run_many
 from models.cleared_parts import ClearedParts
 

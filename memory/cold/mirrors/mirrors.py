@@ -27,9 +27,9 @@ from foundation.files import (
     write_beside,
 )
 from foundation.paths import Workspace
-from memory.cold.entries import Conversation, Entry
-from memory.cold.mirror_escapes import FORMAT
-from memory.cold.mirror_text import head, mirror_name, turn
+from memory.cold.mirrors.escapes import FORMAT
+from memory.cold.mirrors.render import head, mirror_name, turn
+from memory.cold.records import Conversation, Entry
 from memory.cold.sql import fetch, first, run
 from memory.cold.store import ColdStore
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from foundation.clock import from_ms, iso
 from foundation.text.analysis import terms
-from memory.cold.row_seals import PLACES
+from memory.cold.integrity.row_seals import PLACES
 from memory.cold.sql import fetch
 
 KIND = "knowledge"

@@ -8,12 +8,12 @@ import apsw
 from msgspec import Struct
 
 from foundation.names import OWNER
-from memory.cold.bodies import digest, to_bytes, unpack
-from memory.cold.entries import EntryKind
-from memory.cold.forged import forged
-from memory.cold.one_bit import row_before
-from memory.cold.row_seals import broken_rows
-from memory.cold.seals import COLUMNS, LISTED, broken_seals
+from memory.cold.encoding import digest, to_bytes, unpack
+from memory.cold.integrity.bit_flips import row_before
+from memory.cold.integrity.forged_names import forged
+from memory.cold.integrity.row_hashes import COLUMNS, LISTED, broken_seals
+from memory.cold.integrity.row_seals import broken_rows
+from memory.cold.records import EntryKind
 from memory.cold.sql import Row, each, fetch
 from memory.errors import Damaged
 from memory.vetting import shown

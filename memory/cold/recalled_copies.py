@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from foundation.trust import Citation
-from memory.cold.columns import from_parts, to_parts
-from memory.cold.seals import seal_rows
+from memory.cold.encoding import from_parts, to_parts
+from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import each, fetch, first, run
 from models.cleared_parts import cleared_parts
 from models.messages import Image, Part, Recalled, Text

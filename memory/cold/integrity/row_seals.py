@@ -1,7 +1,7 @@
 """Hashes of the rows that are given out and are no entries: titles, labels, places in files, epochs' heads.
 
 Each stands in its row. A change of the row empties it (a trigger), and the writer fills what is empty before each
-commit, so that no writer can forget it. Entries have seals of their own: `memory.cold.seals`.
+commit, so that no writer can forget it. Entries have seals of their own: `memory.cold.integrity.row_hashes`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 from msgspec import Struct
 
-from memory.cold.seals import seal_of
+from memory.cold.integrity.row_hashes import seal_of
 from memory.cold.sql import Row, each, fetch, run, run_many
 
 

@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from foundation.files import UnsafePath, read_bytes, scan
 from foundation.names import MIRROR
-from memory.cold.entries import EntryKind
-from memory.cold.mirror_escapes import CUT, FORMAT, unescaped
-from memory.cold.mirror_text import name_of
+from memory.cold.mirrors.escapes import CUT, FORMAT, unescaped
+from memory.cold.mirrors.render import name_of
+from memory.cold.records import EntryKind
 from models.messages import Role
 
 _HEADING = re.compile(

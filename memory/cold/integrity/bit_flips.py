@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from memory.cold.bodies import digest, to_bytes, unpack
-from memory.cold.seals import seal_of
+from memory.cold.encoding import digest, to_bytes, unpack
+from memory.cold.integrity.row_hashes import seal_of
 from memory.errors import Damaged
 
 LONGEST = 4096  # bytes of one column: what is longer would take seconds

@@ -1,5 +1,9 @@
-"""What the cold store holds: conversations, and the entries that make their trees."""
+"""What the cold store holds: conversations, and the entries that make their trees.
 
+Ids that a person can read aloud: `e_4kx7m2p0q9ab`.
+"""
+
+import secrets
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -7,7 +11,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from foundation.privacy import EMPTY, NO_FIELDS, Cleared, ClearedFields
+from foundation.privacy import EMPTY, NO_FIELDS, Cleared, ClearedFields, as_made
 from foundation.trust import Trust
 from models.cleared_parts import NO_PARTS, ClearedParts
 from models.messages import Part, Role
@@ -157,3 +161,13 @@ class Change(Struct, frozen=True):
     seq: int
     op: str
     entry: int
+
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32, in lower case
+LENGTH = 12
+
+
+def new_id(prefix: str) -> Cleared:
+    """`prefix`, `_` and 12 characters of base 32: 60 random bits."""
+    bits = secrets.randbits(5 * LENGTH)
+    return as_made(f"{prefix}_" + "".join(ALPHABET[bits >> shift & 31] for shift in range(0, 5 * LENGTH, 5)))
