@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from foundation.privacy import clear
-from memory.archive.keep.aging import Old, old, portions, put_away
+from memory.archive.lifecycle.overdue import Old, old, portions, put_away
 from memory.cold import Entry
 from memory.pages.cost.profiles import profile_named
 from memory.pages.types import Expected

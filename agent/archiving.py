@@ -10,8 +10,8 @@ from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.files import TooLarge, UnsafePath, made_folder, read_bytes, real, write_atomically
 from foundation.privacy import Cleared, Source, as_given, clear, examine
-from memory.archive.keep.kept_text import file_stem, keep_text
-from memory.archive.shape import archived_as_json
+from memory.archive.json import archived_as_json
+from memory.archive.write.sidecar import file_stem, keep_text
 from memory.pages.render.modes import DENSE, mode_named
 from memory.pages.types import Archived
 from memory.workspace_memory import Memory

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from agent.forged_files import forged_files, put_aside
 from foundation.paths import Workspace
-from memory.archive.mend.from_mirrors import FromMirrors, Missing
-from memory.archive.mend.keeping import Damages
-from memory.archive.mend.repair import repair
+from memory.archive.repair.from_mirrors import FromMirrors, Missing
+from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.repair import repair
 from memory.cold import Problem
 from memory.cold.integrity.forged_names import forged, take_out
 from memory.cold.integrity.salvage import salvage_store

@@ -8,7 +8,7 @@ from msgspec import Struct
 from foundation.files import list_files
 from foundation.names import DRAFT, MIRROR, Grammar
 from foundation.paths import Workspace, is_draft_name
-from memory.archive.mend.keeping import Damages
+from memory.archive.repair.quarantine import Damages
 from memory.cold import Problem
 from memory.cold.mirrors.parse import misnamed_mirrors
 from memory.vetting import shown

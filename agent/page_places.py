@@ -26,11 +26,11 @@ def place_of(memory: "Memory", found: Recalled, snippet: str = "") -> PagePlace 
     at = max(found.text.find(snippet), 0) if snippet else 0
     if found.entry is None:
         return PagePlace(found.pages[0], at)
-    from memory.archive.index import ledger
+    from memory.archive.rows import pages
 
     within = memory.cold.conversation(found.conversation).seq if found.conversation else None
     entry = memory.cold.find(found.entry, within)
-    spans = memory.cold.read(lambda db: ledger.spans_of(db, entry.seq))
+    spans = memory.cold.read(lambda db: pages.spans_of(db, entry.seq))
     here = next((span for span in spans if span.start <= at < span.start + span.length), None)
     return PagePlace(here.page, here.page_start + at - here.start) if here else PagePlace(found.pages[0], 0)
 

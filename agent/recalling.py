@@ -194,7 +194,7 @@ def by_reference(memory: "Memory", asked: str, conversation: str = "") -> tuple[
 
     Raises NotFound, Damaged.
     """
-    from memory.archive.index.shelf import page_label_doubts
+    from memory.archive.rows.archives import page_label_doubts
 
     if asked.startswith("pg_") and not any(letter.isspace() for letter in asked):
         page = stored_page(memory, asked)
@@ -219,7 +219,7 @@ def recalled_archive(memory: "Memory", asked: str) -> Recalled | None:
     It is trusted as far as the least of its pages. None where no archive has that label, or it has no page of its own.
     Raises NotFound for a number that no archive has, Damaged.
     """
-    from memory.archive.index.shelf import label_doubts
+    from memory.archive.rows.archives import label_doubts
 
     numbered = asked.startswith("#") and asked[1:].isdecimal()
     try:

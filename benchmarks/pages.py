@@ -23,9 +23,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from memory.archive.keep.binding import bind
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import Folder
+from memory.archive.write.page_writer import bind
 from memory.pages.cost.profiles import PROFILES
 from memory.pages.read.reader import read_picture
 from memory.pages.render.blocks import Stretch

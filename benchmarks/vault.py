@@ -25,8 +25,8 @@ from typing import Any
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.archive.index import ledger
 from memory.archive.packs.pack import Pack
+from memory.archive.rows import pages as page_rows
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Draft, EntryKind
 from memory.pages.render.modes import mode_named
@@ -100,7 +100,7 @@ def at_rest(workspace: Workspace, pages: int, mode: str) -> dict[str, Any]:
 
 
 def packed(cold: ColdStore) -> int:
-    return sum(row.size for row in cold.read(ledger.pack_rows))
+    return sum(row.size for row in cold.read(page_rows.pack_rows))
 
 
 def page_ms(workspace: Workspace, ids: list[str]) -> float:
@@ -110,7 +110,7 @@ def page_ms(workspace: Workspace, ids: list[str]) -> float:
     for page in random.Random(1).choices(ids, k=200):
         vault = Vault(workspace.packs, workspace.page_cache, cold, SystemClock())
         began = time.process_time()
-        vault._stacks.png(cold.read(lambda db, page=page: ledger.page_row(db, page)))
+        vault._stacks.png(cold.read(lambda db, page=page: page_rows.page_row(db, page)))
         times.append(time.process_time() - began)
     cold.close()
     return round(statistics.median(times) * 1000, 2)
@@ -121,9 +121,9 @@ def neighbours_ms(workspace: Workspace, ids: list[str]) -> float:
     cold, vault = opened(workspace)
     times: list[float] = []
     for at in random.Random(2).choices(range(len(ids) - 1), k=50):
-        vault._stacks.png(cold.read(lambda db, page=ids[at]: ledger.page_row(db, page)))
+        vault._stacks.png(cold.read(lambda db, page=ids[at]: page_rows.page_row(db, page)))
         began = time.process_time()
-        vault._stacks.png(cold.read(lambda db, page=ids[at + 1]: ledger.page_row(db, page)))
+        vault._stacks.png(cold.read(lambda db, page=ids[at + 1]: page_rows.page_row(db, page)))
         times.append(time.process_time() - began)
     cold.close()
     return round(statistics.median(times) * 1000, 2)
@@ -133,7 +133,7 @@ def unpack_ms(cold: ColdStore, vault: Vault, ids: list[str]) -> float:
     """The median time of the frame of 60 pages, its pack's list being open."""
     times: list[float] = []
     for page in random.Random(3).choices(ids, k=60):
-        row = cold.read(lambda db, page=page: ledger.page_row(db, page))
+        row = cold.read(lambda db, page=page: page_rows.page_row(db, page))
         pack = Pack(vault.storage, row.pack)
         frame = pack.frame_of(row.position)
         began = time.process_time()

@@ -16,8 +16,8 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.archive import read_png
-from memory.archive.keep.kept_text import keep_text as keep
-from memory.archive.shape import archived_as_json
+from memory.archive.json import archived_as_json
+from memory.archive.write.sidecar import keep_text as keep
 from memory.errors import Approximate, NotFound
 from memory.pages.types import PageText
 from memory.workspace_memory import Memory

@@ -13,9 +13,9 @@ from foundation.text.analysis import Analyser
 from foundation.trust import Citation, Trust
 from foundation.workspace_trust import TrustStore, trust_store
 from memory.access import Access
-from memory.archive.index.older import seal_older
-from memory.archive.index.shelf import page_label_doubts
-from memory.archive.packs_at import packs_at
+from memory.archive.open_storage import packs_at
+from memory.archive.rows.archives import page_label_doubts
+from memory.archive.rows.facts import seal_older
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Entry
 from memory.cold.mirrors.mirrors import Mirrors

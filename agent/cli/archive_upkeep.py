@@ -8,7 +8,7 @@ from foundation.clock import SystemClock, iso
 from foundation.errors import Misuse
 from foundation.privacy import as_made
 from foundation.sizes import size_in_words
-from memory.archive.keep.aging import PINNED
+from memory.archive.lifecycle.overdue import PINNED
 from memory.errors import NotFound
 from memory.pages.types import ArchiveRow
 from memory.workspace_memory import Memory

@@ -169,7 +169,7 @@ def _asking_of_links(invocation: Invocation, opening: Opening) -> Opening:
 
 def _index_lost(workspace: Workspace) -> str:
     """What to say where there are packs and no database: it is about to be made anew."""
-    from memory.archive.packs.strangers import index_lost, strangers
+    from memory.archive.packs.unknown_packs import index_lost, strangers
 
     if workspace.database.exists() or not (lost := strangers(workspace.packs, ())):
         return ""

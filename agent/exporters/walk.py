@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import apsw
 from msgspec import Struct
 
-from memory.archive.mend.standing import standing_text
+from memory.archive.repair.entries import standing_text
 from memory.cold import Conversation, Entry, EntryKind
 from memory.cold.sql import fetch
 from memory.workspace_memory import Memory

@@ -17,15 +17,16 @@ import apsw
 from foundation.clock import Clock, to_ms
 from foundation.privacy import Cleared, clear
 from foundation.trust import Trust
-from memory.archive.cache import PageCache
-from memory.archive.index import ledger, shelf
-from memory.archive.keep import leaving
-from memory.archive.keep.filing import Filing
-from memory.archive.packs.cached import Cached
-from memory.archive.packs.rest import AT_REST, PAGES_A_FRAME
-from memory.archive.packs.stacks import Stacks
+from memory.archive.packs.pack import AT_REST, PAGES_A_FRAME
+from memory.archive.packs.pack_cache import Cached
+from memory.archive.packs.reader import Stacks
 from memory.archive.packs.storage import Folder, Storage
-from memory.archive.packs.strangers import index_lost, strangers
+from memory.archive.packs.unknown_packs import index_lost, strangers
+from memory.archive.page_cache import PageCache
+from memory.archive.rows import archives as archive_rows
+from memory.archive.rows import pack_gc
+from memory.archive.rows import pages as page_rows
+from memory.archive.write.costs import Filing
 from memory.cold import ColdStore, Entry, Problem, deletions
 from memory.errors import Damaged, NotAPage, NotFound, Unreachable
 from memory.pages.render.header import digest
@@ -33,11 +34,11 @@ from memory.pages.types import STORED, Archived, ArchiveRow, Expected, PageRow, 
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
-    from memory.archive.keep.bindery import Also, Bindery
-    from memory.archive.keep.binding import OnPage
-    from memory.archive.keep.deleting import Deleted, Deleting
-    from memory.archive.keep.moving import Moving
-    from memory.archive.keep.repack import Repacking
+    from memory.archive.lifecycle.deletion import Deleted, Deleting
+    from memory.archive.lifecycle.move import Moving
+    from memory.archive.lifecycle.repack import Repacking
+    from memory.archive.write.archiver import Also, Bindery
+    from memory.archive.write.page_writer import OnPage
     from memory.pages.render.modes import Mode
 
 _PAGES_REMEMBERED = 64  # texts of pages lately read
@@ -76,7 +77,7 @@ class Vault:
         self._tokenizer = tokenizer
         self._lock = threading.Lock()
         self._texts: OrderedDict[str, PageText] = OrderedDict()
-        self._stacks = Stacks(self.storage, lambda page: cold.read(lambda db: ledger.page_row(db, page)))
+        self._stacks = Stacks(self.storage, lambda page: cold.read(lambda db: page_rows.page_row(db, page)))
 
     # ── in ──
 
@@ -152,7 +153,9 @@ class Vault:
         """
         if entry.text is not None:
             return Passage(text=entry.text, trust=entry.trust, told=entry.doubts)
-        found, sha256 = self._cold.read(lambda db: (ledger.spans_of(db, entry.seq), ledger.sha256_of(db, entry.seq)))
+        found, sha256 = self._cold.read(
+            lambda db: (page_rows.spans_of(db, entry.seq), page_rows.sha256_of(db, entry.seq))
+        )
         if not found:
             return self._restored(entry)
         try:
@@ -167,11 +170,11 @@ class Vault:
 
     def knows(self, page_id: str) -> bool:
         """Whether this workspace has a page of that id."""
-        return self._cold.read(lambda db: ledger.sha256_of_page(db, page_id)) is not None
+        return self._cold.read(lambda db: page_rows.sha256_of_page(db, page_id)) is not None
 
     def contradicts(self, page_id: str, text: str) -> bool:
         """Whether this workspace has a page of that id with another text: then a picture of that name is forged."""
-        known = self._cold.read(lambda db: ledger.sha256_of_page(db, page_id))
+        known = self._cold.read(lambda db: page_rows.sha256_of_page(db, page_id))
         return known is not None and known != digest(text)
 
     def troubles(self) -> list[str]:
@@ -182,45 +185,45 @@ class Vault:
 
     def png(self, page_id: str) -> Path:
         """The page as a file in the page cache, there for a day at least. Raises NotFound, Damaged."""
-        return self._cache.put(page_id, self._stacks.png(self._cold.read(lambda db: ledger.page_row(db, page_id))))
+        return self._cache.put(page_id, self._stacks.png(self._cold.read(lambda db: page_rows.page_row(db, page_id))))
 
     def pages(self, archive: int | None = None) -> list[PageRow]:
         """All pages, or those that one archive (its seq) holds, in order."""
-        return self._cold.read(lambda db: ledger.page_rows(db, archive))
+        return self._cold.read(lambda db: page_rows.page_rows(db, archive))
 
     def archives(self) -> list[ArchiveRow]:
         """What was archived, newest first."""
-        return self._cold.read(shelf.archive_rows)
+        return self._cold.read(archive_rows.archive_rows)
 
     def find_archive(self, ref: str | int) -> ArchiveRow:
         """By its label (the newest of that name), or its number (7 or #7). Raises NotFound."""
-        return self._cold.read(lambda db: shelf.find_archive(db, ref))
+        return self._cold.read(lambda db: archive_rows.find_archive(db, ref))
 
     # ── names and pins ──
 
     def tag(self, archive: int, name: str) -> ArchiveRow:
         cleared = clear(name)
-        return self._changed(archive, lambda db: shelf.tag(db, archive, cleared))
+        return self._changed(archive, lambda db: archive_rows.tag(db, archive, cleared))
 
     def untag(self, archive: int, name: str) -> ArchiveRow:
-        return self._changed(archive, lambda db: shelf.untag(db, archive, name))
+        return self._changed(archive, lambda db: archive_rows.untag(db, archive, name))
 
     def pin(self, archive: int) -> ArchiveRow:
         """What is old passes it over."""
-        return self._changed(archive, lambda db: shelf.pin(db, archive, True))
+        return self._changed(archive, lambda db: archive_rows.pin(db, archive, True))
 
     def unpin(self, archive: int) -> ArchiveRow:
-        return self._changed(archive, lambda db: shelf.pin(db, archive, False))
+        return self._changed(archive, lambda db: archive_rows.pin(db, archive, False))
 
     def relabel(self, archive: int, label: str) -> ArchiveRow:
         cleared = clear(label)
-        return self._changed(archive, lambda db: shelf.relabel(db, archive, cleared))
+        return self._changed(archive, lambda db: archive_rows.relabel(db, archive, cleared))
 
     # ── upkeep ──
 
     def check(self) -> list[Problem]:
         """Every pack and page read and compared with the index. Takes about a second for a thousand pages."""
-        from memory.archive.mend.inspection import inspect_all
+        from memory.archive.repair.check import inspect_all
 
         if isinstance(self.storage, Cached):
             self.storage.empty_cache()
@@ -228,8 +231,8 @@ class Vault:
 
     def index_lost(self) -> str:
         """A sentence where there are packs and the store knows none of them; "" where all is well."""
-        if isinstance(self.storage, Folder) and not self._cold.read(ledger.knows_packs):
-            known = self._cold.read(leaving.leaving)
+        if isinstance(self.storage, Folder) and not self._cold.read(page_rows.knows_packs):
+            known = self._cold.read(pack_gc.leaving)
             if lost := strangers(self.storage.folder, known):
                 return index_lost(self._cold.database, len(lost))
         return ""
@@ -239,7 +242,7 @@ class Vault:
 
         A text that others share with such a page goes back to the store first, so that it stands.
         """
-        from memory.archive.keep.releasing import Releasing
+        from memory.archive.lifecycle.release import Releasing
 
         gone = Releasing(self._cold, self.storage, self._stacks, self._moving, self._text_of).release(page_ids)
         with self._lock:
@@ -264,12 +267,12 @@ class Vault:
     def fills_a_frame(self) -> bool:
         """Whether enough pages have come to rest that packing them anew is worth while. Quick; loads nothing."""
         before = to_ms(self._clock.now() - AT_REST)
-        return self._cold.read(lambda db: ledger.warm_pages(db, before)) >= PAGES_A_FRAME
+        return self._cold.read(lambda db: page_rows.warm_pages(db, before)) >= PAGES_A_FRAME
 
     @property
     def repacking(self) -> "Repacking":
         """What brings pages to rest: `due()` says how many there are, `run(…)` packs them tighter."""
-        from memory.archive.keep.repack import Repacking
+        from memory.archive.lifecycle.repack import Repacking
 
         return Repacking(self._cold, self._clock, self._moving)
 
@@ -283,8 +286,8 @@ class Vault:
 
     @cached_property
     def _bindery(self) -> "Bindery":
-        from memory.archive.keep.bindery import Bindery
-        from memory.archive.keep.figures import Figures
+        from memory.archive.write.archiver import Bindery
+        from memory.archive.write.costs import Figures
 
         figures = Figures(self.settings, self._count, self._tokenizer)
         parity = self.settings.parity
@@ -292,13 +295,13 @@ class Vault:
 
     @cached_property
     def _deleting(self) -> "Deleting":
-        from memory.archive.keep.deleting import Deleting
+        from memory.archive.lifecycle.deletion import Deleting
 
         return Deleting(self._cold, self.storage, self.release, self._text_of)
 
     @cached_property
     def _moving(self) -> "Moving":
-        from memory.archive.keep.moving import Moving
+        from memory.archive.lifecycle.move import Moving
 
         return Moving(self._cold, self.storage, self._clock, self._stacks, parity=self.settings.parity)
 
@@ -337,12 +340,12 @@ class Vault:
         )
 
     def _changed(self, archive: int, change: Callable[[apsw.Connection], object]) -> ArchiveRow:
-        from memory.archive.index.facts import seal
+        from memory.archive.rows.facts import seal
 
         def transaction(db: apsw.Connection) -> ArchiveRow:
             change(db)
-            found = shelf.find_archive(db, archive)
-            seal(db, self.storage, shelf.packs_of_archive(db, archive))
+            found = archive_rows.find_archive(db, archive)
+            seal(db, self.storage, archive_rows.packs_of_archive(db, archive))
             return found
 
         return self._cold.write(transaction)
@@ -379,7 +382,7 @@ class Vault:
     def _kept_text(self, row: PageRow, label: str, start: int) -> str | None:
         if self._kept is None:
             return None
-        from memory.archive.keep.kept_reading import kept_page
+        from memory.archive.write.sidecar import kept_page
 
         return kept_page(self._kept, label, start, row.chars, row.sha256)
 
@@ -395,5 +398,5 @@ class Vault:
 
 def _row_and_place(db: apsw.Connection, page_id: str) -> tuple[PageRow, str, int]:
     """The page, its archive's label, and where in the archive's text it begins."""
-    row = ledger.page_row(db, page_id)
-    return row, shelf.label_of(db, row.archive), ledger.start_of(db, row)
+    row = page_rows.page_row(db, page_id)
+    return row, archive_rows.label_of(db, row.archive), page_rows.start_of(db, row)

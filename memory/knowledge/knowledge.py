@@ -35,7 +35,7 @@ from memory.search import Query, Results
 from models.tokens import estimate
 
 if TYPE_CHECKING:  # readers and pages are loaded when a file is added
-    from memory.archive.keep.deleting import Deleted
+    from memory.archive.lifecycle.deletion import Deleted
     from memory.knowledge.adding import OnProgress
 
 

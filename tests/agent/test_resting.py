@@ -7,7 +7,7 @@ import pytest
 from agent.resting import Resting
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.archive.index import ledger
+from memory.archive.rows import pages
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 
@@ -27,7 +27,7 @@ def filled(workspace: Workspace, clock: FakeClock) -> Iterator[Memory]:
 
 
 def kinds(memory: Memory) -> set[str]:
-    return {row.kind for row in memory.cold.read(ledger.pack_rows)}
+    return {row.kind for row in memory.cold.read(pages.pack_rows)}
 
 
 def test_a_frame_at_rest_is_packed_and_no_more_is_due(filled: Memory) -> None:

@@ -25,11 +25,11 @@ import zstandard  # noqa: F401
 
 from foundation.clock import SystemClock
 from foundation.privacy import as_given
-from memory.archive.keep import bindery, deleting, leaving, moving, releasing, repack  # noqa: F401
-from memory.archive.mend import adopting, inspection  # noqa: F401
-from memory.archive.mend.keeping import Damages
-from memory.archive.mend.repair import repair
-from memory.archive.mend.salvage import saved_pages
+from memory.archive.repair import adopt, check  # noqa: F401
+from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.repair import repair
+from memory.archive.repair.salvage import saved_pages
+from memory.archive.rows import pack_gc
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Draft, EntryKind, deletions
 from memory.cold.sql import fetch
@@ -166,7 +166,7 @@ def half_deleted(cold: ColdStore, vault: Vault, told: list[list[str]]) -> Iterat
 
 def on_pages(cold: ColdStore, vault: Vault) -> set[str]:
     """Ids that stand in any pack that is here to stay, whether the index knows it or not."""
-    going, found = cold.read(leaving.leaving), set[str]()
+    going, found = cold.read(pack_gc.leaving), set[str]()
     for name in vault.storage.names():
         if name.endswith(".pages") and name not in going:
             for saved in saved_pages(vault.storage.read(name)):

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.archive.keep.kept_text import keep_text
 from memory.archive.packs.pack import Pack
+from memory.archive.write.sidecar import keep_text
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.kill_nursery import forked

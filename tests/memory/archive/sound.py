@@ -5,8 +5,8 @@ from pathlib import Path
 
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.archive.mend.keeping import Damages
-from memory.archive.mend.repair import Repaired, repair
+from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.repair import Repaired, repair
 from memory.cold import Draft, Entry, EntryKind
 from memory.cold.integrity.forged_names import take_out
 from memory.errors import ForgedName

@@ -9,9 +9,9 @@ import apsw
 
 from foundation.paths import Workspace
 from foundation.trust import Trust
-from memory.archive.index import ledger
 from memory.archive.packs.pack import COLD, Pack
 from memory.archive.packs.storage import Folder
+from memory.archive.rows import pages
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.sql import run
@@ -67,7 +67,7 @@ def test_what_the_first_release_archived_lives_on(workspace: Workspace, clock: F
 
     assert read() == list(TEXTS.values())
     vault.repacking.run(rest=timedelta(0), least=1)
-    assert [row.kind for row in cold.read(ledger.pack_rows)] == [COLD]
+    assert [row.kind for row in cold.read(pages.pack_rows)] == [COLD]
     assert read() == list(TEXTS.values())
     vault.release(cold.delete_conversation(archive.conversation or 0))
     assert vault.pages() == []

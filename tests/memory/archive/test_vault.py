@@ -9,13 +9,13 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.archive import read_png
-from memory.archive.keep.binding import picture_of
-from memory.archive.keep.kept_text import keep_text
+from memory.archive.json import archived_as_json
 from memory.archive.packs.pack import Pack, write_pack
 from memory.archive.packs.parity import parity_name
 from memory.archive.packs.storage import Folder
-from memory.archive.shape import archived_as_json
 from memory.archive.vault import Vault
+from memory.archive.write.page_writer import picture_of
+from memory.archive.write.sidecar import keep_text
 from memory.cold import ColdStore, Entry, EntryKind
 from memory.errors import Damaged, NotFound, OutOfDate
 from memory.pages.render.blocks import Stretch

@@ -1,8 +1,8 @@
 """An archive of 0.1.0, which wrote no manifests: it gets them without a word, and is sound."""
 
 from foundation.paths import Workspace
-from memory.archive.index.older import seal_older
 from memory.archive.packs.manifest import manifest_name, manifest_names, read_parts
+from memory.archive.rows.facts import seal_older
 from memory.cold.sql import run
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock

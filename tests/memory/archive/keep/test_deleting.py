@@ -9,7 +9,7 @@ import pytest
 
 from foundation.privacy import as_given
 from foundation.trust import Citation, Trust
-from memory.archive.keep.deleting import Deleting
+from memory.archive.lifecycle.deletion import Deleting
 from memory.archive.packs.tombstones import NAME, read_tombstones
 from memory.cold import Draft, EntryKind, conversations, deletions
 from memory.cold.sql import fetch
@@ -54,13 +54,13 @@ def cut_short(monkeypatch: pytest.MonkeyPatch, memory: Memory, where: str) -> No
             case "noted":
                 patched.setattr(Deleting, "_forward", killed)
             case "rows":
-                patched.setattr("memory.archive.keep.deleting.conversations.delete", killed)
+                patched.setattr("memory.archive.lifecycle.deletion.conversations.delete", killed)
             case "manifests":
-                patched.setattr("memory.archive.keep.deleting.seal", killed)
+                patched.setattr("memory.archive.lifecycle.deletion.seal", killed)
             case "pages":
                 patched.setattr(memory.vault._deleting, "_release", killed)  # pyright: ignore[reportPrivateUsage]
             case _:
-                patched.setattr("memory.archive.keep.deleting._settled", killed)
+                patched.setattr("memory.archive.lifecycle.deletion._settled", killed)
         with pytest.raises(Killed):
             memory.vault.delete_conversation(named(memory, "The boiler"))
 
@@ -234,7 +234,7 @@ def test_on_a_full_disk_a_deletion_says_that_it_is_noted_and_is_finished_when_th
 
     seq = named(memory, "The boiler")
     with monkeypatch.context() as patched:
-        patched.setattr("memory.archive.keep.deleting.conversations.delete", full)
+        patched.setattr("memory.archive.lifecycle.deletion.conversations.delete", full)
         with pytest.raises(StoreFull) as told:
             memory.vault.delete_conversation(seq)
     assert told.value.message == (
@@ -251,7 +251,7 @@ def test_where_not_even_the_note_fits_nothing_is_deleted_later(memory: Memory, m
         raise apsw.FullError("database or disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr("memory.archive.keep.deleting.deletions.note", full)
+        patched.setattr("memory.archive.lifecycle.deletion.deletions.note", full)
         with pytest.raises(StoreFull, match="Nothing of this was written"):
             memory.vault.delete_conversation(named(memory, "The boiler"))
     memory.recover()

@@ -9,10 +9,11 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
-from memory.archive.index import ledger, shelf
-from memory.archive.keep import bindery, binding
 from memory.archive.packs.pack import Pack
+from memory.archive.rows import archives
+from memory.archive.rows import pages as page_rows
 from memory.archive.vault import Vault
+from memory.archive.write import archiver, page_writer
 from memory.cold import ColdStore, Draft, EntryKind
 from memory.errors import Damaged
 from models.messages import Role
@@ -61,15 +62,15 @@ def look(state: Path) -> str:
 
 
 FAULTS = {
-    "the pack cannot be written": (binding, "write_pack"),
-    "the pack cannot be opened again": (binding, "Pack"),
-    "a page cannot be read back": (binding, "read_picture"),
-    "the archive's row fails": (shelf, "insert_archive"),
-    "the packs' rows fail": (ledger, "insert_packs"),
-    "the pages' rows fail": (ledger, "insert_pages"),
-    "the look at the entries fails": (ledger, "is_stored"),
-    "the spans' rows fail": (ledger, "insert_spans"),
-    "letting go fails": (bindery, "let_go"),
+    "the pack cannot be written": (page_writer, "write_pack"),
+    "the pack cannot be opened again": (page_writer, "Pack"),
+    "a page cannot be read back": (page_writer, "read_picture"),
+    "the archive's row fails": (archives, "insert_archive"),
+    "the packs' rows fail": (page_rows, "insert_packs"),
+    "the pages' rows fail": (page_rows, "insert_pages"),
+    "the look at the entries fails": (page_rows, "is_stored"),
+    "the spans' rows fail": (page_rows, "insert_spans"),
+    "letting go fails": (archiver, "let_go"),
 }
 
 

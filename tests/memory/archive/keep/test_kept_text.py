@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from foundation.privacy import Cleared
-from memory.archive.keep.kept_text import file_stem, keep_text
+from memory.archive.write.sidecar import file_stem, keep_text
 
 
 def test_a_private_label_does_not_become_a_file_name(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from foundation.privacy import as_given
-from memory.archive.keep import binding
-from memory.archive.keep.binding import bind
 from memory.archive.packs.pack import new_pack_name
 from memory.archive.packs.storage import Folder
 from memory.archive.vault import Vault
+from memory.archive.write import page_writer
+from memory.archive.write.page_writer import bind
 from memory.cold import ColdStore
 from memory.pages.render.blocks import Stretch
 from memory.pages.render.modes import mode_named
@@ -38,14 +38,14 @@ def test_a_file_of_many_packs_has_the_pages_that_it_has_in_one(
 ) -> None:
     whole = archived(vault, cold, "whole")
     vault.delete_conversation(vault.find_archive("whole").conversation or 0)
-    monkeypatch.setattr(binding, "PAGES_A_PACK", 3)
+    monkeypatch.setattr(page_writer, "PAGES_A_PACK", 3)
     assert archived(vault, cold, "in packs of three") == whole
     assert len({page.pack for page in vault.pages()}) == -(-len(whole) // 3) > 5
 
 
 def test_no_more_than_one_pack_of_pictures_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pictures of the pack before were held while the next was drawn: 53 MB more."""
-    monkeypatch.setattr(binding, "PAGES_A_PACK", 64)
+    monkeypatch.setattr(page_writer, "PAGES_A_PACK", 64)
     mode = mode_named("base", dense=False)
     runs = [[Stretch("x" * (mode.capacity * 128))]]
     storage = Folder(tmp_path)

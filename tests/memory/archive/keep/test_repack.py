@@ -9,10 +9,11 @@ import pytest
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
-from memory.archive.index import ledger
-from memory.archive.keep import leaving, moving
+from memory.archive.lifecycle import move
 from memory.archive.packs.pack import COLD, WARM, Pack, write_cold_pack
 from memory.archive.packs.storage import Folder
+from memory.archive.rows import pack_gc
+from memory.archive.rows import pages as page_rows
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.errors import Damaged, StoreBusy
@@ -44,7 +45,7 @@ def texts(vault: Vault) -> list[str]:
 
 
 def kinds(cold: ColdStore) -> list[str]:
-    return [row.kind for row in cold.read(ledger.pack_rows)]
+    return [row.kind for row in cold.read(page_rows.pack_rows)]
 
 
 def test_pages_at_rest_are_one_cold_pack_and_read_as_before(
@@ -66,7 +67,7 @@ def test_pages_at_rest_are_one_cold_pack_and_read_as_before(
 
 def test_neighbours_in_a_cold_pack_come_from_one_frame(filled: Vault, cold: ColdStore) -> None:
     filled.repacking.run(rest=NOW, least=1)
-    (row,) = cold.read(ledger.pack_rows)
+    (row,) = cold.read(page_rows.pack_rows)
     pack = Pack(filled.storage, row.name)
     assert len({pack.frame_of(n) for n in range(len(pack.pages))}) == 1
 
@@ -102,7 +103,7 @@ def test_a_run_that_is_stopped_leaves_all_as_it_was(filled: Vault, cold: ColdSto
     with pytest.raises(Enough):
         filled.repacking.run(rest=NOW, least=1, on_page=stop)
     assert set(filled.storage.names()) == files
-    assert cold.read(leaving.leaving) == {}
+    assert cold.read(pack_gc.leaving) == {}
     assert texts(filled) == before
     assert filled.check() == []
 
@@ -115,7 +116,7 @@ def test_a_pack_that_does_not_come_back_takes_no_page(
     def forgetful(storage: Folder, name: str, pages: list, on_page: Callable | None = None):
         return write_cold_pack(storage, name, [*pages[1:], pages[0]], on_page)
 
-    monkeypatch.setattr(moving, "write_cold_pack", forgetful)
+    monkeypatch.setattr(move, "write_cold_pack", forgetful)
     with pytest.raises(Damaged, match="reads differently"):
         filled.repacking.run(rest=NOW, least=1)
     assert kinds(cold) == [WARM] * 3
@@ -160,10 +161,10 @@ def test_a_pack_held_open_goes_later(
     monkeypatch.setattr(Folder, "delete", refuse)
     filled.repacking.run(rest=NOW, least=1)
     assert (workspace.packs / held).exists()
-    assert cold.read(leaving.leaving) == {held: ""}
+    assert cold.read(pack_gc.leaving) == {held: ""}
     assert filled.check() == []
     monkeypatch.undo()
-    assert leaving.sweep(cold, filled.storage) == [held]
+    assert pack_gc.sweep(cold, filled.storage) == [held]
     assert not (workspace.packs / held).exists()
 
 

@@ -12,7 +12,7 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
-from memory.archive.index import ledger
+from memory.archive.rows import pages
 from memory.archive.vault import Vault
 from memory.cold import ColdStore, Draft, Entry, EntryKind
 from models.messages import Role
@@ -116,12 +116,12 @@ def test_a_page_that_goes_leaves_the_packs_it_shared(vault: Vault, cold: ColdSto
     vault.archive_entries([gone], label="gone")
     vault.archive_text(as_given(code("flow")), label="kept")
     vault.repacking.run(rest=timedelta(0), least=1)
-    (mixed,) = cold.read(ledger.pack_rows)
+    (mixed,) = cold.read(pages.pack_rows)
     vault.release(cold.delete_conversation(gone.conversation_seq))
-    (row,) = cold.read(ledger.pack_rows)
+    (row,) = cold.read(pages.pack_rows)
     assert row.name != mixed.name
     assert mixed.name not in vault.storage.names()
-    assert len(vault.pages()) == len(cold.read(lambda db: ledger.pages_of_pack(db, row.name)))
+    assert len(vault.pages()) == len(cold.read(lambda db: pages.pages_of_pack(db, row.name)))
     assert vault.read_page(vault.pages()[0].id).text in code("flow")
     assert vault.check() == []
 
@@ -141,9 +141,9 @@ def test_a_kill_between_deleting_and_letting_go_is_made_good(vault: Vault, cold:
 def test_a_file_archived_again_takes_no_page_of_its_own(vault: Vault, cold: ColdStore) -> None:
     text = code("page", "cells", "glyphs")
     first = vault.archive_text(as_given(text), label="first")
-    packs = cold.read(ledger.pack_rows)
+    packs = cold.read(pages.pack_rows)
     second = vault.archive_text(as_given(text), label="second")
-    assert cold.read(ledger.pack_rows) == packs
+    assert cold.read(pages.pack_rows) == packs
     assert [page.id for page in second.pages] == [page.id for page in first.pages]
     assert (second.shared_chars, second.text_tokens) == (len(text), first.text_tokens)
     assert [page.number for page in second.pages] == list(range(1, len(first.pages) + 1))
@@ -181,11 +181,11 @@ def test_what_stands_drawn_otherwise_does_not_keep_a_file_from_being_stored_once
         mode = "tiny" if before == "tiny" else None
         vault.archive_text(as_given(text), label="otherwise", mode=mode, dense=before == "dense")
     first = vault.archive_text(as_given(text), label="first")
-    packs = cold.read(ledger.pack_rows)
+    packs = cold.read(pages.pack_rows)
     second = vault.archive_text(as_given(text), label="second")
     assert second.shared_chars == len(text)
     assert [page.id for page in second.pages] == [page.id for page in first.pages]
-    assert cold.read(ledger.pack_rows) == packs
+    assert cold.read(pages.pack_rows) == packs
     assert vault.check() == []
 
 

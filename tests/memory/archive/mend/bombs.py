@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memory.archive import read_png
-from memory.archive.mend.salvage import saved_pages
 from memory.archive.packs.manifest import read_manifest
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.parity import mend, parity_is_sound
 from memory.archive.packs.storage import Folder
+from memory.archive.repair.salvage import saved_pages
 from memory.errors import MemoryTrouble
 from memory.pages.font.glyphs import glyphs
 from memory.zstd import unpack

@@ -9,10 +9,10 @@ import apsw
 import pytest
 
 from foundation.privacy import as_given
-from memory.archive.index import ledger
-from memory.archive.mend.inspection import pack_is_sound
 from memory.archive.packs.manifest import manifest_names, read_manifest
 from memory.archive.packs.storage import Folder
+from memory.archive.repair.check import pack_is_sound
+from memory.archive.rows import pages
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged
 from memory.workspace_memory import Memory
@@ -69,7 +69,7 @@ class FakeStorage(Folder):
 
 def test_every_flipped_bit_of_a_pack_is_found(memory: Memory) -> None:
     memory.vault.archive_text(as_given("short"), label="small", mode="tiny")
-    row = min(memory.cold.read(ledger.pack_rows), key=lambda row: row.size)
+    row = min(memory.cold.read(pages.pack_rows), key=lambda row: row.size)
     copy = FakeStorage(memory.vault.storage.read(row.name))
     assert pack_is_sound(copy, row)
     assert len(copy.body) > 500

@@ -10,11 +10,11 @@ import pytest
 from foundation.names import WORKSPACE_ID
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.archive.index import ledger
-from memory.archive.keep.binding import picture_of
-from memory.archive.keep.kept_text import keep_text
 from memory.archive.packs.pack import Pack, new_pack_name, write_pack
 from memory.archive.packs.parity import parity_name, write_parity
+from memory.archive.rows import pages as page_rows
+from memory.archive.write.page_writer import picture_of
+from memory.archive.write.sidecar import keep_text
 from memory.cold.integrity.salvage import salvage_store
 from memory.cold.sql import run
 from memory.errors import Damaged
@@ -46,11 +46,11 @@ def again(memory: Memory, *gone: str) -> Memory:
 DATABASE = ("cold.db", "cold.db-wal", "cold.db-shm")
 
 
-def pages_of(memory: Memory, label: str) -> list[ledger.PageRow]:
+def pages_of(memory: Memory, label: str) -> list[page_rows.PageRow]:
     return memory.vault.pages(memory.vault.find_archive(label).seq)
 
 
-def spoil(memory: Memory, row: ledger.PageRow, cut: int = 0) -> None:
+def spoil(memory: Memory, row: page_rows.PageRow, cut: int = 0) -> None:
     """The page's frame is damaged; the rest of its pack is as it was."""
     path = memory.workspace.packs / row.pack
     leaf = Pack(memory.vault.storage, row.pack).pages[row.position]
@@ -253,7 +253,7 @@ def test_damaged_parity_is_found_and_made_again(memory: Memory) -> None:
 
 def test_parity_is_kept_where_the_settings_ask_for_it(memory: Memory) -> None:
     mend(memory, parity=5)
-    packs = {row.name for row in memory.cold.read(ledger.pack_rows)}
+    packs = {row.name for row in memory.cold.read(page_rows.pack_rows)}
     assert {parity_name(name) for name in packs} <= set(memory.vault.storage.names())
     assert problems(memory) == []
 

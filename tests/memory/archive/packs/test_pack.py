@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.archive.keep.binding import picture_of
 from memory.archive.packs import pack as packing
 from memory.archive.packs.pack import _FOOTER, MAGIC, Pack, new_pack_name
 from memory.archive.packs.storage import Folder
+from memory.archive.write.page_writer import picture_of
 from memory.errors import Damaged
 from memory.pages.render.blocks import Stretch
 from memory.pages.render.modes import MODES

@@ -15,9 +15,9 @@ from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
-from memory.archive.index import ledger
-from memory.archive.packs.cached import Cached, Known
+from memory.archive.packs.pack_cache import Cached, Known
 from memory.archive.packs.storage import Folder
+from memory.archive.rows import pages
 from memory.cold import Draft, EntryKind
 from memory.errors import Damaged, Unreachable
 from memory.settings import ArchiveSettings
@@ -245,14 +245,14 @@ def test_a_place_that_gives_back_something_else_took_nothing(
 ) -> None:
     memory = opened(workspace, "s3://packs")
     seq = talk(memory)
-    from memory.archive.packs.on_s3 import S3
+    from memory.archive.packs.s3 import S3
 
     put = S3._put
     monkeypatch.setattr(S3, "_put", lambda self, fs, path, data: put(self, fs, path, data[:-1]))
     with pytest.raises(Damaged, match="reads differently"):
         memory.vault.archive_entries([memory.cold.entry(seq)], label="overflow")
     assert memory.cold.entry(seq).text == TEXT
-    assert memory.cold.read(ledger.pack_rows) == []
+    assert memory.cold.read(pages.pack_rows) == []
     memory.close()
 
 
@@ -271,7 +271,7 @@ class Counting(Folder):
 def test_a_file_that_is_longer_than_it_was_written_is_not_fetched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr("memory.archive.packs.cached.LONGEST_FILE", 1000)
+    monkeypatch.setattr("memory.archive.packs.pack_cache.LONGEST_FILE", 1000)
     there, body = Counting(tmp_path / "there"), b"x" * 1000
     known = {"0.pages": Known(hashlib.sha256(body).digest(), len(body))}
     cached = Cached(there, Folder(tmp_path / "home"), Folder(tmp_path / "cache"), known.get, most=10**9)

@@ -1,1 +1,0 @@
-"""A page's life: bound, stored once, brought to rest, moved, let go."""

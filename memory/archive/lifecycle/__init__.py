@@ -1,0 +1,1 @@
+"""What happens to archives later: aging, deletion, moves, repacking."""

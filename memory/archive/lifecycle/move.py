@@ -1,0 +1,95 @@
+"""Pages move to a new pack: written, synced, opened again and compared; then one transaction says where they stand.
+
+The old packs are left to others' eyes until nothing refers to them, and go when nobody has them open.
+"""
+
+from collections.abc import Callable, Sequence
+
+import apsw
+
+from foundation.clock import Clock, to_ms
+from foundation.trust import Trust
+from memory.archive.packs.pack import COLD, Pack, Picture, Written, new_pack_name, write_cold_pack, write_pack
+from memory.archive.packs.parity import write_parity
+from memory.archive.packs.reader import Stacks
+from memory.archive.packs.storage import Storage
+from memory.archive.rows import pack_gc, pages
+from memory.archive.rows.facts import seal
+from memory.archive.rows.pages import PackRow
+from memory.cold import ColdStore
+from memory.errors import Damaged, OutOfDate
+from memory.pages.read.reader import read_picture
+from memory.pages.types import PageRow
+
+OnPage = Callable[[int], None]
+
+
+class Moving:
+    """Moves pages of one vault."""
+
+    def __init__(self, cold: ColdStore, storage: Storage, clock: Clock, stacks: Stacks, *, parity: int = 0) -> None:
+        self._parity = parity
+        self._cold = cold
+        self._storage = storage
+        self._clock = clock
+        self._stacks = stacks
+
+    def move(self, rows: Sequence[PageRow], kind: str, on_page: OnPage | None = None) -> Written:
+        """The pages in a new pack of that kind, in this order.
+
+        Raises Damaged where a page cannot be read exactly, or does not come back; OutOfDate where another process moved
+        or deleted one meanwhile. Then all stands as it stood, and the new file goes.
+        """
+        name = pack_gc.announce(self._cold, new_pack_name())
+        try:
+            pictures = [self._picture(row) for row in rows]
+            if kind == COLD:
+                written = write_cold_pack(self._storage, name, pictures, on_page)
+            else:
+                written = write_pack(self._storage, name, pictures)
+            self._compare(written, pictures)
+            if self._parity:
+                write_parity(self._storage, name, self._parity)
+            old = self._cold.write(lambda db: self._exchange(db, rows, written, kind))
+        except BaseException:
+            pack_gc.sweep(self._cold, self._storage, [name])
+            raise
+        for pack in old:
+            self._stacks.forget(pack)
+        pack_gc.sweep(self._cold, self._storage)
+        return written
+
+    def _picture(self, row: PageRow) -> Picture:
+        png = self._stacks.png(row)
+        read = read_picture(png, sha256=row.sha256, page_id=row.id, engine="cells")
+        if read.trust is not Trust.EXACT:
+            raise Damaged("A page is damaged", f"Page {row.id} does not match its hash. It stays where it is.")
+        return Picture(row.id, row.number, row.mode, row.chars, row.sha256, png)
+
+    def _compare(self, written: Written, pictures: Sequence[Picture]) -> None:
+        """What the new file gives back, bit for bit what the old ones gave: those were exact."""
+        pack = Pack(self._storage, written.name)
+        frame, unpacked = None, b""
+        for position, picture in enumerate(pictures):
+            if (here := pack.frame_of(position)) != frame:
+                frame, unpacked = here, pack.unpacked(here)
+            if pack.cut(position, unpacked) != picture.png:
+                raise Damaged(
+                    "A page did not come back",
+                    f"Page {picture.id} was written to {pack.place} and reads differently. The old pack stays.",
+                    "The disk or the memory may be failing: check them, then try again.",
+                )
+
+    def _exchange(self, db: apsw.Connection, rows: Sequence[PageRow], written: Written, kind: str) -> list[str]:
+        row = PackRow(written.name, written.size, written.sha256, to_ms(self._clock.now()), kind)
+        pages.insert_packs(db, [row])
+        pack_gc.take_in(db, [row.name])
+        for position, page in enumerate(rows):
+            if not pages.move_page(db, page.id, page.pack, row.name, position):
+                raise OutOfDate("The archive changed", f"Page {page.id} was moved or deleted meanwhile.", "Try again.")
+        old = sorted({page.pack for page in rows})
+        empty = pages.empty_packs(db, old)
+        pages.delete_packs(db, empty)
+        pack_gc.let_leave(db, empty)
+        seal(db, self._storage, [row.name, *old])
+        return empty

@@ -1,0 +1,177 @@
+"""What has not been touched for long leaves the store for pages: whole conversations, or the turns of one that goes on.
+
+Spared are conversations that are pinned, those in which an answer is being written or whose row is damaged, and of one
+that goes on the turns that are still in view. A damaged entry stays in the store, where a repair may still mend it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple
+
+import apsw
+from msgspec import Struct
+
+from foundation.clock import to_ms
+from memory.archive.rows import archives
+from memory.cold import ColdStore, Conversation, Entry
+from memory.cold.encoding import WIDEST
+from memory.cold.sql import fetch
+from memory.errors import NotFound, OutOfDate
+from memory.pages.types import Archived
+
+PINNED = "pinned"
+"""A conversation with this label is spared."""
+
+AT_ONCE = 2_000_000
+"""Characters of one archive: some 250 pages, and a fraction of a second of the store."""
+
+OnPage = Callable[[int], None]
+
+_OLD = """SELECT e.seq FROM entries e WHERE e.conversation = ? AND e.body IS NOT NULL AND e.chars > 0
+    AND e.kind <> 'summary' AND e.time_ms < ? ORDER BY e.seq"""
+
+
+class Old(Struct, frozen=True, kw_only=True):
+    """A conversation with text that has not been touched. `spared` says why it stays, "" where it leaves."""
+
+    conversation: Conversation
+    entries: tuple[int, ...]  # seqs
+    spared: str = ""
+
+
+class Portion(Struct, frozen=True, kw_only=True):
+    """What makes one archive, and the entries among it that stay."""
+
+    entries: tuple[Entry, ...]
+    damaged: tuple[Entry, ...] = ()
+    large: tuple[str, ...] = ()  # ids of entries that stay, for they hold more than one archive takes
+
+
+class PutAway(Struct, frozen=True, kw_only=True):
+    """What left for pages. `entries` counts those that left; `damaged` stay."""
+
+    archived: tuple[Archived, ...]
+    entries: int
+    damaged: tuple[Entry, ...]
+    large: tuple[str, ...] = ()
+
+
+def old(cold: ColdStore, before: datetime) -> list[Old]:
+    """Conversations with text from before then that has not left yet, oldest first."""
+    ms = to_ms(before)
+    sql = """SELECT DISTINCT c.seq FROM conversations c JOIN entries e ON e.conversation = c.seq
+             WHERE c.kind = 'chat' AND e.body IS NOT NULL AND e.chars > 0 AND e.kind <> 'summary' AND e.time_ms < ?
+             ORDER BY c.updated_ms, c.seq"""
+    seqs = cold.read(lambda db: [row[0] for row in fetch(db, sql, (ms,))])
+    found: list[Old] = []
+    for seq in seqs:
+        with suppress(NotFound):  # deleted meanwhile
+            found.append(_look(cold, cold.conversation_at(seq), ms))
+    return [one for one in found if one.entries]
+
+
+def put_away(
+    cold: ColdStore,
+    one: Old,
+    archive: Callable[[Sequence[Entry], OnPage], Archived],
+    on_page: OnPage | None = None,
+    *,
+    most: int,
+) -> PutAway:
+    """Archives it, some of it at a time. What changed meanwhile is not old, and stays; so does what is damaged.
+
+    An entry of more than `most` bytes stays, too, and is not read.
+
+    `on_page` is told how many pages are proven; what it raises ends it, and what was put away stays so.
+    """
+    done: list[Archived] = []
+    damaged, large = list[Entry](), list[str]()
+    left = 0
+    for portion in portions(cold, one.entries, most):
+        damaged += portion.damaged
+        large += portion.large
+        before = sum(len(archived.pages) for archived in done)
+
+        def told(page: int, before: int = before) -> None:
+            if on_page is not None:
+                on_page(before + page)
+
+        if not portion.entries:
+            continue
+        try:
+            done.append(archive(portion.entries, told))
+        except (NotFound, OutOfDate):  # deleted, or changed
+            continue
+        left += len(portion.entries)
+    return PutAway(archived=tuple(done), entries=left, damaged=tuple(damaged), large=tuple(large))
+
+
+def _look(cold: ColdStore, conversation: Conversation, ms: int) -> Old:
+    entries = cold.read(lambda db: [row[0] for row in fetch(db, _OLD, (conversation.seq, ms))])
+    if to_ms(conversation.updated) >= ms and conversation.leaf is not None:
+        in_view = {entry.seq for entry in cold.branch(conversation.leaf).entries}
+        entries = [seq for seq in entries if seq not in in_view]
+    spared = cold.read(lambda db: _spared(db, conversation))
+    return Old(conversation=conversation, entries=tuple(entries), spared=spared)
+
+
+def _spared(db: apsw.Connection, conversation: Conversation) -> str:
+    if PINNED in conversation.labels or archives.is_pinned(db, conversation.seq):
+        return "pinned"
+    if conversation.damaged:
+        return "its row is damaged"
+    sql = "SELECT 1 FROM answers a JOIN entries e ON e.seq = a.entry WHERE e.conversation = ?"
+    return "an answer is being written" if fetch(db, sql, (conversation.seq,)) else ""
+
+
+def portions(cold: ColdStore, seqs: Sequence[int], most: int) -> Iterator[Portion]:
+    """The entries, as many at a time as make one archive. Apart from them the damaged ones and, unread, those above
+    `most` bytes: a stranger's store may hold bodies of gigabytes, so sizes are looked at first.
+    """
+    sizes = [size for some in _each_200(seqs) for size in cold.read(partial(_sizes, seqs=some))]
+    if large := tuple(size.id for size in sizes if size.bytes > most):
+        yield Portion(entries=(), large=large)
+    for chosen in _at_once(size for size in sizes if size.bytes <= most):
+        found = [entry for some in _each_200(chosen) for entry in cold.entries(some).values()]
+        found.sort(key=lambda entry: entry.seq)
+        yield Portion(
+            entries=tuple(entry for entry in found if not entry.damaged),
+            damaged=tuple(entry for entry in found if entry.damaged),
+        )
+
+
+class _Size(NamedTuple):
+    """Of an entry: the bytes that its text takes as it is stored, or unfolds to, at the least."""
+
+    seq: int
+    id: str
+    bytes: int
+    chars: int
+
+
+def _sizes(db: apsw.Connection, seqs: Sequence[int]) -> list[_Size]:
+    sql = f"""SELECT seq, CAST(id AS BLOB), max(octet_length(body), iif(packed, chars, 0)), chars FROM entries
+              WHERE body IS NOT NULL AND seq IN ({",".join("?" * len(seqs))}) ORDER BY seq"""
+    rows = fetch(db, sql, seqs)
+    return [
+        _Size(seq, id_.decode("utf-8", "replace"), size, max(chars, size // WIDEST)) for seq, id_, size, chars in rows
+    ]
+
+
+def _each_200(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (seqs[start : start + 200] for start in range(0, len(seqs), 200))
+
+
+def _at_once(sizes: Iterable[_Size]) -> Iterator[list[int]]:
+    """The seqs of what makes one archive."""
+    chosen, chars = list[int](), 0
+    for size in sizes:
+        chosen.append(size.seq)
+        chars += size.chars
+        if chars >= AT_ONCE:
+            yield chosen
+            chosen, chars = [], 0
+    if chosen:
+        yield chosen

@@ -1,0 +1,44 @@
+"""Where a workspace's packs stand: in its own folder, or where the setting `archive.storage` says."""
+
+from foundation.errors import Misuse
+from foundation.paths import Workspace
+from foundation.sizes import MEGABYTE
+from memory.archive.packs.storage import Folder, Storage
+from memory.archive.rows import pages
+from memory.cold import ColdStore
+from memory.settings import ArchiveSettings
+
+
+def packs_at(settings: ArchiveSettings, workspace: Workspace, cold: ColdStore) -> Storage:
+    """The place that the settings name; nothing is asked of it yet.
+
+    Raises Misuse for an address that is none, MissingLibrary where what reaches it is not installed.
+    """
+    home, address = Folder(workspace.packs), settings.storage.strip()
+    if not address:
+        return home
+    from memory.archive.packs.pack_cache import Cached, Known
+
+    def known(name: str) -> Known | None:
+        row = cold.read(lambda db: pages.pack_row(db, name))
+        return Known(row.sha256, row.size) if row else None
+
+    return Cached(_remote(address), home, Folder(workspace.pack_cache), known, settings.cache * MEGABYTE)
+
+
+def _remote(address: str) -> Storage:
+    match address.partition("://"):
+        case ("s3", _, rest) if rest.partition("/")[0]:
+            from memory.archive.packs.s3 import S3
+
+            return S3(address)
+        case ("ssh" | "sftp", _, rest) if rest.partition("/")[0]:
+            from memory.archive.packs.ssh import OverSsh
+
+            return OverSsh(address)
+        case _:
+            raise Misuse(
+                "Where packs stand",
+                f"archive.storage is “{address}”.",
+                "Name s3://bucket/prefix or ssh://host/folder, or nothing for the workspace's own folder.",
+            )

@@ -1,0 +1,1 @@
+"""Checking archives and repairing them, from parity, kept texts, mirrors or pixels."""

@@ -1,0 +1,315 @@
+"""Packs that the index does not know: cleared away where all their text stands in it, else brought into it.
+
+What a pack holds is told by its manifest; by its pixels alone where there is none.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import apsw
+
+from foundation.clock import from_ms, iso, to_ms
+from foundation.trust import Trust
+from memory.archive.packs.manifest import manifest_name, parts_of
+from memory.archive.packs.pack import Pack, Picture, new_pack_name, write_pack
+from memory.archive.packs.parity import mend, parity_name
+from memory.archive.packs.storage import Storage
+from memory.archive.repair.deleted import Dead
+from memory.archive.repair.diff import Fields, Key
+from memory.archive.repair.from_pixels import PixelPage, facts_of_pixels, pieces_of, pixel_page
+from memory.archive.repair.packs import LARGEST_PACK, Told, redrawn
+from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.reconcile import Sealed, body_is, one_home, to_put
+from memory.archive.repair.restore import put_facts
+from memory.archive.repair.salvage import Saved, saved_pages
+from memory.archive.rows import pages as page_rows
+from memory.archive.rows.facts import seal
+from memory.archive.rows.pages import PackRow
+from memory.cold import ColdStore
+from memory.cold.encoding import readable_meta, unpack
+from memory.cold.records import Terms
+from memory.cold.sql import fetch, first
+from memory.errors import MemoryTrouble
+from memory.pages.read.reader import read_picture
+from memory.pages.render.header import digest
+from memory.pages.types import PageRow
+
+
+class Adopter:
+    """Looks at strange packs one after the other, then puts what they hold in one transaction."""
+
+    def __init__(
+        self,
+        cold: ColdStore,
+        storage: Storage,
+        damages: Damages,
+        told: Told,
+        *,
+        now: datetime,
+        kept_texts: Path | None,
+        gone: Dead,
+    ) -> None:
+        self._gone = gone
+        self._erased: list[str] = []  # packs that hold what was deleted: they go without a copy
+        self._kept_texts = kept_texts
+        self._aside: list[str] = []  # packs that go when what they hold is in its place
+        self._cold = cold
+        self._storage = storage
+        self._damages = damages
+        self._told = told
+        self._now = now
+        self._pages: list[PixelPage] = []  # of all packs that are to be brought in
+        self._rows: dict[str, PackRow] = {}
+
+    def adopt(self, names: Sequence[str], sealed: Sealed) -> None:
+        """Clears or brings in these packs; `sealed` are the facts of those that have a manifest."""
+        for name in sorted(names, key=lambda name: ("pack", name) not in sealed.facts):
+            self._look_at(name, sealed)
+        if self._rows:
+            self._bring_in(sealed)
+        for name in self._aside:
+            self._put_aside(name)
+        for name in self._erased:
+            self._erase(name)
+
+    def _bring_in(self, sealed: Sealed) -> None:
+        found = self._facts(sealed)
+        self._damages.keep_database(self._cold)
+        put = self._cold.read(lambda db: to_put(db, found, {}))
+        terms = self._terms(put)
+
+        def transaction(db: apsw.Connection) -> None:
+            put_facts(db, put, terms)
+            one_home(db)
+            seal(db, self._storage, [*self._rows, ""])
+
+        self._cold.write(transaction)
+        entries = sum(key[0] == "entry" for key in put)
+        self._told.mended.append(
+            f"{len(self._rows):,} packs brought into the index: {len(self._pages):,} pages, {entries:,} entries."
+        )
+
+    def _look_at(self, name: str, sealed: Sealed) -> None:
+        if name in sealed.foreign:
+            self._told.lost.append(f"Pack {name} is of another workspace: it was left as it is.")
+            return
+        body = self._body(name, sealed)
+        sound = self._living(name, list(saved_pages(body)) if body else [], sealed)
+        if not sound and name in self._erased:
+            self._told.mended.append(f"Pack {name}: what it held was deleted; now it is gone.")
+            return
+        if sound and self._cold.read(lambda db: all(_stands(db, self._storage, name, one, sealed) for one in sound)):
+            if name not in self._erased:
+                self._aside.append(name)
+            self._told.mended.append(f"Pack {name}: all its text stands elsewhere; it was put aside.")
+            return
+        drawn = self._drawn_anew(name, sound, sealed)
+        saved = [one for one in [*sound, *drawn] if not self._is_taken(name, one)]
+        if not saved:
+            self._told.lost.append(f"Pack {name}: no page in it can be brought into the index.")
+            return
+        if {(one.page.page_id, one.page.text) for one in saved} <= {(page.id, page.text) for page in self._pages}:
+            if name not in self._erased:
+                self._aside.append(name)  # another repair was cut short after it had written this pack
+            return
+        places = None if drawn or name in self._erased else self._places(name, saved)
+        if places is None:
+            if name not in self._erased:
+                self._aside.append(name)
+            name, places = self._written_anew(name, saved, sealed)
+        self._rows[name] = self._rows.get(name) or _row(name, self._storage, self._now)
+        self._pages += [pixel_page(one, name, places[one.page.page_id]) for one in saved]
+
+    def _living(self, name: str, sound: list[Saved], sealed: Sealed) -> list[Saved]:
+        """Less the pages of what was deleted: those that no manifest tells of any more."""
+        living = [
+            one
+            for one in sound
+            if one.page.page_id not in self._gone.pages or ("page", one.page.page_id) in sealed.facts
+        ]
+        if len(living) < len(sound):
+            self._erased.append(name)
+        return living
+
+    def _erase(self, name: str) -> None:
+        for one in [*parts_of(manifest_name(name), self._storage.names()), parity_name(name), name]:
+            self._storage.delete(one)
+
+    def _drawn_anew(self, name: str, sound: Sequence[Saved], sealed: Sealed) -> list[Saved]:
+        """Pages that the manifest tells of and the pack has lost, drawn from text that is kept."""
+        have = {one.page.page_id for one in sound}
+        mine = [fields for key, fields in sealed.facts.items() if key[0] == "page" and fields["pack"] == name]
+        found: list[Saved] = []
+        for fields in sorted(mine, key=lambda fields: fields["number"]):
+            if fields["id"] in have:
+                continue
+            archive = fields["archive"]
+            label = sealed.facts.get(("archive", str(archive)), {}).get("label", "")
+            before = (one for key, one in sealed.facts.items() if key[0] == "page" and one["archive"] == archive)
+            start = sum(one["chars"] for one in before if one["number"] < fields["number"])
+            told = Picture(fields["id"], fields["number"], fields["mode"], fields["chars"], fields["sha256"], b"")
+            if (picture := redrawn(self._kept_texts, label, start, told, fields["cell"])) is not None:
+                found.append(Saved(picture.png, read_picture(picture.png, engine="cells")))
+        if found:
+            self._told.mended.append(f"Pack {name}: {len(found):,} pages drawn again from text that is kept.")
+        return found
+
+    def _is_taken(self, name: str, saved: Saved) -> bool:
+        """Whether another page has this page's id already: then one of the two is forged, and this one is strange."""
+        page, sql = saved.page.page_id, "SELECT 1 FROM pages WHERE id = ? AND sha256 <> ?"
+        taken = any(one.id == page and one.text != saved.page.text for one in self._pages)
+        if taken or self._cold.read(lambda db: first(db, sql, (page, digest(saved.page.text)))) is not None:
+            self._told.lost.append(f"Pack {name}: another page has the id {page} already; this one was left out.")
+            return True
+        return False
+
+    def _body(self, name: str, sealed: Sealed) -> bytes:
+        """The pack's bytes, mended where its manifest says what they were and its parity is there."""
+        if self._storage.size(name) > LARGEST_PACK:
+            return b""
+        body, fact = self._storage.read(name), sealed.facts.get(("pack", name))
+        if fact is None or hashlib.sha256(body).hexdigest() == fact["sha256"]:
+            return body
+        whole = mend(self._storage, name, bytes.fromhex(fact["sha256"]), fact["size"])
+        if whole is None:
+            return body
+        self._damages.keep_file(self._storage, name)
+        self._storage.write(name, whole)
+        self._told.mended.append(f"Pack {name}: mended by its parity, to the last bit.")
+        return whole
+
+    def _places(self, name: str, saved: Sequence[Saved]) -> dict[str, int] | None:
+        """Where each page stands by the pack's own list; None where the list is damaged, or tells of other pages."""
+        try:
+            leaves = Pack(self._storage, name).pages
+        except MemoryTrouble:
+            return None
+        places = {leaf.id: at for at, leaf in enumerate(leaves)}
+        return places if places.keys() == {one.page.page_id for one in saved} else None
+
+    def _written_anew(self, name: str, saved: Sequence[Saved], sealed: Sealed) -> tuple[str, dict[str, int]]:
+        """A new pack of the pages that are sound; the damaged one is kept and goes."""
+        pictures = [_picture(one) for one in saved]
+        written = write_pack(self._storage, new_pack_name(), pictures)
+        told = {key[1] for key, fields in sealed.facts.items() if key[0] == "page" and fields["pack"] == name}
+        for page in sorted(told - {picture.id for picture in pictures}):
+            self._told.lost.append(f"Page {page} of pack {name} is lost: its pixels cannot be read.")
+        self._told.mended.append(f"Pack {name}: {len(pictures):,} sound pages put into the new pack {written.name}.")
+        self._rows[written.name] = PackRow(written.name, written.size, written.sha256, to_ms(self._now))
+        return written.name, {picture.id: at for at, picture in enumerate(pictures)}
+
+    def _put_aside(self, name: str) -> None:
+        """The pack and what stands beside it go to the folder of damages."""
+        for one in [*parts_of(manifest_name(name), self._storage.names()), parity_name(name), name]:
+            if one in self._storage.names():
+                self._damages.keep_file(self._storage, one)
+                self._storage.delete(one)
+
+    def _facts(self, sealed: Sealed) -> dict[Key, Fields]:
+        """Facts of the packs that are brought in: by manifest where it tells of the page, else by pixels."""
+        pages = {page.id: page for page in self._pages}
+        told = {key[1] for key in sealed.facts if key[0] == "page" and key[1] in pages}
+        known = self._cold.read(lambda db: set(page_rows.pages_by_id(db, pages)))
+        found = facts_of_pixels([page for page in self._pages if page.id not in told | known], self._now)
+        for key, fields in sealed.facts.items():
+            if key[0] == "page" and key[1] in told:
+                page = pages[key[1]]
+                found[key] = fields | {"pack": page.pack, "position": page.position}
+            elif (
+                (key[0] in ("held", "passage") and fields["page"] in told)
+                or (key[0] == "entry" and any(span[2] in told for span in fields["spans"]))
+                or key[0] in ("archive", "conversation")
+            ):
+                found[key] = fields
+        for name, row in self._rows.items():
+            found["pack", name] = {
+                "size": row.size,
+                "sha256": row.sha256.hex(),
+                "kind": sealed.facts.get(("pack", name), {}).get("kind", "warm"),
+                "created_ms": sealed.facts.get(("pack", name), {}).get("created_ms", row.created_ms),
+            }
+        return self._with_homes(found)
+
+    def _with_homes(self, facts: dict[Key, Fields]) -> dict[Key, Fields]:
+        """Without what would stand on pages that are nowhere. An entry keeps those of its spans that have a page."""
+        found: dict[Key, Fields] = {}
+        for key, fields in facts.items():
+            if key[0] != "entry":
+                found[key] = fields
+                continue
+            spans = [span for span in fields["spans"] if self._has(facts, span[2])]
+            if len(spans) < len(fields["spans"]):
+                when = iso(from_ms(fields["time_ms"]))
+                how = "a part of its text is" if spans else "it is"
+                self._told.lost.append(f"Entry {fields['id']} of {when}: {how} lost with its page.")
+            if spans:
+                found[key] = fields | {"spans": tuple(spans)}
+        return found
+
+    def _has(self, facts: dict[Key, Fields], page: str) -> bool:
+        sql = "SELECT 1 FROM pages WHERE id = ?"
+        return ("page", page) in facts or self._cold.read(lambda db: first(db, sql, (page,))) is not None
+
+    def _terms(self, put: dict[Key, Fields]) -> dict[int, Terms]:
+        """Of each entry whose text can be put together from these pages."""
+        texts = {page.id: page.text for page in self._pages}
+        found: dict[int, Terms] = {}
+        for key, fields in put.items():
+            if key[0] == "entry" and all(span[2] in texts for span in fields["spans"]):
+                text = "".join(texts[page][at : at + length] for _, length, page, at in fields["spans"])
+                found[fields["seq"]] = self._cold.analyse(text, fields["speaker"], readable_meta(fields["meta"]))
+        return found
+
+
+def _stands(db: apsw.Connection, storage: Storage, name: str, saved: Saved, sealed: Sealed) -> bool:
+    """Whether all that the page says stands elsewhere: on a sound page with this text, or in the store."""
+    sha256 = digest(saved.page.text)
+    if any(_is_sound(storage, row) for row in _pages_with(db, sha256) if row.pack != name):
+        return True
+    page = saved.page.page_id
+    told = [
+        fields
+        for key, fields in sealed.facts.items()
+        if key[0] == "entry" and any(s[2] == page for s in fields["spans"])
+    ]
+    if told:
+        return all(_is_stored(db, fields["id"], bytes.fromhex(fields["sha256"])) for fields in told)
+    pieces = list(pieces_of(pixel_page(saved, "", 0)))
+    return all(piece.head is not None and _stores(db, piece.head.id, piece.text) for piece in pieces)
+
+
+def _pages_with(db: apsw.Connection, sha256: bytes) -> list[PageRow]:
+    ids = [row[0] for row in fetch(db, "SELECT id FROM pages WHERE sha256 = ?", (sha256,))]
+    return list(page_rows.pages_by_id(db, ids).values())
+
+
+def _is_sound(storage: Storage, row: PageRow) -> bool:
+    try:
+        page = read_picture(
+            Pack(storage, row.pack).png(row.position), sha256=row.sha256, page_id=row.id, engine="cells"
+        )
+    except MemoryTrouble:
+        return False
+    return page.trust is Trust.EXACT
+
+
+def _is_stored(db: apsw.Connection, id_: str, sha256: bytes) -> bool:
+    sql = "SELECT body, packed, chars FROM entries WHERE id = ? AND sha256 = ? AND body IS NOT NULL"
+    return any(body_is(body, packed, chars, sha256) for body, packed, chars in fetch(db, sql, (id_, sha256)))
+
+
+def _stores(db: apsw.Connection, id_: str, piece: str) -> bool:
+    rows = fetch(db, "SELECT body, packed, chars FROM entries WHERE id = ? AND body IS NOT NULL", (id_,))
+    return any(piece in unpack(body, packed, chars) for body, packed, chars in rows)
+
+
+def _row(name: str, storage: Storage, now: datetime) -> PackRow:
+    body = storage.read(name)
+    return PackRow(name, len(body), hashlib.sha256(body).digest(), to_ms(now))
+
+
+def _picture(saved: Saved) -> Picture:
+    page = pixel_page(saved, "", 0)
+    return Picture(page.id, page.number, page.mode, len(page.text), digest(page.text).hex(), saved.png)

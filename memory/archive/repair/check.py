@@ -1,0 +1,192 @@
+"""Looks the archive over: every pack and page, every manifest, and the index's rows against both."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+
+import apsw
+import msgspec
+
+from foundation.trust import Trust
+from memory.archive.packs.manifest import PackManifest, manifest_name, manifest_names, parts_of, read_parts
+from memory.archive.packs.pack import Pack
+from memory.archive.packs.parity import parity_is_sound, parity_name
+from memory.archive.packs.storage import Storage
+from memory.archive.packs.unknown_packs import stranger_names
+from memory.archive.repair.diff import differences
+from memory.archive.repair.diff import facts as facts_by_key
+from memory.archive.rows import pages as page_rows
+from memory.archive.rows.checks import row_problems
+from memory.archive.rows.facts import facts_of, unsealed
+from memory.archive.rows.pages import PackRow
+from memory.cold import ColdStore, Problem
+from memory.cold.sql import each
+from memory.errors import MemoryTrouble
+from memory.pages.read.reader import read_picture
+from memory.pages.render.header import digest
+from memory.pages.render.modes import MODES
+from memory.pages.types import PageRow
+
+_AT_ONCE = 2**23  # bytes
+
+
+def inspect_all(cold: ColdStore, storage: Storage) -> list[Problem]:
+    """All problems of the archive. Reads every pack whole: about a second for a thousand pages."""
+    names = storage.names()
+    packs = cold.read(page_rows.pack_rows)
+    due = cold.read(unsealed) if cold.read_only else ()  # manifests that the first opening for writing will make
+    problems = cold.read(lambda db: list(row_problems(db)))
+    for row in packs:
+        pages = _rows_of(cold, row.name)
+        if pages is None:
+            problems.append(Problem("pack", row.name, "A row of one of its pages cannot be read."))
+        known = cold.read(lambda db, name=row.name: facts_of(db, name))
+        sealed = list(_manifest(storage, names, row.name, known))
+        problems += [
+            *_file(storage, row),
+            *_parity(storage, names, row),
+            *_Pages(cold, storage, row, sound=not sealed).look(pages or ()),
+            *(one for one in sealed if row.name not in due or parts_of(manifest_name(row.name), names)),
+        ]
+    problems += _manifest(storage, names, "", cold.read(lambda db: facts_of(db, "")))
+    problems += _strangers(storage, names, cold.read(_spoken_for))
+    return problems
+
+
+def _rows_of(cold: ColdStore, pack: str) -> list[PageRow] | None:
+    """The rows of a pack's pages; None where a column holds what no program of ours wrote."""
+    try:
+        return cold.read(lambda db: page_rows.pages_of_pack(db, pack))
+    except msgspec.MsgspecError:
+        return None
+
+
+def pack_is_sound(storage: Storage, row: PackRow) -> bool:
+    """Whether the pack's file is, to the last bit, the one that was written. Raises Damaged where there is none."""
+    if storage.size(row.name) != row.size:
+        return False
+    sha256 = hashlib.sha256()
+    for at in range(0, row.size, _AT_ONCE):
+        sha256.update(storage.read(row.name, at, min(_AT_ONCE, row.size - at)))
+    return sha256.digest() == row.sha256
+
+
+def _file(storage: Storage, row: PackRow) -> Iterator[Problem]:
+    try:
+        if not pack_is_sound(storage, row):
+            yield Problem("pack", row.name, "The pack is not the one that was written: its SHA-256 differs.")
+    except MemoryTrouble as error:
+        yield Problem("pack", row.name, f"The pack cannot be read: {error.message}")
+
+
+def _parity(storage: Storage, names: Sequence[str], row: PackRow) -> Iterator[Problem]:
+    name = parity_name(row.name)
+    if name not in names:
+        return
+    try:
+        if not parity_is_sound(storage, row.name, row.sha256):
+            yield Problem("parity", name, "It is not what was written, or is another pack's.")
+    except MemoryTrouble as error:
+        yield Problem("parity", name, error.message)
+
+
+class _Pages:
+    """The pages of one pack, read from their pixels and compared with their rows."""
+
+    def __init__(self, cold: ColdStore, storage: Storage, row: PackRow, *, sound: bool) -> None:
+        self._cold, self._storage, self._row = cold, storage, row
+        self._proven = sound  # the manifest vouches for the entries' rows: their texts need not be put together
+
+    def look(self, pages: Sequence[PageRow]) -> Iterator[Problem]:
+        try:
+            pack = Pack(self._storage, self._row.name)
+        except MemoryTrouble as error:
+            yield Problem("pack", self._row.name, f"Its list of pages cannot be read: {error.message}")
+            for page in pages:
+                yield Problem("page", page.id, "It stands in a pack that cannot be opened.")
+            return
+        texts: dict[str, str] = {}
+        for page in pages:
+            yield from self._page(pack, page, texts)
+        if not self._proven:
+            yield from self._cold.read(lambda db: list(_entries(db, self._row.name, texts)))
+
+    def _page(self, pack: Pack, row: PageRow, texts: dict[str, str]) -> Iterator[Problem]:
+        try:
+            pack.expect(row.position, row.id)
+            page = read_picture(pack.png(row.position), sha256=row.sha256, page_id=row.id, engine="cells")
+        except MemoryTrouble as error:
+            yield Problem("page", row.id, error.message)
+            return
+        if page.trust is not Trust.EXACT:
+            yield Problem("page", row.id, "The page's text does not match its hash: it is approximate from now on.")
+            return
+        texts[row.id] = page.text
+        side = MODES[row.mode].side if row.mode in MODES else 0
+        said = (row.number, row.chars, row.width, row.height)
+        if said != (page.number, len(page.text), side, side):
+            yield Problem("page", row.id, "Its row in the index does not say what stands on it (number, size or mode).")
+
+
+def _entries(db: apsw.Connection, pack: str, texts: dict[str, str]) -> Iterator[Problem]:
+    """Entries that stand wholly on these pages, put together and compared with their hash."""
+    sql = """SELECT e.id, e.seq, e.chars, e.sha256 FROM entries e WHERE e.body IS NULL AND e.seq IN
+        (SELECT s.entry FROM spans s JOIN pages p ON p.id = s.page WHERE p.pack = ?)"""
+    for id_, seq, chars, sha256 in each(db, sql, (pack,)):
+        spans = page_rows.spans_of(db, seq)
+        if any(span.page not in texts for span in spans):
+            continue
+        text = "".join(texts[span.page][span.page_start : span.page_start + span.length] for span in spans)
+        if digest(text) != sha256 or len(text) != chars:
+            yield Problem("entry", id_, "What stands on its pages is not its text: its SHA-256 differs.")
+
+
+def _manifest(storage: Storage, names: Sequence[str], pack: str, known: PackManifest | None) -> Iterator[Problem]:
+    """What is wrong with the manifest of a pack that the index knows, or where the index differs from it."""
+    name = manifest_name(pack)
+    try:
+        parts = read_parts(storage, pack, names)
+    except MemoryTrouble as error:
+        yield Problem("manifest", name, _unnamed(error.message, f"{name} in {storage.place}"))
+        return
+    if not parts:
+        if known is not None:
+            yield Problem("manifest", name, "The pack has no manifest: it was made by an older version, or is lost.")
+        return
+    sealed = {key: fields for one in parts for key, fields in facts_by_key(one).items()}
+    yield from differences(facts_by_key(known) if known else {}, sealed)
+
+
+def _unnamed(message: str, name: str) -> str:
+    """The sentence without the file's name, which stands before it."""
+    why = message.removeprefix(f"{name}: ")
+    return why[:1].upper() + why[1:] if why != message else message.replace(name, "It", 1)
+
+
+def _spoken_for(db: apsw.Connection) -> frozenset[str]:
+    """Files that the index knows: its packs, and what is about to be deleted."""
+    packs = [row.name for row in page_rows.pack_rows(db)]
+    return frozenset([*packs, *(name for (name,) in each(db, "SELECT name FROM leaving"))])
+
+
+def _strangers(storage: Storage, names: Sequence[str], known: frozenset[str]) -> Iterator[Problem]:
+    for name in stranger_names(names, known):
+        yield Problem("unknown", name, f"{_held(storage, name)} The pack itself stays as it is.")
+    packs = {manifest_name(name).partition(".")[0] for name in [*known, *names] if not name.endswith(".manifest")}
+    for name in manifest_names(storage):
+        stem = name.partition(".")[0]
+        if stem not in packs and manifest_name("") != f"{stem}.manifest" and name not in known:
+            yield Problem("manifest", name, "The pack that it tells of is not here.")
+
+
+def _held(storage: Storage, name: str) -> str:
+    """What a pack holds that no row refers to, and what that can mean."""
+    try:
+        pages = Pack(storage, name).pages
+    except MemoryTrouble as error:
+        return f"This index does not know the pack, and it cannot be read ({error.message})."
+    chars = sum(page.chars for page in pages)
+    return (
+        f"It holds {len(pages):,} pages with {chars:,} characters of text that this index does not know. Either an "
+        "archiving was cut short, and the text still stands where it was; or cold.db was lost or exchanged. "
+        "`palimpsest check --repair` finds out, and brings in what is not there."
+    )

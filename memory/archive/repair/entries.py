@@ -1,0 +1,206 @@
+"""Entries on a lost page whose very text stands somewhere else: it comes back to the store.
+
+What still stands of an entry with damaged pages: the rest of it, with marks in the places of what is lost.
+
+Entries' texts put together from the pages of packs, by facts alone.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Protocol
+
+import apsw
+from msgspec import Struct
+
+from foundation.trust import Trust
+from memory.archive.packs.pack import Pack
+from memory.archive.packs.storage import Storage
+from memory.archive.repair.diff import Fields, Key
+from memory.archive.repair.quarantine import Damages
+from memory.archive.rows import pages
+from memory.archive.rows.facts import seal
+from memory.archive.rows.pages import Span
+from memory.cold import ColdStore, Entry
+from memory.cold.encoding import pack as packed_body
+from memory.cold.encoding import readable_meta, to_bytes, unpack
+from memory.cold.insert import note_change
+from memory.cold.integrity.repair import Elsewhere
+from memory.cold.records import Terms
+from memory.cold.sql import fetch, first, run
+from memory.errors import Damaged, MemoryTrouble, NotFound, Unreachable
+from memory.pages.read.reader import read_picture
+from memory.pages.render.header import digest
+from memory.pages.types import PageRow, PageText, Passage
+
+
+class Reads(Protocol):
+    """What is needed of the vault."""
+
+    def entry_text(self, entry: Entry) -> Passage: ...
+
+    def read_page(self, page_id: str) -> PageText: ...
+
+
+class Standing(Struct, frozen=True):
+    """The text as far as it stands; `troubles` are sentences, none where it stands to the letter."""
+
+    text: str
+    lost: tuple[str, ...] = ()  # ids of pages, or the entry's own where the store lost it
+    troubles: tuple[str, ...] = ()
+    exact: bool = True  # to the letter what was stored: its SHA-256 is the index's
+
+
+def standing_text(vault: Reads, cold: ColdStore, entry: Entry) -> Standing:
+    """The entry's text. Raises Unreachable where its pages cannot be asked for just now, and nothing else."""
+    odd = tuple(f"Entry {entry.id}: its {column} is damaged." for column in entry.damaged if column != "text")
+    try:
+        passage = vault.entry_text(entry)
+    except Unreachable:
+        raise
+    except MemoryTrouble as error:
+        return _parts(vault, cold, entry, odd, error)
+    if passage.trust is not Trust.EXACT:
+        why = tuple(f"Entry {entry.id}: {sentence[0].lower()}{sentence[1:]}" for sentence in passage.told)
+        return Standing(passage.text, (), why, exact=False)
+    return Standing(passage.text, (), odd)
+
+
+def _parts(vault: Reads, cold: ColdStore, entry: Entry, odd: tuple[str, ...], error: MemoryTrouble) -> Standing:
+    spans = cold.read(lambda db: pages.spans_of(db, entry.seq))
+    if not spans:
+        why = f"the text of entry {entry.id} is damaged"
+        return Standing(f"[lost: {why}]", (entry.id,), (*odd, f"Entry {entry.id}: {error.message}"), exact=False)
+    parts, lost = list[str](), list[str]()
+    for span in spans:
+        text = _stretch(vault, span)
+        if text is None and span.page not in lost:
+            lost.append(span.page)
+            parts.append(f"[lost: page {span.page} is damaged]")
+        parts.append(text or "")
+    told = tuple(f"Entry {entry.id}: what stands of it on page {page} is lost." for page in lost)
+    if not told:  # its pages are there, and one of them is not the one that should be
+        told = (f"Entry {entry.id}: its text is not to the letter; a page is damaged.",)
+    return Standing("".join(parts), tuple(lost), (*odd, *told), exact=False)
+
+
+def _stretch(vault: Reads, span: Span) -> str | None:
+    try:
+        text = vault.read_page(span.page).text
+    except Unreachable:
+        raise
+    except (MemoryTrouble, NotFound):
+        return None
+    return text[span.page_start : span.page_start + span.length]
+
+
+_REMEMBERED = 256  # pages
+
+
+class Texts:
+    """Reads each page once while its neighbours are asked for."""
+
+    def __init__(self, storage: Storage, facts: Mapping[Key, Fields]) -> None:
+        self._storage = storage
+        self._facts = facts
+        self._pages: OrderedDict[str, str | None] = OrderedDict()
+        self._packs: dict[str, Pack] = {}
+
+    def terms_of(self, cold: ColdStore, entry: Fields) -> Terms | None:
+        """The entry's terms; None where its text cannot be read to the letter."""
+        text = self.of(entry)
+        return None if text is None else cold.analyse(text, entry["speaker"], readable_meta(entry["meta"]))
+
+    def of(self, entry: Fields) -> str | None:
+        """The entry's text, where it has the hash that the fact says."""
+        parts = [(self._page(page), at, length) for _, length, page, at in entry["spans"]]
+        if any(text is None for text, _, _ in parts):
+            return None
+        text = "".join((text or "")[at : at + length] for text, at, length in parts)
+        return text if digest(text).hex() == entry["sha256"] else None
+
+    def _page(self, id_: str) -> str | None:
+        if id_ not in self._pages:
+            self._pages[id_] = self._read(id_)
+            if len(self._pages) > _REMEMBERED:
+                self._pages.popitem(last=False)
+        return self._pages[id_]
+
+    def _read(self, id_: str) -> str | None:
+        fact = self._facts.get(("page", id_))
+        if fact is None:
+            return None
+        try:
+            pack = self._packs.get(fact["pack"])
+            if pack is None:
+                pack = self._packs[fact["pack"]] = Pack(self._storage, fact["pack"])
+            page = read_picture(pack.png(fact["position"]), sha256=fact["sha256"], page_id=id_, engine="cells")
+        except MemoryTrouble:
+            return None
+        return page.text if page.trust is Trust.EXACT else None
+
+
+_ON_PAGE = (
+    "SELECT DISTINCT e.seq, e.id, e.time_ms, e.sha256 FROM spans s JOIN entries e ON e.seq = s.entry WHERE s.page = ?"
+)
+
+_PACKS = "SELECT DISTINCT p.pack FROM spans s JOIN pages p ON p.id = s.page WHERE s.entry = ?"
+
+
+def bring_back(
+    cold: ColdStore, storage: Storage, damages: Damages, page: PageRow, elsewhere: Elsewhere
+) -> tuple[list[str], list[tuple[str, int]]]:
+    """Ids of the entries whose text came back (from a twin, or from `elsewhere`), and id and moment of the others."""
+    brought, lost = list[str](), list[tuple[str, int]]()
+    for seq, id_, ms, sha256 in cold.read(lambda db: fetch(db, _ON_PAGE, (page.id,))):
+        text = _twin(cold, storage, seq, sha256) or elsewhere(id_, sha256)
+        if text is None:
+            lost.append((id_, ms))
+            continue
+        damages.keep_database(cold)
+        cold.write(lambda db, seq=seq, text=text: _store(db, storage, seq, text))
+        brought.append(id_)
+    if brought and not lost:
+        cold.write(lambda db: _let_page_go(db, storage, page))
+    return brought, lost
+
+
+def _twin(cold: ColdStore, storage: Storage, seq: int, sha256: bytes) -> str | None:
+    """The text with that hash: from the store, or from pages that are sound."""
+    sql = "SELECT seq, body, packed, chars FROM entries WHERE sha256 = ? AND seq <> ?"
+    for twin, body, packed, chars in cold.read(lambda db: fetch(db, sql, (sha256, seq))):
+        try:
+            text = unpack(body, packed, chars) if body is not None else _from_pages(cold, storage, twin)
+        except MemoryTrouble:
+            continue
+        if digest(text) == sha256:
+            return text
+    return None
+
+
+def _from_pages(cold: ColdStore, storage: Storage, seq: int) -> str:
+    spans = cold.read(lambda db: pages.spans_of(db, seq))
+    rows = cold.read(lambda db: pages.pages_by_id(db, [span.page for span in spans]))
+    if not spans or len(rows) != len({span.page for span in spans}):
+        raise Damaged("A text is missing", f"Entry {seq} stands on no page.", "A backup of the workspace has it.")
+    texts: dict[str, str] = {}
+    for id_, row in rows.items():
+        png = Pack(storage, row.pack).png(row.position)
+        texts[id_] = read_picture(png, sha256=row.sha256, page_id=id_, engine="cells").text
+    return "".join(texts[span.page][span.page_start : span.page_start + span.length] for span in spans)
+
+
+def _store(db: apsw.Connection, storage: Storage, seq: int, text: str) -> None:
+    packs = [row[0] for row in fetch(db, _PACKS, (seq,))]
+    body, packed = packed_body(to_bytes(text))
+    run(db, "UPDATE entries SET body = ?, packed = ? WHERE seq = ?", (body, packed, seq))
+    run(db, "DELETE FROM spans WHERE entry = ?", (seq,))
+    note_change(db, "change", [seq])
+    seal(db, storage, packs)
+
+
+def _let_page_go(db: apsw.Connection, storage: Storage, page: PageRow) -> None:
+    """A lost page on which nothing stands any more; its pack goes with the last of them."""
+    run(db, "DELETE FROM pages WHERE id = ?", (page.id,))
+    if first(db, "SELECT 1 FROM pages WHERE pack = ?", (page.pack,)) is None:
+        pages.delete_packs(db, [page.pack])
+    seal(db, storage, [page.pack])

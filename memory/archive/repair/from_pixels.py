@@ -1,0 +1,220 @@
+"""The facts of a pack from its pixels alone, where no manifest tells of it.
+
+Pages say their own id, number and text. Head lines, which no text can imitate, say who spoke, when and under which id:
+what stands between them becomes entries again. A page without a head line becomes an entry of kind page.
+What pixels do not say (labels, conversations' ids and titles, what was said in reply to what) is made up plainly.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from msgspec import Struct, json, structs
+
+from foundation.clock import from_ms, to_ms
+from memory.archive.packs.manifest import ArchiveFact, ConversationFact, EntryFact, PageFact
+from memory.archive.repair.diff import Fields, Key
+from memory.archive.repair.salvage import Saved
+from memory.cold import new_id
+from memory.cold.records import EntryKind
+from memory.pages.cost.factsheet import factsheet
+from memory.pages.render.entry_heads import Head, ReadHead
+from memory.pages.render.header import digest
+from memory.pages.render.modes import CELLS, MODES, modes_of
+from models.messages import Role
+from models.tokens import estimate
+
+RECOVERED = "recovered"
+
+
+class PixelPage(Struct, frozen=True, kw_only=True):
+    """A sound page of a pack, as its pixels tell it."""
+
+    pack: str
+    position: int
+    id: str
+    number: int
+    mode: str
+    cell: str
+    text: str
+    heads: tuple[ReadHead, ...]
+
+
+class _Piece(Struct, frozen=True):
+    """A run of one page's text that belongs to one entry; `head` None is a page without a head line."""
+
+    page: PixelPage
+    begin: int
+    text: str
+    head: Head | None
+
+
+def pixel_page(saved: Saved, pack: str, position: int) -> PixelPage:
+    """What a page says of itself."""
+    mode, cell = _mode(saved)
+    page = saved.page
+    return PixelPage(
+        pack=pack, position=position, id=page.page_id, number=page.number, mode=mode, cell=cell, text=page.text,
+        heads=page.heads,
+    )  # fmt: skip
+
+
+def facts_of_pixels(pages: Sequence[PixelPage], now: datetime) -> dict[Key, Fields]:
+    """Facts of archives, conversations, pages and entries; of packs there are none here.
+
+    Numbers are below nought: rows get new ones. `pages` are in the order of their packs.
+    """
+    found: dict[Key, Fields] = {}
+    entry = 0
+    for count, run in enumerate(_archives(pages), 1):
+        seq, began = -count, 0
+        for made in _entries(run, seq, now, entry):
+            began = min(began or made.time_ms, made.time_ms)
+            found["entry", str(made.seq)] = structs.asdict(made) | {"conversation": seq}
+            entry -= 1
+        label = f"{RECOVERED} {from_ms(began):%Y-%m-%d}"
+        whose = any(page.heads for page in run)
+        archive = ArchiveFact(
+            seq=seq, label=label, created_ms=began, origin="conversation" if whose else "file", conversation=seq
+        )
+        conversation = ConversationFact(
+            seq=seq, source="", id=new_id("c"), title=label, created_ms=began, kind="chat" if whose else "archive"
+        )
+        found["archive", str(seq)] = structs.asdict(archive)
+        found["conversation", str(seq)] = structs.asdict(conversation)
+        for place, page in enumerate(run, 1):
+            found["page", page.id] = structs.asdict(_page(page)) | {"archive": seq, "pack": page.pack}
+            found["held", str(seq), str(place)] = {"archive": seq, "number": place, "page": page.id}
+    return found
+
+
+def _archives(pages: Sequence[PixelPage]) -> list[list[PixelPage]]:
+    """The pages of each archive, in order. One that goes on in another pack goes on where its page numbers do."""
+    runs: list[list[PixelPage]] = []
+    seen: set[str] = set()
+    for page in pages:
+        if page.id in seen:
+            continue
+        seen.add(page.id)
+        last = runs[-1][-1] if runs else None
+        if last is not None and last.pack == page.pack and page.number > last.number:
+            runs[-1].append(page)
+        else:
+            runs.append([page])
+    whole: list[list[PixelPage]] = []
+    for run in sorted(runs, key=lambda run: (run[0].number, _time(run[0]))):
+        before = next((one for one in whole if one[-1].number + 1 == run[0].number and _goes_on(one[-1], run[0])), None)
+        if before is None:
+            whole.append(list(run))
+        else:
+            before += run
+    return sorted(whole, key=lambda run: _time(run[0]))
+
+
+def _time(page: PixelPage) -> float:
+    times = [head.head.time.timestamp() for head in page.heads if head.head and head.head.time]
+    return min(times, default=0.0)
+
+
+def _goes_on(before: PixelPage, page: PixelPage) -> bool:
+    """Whether they may be neighbours: the last page may take a smaller mode, never other cells."""
+    return bool(before.heads) == bool(page.heads) and before.cell == page.cell
+
+
+def _page(page: PixelPage) -> PageFact:
+    return PageFact(
+        id=page.id,
+        archive=0,
+        number=page.number,
+        mode=page.mode,
+        cell=page.cell,
+        position=page.position,
+        chars=len(page.text),
+        sha256=digest(page.text).hex(),
+        text_tokens=sum(map(estimate, _words(page))),
+        vision_tokens=MODES[page.mode].vision_tokens,
+        factsheet=factsheet(page.text),
+    )
+
+
+def _words(page: PixelPage) -> Iterator[str]:
+    """What stands on it without its head lines."""
+    begin = 0
+    for head in page.heads:
+        yield page.text[begin : max(head.begin - 1, begin)]  # a newline of ours stands before the line
+        begin = head.end
+    yield page.text[begin:]
+
+
+def _mode(saved: Saved) -> tuple[str, str]:
+    """Its mode by its size, its cell by the glyph table that its header names."""
+    from memory.pages.font.glyphs import glyphs
+    from memory.pages.read.exact import read
+
+    side, header = int.from_bytes(saved.png[16:20]), read(saved.png).header
+    table = header.table if header else ""
+    cell = next((cell for cell in CELLS if glyphs(cell).id == table), CELLS[0])
+    return next((mode.name for mode in modes_of(cell).values() if mode.side == side), "base"), cell.name
+
+
+def _entries(run: Sequence[PixelPage], conversation: int, now: datetime, after: int) -> Iterator[EntryFact]:
+    """The run's entries in order; each answers the one before it."""
+    parent, ids = "", set[str]()
+    for count, pieces in enumerate(_joined(run), 1):
+        head, spans, start = pieces[0].head, list[tuple[int, int, str, int]](), 0
+        for piece in pieces:
+            spans.append((start, len(piece.text), piece.page.id, piece.begin))
+            start += len(piece.text)
+        text = "".join(piece.text for piece in pieces)
+        id_ = head.id if head and head.id not in ids else new_id("e")
+        ids.add(id_)
+        yield EntryFact(
+            seq=after - count,
+            conversation=conversation,
+            id=id_,
+            parent=parent,
+            kind=(EntryKind.MESSAGE if head else EntryKind.PAGE).value,
+            role=head.role if head else Role.USER.value,
+            speaker=head.speaker if head else "",
+            time_ms=to_ms(head.time if head and head.time else now),
+            chars=len(text),
+            sha256=digest(text).hex(),
+            spans=tuple(spans),
+            meta=_meta(pieces[0]),
+        )
+        parent = id_
+
+
+def _meta(piece: _Piece) -> str:
+    own = {} if piece.head else {"page": piece.page.id, "number": piece.page.number}
+    return json.encode(own | {RECOVERED: True}).decode()
+
+
+def _joined(run: Sequence[PixelPage]) -> Iterator[list[_Piece]]:
+    """The pieces of each entry: one that a page goes on with joins those on the pages before."""
+    held: list[_Piece] = []
+    for page in run:
+        for at, piece in enumerate(pieces_of(page)):
+            if held and not (at == 0 and _same(held[-1], piece)):
+                yield held
+                held = []
+            held.append(piece)
+    if held:
+        yield held
+
+
+def _same(before: _Piece, piece: _Piece) -> bool:
+    """Whether a page's first piece goes on with the last one of the page before."""
+    if before.head is None or piece.head is None:
+        return False
+    return before.head.id == piece.head.id and before.page.number + 1 == piece.page.number
+
+
+def pieces_of(page: PixelPage) -> Iterator[_Piece]:
+    """What stands on the page, head line by head line. The newline before a head line belongs to no entry."""
+    heads, known = page.heads, {role.value for role in Role}
+    if not heads or heads[0].begin or any(one.head is None or one.head.role not in known for one in heads):
+        yield _Piece(page, 0, page.text, None)
+        return
+    ends = [*(head.begin - 1 for head in heads[1:]), len(page.text)]
+    for one, end in zip(heads, ends, strict=True):
+        yield _Piece(page, one.end, page.text[one.end : end], one.head)

@@ -1,0 +1,220 @@
+"""Damaged packs: mended by parity to the last bit, or written anew from the pages that are still sound.
+
+A page that is lost is drawn again where its text stands somewhere else and still matches its hash: in
+`memory/archive/<label>.md`, or in entries of the same text that are stored.
+
+A lost page drawn again, where its text is kept beside the archive and still has the page's hash.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import apsw
+from msgspec import Struct
+
+from foundation.clock import from_ms, iso
+from foundation.trust import Trust
+from memory.archive.packs.pack import Pack, Picture, new_pack_name, write_pack
+from memory.archive.packs.parity import mend
+from memory.archive.packs.storage import Storage
+from memory.archive.repair.check import pack_is_sound
+from memory.archive.repair.entries import bring_back
+from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.salvage import saved_pages
+from memory.archive.rows import pages as page_rows
+from memory.archive.rows.facts import seal
+from memory.archive.rows.pages import PackRow
+from memory.archive.write.sidecar import kept_page
+from memory.cold import ColdStore
+from memory.cold.integrity.repair import Elsewhere
+from memory.cold.sql import fetch, run
+from memory.errors import MemoryTrouble
+from memory.pages.read.reader import read_picture
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.header import digest
+from memory.pages.render.modes import MODES, mode_named
+from memory.pages.render.page import draw, sheets
+from memory.pages.types import PageRow
+
+
+def redrawn(folder: Path | None, label: str, start: int, page: Picture, cell: str) -> Picture | None:
+    """The page that `page` tells of but has no PNG for; `start` is where it begins in the text kept under `label`.
+
+    None where no kept text has that hash.
+    """
+    if folder is None or page.mode not in MODES:
+        return None
+    text = kept_page(folder, label, start, page.chars, page.sha256)
+    if text is None:
+        return None
+    sheet = next(iter(sheets([Stretch(text)], mode_named(page.mode, cell == "6x12"))))
+    if sheet.text != text:
+        return None
+    png = draw(sheet, page.id, page.number).png
+    return Picture(page.id, page.number, page.mode, page.chars, page.sha256, png)
+
+
+LARGEST_PACK = 2**28  # bytes; what is longer is no pack of ours
+
+
+class Told(Struct):
+    """What was done, and what is lost, in sentences."""
+
+    mended: list[str]
+    lost: list[str]
+
+
+class Mender:
+    """Mends the packs that the index knows. `kept_texts` is the folder of texts beside explicit archives."""
+
+    def __init__(
+        self,
+        cold: ColdStore,
+        storage: Storage,
+        damages: Damages,
+        told: Told,
+        *,
+        kept_texts: Path | None,
+        elsewhere: Elsewhere,
+    ) -> None:
+        self._elsewhere = elsewhere
+        self._cold = cold
+        self._storage = storage
+        self._damages = damages
+        self._kept_texts = kept_texts
+        self._told = told
+
+    def mend(self, row: PackRow) -> None:
+        """Does what can be done for one pack, and nothing where it is sound."""
+        names = self._storage.names()
+        try:
+            if pack_is_sound(self._storage, row):
+                return
+        except MemoryTrouble:  # it is gone: then there is parity, or other places where its text stands
+            pass
+        whole = mend(self._storage, row.name, row.sha256, row.size)
+        if whole is not None:
+            if row.name in names:
+                self._damages.keep_file(self._storage, row.name)
+            self._storage.write(row.name, whole)
+            self._told.mended.append(f"Pack {row.name}: mended by its parity, to the last bit.")
+            return
+        self._write_anew(row, names)
+
+    def _write_anew(self, row: PackRow, names: Sequence[str]) -> None:
+        pages = self._cold.read(lambda db: page_rows.pages_of_pack(db, row.name))
+        sound = self._sound_pages(row, pages) if row.name in names else {}
+        if len(sound) == len(pages) and self._accepts(row, pages):
+            return
+        drawn = {page.id: picture for page in pages if page.id not in sound and (picture := self._drawn_anew(page))}
+        ready = [picture for page in pages if (picture := sound.get(page.id) or drawn.get(page.id))]
+        if ready:
+            self._move(row, names, ready, whole=len(ready) == len(pages))
+        if drawn:
+            self._told.mended.append(
+                f"Pack {row.name}: {_pages(len(drawn))} drawn again from text that is kept, hash for hash."
+            )
+        for page in pages:
+            if page.id not in sound and page.id not in drawn:
+                self._lose(page)
+
+    def _sound_pages(self, row: PackRow, pages: Sequence[PageRow]) -> dict[str, Picture]:
+        """Those of the pages that still read to their hash."""
+        if self._storage.size(row.name) > LARGEST_PACK:
+            return {}
+        wanted = {page.id: page for page in pages}
+        found: dict[str, Picture] = {}
+        for saved in saved_pages(self._storage.read(row.name)):
+            page = wanted.get(saved.page.page_id)
+            if page is not None and digest(saved.page.text).hex() == page.sha256:
+                found[page.id] = _picture(page, saved.png)
+        return found
+
+    def _accepts(self, row: PackRow, pages: Sequence[PageRow]) -> bool:
+        """A pack all of whose pages are sound, in their places, and whose list can be read, only its row is off."""
+        try:
+            pack = Pack(self._storage, row.name)
+            for page in pages:
+                png = pack.png(page.position)
+                if read_picture(png, sha256=page.sha256, page_id=page.id, engine="cells").trust is not Trust.EXACT:
+                    return False
+        except MemoryTrouble:
+            return False
+        body = self._storage.read(row.name)
+        self._damages.keep_database(self._cold)
+        self._damages.keep_file(self._storage, row.name)
+
+        def transaction(db: apsw.Connection) -> None:
+            sql = "UPDATE packs SET bytes = ?, sha256 = ? WHERE name = ?"
+            run(db, sql, (len(body), hashlib.sha256(body).digest(), row.name))
+            seal(db, self._storage, [row.name])
+
+        self._cold.write(transaction)
+        self._told.mended.append(f"Pack {row.name}: every page in it is sound; its row is written anew.")
+        return True
+
+    def _move(self, row: PackRow, names: Sequence[str], pictures: Sequence[Picture], *, whole: bool) -> None:
+        """A new pack of what is sound; the damaged one is kept, and goes where nothing stands in it any more."""
+        self._damages.keep_database(self._cold)
+        if row.name in names:
+            self._damages.keep_file(self._storage, row.name)
+        written = write_pack(self._storage, new_pack_name(), pictures)
+        pack = Pack(self._storage, written.name)
+        for position, picture in enumerate(pictures):
+            back = read_picture(pack.png(position), sha256=picture.sha256, page_id=picture.id, engine="cells")
+            if back.trust is not Trust.EXACT:
+                self._told.lost.append(f"Pack {row.name} could not be written anew: the disk gives back other pages.")
+                return
+
+        def transaction(db: apsw.Connection) -> None:
+            new = PackRow(written.name, written.size, written.sha256, row.created_ms, "warm")
+            page_rows.insert_packs(db, [new])
+            for position, picture in enumerate(pictures):
+                page_rows.move_page(db, picture.id, row.name, written.name, position)
+            if whole:
+                page_rows.delete_packs(db, [row.name])
+            seal(db, self._storage, [written.name, row.name])
+
+        self._cold.write(transaction)
+        if whole:
+            for name in (row.name, f"{row.name.partition('.')[0]}.parity"):
+                self._storage.delete(name)
+        self._told.mended.append(f"Pack {row.name}: {_pages(len(pictures))} put into the new pack {written.name}.")
+
+    def _drawn_anew(self, page: PageRow) -> Picture | None:
+        label, start = self._cold.read(lambda db: (_label(db, page.archive), page_rows.start_of(db, page)))
+        return redrawn(self._kept_texts, label, start, _picture(page, b""), page.cell)
+
+    def _lose(self, page: PageRow) -> None:
+        """Entries whose text stands elsewhere come back to the store; what is lost of the others is named."""
+        brought, lost = bring_back(self._cold, self._storage, self._damages, page, self._elsewhere)
+        if brought:
+            self._told.mended.append(
+                f"Page {page.id} is lost; {_entries(len(brought))} on it came back from where it also stands."
+            )
+        if lost or not brought:
+            label = self._cold.read(lambda db: _label(db, page.archive))
+            named = "; ".join(f"{id_} of {iso(from_ms(ms))}" for id_, ms in lost[:20])
+            more = f" and {len(lost) - 20} more" if len(lost) > 20 else ""
+            whose = f" Entries on it: {named}{more}." if lost else ""
+            self._told.lost.append(
+                f"Page {page.id} of “{label}” (page {page.number}, in pack {page.pack}) is lost.{whose}"
+            )
+
+
+def _picture(page: PageRow, png: bytes) -> Picture:
+    return Picture(page.id, page.number, page.mode, page.chars, page.sha256, png)
+
+
+def _label(db: apsw.Connection, archive: int) -> str:
+    rows = fetch(db, "SELECT label FROM archives WHERE seq = ?", (archive,))
+    return rows[0][0] if rows else ""
+
+
+def _pages(count: int) -> str:
+    return "1 page" if count == 1 else f"{count:,} pages"
+
+
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count:,} entries"

@@ -1,0 +1,204 @@
+"""The index set right by the manifests: which of the two is believed, fact by fact.
+
+A manifest has a hash of its own, a row has none: where both tell of a thing differently, the manifest is believed. A
+text that stands in the store is never let go for a manifest's sake, and what was deleted does not come back.
+"""
+
+from collections.abc import Mapping
+
+import apsw
+from msgspec import Struct
+
+from memory.archive.packs.manifest import OfAnotherWorkspace, read_parts
+from memory.archive.packs.storage import Storage
+from memory.archive.repair.deleted import Dead, was_deleted, without
+from memory.archive.repair.diff import Fields, Key, alike, facts
+from memory.archive.rows import pages
+from memory.archive.rows.checks import SIDE
+from memory.archive.rows.facts import facts_of
+from memory.cold.encoding import digest, to_bytes, unpack
+from memory.cold.sql import each, first, run
+from memory.errors import Damaged, MemoryTrouble
+
+
+class Sealed(Struct, frozen=True):
+    """What the manifests of these packs tell, which packs they were, and which are of another workspace."""
+
+    facts: dict[Key, Fields]
+    packs: frozenset[str]
+    foreign: frozenset[str]
+
+
+def read_sealed(storage: Storage, packs: list[str], known: Mapping[Key, Fields], gone: Dead) -> Sealed:
+    """The manifests of the packs that have one, less what is dead.
+
+    Where two tell differently of a thing, the one that the index says.
+    """
+    names = storage.names()
+    found: dict[Key, Fields] = {}
+    read, foreign = set[str](), set[str]()
+    for pack in packs:
+        try:
+            parts = read_parts(storage, pack, names)
+        except OfAnotherWorkspace:
+            foreign.add(pack)
+            continue
+        except MemoryTrouble:  # it is written anew, or the pixels tell
+            continue
+        if parts:
+            read.add(pack)
+        for one in parts:
+            for key, fields in facts(one).items():
+                if key not in found or not alike(found[key], known.get(key)):
+                    found[key] = fields
+    return Sealed(without(found, gone), frozenset(read), frozenset(foreign))
+
+
+def indexed(db: apsw.Connection) -> dict[Key, Fields]:
+    """All that the index knows, as facts."""
+    found: dict[Key, Fields] = {}
+    for pack in [*(row.name for row in pages.pack_rows(db)), ""]:
+        if (known := facts_of(db, pack)) is not None:
+            found |= facts(known)
+    return found
+
+
+def to_put(db: apsw.Connection, sealed: Mapping[Key, Fields], known: Mapping[Key, Fields]) -> dict[Key, Fields]:
+    """The facts that the rows are to say from now on: those of which the index knows nothing, or something else.
+
+    Without anything `known` the packs are strange ones: a page that stands in another pack stays there.
+    """
+    found = {
+        key: fields
+        for key, fields in sealed.items()
+        if not alike(known.get(key), fields) and not _holds(db, key, fields, known, sealed)
+    }
+    return found | _needed(found, sealed) | _changed_conversations(sealed, known)
+
+
+def drop_extras(db: apsw.Connection, sealed: Sealed, known: Mapping[Key, Fields]) -> None:
+    """Rows that no manifest tells of, and that carry no text: which archive holds a page, where a passage stands."""
+    for key, fields in known.items():
+        if key in sealed.facts or fields.get("page") is None:
+            continue
+        pack = known.get(("page", fields["page"]), {}).get("pack")
+        if pack not in sealed.packs:
+            continue
+        if key[0] == "held":
+            sql = "DELETE FROM archive_pages WHERE archive = ? AND number = ?"
+            run(db, sql, (fields["archive"], fields["number"]))
+        elif key[0] == "passage":
+            sql = "DELETE FROM passages WHERE hash = ? AND part = ?"
+            run(db, sql, (bytes.fromhex(fields["hash"]), fields["part"]))
+
+
+def clear_bogus(db: apsw.Connection, names: list[str]) -> None:
+    """Rows that a changed key left behind: they stand for nothing."""
+    for pack in [row.name for row in pages.pack_rows(db)]:
+        if pack not in names and first(db, "SELECT 1 FROM pages WHERE pack = ?", (pack,)) is None:
+            run(db, "DELETE FROM packs WHERE name = ?", (pack,))
+    run(
+        db,
+        """DELETE FROM pages WHERE id NOT IN (SELECT page FROM spans) AND id NOT IN (SELECT page FROM archive_pages)
+           AND (pack, position) IN (SELECT pack, position FROM pages GROUP BY pack, position HAVING count(*) > 1)""",
+    )
+    run(
+        db,
+        """DELETE FROM archives WHERE seq NOT IN (SELECT archive FROM archive_pages)
+           AND seq NOT IN (SELECT archive FROM pages) AND EXISTS (SELECT 1 FROM archives other
+           WHERE other.seq <> archives.seq AND other.label = archives.label
+           AND other.created_ms = archives.created_ms)""",
+    )
+    for table, column, other in (
+        ("spans", "entry", "entries"),
+        ("archive_tags", "archive", "archives"),
+        ("archive_pages", "archive", "archives"),
+        ("terms", "entry", "entries"),
+        ("seals", "entry", "entries"),
+    ):
+        run(db, f"DELETE FROM {table} WHERE {column} NOT IN (SELECT seq FROM {other})")
+    for table in ("archive_pages", "passages"):
+        run(db, f"DELETE FROM {table} WHERE page NOT IN (SELECT id FROM pages)")
+    run(db, f"UPDATE pages SET width = {SIDE}, height = {SIDE} WHERE width <> {SIDE} OR height <> {SIDE}")
+    run(db, "DELETE FROM leaving WHERE name IN (SELECT name FROM packs)")
+    run(db, "UPDATE entries SET packed = 0 WHERE body IS NULL AND packed <> 0")
+
+
+def yes_or_no(db: apsw.Connection) -> None:
+    """What is more than yes is yes; where it was no, the manifest has said so by now."""
+    for column in ("pinned", "bare"):
+        run(db, f"UPDATE archives SET {column} = 1 WHERE {column} NOT IN (0, 1)")
+
+
+def one_home(db: apsw.Connection) -> None:
+    """An entry with its text in the store and places on pages as well: whichever holds the text keeps it."""
+    sql = """SELECT seq, body, packed, chars, sha256 FROM entries
+             WHERE body IS NOT NULL AND seq IN (SELECT entry FROM spans)"""
+    for seq, body, packed, chars, sha256 in list(each(db, sql)):
+        if body_is(body, packed, chars, sha256):
+            run(db, "DELETE FROM spans WHERE entry = ?", (seq,))
+        else:
+            run(db, "UPDATE entries SET body = NULL, packed = 0 WHERE seq = ?", (seq,))
+
+
+def _holds(
+    db: apsw.Connection, key: Key, fields: Fields, known: Mapping[Key, Fields], sealed: Mapping[Key, Fields]
+) -> bool:
+    """Whether the index is right not to say this."""
+    match key[0]:
+        case "entry":
+            return _stands_or_was_deleted(db, fields)
+        case "page" if not known:
+            row = first(db, "SELECT pack FROM pages WHERE id = ?", (key[1],))
+            return row is not None and row[0] != fields["pack"] and _has_pack(db, row[0])
+        case "conversation":
+            return True  # put where an entry or an archive that is put names it
+        case "archive" if key in known and fields["conversation"]:
+            return was_deleted(db, fields["conversation"], sealed)
+        case _:
+            return False
+
+
+def _needed(found: Mapping[Key, Fields], sealed: Mapping[Key, Fields]) -> dict[Key, Fields]:
+    """The conversations, archives and packs that what is put refers to: their numbers may be others by now."""
+    keys: set[Key] = set()
+    for key, fields in found.items():
+        if key[0] == "entry" or key[0] == "archive":
+            keys.add(("conversation", str(fields["conversation"])))
+        if key[0] in ("page", "held"):
+            keys.add(("archive", str(fields["archive"])))
+        if key[0] == "page":
+            keys.add(("pack", fields["pack"]))
+    return {key: sealed[key] for key in keys if key in sealed}
+
+
+def _changed_conversations(sealed: Mapping[Key, Fields], known: Mapping[Key, Fields]) -> dict[Key, Fields]:
+    return {
+        key: fields
+        for key, fields in sealed.items()
+        if key[0] == "conversation" and key in known and not alike(known[key], fields)
+    }
+
+
+def _stands_or_was_deleted(db: apsw.Connection, fields: Fields) -> bool:
+    sha256 = bytes.fromhex(fields["sha256"])
+    sql = """SELECT body, packed, chars FROM entries WHERE body IS NOT NULL
+             AND (seq = ? AND (id = ? OR sha256 = ?) OR id = ? AND sha256 = ?)"""
+    rows = list(each(db, sql, (fields["seq"], fields["id"], sha256, fields["id"], sha256)))
+    if any(body_is(body, packed, chars, sha256) for body, packed, chars in rows):
+        return True
+    there = first(db, "SELECT 1 FROM entries WHERE seq = ? OR id = ?", (fields["seq"], fields["id"]))
+    gone = first(db, "SELECT 1 FROM changes WHERE op = 'remove' AND entry = ?", (fields["seq"],))
+    return there is None and gone is not None
+
+
+def body_is(body: bytes, packed: int, chars: int, sha256: bytes) -> bool:
+    """Whether a stored body is the text with that hash."""
+    try:
+        return digest(to_bytes(unpack(body, packed, chars))) == sha256
+    except Damaged:
+        return False
+
+
+def _has_pack(db: apsw.Connection, name: str) -> bool:
+    return first(db, "SELECT 1 FROM packs WHERE name = ?", (name,)) is not None

@@ -1,0 +1,1 @@
+"""What the store knows of archives and pages: rows, facts, checks."""

@@ -1,0 +1,1 @@
+"""Archiving: entries and texts to pages in packs, each passage once."""

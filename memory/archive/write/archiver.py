@@ -1,0 +1,345 @@
+"""How text becomes pages: what stands there already is found, the rest drawn and proven, one transaction takes it in.
+
+Killed anywhere, a text is in the store or on pages, never in neither, and never twice.
+
+The entries of an archived file: each page's text is one, found by its terms and read back from its pixels.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import count
+
+import apsw
+from msgspec import structs
+
+from foundation.clock import Clock, to_ms
+from foundation.privacy import Cleared, clear, cleared_fields, part_of
+from memory.archive.packs.pack import new_pack_name
+from memory.archive.packs.parity import write_parity
+from memory.archive.packs.storage import Storage
+from memory.archive.rows import archives, pack_gc
+from memory.archive.rows import pages as page_rows
+from memory.archive.rows.facts import seal
+from memory.archive.rows.pages import Span
+from memory.archive.write import chunks, shared_files
+from memory.archive.write.chunks import Part, Places
+from memory.archive.write.costs import Figures, Filing
+from memory.archive.write.dedup import Sharing
+from memory.archive.write.page_writer import Bound, OnPage, bind
+from memory.archive.write.shared_files import Fresh, Piece, Taken
+from memory.cold import ColdStore, Entry
+from memory.cold.encoding import plain
+from memory.cold.insert import insert_conversation, insert_entry, let_go
+from memory.cold.records import Analyse, Draft, EntryKind, Terms
+from memory.errors import OutOfDate
+from memory.pages.render.blocks import Stretch, stretches
+from memory.pages.render.header import digest
+from memory.pages.render.modes import Mode
+from memory.pages.render.page import sheets
+from memory.pages.types import Archived, Expected, PageRow
+from models.messages import Role
+
+
+class PageEntry:
+    """A page that an entry is to stand for; `seq` is the entry's, once it is inserted. `number` counts from 1.
+
+    `start` is where its characters begin in the file's text.
+    """
+
+    def __init__(self, row: PageRow, number: int, start: int, terms: Terms) -> None:
+        self.row = row
+        self.number = number
+        self.start = start
+        self.terms = terms
+        self.seq = 0
+
+
+def insert_page_entries(  # noqa: PLR0917 — the conversation, and what its entries are made of
+    db: apsw.Connection, clock: Clock, title: Cleared, kind: str, text: Cleared, pages: Sequence[PageEntry]
+) -> int:
+    """A conversation of that kind with an entry for each page, none of whose text goes to the store; its seq.
+
+    `text` is the file's. No page's own is held longer than its row is written.
+    """
+    conversation = insert_conversation(db, clock, title, kind=kind)
+    parent: int | None = None
+    for page in pages:
+        draft = Draft(
+            conversation=conversation.seq,
+            parent=parent,
+            kind=EntryKind.PAGE,
+            role=Role.USER,
+            text=part_of(text, page.start, page.start + page.row.chars),
+            meta=cleared_fields({"page": page.row.id, "number": page.number}),
+        )
+        page.seq = parent = insert_entry(db, draft, clock=clock, analyse=_ready(page.terms), keep_text=False).seq
+    return conversation.seq
+
+
+def _ready(terms: Terms) -> Analyse:
+    return lambda _text, _speaker, _meta=None: terms
+
+
+Also = Callable[[apsw.Connection, Archived], None]
+ReadPage = Callable[[PageRow], str | None]
+"""A page's text where it is exact, else None."""
+
+
+class Bindery:
+    """Makes archives in one workspace. `read` reads pages that are there."""
+
+    def __init__(
+        self, storage: Storage, cold: ColdStore, clock: Clock, figures: Figures, read: ReadPage, *, parity: int = 0
+    ) -> None:
+        """`parity` is what is kept beside each pack, in percent of its size."""
+        self._storage = storage
+        self._parity = parity
+        self._cold = cold
+        self._clock = clock
+        self._figures = figures
+        self._read = read
+
+    def text(
+        self,
+        text: Cleared,
+        label: str,
+        mode: Mode,
+        how: Filing,
+        *,
+        also: Also | None,
+        on_page: OnPage | None,
+    ) -> Archived:
+        """A file, to the byte: pages that can be read alone, each an entry of its own where `how` says so."""
+        cut = chunks.passages(text)
+        pieces = self._covered(text, cut, mode)
+        fresh = [piece for piece in pieces if isinstance(piece, Fresh)]
+        with _Packs(self._cold, self._storage) as packs:
+            terms: dict[str, Terms] = {}
+
+            def row(page: Bound) -> PageRow:
+                if how.keep_entry:
+                    terms[page.id] = self._cold.analyse(page.text, "")
+                return self._figures.row(page)
+
+            bound, rows = self._bound(
+                [[Stretch(piece.text)] for piece in fresh], mode, packs, on_page, row, texts=False
+            )
+            pages = _in_order(pieces, fresh, bound, rows)
+            entries = self._page_entries(pages, text, terms) if how.keep_entry else []
+            homes = _homes_in_file(cut, fresh, Places(bound))
+            title = clear(label)
+
+            def transaction(db: apsw.Connection) -> Archived:
+                self._still_there(db, pieces)
+                whose = insert_page_entries(db, self._clock, title, how.kind, text, entries) if how.keep_entry else None
+                archive = archives.insert_archive(
+                    db, plain(title), how.origin, self._now(), bare=not how.keep_entry, conversation=whose
+                )
+                self._take_in(db, archive, bound, rows, [row.id for row in pages])
+                for entry in entries:
+                    page_rows.insert_spans(db, entry.seq, [Span(0, entry.row.chars, entry.row.id, 0)])
+                chunks.index(db, homes, shared_files.way_of(mode))
+                shared = sum(piece.row.chars for piece in pieces if isinstance(piece, Taken))
+                archived = self._archived(
+                    archive, title, [_of(row, archive, n) for n, row in enumerate(pages, 1)], shared
+                )
+                if also is not None:
+                    also(db, archived)
+                seal(db, self._storage, {*packs.names, *page_rows.packs_of(db, [row.id for row in pages])} or {""})
+                return archived
+
+            return self._cold.write(transaction)
+
+    def entries(
+        self,
+        entries: Sequence[Entry],
+        label: str,
+        mode: Mode,
+        *,
+        also: Callable[[apsw.Connection], None] | None,
+        on_page: OnPage | None,
+    ) -> Archived:
+        """Entries of one conversation; from the commit on, pages are their home."""
+        entries = [entry for entry in entries if entry.text is not None]
+        sharing = Sharing(self._cold, self._read)
+        drawn = sharing.composed(entries)
+        with _Packs(self._cold, self._storage) as packs:
+            laid = [structs.replace(s, text=drawn[s.key].text) for s in stretches(entries)]
+            bound, rows = self._bound(
+                [laid] if laid else [], mode, packs, on_page, lambda page: self._figures.row(page, drawn)
+            )
+            spans = sharing.spans(Places(bound), {page.id: page.text for page in bound})
+            title = clear(label)
+
+            def transaction(db: apsw.Connection) -> Archived:
+                sharing.still_there(db)
+                for entry in entries:  # first of all: its conversation may be gone
+                    if not page_rows.is_stored(db, entry.seq, digest(entry.text or "")):
+                        raise _out_of_date(entry)
+                archive = 0
+                if bound:
+                    conversation = entries[0].conversation_seq
+                    archive = archives.insert_archive(
+                        db, plain(title), "conversation", self._now(), conversation=conversation
+                    )
+                    self._take_in(db, archive, bound, rows, [row.id for row in rows])
+                for entry in entries:
+                    page_rows.insert_spans(db, entry.seq, spans[entry.seq])
+                chunks.index(db, sharing.new_homes)
+                let_go(db, [entry.seq for entry in entries])
+                archived = self._archived(
+                    archive, title, [_of(row, archive, row.number) for row in rows], sharing.chars
+                )
+                if also is not None:
+                    also(db)
+                touched = page_rows.packs_of(db, {span.page for found in spans.values() for span in found})
+                seal(db, self._storage, {*packs.names, *touched})
+                return archived
+
+            return self._cold.write(transaction)
+
+    def expected(self, entries: Sequence[Entry], mode: Mode) -> Expected:
+        """What `entries` would give: laid out and counted in the same way, and not drawn."""
+        entries = [entry for entry in entries if entry.text is not None]
+        sharing = Sharing(self._cold, self._read)
+        drawn = sharing.composed(entries)
+        laid = [structs.replace(s, text=drawn[s.key].text) for s in stretches(entries)]
+        pages = text_tokens = vision_tokens = 0
+        for sheet in sheets(laid, mode):
+            pages += 1
+            text_tokens += self._figures.words(sheet.text, sheet.laid, drawn)
+            vision_tokens += self._figures.picture(sheet.mode.name)
+        return Expected(
+            pages=pages, text_tokens=text_tokens, vision_tokens=vision_tokens, shared_chars=sharing.chars
+        )  # fmt: skip
+
+    # ── the steps ──
+
+    def _covered(self, text: str, cut: Sequence[chunks.Passage], mode: Mode) -> list[Piece]:
+        way = shared_files.way_of(mode)
+        homes = self._cold.read(lambda db: chunks.known_as(db, (one.hash for one in cut), way))
+        places = shared_files.candidates(cut, homes)
+        pages = {page for _, page in places}
+        rows = self._cold.read(lambda db: page_rows.pages_by_id(db, pages, not_of="conversation"))
+        return shared_files.cover(text, mode, places, rows, self._read)
+
+    def _bound(
+        self,
+        runs: Sequence[Sequence[Stretch]],
+        mode: Mode,
+        packs: "_Packs",
+        on_page: OnPage | None,
+        row: Callable[[Bound], PageRow],
+        *,
+        texts: bool = True,
+    ) -> tuple[list[Bound], list[PageRow]]:
+        """The pages and their rows: each is counted when it is proven, so that `on_page` tells of all the work.
+
+        Without `texts` no page keeps its own: together they would be the file once more.
+        """
+        bound, rows = list[Bound](), list[PageRow]()
+        for page in bind(self._storage, runs, mode, self._now(), new_name=packs.new_name, on_page=on_page):
+            bound.append(page if texts else page.without_text())
+            rows.append(row(page))
+        for name in packs.names if self._parity else ():
+            write_parity(self._storage, name, self._parity)
+        return bound, rows
+
+    def _page_entries(self, pages: Sequence[PageRow], text: str, known: Mapping[str, Terms]) -> list[PageEntry]:
+        """The terms come ready: finding them takes longer than all else, and the store is locked in a transaction.
+
+        `known` are those of the pages that were just drawn.
+        """
+        entries, at = list[PageEntry](), 0
+        for number, row in enumerate(pages, 1):
+            terms = known.get(row.id) or self._cold.analyse(text[at : at + row.chars], "")
+            entries.append(PageEntry(row, number, at, terms))
+            at += row.chars
+        return entries
+
+    def _take_in(
+        self, db: apsw.Connection, archive: int, bound: Sequence[Bound], rows: Sequence[PageRow], held: Sequence[str]
+    ) -> None:
+        packs = {page.pack.name: page.pack for page in bound}
+        page_rows.insert_packs(db, packs.values())
+        page_rows.insert_pages(db, [structs.replace(row, archive=archive) for row in rows])
+        archives.hold_pages(db, archive, held)
+        pack_gc.take_in(db, packs)
+
+    def _still_there(self, db: apsw.Connection, pieces: Sequence[Piece]) -> None:
+        taken = {piece.row.id for piece in pieces if isinstance(piece, Taken)}
+        if len(page_rows.pages_by_id(db, taken)) < len(taken):
+            raise OutOfDate("The archive changed", "A page was deleted while it was to be shared.", "Try again.")
+
+    def _archived(self, archive: int, label: str, rows: Sequence[PageRow], shared_chars: int) -> Archived:
+        return Archived(
+            seq=archive,
+            label=label,
+            pages=tuple(rows),
+            text_tokens=sum(row.text_tokens for row in rows),
+            vision_tokens=sum(row.vision_tokens for row in rows),
+            tokenizer=self._figures.tokenizer,
+            profile=self._figures.profile,
+            shared_chars=shared_chars,
+        )
+
+    def _now(self) -> int:
+        return to_ms(self._clock.now())
+
+
+class _Packs:
+    """The names of the packs that one archiving writes; where it fails, their files go again."""
+
+    def __init__(self, cold: ColdStore, storage: Storage) -> None:
+        self.names: list[str] = []
+        self._cold = cold
+        self._storage = storage
+
+    def new_name(self) -> str:
+        self.names.append(pack_gc.announce(self._cold, new_pack_name()))
+        return self.names[-1]
+
+    def __enter__(self) -> "_Packs":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and self.names:
+            with suppress(Exception):  # the failure that is under way says more; what is left is swept another time
+                pack_gc.sweep(self._cold, self._storage, self.names)
+
+
+def _in_order(
+    pieces: Sequence[Piece], fresh: Sequence[Fresh], bound: Sequence[Bound], rows: Sequence[PageRow]
+) -> list[PageRow]:
+    """All of the file's pages, those taken over among those just drawn."""
+    drawn: dict[int, list[PageRow]] = {}
+    for page, row in zip(bound, rows, strict=True):
+        drawn.setdefault(page.run, []).append(row)
+    run, pages = count(), list[PageRow]()
+    for piece in pieces:
+        pages += [piece.row] if isinstance(piece, Taken) else drawn[next(run)]
+    return pages
+
+
+def _homes_in_file(cut: Sequence[chunks.Passage], fresh: Sequence[Fresh], places: Places) -> dict[bytes, list[Part]]:
+    """Where the passages came to stand that were drawn whole."""
+    homes: dict[bytes, list[Part]] = {}
+    at = 0
+    for one in cut:
+        while at < len(fresh) and fresh[at].start + len(fresh[at].text) < one.start + one.length:
+            at += 1
+        if at < len(fresh) and fresh[at].start <= one.start:
+            homes.setdefault(one.hash, places.of(at, 0, one.start - fresh[at].start, one.length))
+    return homes
+
+
+def _of(row: PageRow, archive: int, number: int) -> PageRow:
+    return structs.replace(row, archive=archive, number=number)
+
+
+def _out_of_date(entry: Entry) -> OutOfDate:
+    return OutOfDate(
+        "The conversation changed",
+        f"Entry {entry.id} was changed, archived or deleted while it was being archived. Nothing was let go.",
+        "Try again: the pages will be made from what stands there now.",
+    )

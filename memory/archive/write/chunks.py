@@ -1,0 +1,152 @@
+"""Passages: a text cut where its own lines say, so that the same lines are the same passages in any text.
+
+A line whose checksum has three zero bits ends a passage. After an edit the cuts fall as before from the next such line
+on, so a text that was changed in one place shares all its other passages with what it was.
+
+Where the characters of stretches came to stand, once their pages are drawn.
+"""
+
+import hashlib
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+import apsw
+from msgspec import Struct
+
+from memory.archive.write.page_writer import Bound
+from memory.cold.lookup import batches, marks
+from memory.cold.sql import each, fetch, run_many
+from memory.errors import Damaged
+
+LEAST, MOST = 256, 2048  # characters; with lines of 40 a passage has about 550
+WORTH_INDEXING = 128  # the last of a text may be shorter than LEAST
+
+
+class Passage(Struct, frozen=True):
+    """Where a passage stands in its text, in characters, and the hash of it."""
+
+    start: int
+    length: int
+    hash: bytes
+
+
+class Part(Struct, frozen=True):
+    """Some characters of a page's text."""
+
+    page: str
+    page_start: int
+    length: int
+
+
+def passages(text: str) -> list[Passage]:
+    """The whole text, cut."""
+    cuts, begin = [0], 0
+    for piece, end in _pieces(text):
+        length = end - begin
+        if length >= MOST or (length >= LEAST and zlib.crc32(_bytes(piece)) & 7 == 0):
+            cuts.append(end)
+            begin = end
+    if cuts[-1] < len(text):
+        cuts.append(len(text))
+    return [Passage(a, b - a, _hash(text[a:b])) for a, b in pairwise(cuts)]
+
+
+def known(db: apsw.Connection, hashes: Iterable[bytes]) -> dict[bytes, tuple[Part, ...]]:
+    """Where those of the passages stand that stand anywhere."""
+    found: dict[bytes, list[Part]] = {}
+    for some in batches(sorted(set(hashes))):
+        sql = f"""SELECT hash, page, page_start, length FROM passages WHERE hash IN ({marks(some)})
+                  ORDER BY hash, part"""
+        for key, *part in each(db, sql, some):
+            found.setdefault(key, []).append(Part(*part))
+    return {key: tuple(parts) for key, parts in found.items()}
+
+
+def known_as(db: apsw.Connection, hashes: Iterable[bytes], way: str) -> dict[bytes, list[tuple[Part, ...]]]:
+    """All places of those passages that a file drawn in this way may share: `way` names the cell and the mode."""
+    keys = {key: one for one in hashes for key in (one, _drawn_as(one, way))}
+    places: dict[bytes, list[tuple[Part, ...]]] = {}
+    for key, parts in known(db, keys).items():
+        places.setdefault(keys[key], []).append(parts)
+    return places
+
+
+def index(db: apsw.Connection, places: Mapping[bytes, Sequence[Part]], way: str = "") -> None:
+    """Notes where these passages stand; one that stands somewhere already keeps its place.
+
+    Pages of a file are shared only where they are drawn in the same `way`, so each way may have a place of its own.
+    """
+    for key, parts in places.items():
+        if not _is_noted(db, key):
+            _note(db, key, parts)
+        elif way and not _is_noted(db, own := _drawn_as(key, way)):
+            _note(db, own, parts)
+
+
+def _is_noted(db: apsw.Connection, key: bytes) -> bool:
+    return bool(fetch(db, "SELECT 1 FROM passages WHERE hash = ?", (key,)))
+
+
+def _note(db: apsw.Connection, key: bytes, parts: Sequence[Part]) -> None:
+    run_many(
+        db,
+        "INSERT INTO passages (hash, part, page, page_start, length) VALUES (?, ?, ?, ?, ?)",
+        [(key, n, part.page, part.page_start, part.length) for n, part in enumerate(parts)],
+    )
+
+
+def _drawn_as(key: bytes, way: str) -> bytes:
+    return hashlib.blake2b(key + way.encode(), digest_size=16).digest()
+
+
+def _pieces(text: str) -> Iterator[tuple[str, int]]:
+    """Lines, a very long one in pieces, each with where it ends."""
+    at = 0
+    while at < len(text):
+        newline = text.find("\n", at, at + MOST)
+        end = newline + 1 if newline >= 0 else min(at + MOST, len(text))
+        yield text[at:end], end
+        at = end
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.blake2b(_bytes(text), digest_size=16).digest()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+class Places:
+    """The places of one archiving. A stretch is told by the run it belongs to, and its key."""
+
+    def __init__(self, bound: Iterable[Bound]) -> None:
+        self._laid: dict[tuple[int, int], list[tuple[int, int, str, int]]] = {}
+        for page in bound:
+            for laid in page.laid:
+                found = self._laid.setdefault((page.run, laid.key), [])
+                if laid.length or not found:  # an empty stretch has one place too
+                    found.append((laid.start, laid.length, page.id, laid.page_start))
+        for found in self._laid.values():
+            if len(found) > 1:
+                found[:] = [place for place in found if place[1]]
+
+    def of(self, run: int, key: int, start: int, length: int) -> list[Part]:
+        """The stretch's `length` characters from `start`. No character is one empty part."""
+        found = self._laid.get((run, key), [])
+        if not length:
+            return [Part(page, at, 0) for _, _, page, at in found[:1]]
+        parts: list[Part] = []
+        at, end = start, start + length
+        for begin, size, page, page_start in found[max(0, bisect_right(found, (start, 1 << 62)) - 1) :]:
+            if begin >= end:
+                break
+            upto = min(end, begin + size)
+            if begin <= at < upto:
+                parts.append(Part(page, page_start + at - begin, upto - at))
+                at = upto
+        if at != end:
+            raise Damaged("A text has no place", f"{end - at} characters of a text came to stand on no page.")
+        return parts

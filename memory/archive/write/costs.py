@@ -1,0 +1,89 @@
+"""What a page stands for and costs: tokens of its text, tokens of its picture, and the exact tokens beside it.
+
+How an archived file is kept.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+
+from msgspec import Struct
+
+from memory.archive.write.dedup import Composed
+from memory.archive.write.page_writer import Bound
+from memory.pages.render.layout import Laid
+from memory.pages.types import PageRow
+from memory.settings import ArchiveSettings
+
+Count = Callable[[str], int]
+NOTHING_COMPOSED: Mapping[int, Composed] = {}
+
+
+class Figures:
+    """Counts by one tokenizer and one render profile. Raises Misuse for a profile that there is not."""
+
+    def __init__(self, settings: ArchiveSettings, count: Count | None, tokenizer: str) -> None:
+        self.profile = settings.profile
+        self.tokenizer = tokenizer
+        self._count = count
+
+    @cached_property
+    def count(self) -> Count:
+        """How many tokens a text takes."""
+        if self._count is not None:
+            return self._count
+        from models.tokens import estimate
+
+        return estimate
+
+    def picture(self, mode: str) -> int:
+        """What a page of that mode costs the profile's reader."""
+        from memory.pages.cost.profiles import profile_named
+
+        return profile_named(self.profile).tokens(mode)
+
+    def words(self, text: str, laid: Iterable[Laid], composed: Mapping[int, Composed] = NOTHING_COMPOSED) -> int:
+        """Tokens of the words on a page of this text: head lines, and lines for words elsewhere, are none of them."""
+        return sum(self.count(words) for words in _own_words(text, laid, composed))
+
+    def row(self, page: Bound, composed: Mapping[int, Composed] = NOTHING_COMPOSED) -> PageRow:
+        """The page's row, its archive yet to be known. `composed` tells by key what was drawn of an entry."""
+        from memory.pages.cost.factsheet import factsheet
+
+        return PageRow(
+            id=page.id,
+            archive=0,
+            number=page.number,
+            mode=page.mode.name,
+            width=page.mode.side,
+            height=page.mode.side,
+            chars=len(page.text),
+            sha256=page.sha256.hex(),
+            pack=page.pack.name,
+            position=page.position,
+            text_tokens=self.words(page.text, page.laid, composed),
+            vision_tokens=self.picture(page.mode.name),
+            cell=page.mode.cell.name,
+            factsheet=factsheet(page.text),
+        )
+
+
+def _own_words(text: str, laid: Iterable[Laid], composed: Mapping[int, Composed]) -> Iterator[str]:
+    for one in laid:
+        if one.key not in composed:
+            yield text[one.page_start : one.page_start + one.length]
+            continue
+        for own in composed[one.key].own:
+            begin, end = max(own.at, one.start), min(own.at + own.length, one.start + one.length)
+            if begin < end:
+                yield text[one.page_start + begin - one.start : one.page_start + end - one.start]
+
+
+class Filing(Struct, frozen=True, kw_only=True):
+    """`kind` is of the conversation that stands for the file, `origin` of the archive.
+
+    Without `keep_entry` no entry stands for its pages, and search does not find them.
+    """
+
+    keep_entry: bool = True
+    kind: str = "archive"
+    origin: str = "file"

@@ -1,0 +1,107 @@
+"""From text to verified pages on disk: drawn, packed, synced, then read back from the file and compared.
+
+Nothing in the store refers to them yet. If what follows fails, a pack is left that nobody needs, and no word is lost.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+
+from msgspec import Struct, structs
+
+from foundation.trust import Trust
+from memory.archive.packs.pack import Pack, Picture, write_pack
+from memory.archive.packs.storage import Storage
+from memory.archive.rows.pages import PackRow
+from memory.cold import new_id
+from memory.errors import Damaged
+from memory.pages.read.reader import read_picture
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.layout import Laid
+from memory.pages.render.modes import Mode
+from memory.pages.render.page import Drawn, draw, sheets
+
+PAGES_A_PACK = 256  # about 8 MB of packs, and 34 MB of PNGs in memory while one is made
+OnPage = Callable[[int], None]
+"""Told how many pages are done; a page that is drawn and not yet proven is half done."""
+
+
+class Bound(Struct, frozen=True):
+    """A page that stands in a pack and was read back from it; nothing refers to it yet. `sha256` is of its text."""
+
+    id: str
+    number: int
+    mode: Mode
+    text: str
+    sha256: bytes
+    laid: tuple[Laid, ...]
+    run: int  # which of the runs it belongs to
+    pack: PackRow
+    position: int
+
+    def without_text(self) -> "Bound":
+        """The same, small enough to be kept for each page of a large file."""
+        return structs.replace(self, text="")
+
+
+def bind(
+    storage: Storage,
+    runs: Sequence[Sequence[Stretch]],
+    mode: Mode,
+    created_ms: int,
+    *,
+    new_name: Callable[[], str],
+    on_page: OnPage | None = None,
+) -> Iterator[Bound]:
+    """The runs' pages, in order, each proven; a run begins a page. Packs take their names from `new_name`.
+
+    Raises Damaged where the disk gives back anything else.
+    """
+    told = on_page or _nobody
+    drawn = _told_half(_drawn(runs, mode), told)
+    while pages := deque(islice(drawn, PAGES_A_PACK)):
+        last = pages[-1][1].number
+        written = write_pack(storage, new_name(), [picture_of(page) for _, page in pages])
+        row = PackRow(written.name, written.size, written.sha256, created_ms)
+        pack = Pack(storage, written.name)
+        for position in range(len(pages)):
+            run, page = pages.popleft()  # its PNG goes: the next pack is drawn when this one's are gone
+            prove(pack, position, page)
+            told((page.number + last) // 2)
+            yield Bound(page.id, page.number, page.mode, page.text, page.sha256, page.laid, run, row, position)
+
+
+def picture_of(page: Drawn) -> Picture:
+    """The page as a pack holds it."""
+    return Picture(page.id, page.number, page.mode.name, len(page.text), page.sha256.hex(), page.png)
+
+
+def _told_half(drawn: Iterable[tuple[int, Drawn]], on_page: OnPage) -> Iterator[tuple[int, Drawn]]:
+    """Those of one pack are proven once all of them are drawn: those of the packs before are."""
+    for run, page in drawn:
+        proven = (page.number - 1) // PAGES_A_PACK * PAGES_A_PACK
+        on_page((proven + page.number) // 2)
+        yield run, page
+
+
+def _nobody(_done: int) -> None:
+    pass
+
+
+def _drawn(runs: Iterable[Sequence[Stretch]], mode: Mode) -> Iterator[tuple[int, Drawn]]:
+    number = 0
+    for run, stretches in enumerate(runs):
+        for sheet in sheets(stretches, mode):
+            number += 1
+            yield run, draw(sheet, new_id("pg"), number)
+
+
+def prove(pack: Pack, position: int, page: Drawn) -> None:
+    """Raises Damaged unless the pack gives the page back to the letter."""
+    back = read_picture(pack.png(position), sha256=page.sha256.hex(), page_id=page.id, engine="cells")
+    if back.trust is not Trust.EXACT or back.text != page.text or back.number != page.number:
+        raise Damaged(
+            "A page did not come back",
+            f"Page {page.number} was written to {pack.place} and reads differently. Nothing was let go.",
+            "The disk or the memory may be failing: check them, then try again.",
+        )

@@ -1,0 +1,78 @@
+"""A file that was archived before, in whole or in part: the pages that hold its words already are its pages too.
+
+A page of a file can be read alone, so it is shared whole or not at all: the pages' texts joined are the file.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from memory.archive.write.chunks import Part, Passage
+from memory.pages.render.modes import Mode
+from memory.pages.types import PageRow
+
+WORTH_SHARING = 1024  # characters: what stands between shared pages needs pages of its own
+
+
+class Taken(Struct, frozen=True):
+    """A page that holds the text's characters from `start` on."""
+
+    start: int
+    row: PageRow
+
+
+class Fresh(Struct, frozen=True):
+    """Characters of the text that no page holds."""
+
+    start: int
+    text: str
+
+
+Piece = Taken | Fresh
+
+
+def way_of(mode: Mode) -> str:
+    """How a file is drawn in this mode, as a word: pages of another way are not shared."""
+    return f"{mode.cell.name} {mode.name}"
+
+
+def candidates(cut: Sequence[Passage], homes: Mapping[bytes, Sequence[tuple[Part, ...]]]) -> list[tuple[int, str]]:
+    """Where in the text a page may begin, and which, in order."""
+    found: set[tuple[int, str]] = set()
+    for one in cut:
+        for parts in homes.get(one.hash, ()):
+            at = one.start
+            for part in parts:
+                found.add((at - part.page_start, part.page))
+                at += part.length
+    return sorted(place for place in found if place[0] >= 0)
+
+
+def cover(
+    text: str,
+    mode: Mode,
+    places: Sequence[tuple[int, str]],
+    rows: Mapping[str, PageRow],
+    reads: Callable[[PageRow], str | None],
+) -> list[Piece]:
+    """The text as pages that are there and as words that are not. `reads` gives a page's text, exact, or None."""
+    pieces, done = list[Piece](), 0
+    for start, page in places:
+        row = rows.get(page)
+        if row is None or start < done or not _fits(row, mode, start, len(text)):
+            continue
+        if (start > done and row.chars < WORTH_SHARING) or reads(row) != text[start : start + row.chars]:
+            continue
+        if start > done:
+            pieces.append(Fresh(done, text[done:start]))
+        pieces.append(Taken(start, row))
+        done = start + row.chars
+    if done < len(text) or not pieces:
+        pieces.append(Fresh(done, text[done:]))
+    return pieces
+
+
+def _fits(row: PageRow, mode: Mode, start: int, chars: int) -> bool:
+    """Whether the page is drawn as it would be now: the last of a text may be smaller than the mode says."""
+    last = start + row.chars == chars
+    return row.cell == mode.cell.name and (row.mode == mode.name or (last and row.width < mode.side))
