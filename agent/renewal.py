@@ -7,7 +7,7 @@ from foundation.errors import PalimpsestError
 from memory.workspace_memory import Memory
 
 if TYPE_CHECKING:
-    from memory.search.renewing import Renewed
+    from memory.search.reindex import Renewed
 
 SECONDS = 5.0
 """Some ten thousand turns of talk; what is left comes after the next turn."""

@@ -149,7 +149,7 @@ def entry_of(memory: "Memory", row: Row) -> int | None:
 def values_of(name: str) -> str:
     """What may stand after `name:`, in a line; "" where it may be anything."""
     from foundation.trust import Trust
-    from memory.search.asking.query import KINDS
+    from memory.search.query.query import KINDS
     from models.messages import Role
 
     known = {

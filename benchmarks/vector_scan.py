@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.corpora.reading import read_corpus
-from memory.search.vectors import scan
-from memory.search.vectors.nearness import Asked
+from memory.search.vectors import similarity
 from memory.search.vectors.segment import Rows, Segment
+from memory.search.vectors.similarity import Asked
 from memory.search.vectors.store import VectorStore
 from models.embed.open import open_embedder
 from models.embed.settings import EmbedSettings
@@ -65,14 +65,14 @@ def grown(vectors: Any, rows: int, seed: int = 5) -> Any:
 def filled(folder: Path, vectors: Any) -> VectorStore:
     store = VectorStore(folder, vectors.shape[1])
     for start in range(0, len(vectors), 50_000):
-        whole = scan.quantised(vectors[start : start + 50_000])
+        whole = similarity.quantised(vectors[start : start + 50_000])
         count = len(whole)
         store.put(
             Rows(
                 entry=np.arange(start + 1, start + count + 1),
                 check=np.ones(count, np.uint64),
                 chunk=np.zeros(count, np.uint16),
-                inverse=scan.inverse_lengths(whole),
+                inverse=similarity.inverse_lengths(whole),
                 vectors=whole,
             )
         )
@@ -98,7 +98,7 @@ def side_by_side(segments: Sequence[Segment], question: Any) -> tuple[float, flo
 
     By segments in turn, each scored half a round after it was read, so that both meet it where the other left it.
     """
-    asked, read, scored = scan.quantised(question[None]), 0.0, 0.0
+    asked, read, scored = similarity.quantised(question[None]), 0.0, 0.0
     for place in range(len(segments)):
         times: tuple[list[float], list[float]] = ([], [])
         for _ in range(TURNS):
@@ -108,7 +108,7 @@ def side_by_side(segments: Sequence[Segment], question: Any) -> tuple[float, flo
             other = segments[(place + len(segments) // 2) % len(segments)]
             out = np.empty(other.header.rows, np.float32)
             began = time.thread_time()
-            scan.scores(asked, other.rows.vectors, other.rows.inverse, out)
+            similarity.scores(asked, other.rows.vectors, other.rows.inverse, out)
             times[1].append(time.thread_time() - began)
         read += 1000 * float(np.median(times[0]))
         scored += 1000 * float(np.median(times[1]))
@@ -134,7 +134,7 @@ _ASKER = """
 import sys
 from pathlib import Path
 import numpy as np
-from memory.search.vectors.nearness import Asked
+from memory.search.vectors.similarity import Asked
 from memory.search.vectors.store import VectorStore
 def private():
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
@@ -177,10 +177,10 @@ def measured(vectors: Any, questions: Any, rows: int, folder: Path) -> dict[str,
         "nearest_ms": round(nearest_ms, 2),
         "private_mb": round(private_mb(store), 1),
     }
-    kernel = scan.kernel
-    scan.kernel = lambda: scan.by_numpy
+    kernel = similarity.kernel
+    similarity.kernel = lambda: similarity.by_numpy
     figures["numpy_ms"] = round(side_by_side(segments, questions[0])[1], 2)
-    scan.kernel = kernel
+    similarity.kernel = kernel
     return figures
 
 
@@ -194,7 +194,9 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     vectors, questions = embedded(given.corpus, given.embedder, given.texts, given.questions)
-    print(f"kernel: {'numpy' if scan.kernel() is scan.by_numpy else 'numkong'}; {vectors.shape[1]} dimensions")
+    print(
+        f"kernel: {'numpy' if similarity.kernel() is similarity.by_numpy else 'numkong'}; {vectors.shape[1]} dimensions"
+    )
     for rows in given.rows:
         with tempfile.TemporaryDirectory() as place:
             figures = measured(vectors, questions, rows, Path(place) / "vectors")

@@ -28,10 +28,10 @@ from memory.search.showing.fragments import fragments_of
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
-    from memory.search.vectors.embedding import Embedding
+    from memory.search.vectors.embedders import Embedding
 
 if TYPE_CHECKING:
-    from memory.search.renewing import Renewing
+    from memory.search.reindex import Renewing
 
 
 class Found(Struct, frozen=True):
@@ -124,7 +124,7 @@ class Memory:
     @cached_property
     def renewing(self) -> "Renewing":
         """Brings terms that an older analyser found up to date."""
-        from memory.search.renewing import Renewing
+        from memory.search.reindex import Renewing
 
         return Renewing(self.cold, self.passage)
 

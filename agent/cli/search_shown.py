@@ -45,7 +45,7 @@ def show(results: Results, query: Query, *, raw: bool = False) -> None:
 def nothing(results: Results, query: Query) -> str:
     """What is said where nothing was found, and what marks there usually are."""
     from foundation.text.entities.rules import KINDS
-    from memory.search.asking.named import CONCEPTS, TYPES
+    from memory.search.query.entity_filters import CONCEPTS, TYPES
 
     about = f" about “{results.query}”" if results.query.strip() else " that fits"
     said = [f"Nothing is remembered{about}."]

@@ -83,7 +83,7 @@ def query_of(wanted: Asked, clock: Clock) -> Query:
 
 def help_markdown() -> str:
     """The operations, and how each is asked for."""
-    from memory.search.operations.operations import OPERATIONS
+    from memory.search.operations import OPERATIONS
 
     rows = "\n".join(f"| `/search {each.option}` | {each.sentence} |" for each in OPERATIONS.values())
     return (

@@ -21,7 +21,7 @@ from foundation.privacy import as_given
 from memory.cold import Draft, EntryKind
 from memory.cold.insert import note_change
 from memory.search import Query
-from memory.search.vectors.embedding import Embedding
+from memory.search.vectors.embedders import Embedding
 from memory.workspace_memory import Memory
 from models.messages import Role
 

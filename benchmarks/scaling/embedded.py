@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from foundation.paths import Workspace
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
-from memory.search.vectors import about as abouts
-from memory.search.vectors.about import CANARY, About
-from memory.search.vectors.scan import inverse_lengths, quantised
+from memory.search.vectors import embedders as abouts
+from memory.search.vectors.embedders import CANARY, About
 from memory.search.vectors.segment import Rows
+from memory.search.vectors.similarity import inverse_lengths, quantised
 from memory.search.vectors.store import VectorStore
 
 NAME = "benchmark: perturbed"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from memory.search import Hit, Query, Results
-from memory.search.asking.query import KNOWLEDGE
+from memory.search.query.query import KNOWLEDGE
 
 LOOKED_AT = 75  # hits
 EACH, EACH_OF_FEW = 3, 8  # hits of one file; and where no more than FEW files have any

@@ -14,7 +14,7 @@ from agent.config import Config
 from agent.session import Session
 from agent.vector_work import VectorWork
 from foundation.paths import Workspace
-from memory.search.vectors.embedding import Embedding
+from memory.search.vectors.embedders import Embedding
 from memory.workspace_memory import Memory
 from models.embed.settings import EmbedSettings
 from tests.agent.conftest import Run

@@ -9,7 +9,7 @@ import pytest
 
 from context import Assembled, Context, Turn
 from foundation.paths import Workspace
-from memory.search.vectors.embedding import Embedding
+from memory.search.vectors.embedders import Embedding
 from memory.workspace_memory import Memory
 from tests.context.talking import Talk
 from tests.context.test_recall import remembered

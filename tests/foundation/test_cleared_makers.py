@@ -37,7 +37,7 @@ REVIEWED = {
     ("memory/cold/insert.py", "edited"): "a cleared id with lone surrogates replaced",
     ("memory/knowledge/redacting.py", "as_given"): "a file that the person named, kept to the byte unless --redact",
     ("memory/library.py", "as_given"): "a text that the caller of the library names, kept to the byte",
-    ("memory/search/vectors/about.py", "as_made"): "a fixed sentence",
+    ("memory/search/vectors/embedders.py", "as_made"): "a fixed sentence",
     ("memory/search/vectors/passages.py", "edited"): "blanks taken off a cleared text",
 }  # fmt: skip
 

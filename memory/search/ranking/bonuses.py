@@ -13,9 +13,9 @@ from msgspec import Struct
 from foundation.text.analysis import words
 from foundation.text.dates.event_anchors import Side
 from foundation.text.dates.spans import Period, Span
-from memory.search.postings.documents import APART_MS, Documents
-from memory.search.postings.growing import Column
-from memory.search.postings.postings import Posting
+from memory.search.index.column import Column
+from memory.search.index.documents import APART_MS, Documents
+from memory.search.index.postings import Posting
 from memory.search.ranking.question import Question
 
 SPEAKER, DATE, ANCHORED, WHEN, NUMBER = 4.0, 5.0, 2.0, 2.0, 1.0

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memory.search.postings.documents import NONE, Documents
-from memory.search.postings.growing import Column
+from memory.search.index.column import Column
+from memory.search.index.documents import NONE, Documents
 from memory.search.ranking.fields import Allowed, around, saturation
-from memory.search.ranking.looking import Corpus, Looked
+from memory.search.ranking.lookup import Corpus, Looked
 from memory.search.ranking.question import Question
 
 CANDIDATES = 400  # by their own words alone; their neighbours join them

@@ -4,9 +4,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from memory.search.postings.documents import APART_MS, NONE, Documents
-from memory.search.postings.growing import Column
-from memory.search.ranking.looking import Corpus, Looked, idf, soft_counts
+from memory.search.index.column import Column
+from memory.search.index.documents import APART_MS, NONE, Documents
+from memory.search.ranking.lookup import Corpus, Looked, idf, soft_counts
 from memory.search.ranking.question import Question
 
 K1, B = 0.35, 0.2

@@ -9,8 +9,8 @@ repeating over half.
 
 import numpy as np
 
-from memory.search.postings.documents import Documents
-from memory.search.postings.growing import Column
+from memory.search.index.column import Column
+from memory.search.index.documents import Documents
 from memory.search.ranking.question import Called, Question
 
 COST, COST_ASKING = 0.45, 0.65  # the share of the score that an entry loses which tells nothing new; that only asks

@@ -22,7 +22,7 @@ import numpy as np
 from msgspec import Struct
 
 from foundation.files import make_private_folder, open_for_reading, open_new, remove, replace, sync_file, sync_folder
-from memory.search.postings.growing import Column
+from memory.search.index.column import Column
 
 _MAGIC = b"PALVECT1"
 _START = struct.Struct("<8sII")

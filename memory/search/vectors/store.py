@@ -13,7 +13,7 @@ from threading import Lock, RLock
 import numpy as np
 
 from foundation.files import FileLock, is_file, list_files, list_names, make_private_folder, status
-from memory.search.postings.growing import Column
+from memory.search.index.column import Column
 from memory.search.vectors import segment as files
 from memory.search.vectors.segment import Rows, Segment
 

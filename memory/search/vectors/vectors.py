@@ -22,13 +22,10 @@ from memory.cold import ColdStore, Entry
 from memory.cold.sql import fetch
 from memory.hot import HotMemory, Note
 from memory.pages.types import Passage
-from memory.search.vectors import about as abouts
-from memory.search.vectors.about import CANARY, About
-from memory.search.vectors.embedding import Embedding
-from memory.search.vectors.filling import Filling, Stop
-from memory.search.vectors.kept import Keepers, Kept
-from memory.search.vectors.lacking import added, entries_lacking, keys_of, removed
-from memory.search.vectors.nearness import Asked, Nearness, Renumbered
+from memory.search.vectors import embedders as abouts
+from memory.search.vectors.embedders import CANARY, About, Embedding, Keepers, Kept
+from memory.search.vectors.fill import Filling, Stop, added, entries_lacking, keys_of, removed
+from memory.search.vectors.similarity import Asked, Nearness, Renumbered
 from memory.search.vectors.store import VectorStore
 from models.embed.port import Embedder
 

@@ -14,7 +14,7 @@ from foundation.workspace_trust import trust_store
 from memory.access import first_entry
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged
-from memory.search.renewing import Renewed, Renewing
+from memory.search.reindex import Renewed, Renewing
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.cold.released import SCHEMAS, load

@@ -201,7 +201,7 @@ def test_without_words_two_that_say_the_same_are_two_and_no_text_is_compared(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared: list[str] = []
-    monkeypatch.setattr("memory.search.showing.taken_apart.shingles", compared.append)
+    monkeypatch.setattr("memory.search.results.features.shingles", compared.append)
     for number in range(30):
         said = f"The boiler was serviced by the same man, with the same tools, in the same house, visit {number}."
         talk.say(said, day=f"2026-03-{number + 1:02d}")

@@ -13,8 +13,8 @@ from foundation.text.term_codec import split, unpack
 from memory.cold import EntryKind
 from memory.errors import NotFound
 from memory.search import Query, analyse, parse_query
-from memory.search.asking.named import entity_marks
-from memory.search.asking.query import BEST
+from memory.search.query.entity_filters import entity_marks
+from memory.search.query.query import BEST
 from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.fakes import FakeClock

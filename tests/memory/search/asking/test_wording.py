@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search.asking.wording import Wording, required, worded
+from memory.search.query.syntax import Wording, required, worded
 
 
 @pytest.mark.parametrize(

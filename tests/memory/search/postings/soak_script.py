@@ -15,7 +15,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold import Draft, Entry, EntryKind
 from memory.search import Query
-from memory.search.postings import index, keeping
+from memory.search.index import index, maintenance
 from memory.workspace_memory import Memory
 from models.messages import Role
 
@@ -89,7 +89,7 @@ class Writer:
 
 
 def main(root: str, number: str, seconds: str) -> None:
-    index._DUE, keeping._AT_ONCE = 60, 150  # segments come and go all the time
+    index._DUE, maintenance._AT_ONCE = 60, 150  # segments come and go all the time
     memory = Memory.open(Workspace(Path(root)), SystemClock())
     writer, dice = Writer(memory, int(number)), random.Random(int(number))
     writer.ask(dice)  # opening the search is not what is timed

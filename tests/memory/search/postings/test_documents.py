@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from foundation.text.analysis import words
 from foundation.text.term_codec import pack, split
 from memory.cold.changes import TermsRow
-from memory.search.postings import merging
-from memory.search.postings.building import build, documents_of
-from memory.search.postings.documents import APART_MS, NONE, TOLD, Documents
-from memory.search.postings.merging import merge, starts_of, table
-from memory.search.postings.postings import Recent, Standing, find
-from memory.search.postings.segment import LISTS, Segment, name_of, open_segment
-from memory.search.postings.segment_writing import SegmentWriting
+from memory.search.index import merge as merging
+from memory.search.index.builder import build, documents_of
+from memory.search.index.documents import APART_MS, NONE, TOLD, Documents
+from memory.search.index.merge import merge, starts_of, table
+from memory.search.index.postings import Recent, Standing, find
+from memory.search.index.segment import LISTS, Segment, SegmentWriting, name_of, open_segment
 
 DEED = st.tuples(st.sampled_from(["put", "put", "remove"]), st.integers(1, 12))
 SPEAKERS = ("Ann", "Bo", "", "who")

@@ -14,10 +14,10 @@ from filelock import FileLock
 
 from foundation.paths import Workspace
 from memory.cold import insert
-from memory.search.postings import index, keeping, segment, whole
-from memory.search.postings.chain import chain, path_for, segments_in
-from memory.search.postings.documents import NONE
-from memory.search.postings.index import Building, Index
+from memory.search.index import combined, index, maintenance, segment
+from memory.search.index.documents import NONE
+from memory.search.index.index import Building, Index
+from memory.search.index.segment import chain, path_for, segments_in
 from memory.workspace_memory import Memory
 from tests.memory.search.talk import Talk
 
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[4]
 @pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "_DUE", 5)
-    monkeypatch.setattr(keeping, "_AT_ONCE", 7)
+    monkeypatch.setattr(maintenance, "_AT_ONCE", 7)
 
 
 def segments(memory: Memory) -> list[Path]:
@@ -98,9 +98,9 @@ def test_many_at_once_say_what_one_by_one_says(talk: Talk, memory: Memory, monke
             memory.cold.delete_conversation(talk.seqs.pop("c3"))
             seqs = [row.entry for row in memory.cold.terms(0)][::3]
             memory.cold.write(lambda db, seqs=seqs: insert.note_change(db, "change", seqs))
-        monkeypatch.setattr(whole, "_MANY", 4)
+        monkeypatch.setattr(combined, "_MANY", 4)
         at_once.catch_up()
-        monkeypatch.setattr(whole, "_MANY", 1000)
+        monkeypatch.setattr(combined, "_MANY", 1000)
         one_by_one.catch_up()
         assert every_posting(at_once) == every_posting(one_by_one)
         assert links(at_once) == links(one_by_one)
@@ -175,7 +175,7 @@ def test_one_process_at_a_time_keeps_the_segments(talk: Talk, memory: Memory, mo
     half = folder / ".postings-000000000000-000000000007.bin.aa.tmp"
     half.write_bytes(b"another process is at it")
     scattered(talk, 20)
-    with FileLock(folder / keeping.LOCK):
+    with FileLock(folder / maintenance.LOCK):
         memory.search.update()
         assert (segments(memory), half.exists()) == ([], True)
         assert talk.ask("tea").total == 10
@@ -229,9 +229,9 @@ def test_a_crash_at_any_step_of_writing_leaves_a_usable_index(
         return maybe
 
     with monkeypatch.context() as crash:
-        crash.setattr(keeping, "discard_others", dies(keeping.discard_others))
-        crash.setattr(keeping.SegmentWriting, "finish", dies(keeping.SegmentWriting.finish))
-        crash.setattr(keeping, "merge", dies(keeping.merge))
+        crash.setattr(maintenance, "discard_others", dies(maintenance.discard_others))
+        crash.setattr(maintenance.SegmentWriting, "finish", dies(maintenance.SegmentWriting.finish))
+        crash.setattr(maintenance, "merge", dies(maintenance.merge))
         with pytest.raises(Crash):
             Index(memory.cold, memory.workspace.postings).update()
     assert not list(memory.workspace.postings.glob(".*.tmp"))
@@ -426,8 +426,8 @@ def test_catching_up_costs_by_what_is_new(talk: Talk, memory: Memory, monkeypatc
     scattered(talk, 60)
     kept = rested(Index(memory.cold, memory.workspace.postings))
     rows: list[int] = []
-    put = whole.Whole.put
-    monkeypatch.setattr(whole.Whole, "put", lambda self, row: (rows.append(row.entry), put(self, row))[1])
+    put = combined.Whole.put
+    monkeypatch.setattr(combined.Whole, "put", lambda self, row: (rows.append(row.entry), put(self, row))[1])
     talk.say("one more")
     kept.catch_up()
     assert len(rows) == 1
@@ -441,13 +441,13 @@ def test_the_newest_is_found_while_the_rest_is_being_built(
     monkeypatch.setattr(index, "_NEWEST", 4)
     monkeypatch.setattr(index, "_PATIENCE", 0.01)
     monkeypatch.setattr(index, "_SHOWN_EACH", 0.0)
-    go_on, build = threading.Semaphore(0), keeping.build
+    go_on, build = threading.Semaphore(0), maintenance.build
 
     def waiting(*given):
         assert go_on.acquire(timeout=5)
         return build(*given)
 
-    monkeypatch.setattr(keeping, "build", waiting)
+    monkeypatch.setattr(maintenance, "build", waiting)
     scattered(talk, 60)
     kept = Index(memory.cold, memory.workspace.postings)
     kept.catch_up()
@@ -475,7 +475,7 @@ def test_segments_are_kept_while_somebody_writes_all_the_time(
     talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scattered(talk, 20)
-    build = keeping.build
+    build = maintenance.build
 
     def written_meanwhile(*given):
         scattered(talk, 1, start=100 + len(built))
@@ -484,7 +484,7 @@ def test_segments_are_kept_while_somebody_writes_all_the_time(
         return build(*given)
 
     built: list[int] = []
-    monkeypatch.setattr(keeping, "build", written_meanwhile)
+    monkeypatch.setattr(maintenance, "build", written_meanwhile)
     memory.search.update()
     assert segments(memory)
     assert memory.cold.last_change() == len(memory.cold.terms(0))  # and nobody noted the new ones once more
@@ -496,14 +496,14 @@ def test_an_entry_is_found_at_once_while_segments_are_merged(
     scattered(talk, 20)
     memory.search.update()
     scattered(talk, 20, start=20)
-    merging, go_on, merge = threading.Event(), threading.Event(), keeping.merge
+    merging, go_on, merge = threading.Event(), threading.Event(), maintenance.merge
 
     def waiting(*given):
         merging.set()
         assert go_on.wait(5)
         return merge(*given)
 
-    monkeypatch.setattr(keeping, "merge", waiting)
+    monkeypatch.setattr(maintenance, "merge", waiting)
     updating = threading.Thread(target=memory.search.update)
     updating.start()
     assert merging.wait(5)

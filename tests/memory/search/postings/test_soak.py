@@ -12,8 +12,8 @@ import pytest
 from foundation.paths import Workspace
 from foundation.text.term_codec import unpack
 from memory.cold import ColdStore
-from memory.search.postings.chain import chain, segments_in
-from memory.search.postings.index import Index
+from memory.search.index.index import Index
+from memory.search.index.segment import chain, segments_in
 from memory.workspace_memory import Memory
 
 ROOT = Path(__file__).parents[4]

@@ -7,9 +7,9 @@ import numpy as np
 from foundation.text.analysis import words
 from foundation.text.term_codec import pack
 from memory.cold.changes import TermsRow
-from memory.search.postings.documents import APART_MS, Documents
-from memory.search.postings.growing import Column
-from memory.search.postings.postings import NOWHERE, Posting
+from memory.search.index.column import Column
+from memory.search.index.documents import APART_MS, Documents
+from memory.search.index.postings import NOWHERE, Posting
 
 
 class Made:

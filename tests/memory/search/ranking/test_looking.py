@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search.postings.postings import Posting
-from memory.search.ranking.looking import KIN, Corpus, Looked, idf, look_up, occurrences, soft_counts
+from memory.search.index.postings import Posting
+from memory.search.ranking.lookup import KIN, Corpus, Looked, idf, look_up, occurrences, soft_counts
 from memory.search.ranking.question import Question, Term, take_apart
 from tests.memory.search.ranking.made import Made
 

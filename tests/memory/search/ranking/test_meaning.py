@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from memory.search.postings.documents import NONE, Documents
-from memory.search.postings.growing import Column
+from memory.search.index.column import Column
+from memory.search.index.documents import NONE, Documents
 from memory.search.ranking.candidates import May
 from memory.search.ranking.fields import around
-from memory.search.ranking.finding import all_of
-from memory.search.ranking.meaning import BESIDE, MOST, WEIGHT, cosines, nearest, worth
 from memory.search.ranking.question import Question
+from memory.search.ranking.retrieve import all_of
+from memory.search.ranking.semantic import BESIDE, MOST, WEIGHT, cosines, nearest, worth
 from tests.memory.search.ranking.made import FakeNearness, Made
 
 TEXTS = ("one", "two", "three", None, "four")

@@ -7,7 +7,7 @@ import pytest
 from foundation.paths import Workspace
 from memory.search.ranking.question import nameless
 from memory.search.ranking.signals import EMBEDDED, SIGNALS
-from memory.search.vectors.embedding import Embedding
+from memory.search.vectors.embedders import Embedding
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.search.talk import Talk

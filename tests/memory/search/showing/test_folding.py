@@ -6,8 +6,8 @@ import pytest
 
 from foundation.trust import Trust
 from memory.search import Hit
-from memory.search.showing import folding
-from memory.search.showing.folding import folded
+from memory.search.results import diversify
+from memory.search.results.diversify import folded
 from tests.memory.search.showing.made import hit
 
 FERRY = "The ferry to Hydra leaves in the morning from the far end of the old harbour, said Ann on the phone again"
@@ -82,14 +82,14 @@ def near_duplicates() -> list[Hit]:
 
 def test_a_thousand_near_duplicates_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = 0
-    alike = folding.alike
+    alike = diversify.alike
 
     def counted(one: object, other: object) -> bool:
         nonlocal compared
         compared += 1
         return alike(one, other)  # type: ignore[arg-type]  # shingles, passed on as they came
 
-    monkeypatch.setattr(folding, "alike", counted)
+    monkeypatch.setattr(diversify, "alike", counted)
     letters = str.maketrans("0123456789", "bcdfghjkmn")
     own = [" ".join(f"{word * 7919}x" for word in range(20 * n, 20 * n + 20)).translate(letters) for n in range(1000)]
     said = [hit(f"{FERRY} {words}", n) for n, words in enumerate(own)]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search.showing.snippets import best_window
+from memory.search.results.snippets import best_window
 from models.tokens import estimate
 
 FILLER = "The gulls were loud over the harbour again. Nobody on the pier had slept a minute.\n"

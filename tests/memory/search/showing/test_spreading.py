@@ -1,6 +1,6 @@
 """One conversation does not fill the page where others answer as well."""
 
-from memory.search.showing.spreading import spread
+from memory.search.results.diversify import spread
 from tests.memory.search.showing.made import hit
 from tests.memory.search.talk import Talk
 

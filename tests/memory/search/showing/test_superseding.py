@@ -2,8 +2,8 @@
 
 from foundation.trust import Trust
 from memory.search import Hit
-from memory.search.showing.sentences import statements
-from memory.search.showing.superseding import contradicts, superseded
+from memory.search.results.contradictions import contradicts, superseded
+from memory.search.results.statements import statements
 from tests.memory.search.showing.contradictions import CONTRADICT, LOOK_ALIKE
 from tests.memory.search.showing.made import hit
 from tests.memory.search.talk import Talk

@@ -3,7 +3,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from foundation.paths import Workspace
-from memory.search.vectors.embedding import Embedding
+from memory.search.vectors.embedders import Embedding
 from memory.search.vectors.vectors import Vectors
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from memory.search.postings.growing import Column
-from memory.search.vectors.nearness import Nearness
+from memory.search.index.column import Column
+from memory.search.vectors.similarity import Nearness
 from memory.search.vectors.store import VectorStore
 from memory.search.vectors.vectors import Vectors
 from tests.memory.search.talk import Talk

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from foundation.paths import Workspace
-from memory.search.vectors import about
+from memory.search.vectors import embedders
 from memory.search.vectors import vectors as module
-from memory.search.vectors.embedding import Embedding
+from memory.search.vectors.embedders import Embedding
 from memory.search.vectors.vectors import Vectors
 from memory.workspace_memory import Memory
 from models.embed.errors import EmbedError
@@ -194,9 +194,9 @@ def test_vectors_of_an_embedder_that_nobody_uses_any_more_are_deleted(
     memory.search.vectors.fill()
     opens(FakeEmbedder("new")).search.vectors.fill()
     assert len(list(workspace.vectors.iterdir())) == 2
-    monkeypatch.setattr("memory.search.vectors.kept.UNUSED_S", -1.0)
+    monkeypatch.setattr("memory.search.vectors.embedders.UNUSED_S", -1.0)
     opens(FakeEmbedder("new")).search.vectors.fill()
-    assert [path.name for path in workspace.vectors.iterdir()] == [about.folder_for(workspace.vectors, "new").name]
+    assert [path.name for path in workspace.vectors.iterdir()] == [embedders.folder_for(workspace.vectors, "new").name]
 
 
 def test_much_that_is_new_does_not_switch_vectors_off(talk: Talk, vectors: Vectors) -> None:

@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory.search.postings.growing import Column
-from memory.search.vectors.nearness import Asked, Renumbered
-from memory.search.vectors.scan import inverse_lengths, quantised
+from memory.search.index.column import Column
 from memory.search.vectors.segment import Rows
+from memory.search.vectors.similarity import Asked, Renumbered, inverse_lengths, quantised
 from memory.search.vectors.store import VectorStore
 
 SIZE = 32

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from memory.search.vectors.about import CANARY
+from memory.search.vectors.embedders import CANARY
 from memory.search.vectors.vectors import Vectors
 from tests.memory.search.talk import Talk
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder

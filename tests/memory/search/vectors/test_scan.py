@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.search.vectors import scan
-from memory.search.vectors.scan import AT_ONCE, by_numpy, inverse_lengths, kernel, quantised, scores
+from memory.search.vectors import similarity
+from memory.search.vectors.similarity import AT_ONCE, by_numpy, inverse_lengths, kernel, quantised, scores
 
 
 def unit(rows: int, dimensions: int, seed: int = 3) -> Any:
@@ -65,7 +65,7 @@ def test_a_numkong_that_counts_wrong_is_not_used(monkeypatch: pytest.MonkeyPatch
         out[:] = 1
 
     monkeypatch.setitem(sys.modules, "numkong", SimpleNamespace(cdist=cdist))
-    assert scan.kernel.__wrapped__() is by_numpy
+    assert similarity.kernel.__wrapped__() is by_numpy
 
 
 def test_numkong_is_used_where_it_is() -> None:

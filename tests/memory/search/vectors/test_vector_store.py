@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memory.search.vectors import segment as files
 from memory.search.vectors import store as stores
-from memory.search.vectors.scan import inverse_lengths
 from memory.search.vectors.segment import Rows
+from memory.search.vectors.similarity import inverse_lengths
 from memory.search.vectors.store import VectorStore
 
 SIZE = 8

@@ -10,8 +10,8 @@ import pytest
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold import EntryKind
-from memory.search.vectors import filling
-from memory.search.vectors.lacking import key_of
+from memory.search.vectors import fill
+from memory.search.vectors.fill import key_of
 from memory.search.vectors.vectors import Vectors
 from memory.workspace_memory import Memory
 from tests.memory.search.talk import Talk
@@ -192,7 +192,7 @@ def test_of_a_deleted_conversation_no_byte_is_left(
     scattered(talk, 30)
     secret = talk.say("a secret treaty about herons", to="hidden")
     vectors.fill()
-    from memory.search.vectors.scan import quantised
+    from memory.search.vectors.similarity import quantised
 
     pattern = quantised(embedder.vector("a secret treaty about herons")[None]).tobytes()
     assert pattern in bytes_under(workspace.vectors)
@@ -211,7 +211,7 @@ def test_vectors_of_an_embedder_that_is_not_set_any_more_are_forgotten_too(opens
     other = opens(None)
     other.cold.delete_conversation(secret.conversation_seq)
     other.search.update()
-    from memory.search.vectors.scan import quantised
+    from memory.search.vectors.similarity import quantised
 
     assert quantised(old.vector("a secret treaty")[None]).tobytes() not in bytes_under(workspace.vectors)
 
@@ -237,15 +237,15 @@ def test_what_is_deleted_between_reading_and_writing_does_not_stay(
 ) -> None:
     talk.say("tea")
     secret = talk.say("a secret treaty", to="hidden")
-    flush = filling.Filling._flush
+    flush = fill.Filling._flush
 
-    def late(self: filling.Filling) -> None:
+    def late(self: fill.Filling) -> None:
         if self._waiting:
             memory.cold.delete_conversation(secret.conversation_seq)
             memory.search.update()
         flush(self)
 
-    monkeypatch.setattr(filling.Filling, "_flush", late)
+    monkeypatch.setattr(fill.Filling, "_flush", late)
     vectors.fill()
     assert store_of(vectors).has(np.array([secret.seq, secret.seq - 1])).tolist() == [False, True]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from foundation.paths import Workspace
-from memory.search.vectors.embedding import Embedding
+from memory.search.vectors.embedders import Embedding
 from memory.workspace_memory import Memory
 from models.embed.open import open_embedder
 from models.embed.port import Embedder

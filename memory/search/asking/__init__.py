@@ -1,1 +1,0 @@
-"""What is asked for: queries and filters."""

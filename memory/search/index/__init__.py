@@ -1,0 +1,1 @@
+"""The index of words: documents, postings in segments, and their upkeep."""

@@ -1,0 +1,140 @@
+"""From rows of terms to the columns and postings of a segment."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+from msgspec import Struct
+
+from foundation.text.analysis import words
+from foundation.text.stopwords import is_weak, substance
+from foundation.text.term_codec import split
+from memory.cold.changes import TermsRow
+from memory.search.index.column import Column
+from memory.search.index.documents import TOLD
+from memory.search.index.postings import NO_LISTS, Lists, hashed
+
+_A_SLICE = 64  # rows between two rests: about a millisecond's work
+DOCUMENT_BITS, COUNT_BITS = 30, 8  # leaves 26 for the term: one uint64 sorts by term, then document
+
+Rest = Callable[[], None]
+"""Called between two small pieces of work: whoever works in the background gives way there."""
+
+
+class Built(Struct, frozen=True):
+    """Documents in the order of their entries, the names that three of their columns speak of, and postings."""
+
+    columns: dict[str, Column]
+    names: list[str]
+    lists: Lists
+
+
+def build(rows: Iterable[TermsRow], rest: Rest) -> Built:
+    """A row an entry, in any order."""
+    rows = sorted(rows, key=lambda row: row.entry)
+    numbers: defaultdict[bytes, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    number: Callable[[bytes], int] = numbers.__getitem__
+    terms, sizes, counts = array("I"), array("I"), bytearray()
+    for some in _slices(rows, rest):
+        for row in some:
+            names, many = split(row.packed)
+            terms.extend(map(number, names))
+            sizes.append(len(names))
+            counts += many
+    vocabulary = list(numbers)
+    of_term = np.frombuffer(terms, "u4") if terms else np.zeros(0, "u4")
+    documents = np.repeat(np.arange(len(rows), dtype="u4"), np.frombuffer(sizes, "u4") if sizes else [])
+    occurrences = np.frombuffer(bytes(counts), "u1")
+    names, columns = _columns(rows, rest)
+    columns |= _substance(rows, vocabulary, of_term, documents, occurrences, rest)
+    return Built(columns, names, _lists(vocabulary, of_term, documents, occurrences, rest))
+
+
+def _slices(some: Sequence[TermsRow], rest: Rest) -> Iterator[Sequence[TermsRow]]:
+    for start in range(0, len(some), _A_SLICE):
+        yield some[start : start + _A_SLICE]
+        rest()
+
+
+def _columns(rows: list[TermsRow], rest: Rest) -> tuple[list[str], dict[str, Column]]:
+    codes: defaultdict[str, int] = defaultdict()
+    codes.default_factory = codes.__len__
+    told: list[tuple[int, ...]] = []
+    for some in _slices(rows, rest):
+        told += [
+            (row.entry, row.conversation, row.time_ms, row.length, codes[row.kind], codes[row.role], codes[row.speaker])
+            for row in some
+        ]
+    table = np.array(told, "i8").reshape(len(rows), 7)
+    names = ("entry", "conversation", "time", "length", "kind", "role", "speaker")
+    return list(codes), {name: table[:, place].astype(TOLD[name]) for place, name in enumerate(names)}
+
+
+def _substance(  # noqa: PLR0917 — the postings, a column each
+    rows: list[TermsRow], vocabulary: list[bytes], terms: Column, documents: Column, counts: Column, rest: Rest
+) -> dict[str, Column]:
+    """What `substance` says of each row, each term judged once."""
+    judged: list[tuple[int, bool]] = []
+    for start in range(0, len(vocabulary), _A_SLICE):
+        judged += [_judged(term) for term in vocabulary[start : start + _A_SLICE]]
+        rest()
+    said, asking = np.array(judged, "u1").reshape(len(judged), 2).T
+    says = np.bincount(documents, said[terms] * counts.astype("f8"), len(rows)).astype("i4")
+    asks = np.bincount(documents, asking[terms], len(rows)) > 0
+    by_name = np.fromiter((_name_says(row.speaker) for row in rows), "i4", len(rows))
+    return {"says": np.maximum(says - by_name, 0), "asks": asks.astype("u1")}
+
+
+@lru_cache(maxsize=1 << 16)
+def _judged(term: bytes) -> tuple[int, bool]:
+    own = substance((term,), b"\1", "")
+    return own.says, own.asks
+
+
+@lru_cache(maxsize=1 << 10)
+def _name_says(speaker: str) -> int:
+    return sum(not is_weak(term) for term in words(speaker))
+
+
+def _lists(vocabulary: list[bytes], terms: Column, documents: Column, counts: Column, rest: Rest) -> Lists:
+    if not len(terms):
+        return NO_LISTS
+    hashes = np.fromiter(map(hashed, vocabulary), "u8", len(vocabulary))
+    rest()
+    order = np.argsort(hashes)
+    places = np.empty(len(order), "u8")
+    places[order] = np.arange(len(order), dtype="u8")
+    keys = keyed(places[terms], documents, counts)
+    keys.sort()
+    rest()
+    in_order = [vocabulary[int(place)] for place in order]
+    lengths = np.fromiter(map(len, in_order), "i8", len(in_order))
+    return Lists(
+        text=np.frombuffer(b"".join(in_order), "u1"),
+        edges=np.concatenate(([0], np.cumsum(lengths))).astype("u4"),
+        hashes=hashes[order],
+        starts=np.concatenate(([0], np.cumsum(np.bincount(terms_of(keys), minlength=len(order))))).astype("u4"),
+        documents=documents_of(keys),
+        counts=counts_of(keys),
+    )
+
+
+def keyed(terms: Column, documents: Column, counts: Column) -> Column:
+    """Term, document and count in one number each (u8), to be sorted."""
+    high = terms.astype("u8") << np.uint64(DOCUMENT_BITS + COUNT_BITS)
+    return high | (documents.astype("u8") << np.uint64(COUNT_BITS)) | counts.astype("u8")
+
+
+def terms_of(keys: Column) -> Column:
+    return (keys >> np.uint64(DOCUMENT_BITS + COUNT_BITS)).astype("i8")
+
+
+def documents_of(keys: Column) -> Column:
+    return ((keys >> np.uint64(COUNT_BITS)) & np.uint64((1 << DOCUMENT_BITS) - 1)).astype("i4")
+
+
+def counts_of(keys: Column) -> Column:
+    return (keys & np.uint64((1 << COUNT_BITS) - 1)).astype("u1")

@@ -1,0 +1,248 @@
+"""The operations: the ten of a memory for assistants, and an exact and a semantic search beside them.
+
+Each has a name, a sentence and a JSON Schema of what it takes, so that it can be offered to a model as it stands.
+`call(search, "by_file", {"file": "http.py"})` checks what it is given and says what is wrong with it in a sentence.
+
+What each way to search takes. Dates are as they are typed: `2026-03-01`, `30d`, `yesterday`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from foundation.errors import Misuse
+from memory.search.query.parse import parse_query
+from memory.search.query.query import BEST, CONVERSATION, PROMPT, Results
+from memory.search.search import Search
+
+Words = Annotated[str, Meta(description='What to look for; "a phrase" in quotes, -word to leave out.')]
+Most = Annotated[int, Meta(ge=1, le=1000, description="How many hits.")]
+Page = Annotated[int, Meta(ge=1, le=1000, description="Which page of the hits.")]
+Day = Annotated[str, Meta(description="A day, as 2026-03-01, 30d or yesterday; it is included.")]
+Beside = Annotated[int, Meta(ge=0, le=200, description="How many entries.")]
+
+
+class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every way takes."""
+
+    k: Most = 10
+    page: Page = 1
+    since: Day = ""
+    until: Day = ""
+    conversation: Annotated[str, Meta(description="Within one conversation: its id or title.")] = ""
+
+
+class ForWords(Arguments, frozen=True, kw_only=True):
+    """Words, or nothing: then the newest are listed."""
+
+    query: Words = ""
+
+
+class ByConcept(ForWords, frozen=True, kw_only=True):
+    concept: Annotated[str, Meta(min_length=1, description="discovery, pattern, gotcha, trade-off and so on.")]
+
+
+class ByFile(ForWords, frozen=True, kw_only=True):
+    file: Annotated[str, Meta(min_length=1, description="A path or the end of one: http.py, src/http.py.")]
+
+
+class ByType(ForWords, frozen=True, kw_only=True):
+    type: Annotated[str, Meta(min_length=1, description="decision, bugfix, feature, refactor, discovery or change.")]
+
+
+class Recent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    query: Words = ""
+    k: Most = 12
+
+
+class Timeline(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    around: Annotated[str, Meta(min_length=1, description="A moment (2026-03-01, 2w), or the id of what was found.")]
+    before: Beside = 5
+    after: Beside = 5
+
+
+class TimelineOfBest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    query: Annotated[str, Meta(min_length=1, description="The timeline is around the best hit of these words.")]
+    before: Beside = 5
+    after: Beside = 5
+
+
+class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class DateRange(Struct, frozen=True, array_like=True):
+    since: str
+    until: str
+
+
+class Exactly(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`entity_type` is a kind (flight) or a kind and a value (flight:CA1234)."""
+
+    date_range: DateRange | None = None
+    entity_type: str | list[str] = ""
+    type: str = ""
+    concept: str = ""
+    file: str = ""
+    role: str = ""
+    speaker: str = ""
+    conversation: str = ""
+
+
+class Exact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    query: Words = ""
+    filters: Exactly = Exactly()
+    newest: Annotated[bool, Meta(description="The newest first, and not the best.")] = False
+    k: Most = 10
+    page: Page = 1
+
+
+class Semantic(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    query: Annotated[str, Meta(min_length=1, description="What is meant, in any words.")]
+    top_k: Most = 5
+    threshold: Annotated[float, Meta(ge=0, le=1, description="The least score.")] = 0.0
+
+
+OBSERVATION = "observation"
+
+
+class Operation(Struct, frozen=True):
+    """`option` is how the command line asks for it."""
+
+    name: str
+    sentence: str
+    takes: type[Struct]
+    run: Callable[[Search, Any], Results]
+    option: str
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the arguments."""
+        return msgspec.json.schema(self.takes)
+
+
+def call(search: Search, name: str, told: Mapping[str, Any]) -> Results | dict[str, Any]:
+    """What the operation of that name gives; of `help`, what there is. Raises Misuse, and NotFound for what is not
+    there."""
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        raise Misuse("Unknown operation", f"There is no operation “{name}”.", f"There are {', '.join(OPERATIONS)}.")
+    try:
+        given = msgspec.convert(told, operation.takes)
+    except msgspec.ValidationError as error:
+        known = ", ".join(operation.takes.__struct_fields__) or "nothing"
+        raise Misuse("Wrong arguments", f"{name}: {error}.", f"It takes {known}.") from error
+    return offered() if name == "help" else operation.run(search, given)
+
+
+def offered() -> dict[str, Any]:
+    """What can be asked: by name, a sentence and a schema."""
+    return {
+        name: {"sentence": each.sentence, "option": each.option, "schema": each.schema}
+        for name, each in OPERATIONS.items()
+    }
+
+
+def observations(search: Search, given: ForWords) -> Results:
+    return _asked(search, given, kinds=[OBSERVATION])
+
+
+def conversations(search: Search, given: ForWords) -> Results:
+    return _asked(search, given, kinds=[CONVERSATION])
+
+
+def prompts(search: Search, given: ForWords) -> Results:
+    return _asked(search, given, kinds=[PROMPT])
+
+
+def by_concept(search: Search, given: ByConcept) -> Results:
+    return _asked(search, given, concepts=[given.concept])
+
+
+def by_file(search: Search, given: ByFile) -> Results:
+    return _asked(search, given, files=[given.file])
+
+
+def by_type(search: Search, given: ByType) -> Results:
+    return _asked(search, given, types=[given.type])
+
+
+def recent(search: Search, given: Recent) -> Results:
+    return search.query(parse_query(given.query, clock=search.clock, recent=True, limit=given.k))
+
+
+def timeline(search: Search, given: Timeline) -> Results:
+    if given.around.strip().casefold() == BEST:
+        raise Misuse("Around what?", "A timeline needs a moment or an id.", "timeline_of_best takes words.")
+    return search.query(_around(search, "", given.around, given))
+
+
+def timeline_of_best(search: Search, given: TimelineOfBest) -> Results:
+    return search.query(_around(search, given.query, BEST, given))
+
+
+def exact(search: Search, given: Exact) -> Results:
+    """What is asked for must stand there, and the filters must fit."""
+    by = given.filters
+    named = [by.entity_type] if isinstance(by.entity_type, str) else by.entity_type
+    since, until = (by.date_range.since, by.date_range.until) if by.date_range else ("", "")
+    query = parse_query(
+        given.query, clock=search.clock, exact=True, newest=given.newest, limit=given.k, page=given.page, role=by.role,
+        speaker=by.speaker, conversation=by.conversation, since=since, until=until, types=_several(by.type),
+        concepts=_several(by.concept), files=_several(by.file), entities=[each for each in named if each],
+    )  # fmt: skip
+    return search.query(query)
+
+
+def semantic(search: Search, given: Semantic) -> Results:
+    return search.query(parse_query(given.query, clock=search.clock, limit=given.top_k, threshold=given.threshold))
+
+
+def _nothing(_search: Search, _given: Nothing) -> Results:
+    return Results(query="")
+
+
+def _asked(search: Search, given: ForWords, **more: Any) -> Results:
+    query = parse_query(
+        given.query, clock=search.clock, limit=given.k, page=given.page, since=given.since, until=given.until,
+        conversation=given.conversation, **more,
+    )  # fmt: skip
+    return search.query(query)
+
+
+def _around(search: Search, text: str, around: str, given: Timeline | TimelineOfBest) -> Any:
+    return parse_query(text, clock=search.clock, around=around, before=given.before, after=given.after)
+
+
+def _several(said: str) -> tuple[str, ...]:
+    return (said,) if said else ()
+
+
+_ALL = (
+    Operation("observations", "Search what was observed: structured notes of what was done and learned.",
+              ForWords, observations, "--kind observation"),
+    Operation("conversations", "Find conversations, each by its best passage; their summaries are searched too.",
+              ForWords, conversations, "--kind conversation"),
+    Operation("prompts", "Search what the person said themselves.", ForWords, prompts, "--kind prompt"),
+    Operation("by_concept", "What is marked with a concept: discovery, pattern, gotcha, trade-off and so on.",
+              ByConcept, by_concept, "--concept C"),
+    Operation("by_file", "What names a file, or is about it.", ByFile, by_file, "--file F"),
+    Operation("by_type", "What is of a type: decision, bugfix, feature, refactor, discovery or change.",
+              ByType, by_type, "--type T"),
+    Operation("recent", "The latest entries of the latest conversations, a conversation after the other.",
+              Recent, recent, "--recent"),
+    Operation("timeline", "What was said before and after a moment, or before and after what was found.",
+              Timeline, timeline, "--around D|ID"),
+    Operation("timeline_of_best", "What was said before and after the best hit of a query.",
+              TimelineOfBest, timeline_of_best, "--around best"),
+    Operation("help", "What can be asked, and how.", Nothing, _nothing, "--help"),
+    Operation("exact", "Each word must stand in the passage itself; filters by time, entity, type, concept, file.",
+              Exact, exact, "--exact"),
+    Operation("semantic", "What is meant: the best hits above a score, each with a snippet.",
+              Semantic, semantic, "--threshold X"),
+)  # fmt: skip
+
+OPERATIONS: dict[str, Operation] = {each.name: each for each in _ALL}
+"""By name."""

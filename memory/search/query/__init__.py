@@ -1,0 +1,1 @@
+"""A question as the search takes it: words, syntax, filters, days."""

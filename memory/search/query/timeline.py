@@ -1,0 +1,148 @@
+"""What was said around a moment, across all conversations, in order of time.
+
+What a timeline may be around: a moment, an entry, a page, a note.
+"""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from foundation.clock import from_ms, to_ms
+from foundation.errors import Misuse
+from memory.cold import ColdStore, Entry
+from memory.cold.sql import fetch
+from memory.errors import NotFound
+from memory.hot import HotMemory
+from memory.search.index.column import Column
+from memory.search.query.query import Hit, Query
+from memory.search.ranking.retrieve import Newest, Source
+
+_NEAR = timedelta(days=7)
+_FIRST = int(timedelta(hours=1) / timedelta(milliseconds=1))
+_WIDER = 16  # times as wide at each look: a store of any age is seen whole after a few
+
+
+class Anchor(Struct, frozen=True):
+    """A moment, in milliseconds since 1970; and what stands there, where the timeline is around that: the number of its
+    source, and its key in it."""
+
+    ms: int
+    source: int = -1
+    key: int = -1
+
+
+def best_of(query: Query) -> Query:
+    """The query whose first hit the timeline is around."""
+    return replace(query, around=None, limit=1, page=1, newest=False)
+
+
+def beside(query: Query) -> Query:
+    """The query for what stands around an anchor: the words and marks that found the anchor are not asked of it."""
+    bare = {"text": "", "exact": False, "trust": None, "threshold": 0.0}
+    marks = dict.fromkeys(("types", "concepts", "files", "entities"), ()) if query.text.strip() else {}
+    return replace(query, limit=query.before + query.after + 1, page=1, each=0, **bare, **marks)
+
+
+def near(query: Query, moment: datetime) -> Query:
+    """Words that are looked for around a moment: what was said within a week of it."""
+    since, until = moment - _NEAR, moment + _NEAR
+    return replace(
+        query,
+        around=None,
+        since=max(query.since, since) if query.since else since,
+        until=min(query.until, until) if query.until else until,
+    )
+
+
+def timeline(sources: tuple[Source, ...], anchor: Anchor, before: int, after: int) -> Newest:
+    """So many of what may be found before the anchor, the anchor itself, and so many after it; oldest first."""
+    columns = [_columns(place, source) for place, source in enumerate(sources)]
+    times, places, keys = (np.concatenate(some) for some in zip(*columns, strict=True))
+    width = _FIRST
+    while True:
+        near = np.flatnonzero(np.abs(times - anchor.ms) <= width)
+        earlier = int(np.count_nonzero(times[near] < anchor.ms))
+        if len(near) == len(times) or (earlier > before and len(near) - earlier > after + 1):
+            break
+        width *= _WIDER
+    order = near[np.lexsort((keys[near], places[near], times[near]))]
+    at = _place(times[order], places[order], keys[order], anchor)
+    stands = int(anchor.key >= 0 and at < len(order) and keys[order[at]] == anchor.key)
+    chosen = order[max(0, at - before) : at + stands + after]
+    return Newest(places[chosen], keys[chosen])
+
+
+def _columns(place: int, source: Source) -> tuple[Column, Column, Column]:
+    """Times, the source's number and keys of what may be found, and has a time."""
+    documents = source.collection.documents
+    some = np.flatnonzero(documents["time"] > 0)
+    some = some[source.allowed(documents, some)]
+    return documents["time"][some], np.full(len(some), place), documents["entry"][some]
+
+
+def _place(times: Column, places: Column, keys: Column, anchor: Anchor) -> int:
+    """Where the anchor stands among them, or would stand."""
+    if anchor.key >= 0:
+        found = np.flatnonzero((places == anchor.source) & (keys == anchor.key))
+        if len(found):
+            return int(found[0])
+        return int(np.count_nonzero((times < anchor.ms) | ((times == anchor.ms) & (keys < anchor.key))))
+    return int(np.count_nonzero(times < anchor.ms))
+
+
+def by_conversation(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """What comes newest first, a conversation after the other, each in order of time."""
+    found: dict[str, list[Hit]] = {}
+    for hit in hits:
+        found.setdefault(hit.conversation, []).insert(0, hit)
+    return tuple(hit for its in found.values() for hit in its)
+
+
+ENTRIES, NOTES = 0, 1
+"""Numbers of the sources."""
+
+
+def anchor(around: datetime | str, cold: ColdStore, hot: HotMemory) -> Anchor:
+    """Where a timeline stands. Raises NotFound for an id that is none, Misuse for a note that has no time."""
+    if isinstance(around, datetime):
+        return Anchor(to_ms(around))
+    if around.startswith("m_"):
+        return _of_note(around, hot)
+    if around.startswith("pg_"):
+        sql = "SELECT entry FROM spans WHERE page = ? ORDER BY entry LIMIT 1"
+        rows = cold.read(lambda db: fetch(db, sql, (around,)))
+        if not rows:
+            raise NotFound("No such page", f"There is no page {around}.", "`palimpsest search` shows the ids of pages.")
+        entry = cold.entry(rows[0][0])
+    else:
+        entry = _named(around, cold)
+    return Anchor(to_ms(entry.time), ENTRIES, entry.seq)
+
+
+def moment_of(around: datetime | str, cold: ColdStore, hot: HotMemory) -> datetime:
+    """When that was. Raises as `anchor` does."""
+    return around if isinstance(around, datetime) else from_ms(anchor(around, cold, hot).ms)
+
+
+def _named(around: str, cold: ColdStore) -> Entry:
+    try:
+        return cold.find(around)
+    except NotFound as error:
+        if "more than one" in error.message:
+            raise
+        raise NotFound(
+            "Around what?", f"“{around}” is neither a moment nor the id of an entry.",
+            "--around takes 2026-03-01, 2w, the id of a hit (e_…), or best.",
+        ) from error  # fmt: skip
+
+
+def _of_note(id_: str, hot: HotMemory) -> Anchor:
+    note = hot.note(id_)
+    if note.time is None:
+        raise Misuse(
+            "No moment", f"The note {id_} does not say when it was written.", "Search around a moment instead."
+        )
+    number = next(place for place, each in enumerate(hot.notes()) if each.id == note.id)
+    return Anchor(to_ms(note.time), NOTES, number)

@@ -1,0 +1,180 @@
+"""From what was found to what is shown: texts are read only here, a few at a time; then they are folded and spread."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from msgspec.structs import replace
+
+from foundation.trust import Citation, Trust
+from memory.cold import ColdStore, Conversation, Entry, EntryKind
+from memory.cold.file_places import KIND as KNOWN
+from memory.cold.file_places import Spot, best_spot, spots
+from memory.cold.sql import fetch
+from memory.errors import MemoryTrouble
+from memory.hot.note import Note
+from memory.pages.types import Passage
+from memory.search.query.query import KNOWLEDGE, NOTE, Hit, Query
+from memory.search.ranking.retrieve import Findings, Found, Newest
+from memory.search.results.contradictions import superseded
+from memory.search.results.diversify import folded, spread
+from memory.search.results.features import BYTES_A_CHARACTER, TakenApart
+from memory.search.results.highlight import marked
+from memory.search.results.snippets import best_window
+from memory.search.showing.fragments import fragments_of
+
+_ENTRIES = 0
+_TOGETHER = 15  # hits at least are arranged together, however few are shown: what gives way needs somebody to give to
+_PAGE_OF = "SELECT page FROM spans WHERE entry = ? AND start <= ? ORDER BY start DESC LIMIT 1"
+
+
+class Reader:
+    """Reads what one query found. Findings of source 0 are entries, of source 1 notes."""
+
+    def __init__(
+        self,
+        cold: ColdStore,
+        passage: Callable[[Entry], Passage],
+        query: Query,
+        notes: Sequence[Note],
+        findings: Findings | Newest,
+    ) -> None:
+        self._cold = cold
+        self._passage = passage
+        self._query = query
+        self._notes = notes
+        self._findings = findings
+        self._wording = query.wording
+        self._conversations: dict[int, Conversation] = {}
+        self._fragments = fragments_of(cold)
+        self._fragments.keep_up(cold)
+
+    def page(self) -> tuple[tuple[Hit, ...], bool]:
+        """The hits of the query's page, and whether there are more after them."""
+        start = (self._query.page - 1) * self._query.limit
+        end = start + self._query.limit
+        if isinstance(self._findings, Newest):  # two that say the same are two, where nothing was asked
+            shown = list(islice(self._hits(), end + 1))
+        else:
+            block = max(self._query.limit * 3 // 2, _TOGETHER)
+            shown = folded(self._hits(), -(-end // block) * block, self._look)
+            shown = shown if self._query.newest else self._arranged(shown, block)
+        worth = self._findings.worth
+        marks = (marked(hit.snippet, worth, self._look(hit).spans) if worth else () for hit in shown[start:end])
+        hits = (replace(hit, marks=its) for hit, its in zip(shown[start:end], marks, strict=True))
+        return tuple(hits), len(shown) > end
+
+    def _arranged(self, hits: Sequence[Hit], block: int) -> list[Hit]:
+        """Arranged some at a time, so that a page begins where the one before it ended."""
+        blocks = (spread(hits[at : at + block], block * 2 // 3) for at in range(0, len(hits), block))
+        return [hit for some in blocks for hit in superseded(some, self._findings.worth, self._look)]
+
+    def _look(self, hit: Hit) -> TakenApart:
+        """The snippet taken apart, as it was for an earlier question where it is kept."""
+        owner = hit.note if hit.entry is None else hit.entry
+        size = BYTES_A_CHARACTER * len(hit.snippet) + 500
+        return self._fragments.get((owner, hit.snippet), owner, size, lambda: TakenApart(hit.snippet))
+
+    def _hits(self) -> Iterator[Hit]:
+        """One after another, as they are asked for; those that are gone by now are left out."""
+        coming, given = iter(self._findings), dict[int, int]()
+        while some := list(islice(coming, self._query.limit + 5)):
+            entries = self._cold.entries([found.key for found in some if found.source == _ENTRIES])
+            for found in some:
+                if self._query.each and self._enough(found, entries, given):
+                    continue
+                hit = self._hit(found, entries)
+                if hit and (self._query.trust is None or hit.trust is self._query.trust):
+                    yield hit
+
+    def _enough(self, found: Found, entries: Mapping[int, Entry], given: dict[int, int]) -> bool:
+        """Counts it, and says whether its conversation has given all that is wanted of one."""
+        if found.source != _ENTRIES or found.key not in entries:
+            return False
+        conversation = entries[found.key].conversation_seq
+        given[conversation] = given.get(conversation, 0) + 1
+        return given[conversation] > self._query.each
+
+    def _hit(self, found: Found, entries: Mapping[int, Entry]) -> Hit | None:
+        if found.source != _ENTRIES:
+            return self._note_hit(found, self._notes[found.key])
+        entry = entries.get(found.key)
+        return self._entry_hit(found, entry) if entry else None
+
+    def _note_hit(self, found: Found, note: Note) -> Hit | None:
+        if not self._wording.says(note.text):
+            return None
+        start, end = best_window(note.text, self._findings.worth, self._query.window_tokens)
+        lines = (note.line_first, note.line_last)
+        return Hit(
+            id=note.id,
+            kind=NOTE,
+            conversation=note.conversation or "",
+            note=note.id,
+            time=note.time,
+            score=found.score,
+            snippet=note.text[start:end],
+            text_span=(start, end),
+            citation=Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines),
+            trust=Trust.EXACT,
+            parts=found.parts,
+        )
+
+    def _entry_hit(self, found: Found, entry: Entry) -> Hit | None:
+        try:
+            passage = self._passage(entry)
+            conversation = self._conversation(entry.conversation_seq)
+        except MemoryTrouble:  # damaged, which the vault tells of, or deleted meanwhile: either way it cannot be quoted
+            return None
+        if not self._wording.says(passage.text):
+            return None
+        start, end = best_window(passage.text, self._findings.worth, self._query.window_tokens)
+        at = self._spot(conversation, entry, passage.text, start, end)
+        start, end = at.start, at.end
+        page = self._page_of(entry, start, passage)
+        is_page = entry.kind is EntryKind.PAGE and bool(page)
+        title = conversation.title
+        citation = Citation(
+            kind="page" if is_page else "entry",
+            ref=page if is_page else entry.id,
+            title=title,
+            conversation=entry.conversation,
+            speaker=entry.said_by,
+            time=entry.time,
+            place=at.cited,
+            page=page,
+        )
+        return Hit(
+            id=citation.ref,
+            kind=KNOWLEDGE if is_page and conversation.kind == KNOWN else entry.kind.value,
+            conversation=entry.conversation,
+            entry=entry.seq,
+            entry_id=entry.id,
+            time=entry.time,
+            role="" if is_page else entry.role.value,  # a file's words: nobody said them
+            speaker="" if is_page else entry.speaker,
+            score=found.score,
+            snippet=passage.text[start:end],
+            text_span=(start, end),
+            citation=citation,
+            trust=passage.trust if at.sound and not at.read_by and not conversation.damaged else Trust.APPROXIMATE,
+            parts=found.parts,
+        )
+
+    def _spot(self, conversation: Conversation, entry: Entry, text: str, start: int, end: int) -> Spot:
+        """The snippet, and where in its file it stands if it is of a file that was added."""
+        if conversation.kind != KNOWN:
+            return Spot(start, end)
+        found = self._cold.read(lambda db: spots(db, conversation.seq, entry.seq, start, end))
+        return best_spot(text, found, self._findings.worth)
+
+    def _conversation(self, seq: int) -> Conversation:
+        if seq not in self._conversations:
+            self._conversations[seq] = self._cold.conversation_at(seq)
+        return self._conversations[seq]
+
+    def _page_of(self, entry: Entry, start: int, passage: Passage) -> str:
+        """The page on which the snippet begins; "" where the text is not in the archive."""
+        if len(passage.pages) < 2:
+            return passage.pages[0] if passage.pages else ""
+        rows = self._cold.read(lambda db: fetch(db, _PAGE_OF, (entry.seq, start)))
+        return str(rows[0][0]) if rows else passage.pages[0]

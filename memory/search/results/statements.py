@@ -1,0 +1,159 @@
+"""Sentences as statements: who they are of, the words of their frame, the values in it, and whether they tell of how
+things stand. Rules for English and Chinese; what is asked, supposed or wished is no statement.
+"""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from foundation.text.analysis import words
+from foundation.text.folding import HAN
+from foundation.text.stopwords import is_weak
+from memory.search.results.values import NEGATION, values
+
+_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+_MOST, _LONGEST = 12, 240  # sentences of a snippet, characters of one
+_SUPPOSED = re.compile(
+    r"[?？]\s*$|\b(?:if|would|could|might|maybe|perhaps|should|wish|hope|hoping|suppose|unless)\b|如果|要是|也许|可能|希望|想要|吗",
+    re.IGNORECASE,
+)
+_CHANGES = re.compile(
+    r"\b(?:now|nowadays|no longer|any ?more|instead(?: of)?|from now on|by now|currently|these days"
+    r"|(?:has been |have been |was |were |is |are |got |has |have )?"
+    r"(?:moved|changed|switched|postponed|rescheduled|renamed|raised|lowered|cut|replaced|pushed|brought forward)"
+    r"(?: (?:to|by|with|back to|from))?|stopped|quit|gave up)\b"
+    r"|改[成为到在]|换[成到了]|推迟到|提前到|搬到|不再|现在|如今|已经|变成",
+    re.IGNORECASE,
+)
+_STATE = re.compile(
+    r"\b(?:is|are|am|lives?|works?|costs?|starts?|leaves?|opens?|closes?|ends?|begins?|weighs?|prefers?|uses?|takes?"
+    r"|arrives?|departs?|runs?|needs?|owns?|drinks?|eats?|goes|go|meets?|pays?|earns?|expires?|supports?|requires?"
+    r"|listens?|deploys?|likes?|loves?|hates?|wants?|drives?|stays?|sleeps?|has to)\b|['’](?:s|re|m)\b"
+    r"|[是在住叫为用吃喝]|出发|喜欢|需要|工作|[:：]",
+    re.IGNORECASE,
+)
+_HAPPENED = re.compile(
+    r"\b(?:was|were|went|ran|bought|saw|had|did|met|made|got|came|took|gave|said|told|found|left|spent|read|won|lost"
+    r"|yesterday|today|tonight|tomorrow|last|ago|once|just|used to|will|(?!need|feed|speed|breed|embed)\w{2,}ed)\b"
+    r"|昨天|今天|明天|刚才|刚刚|上周|上个月|去年|[过了](?!期)",
+    re.IGNORECASE,
+)
+_EVERY = re.compile(r"[a-z]+days", re.IGNORECASE)  # on Mondays: not on those alone
+_GIVEN_UP = re.compile(r"\b(?:stopped|quit|gave up)\b", re.IGNORECASE)
+_NO_EVENT = re.compile(r"\b(?:based|located|married|called|named|scheduled|planned|supposed|red|bed)\b", re.IGNORECASE)
+_SELF = frozenset({"i", "we", "me", "my", "our", "im", "ive"})
+_SOMEBODY = frozenset(
+    {"he", "she", "it", "they", "you", "his", "her", "its", "their", "your", "this", "that", *"他她它这那你"}
+)
+_OF_SOMEBODY = frozenset({"my", "our", "the", "a", "an", "new", "old"})
+_OPENING = re.compile(r"^(?:[\w’']+ ?){1,4}[,，](?!\d) *")  # “By the way, ”
+_CURRENT = frozenset({"current", "latest", "please", "so", "and", "but", "ok", "okay", "well", "actually", "also"})
+_ONE_AT_A_TIME = (
+    r"name|address|password|passphrase|code|pin|e-?mail|username|colou?r|capital|birthday|job|title|boss|manager|doctor"
+    r"|dentist|landlord|teacher|plan|deadline|venue|gate|room|seat|size|price|rent|salary|budget|version|port|host|url"
+    r"|database|framework|language|editor|owner|lead|region|branch|status|destination|hotel|airline|bank|insurer"
+)
+_SLOT = re.compile(
+    rf"^(?P<frame>.*?\b(?:favou?rite\b.*?\b(?:is|are)|(?:{_ONE_AT_A_TIME})\b[^.,;]{{0,30}}?\bis"
+    r"|lives? in|(?:works? (?:at|for|as))|(?:is|are|am) (?:called|named|based in|located in|married to)"
+    r"|prefers?|deploys? to)) (?P<value>\S.{0,40}?)[.!]*$",
+    re.IGNORECASE,
+)
+_HAN_SLOT = re.compile(
+    r"^(?P<frame>.{0,16}?(?:住在|搬到|名字[叫是]|叫做?|密码[是为]|地址[是为]|[\w的]{1,10}[是用](?:的是)?|用的是|换成|改成|改用))"
+    r"(?P<value>.{1,12}?)[。！了]*$"
+    r"|^(?P<frame2>.{1,4}在)(?P<value2>.{2,8}(?:工作|上班))[。！]*$"
+)
+_HAN_VERBS = re.compile(r"用的是|换成|改成|改用|搬到|住在|[是叫用]|的")
+_INSTEAD = re.compile(
+    r"\b(?:from|replaced) (?P<old>[\w.+#-]+) (?:to|with|by) (?P<new>[\w.+#-]+)"
+    r"|(?P<new2>[\w.+#-]+) (?:instead of|rather than) (?P<old2>[\w.+#-]+)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(rf"[{HAN}]|[\w’'-]+")
+
+
+class Statement(Struct, frozen=True):
+    """A sentence that says something is so. Terms are the analyser's.
+
+    `frame` are the words that say something, less values, negations and signs of change; `slot` is what stands before
+    a place that has one value at a time, and that value; `instead` is what was given up, and what for.
+    """
+
+    subject: str
+    frame: frozenset[str]
+    values: frozenset[tuple[str, str]]
+    all_terms: frozenset[str]
+    denies: bool
+    changes: bool
+    slot: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    instead: tuple[frozenset[str], frozenset[str]] | None = None
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """The first of a text's sentences that are statements."""
+    for sentence in _END.split(text)[:_MOST]:
+        bare = sentence.strip(" -*#>\t")
+        if len(bare) <= _LONGEST and bare and not _SUPPOSED.search(bare) and (found := _statement(bare)):
+            yield found
+
+
+def _statement(sentence: str) -> Statement | None:
+    changes = _CHANGES.search(sentence) is not None
+    happened = _HAPPENED.search(_NO_EVENT.sub("", sentence)) is not None
+    is_state = _STATE.search(sentence) is not None and not happened
+    if not (changes or is_state):
+        return None
+    verb = min(match.start() for match in (_STATE.search(sentence), _CHANGES.search(sentence)) if match)
+    found = [one for one in values(sentence) if not _EVERY.fullmatch(sentence[one.start : one.end])]
+    verb = verb if sentence.isascii() else -1  # in Chinese the time stands before the verb
+    told = [one for one in found if one.start > verb]
+    of_subject = {f"{one.kind} {one.value}" for one in found if one.start <= verb and one.kind != "name"}
+    plain = NEGATION.sub(" ", _CHANGES.sub(" ", _blanked(sentence, [(one.start, one.end) for one in told])))
+    return Statement(
+        subject=_subject(_CHANGES.sub(" ", sentence)),
+        frame=frozenset(term for term in words(plain) if not is_weak(term)) | of_subject,
+        values=frozenset((one.kind, one.value) for one in told),
+        all_terms=frozenset(words(sentence)),
+        denies=NEGATION.search(sentence) is not None or _GIVEN_UP.search(sentence) is not None,
+        changes=changes,
+        slot=_slot(sentence),
+        instead=_instead(sentence) if changes else None,
+    )
+
+
+def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
+    for start, end in spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def _subject(sentence: str) -> str:
+    """Whom it is of: `self`, or its first word that names something; "" where that stands in another sentence."""
+    for word in _WORD.findall(_OPENING.sub("", sentence.casefold())):
+        if word in _SOMEBODY:
+            return ""
+        if word in _SELF - {"my", "our"} or word == "我":
+            return "self"
+        if word not in _OF_SOMEBODY and word not in _CURRENT:
+            return word.removesuffix("'s").removesuffix("’s")
+    return ""
+
+
+def _slot(sentence: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    bare = " ".join(_CHANGES.sub(" ", sentence).split()).replace(" .", ".")
+    if found := _SLOT.match(bare):
+        return tuple(words(found["frame"])), tuple(words(found["value"]))
+    if found := _HAN_SLOT.match(sentence.replace("现在", "").replace("如今", "")):
+        frame, value = found["frame"] or found["frame2"], found["value"] or found["value2"]
+        return tuple(_HAN_VERBS.sub("", frame)), tuple(words(value))
+    return None
+
+
+def _instead(sentence: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    found = _INSTEAD.search(sentence)
+    if found is None:
+        return None
+    old, new = found["old"] or found["old2"], found["new"] or found["new2"]
+    return frozenset(words(old)), frozenset(words(new))

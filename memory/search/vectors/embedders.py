@@ -1,0 +1,202 @@
+"""Embedders with the folders of what they made, each opened once in a process.
+
+What is known of a folder of vectors: whose they are, and how much of the store they cover.
+
+How vectors are made here: which embedder, and which one made them until now.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import RLock
+from typing import Self
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from foundation.files import (
+    list_folders,
+    make_private_folder,
+    read_bytes,
+    remove,
+    remove_tree,
+    scan,
+    status,
+    write_atomically,
+)
+from foundation.names import VECTORS_FOLDER
+from foundation.privacy import as_made
+from memory.cold import ColdStore
+from memory.search.vectors import passages
+from memory.search.vectors.store import VectorStore
+from models.embed.port import Embedder
+
+_FILE = "about.json"
+CANARY = as_made("The lighthouse keeper wrote: 七艘白船, at 09:40, heading = 271.")
+"""Embedded beside a question once a process: where its vector is another one, another model goes by the name."""
+SAME = 0.98
+"""Cosine of two vectors of the canary by one and the same model: builds and batches differ in the fourth digit."""
+
+
+class About(Struct, frozen=True, kw_only=True):
+    """`seen` is a change of the store with its operation and entry: another store has another there."""
+
+    name: str
+    dimensions: int
+    canary: list[float]
+    seen: tuple[int, str, int] = (0, "", 0)
+    covered: int = 0  # all that changed up to here has its vectors; 0 where they were never complete
+    swept: int = 0  # what was removed up to here is gone from the files
+
+
+def folder_for(root: Path, name: str) -> Path:
+    """One an embedder, and one a way of cutting texts."""
+    return root / hashlib.sha256(f"{name}\n{passages.VERSION}".encode()).hexdigest()[:16]
+
+
+def read(folder: Path) -> About | None:
+    """None where nothing was made there, or it cannot be read."""
+    try:
+        return msgspec.json.decode(read_bytes(folder / _FILE), type=About)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def write(folder: Path, about: About) -> None:
+    """Raises OSError."""
+    make_private_folder(folder)
+    write_atomically(folder / _FILE, msgspec.json.encode(about))
+
+
+def forget(folder: Path) -> None:
+    remove(folder / _FILE, missing_ok=True)
+
+
+def seen_now(about: About, cold: ColdStore) -> About:
+    """With the store's newest change."""
+    last = cold.last_change()
+    return replace(about, seen=(last, *_change_at(cold, last)))
+
+
+def is_of(about: About, cold: ColdStore) -> bool:
+    """Whether the vectors were made of this store, and not of another that stood in its place."""
+    seq, op, entry = about.seen
+    return not seq or _change_at(cold, seq) == (op, entry)
+
+
+def is_same_model(canary: NDArray[np.float32], about: About) -> bool:
+    """Whether this vector of the canary is of the model that made the folder's."""
+    return len(canary) == about.dimensions and float(canary @ np.array(about.canary, np.float32)) >= SAME
+
+
+def _change_at(cold: ColdStore, seq: int) -> tuple[str, int]:
+    found = cold.changes(seq - 1, 1) if seq else []
+    return (found[0].op, found[0].entry) if found and found[0].seq == seq else ("", 0)
+
+
+Opens = Callable[[], Embedder | None]
+"""Opens an embedder, or raises PalimpsestError; None where there is none."""
+
+
+def _nobody() -> None:
+    return None
+
+
+class Embedding(Struct, frozen=True):
+    """`now` embeds; the vectors of `before` serve until its own are made. Each is opened when it is first needed."""
+
+    now: Opens = _nobody
+    before: Opens = _nobody
+
+    @classmethod
+    def of(cls, embedder: Embedder, before: Embedder | None = None) -> Self:
+        """These very embedders; whoever made them closes them."""
+        return cls(lambda: embedder, lambda: before)
+
+
+UNUSED_S = 24 * 3600.0  # another process of the workspace may still be set to the old embedder
+
+
+class Kept(Struct, frozen=True):
+    """An embedder, and what it made."""
+
+    embedder: Embedder
+    store: VectorStore
+    about: About
+
+
+class Keepers:
+    """Safe to call from any thread."""
+
+    def __init__(self, root: Path, embedding: Embedding) -> None:
+        self.root = root
+        self._embedding = embedding
+        self._lock = RLock()
+        self._embedders: dict[Opens, Embedder | None] = {}
+        self._stores: dict[tuple[Path, int], VectorStore] = {}
+
+    def embedder(self) -> Embedder | None:
+        """The one that is set. Raises PalimpsestError where it cannot be opened."""
+        return self._opened(self._embedding.now)
+
+    def now(self) -> Kept | None:
+        """None where no embedder is set, or it made nothing yet. Raises as `embedder` does."""
+        return self._kept(self._embedding.now)
+
+    def before(self) -> Kept | None:
+        """The same of the one that was set until now."""
+        return self._kept(self._embedding.before)
+
+    def folder(self, embedder: Embedder) -> Path:
+        return folder_for(self.root, embedder.name)
+
+    def store(self, folder: Path, dimensions: int) -> VectorStore:
+        with self._lock:
+            return self._stores.setdefault((folder, dimensions), VectorStore(folder, dimensions))
+
+    def stores(self) -> list[VectorStore]:
+        """Of every folder there is, whoever made it."""
+        return [self.store(folder, about.dimensions) for folder in self._folders() if (about := read(folder))]
+
+    def discard_unused(self, ours: Path) -> None:
+        """The vectors of other embedders, for which nobody has made one since yesterday."""
+        for folder in self._folders():
+            if folder != ours and time.time() - _last_made(folder) > UNUSED_S:
+                remove_tree(folder)  # Windows keeps what is mapped: the next run does it
+
+    def close(self) -> None:
+        """Closes the embedders that were opened."""
+        with self._lock:
+            opened, self._embedders = list(self._embedders.values()), {}
+        for embedder in opened:
+            if embedder is not None:
+                embedder.close()
+
+    def _kept(self, opens: Opens) -> Kept | None:
+        embedder = self._opened(opens)
+        if embedder is None:
+            return None
+        folder = self.folder(embedder)
+        about = read(folder)
+        return None if about is None else Kept(embedder, self.store(folder, about.dimensions), about)
+
+    def _opened(self, opens: Opens) -> Embedder | None:
+        with self._lock:
+            if opens not in self._embedders:
+                self._embedders[opens] = opens()
+            return self._embedders[opens]
+
+    def _folders(self) -> list[Path]:
+        return [folder for folder in list_folders(self.root) if VECTORS_FOLDER.fits(folder.name)]
+
+
+def _last_made(folder: Path) -> float:
+    """When the newest file of vectors was written, in seconds since 1970."""
+    times = [found.st_mtime for _, found in scan(folder, "vectors-*.bin")]
+    if times:
+        return max(times)
+    return found.st_mtime if (found := status(folder)) else time.time()
