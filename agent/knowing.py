@@ -7,11 +7,11 @@ from context import Attachment
 from context.budget import budget_for
 from foundation.clock import iso
 from foundation.terminal_text import visible
-from memory.knowledge.known import Known
-from memory.knowledge.picking import KnowledgeContext
+from memory.knowledge.importance.weights import Remembered, Stats
+from memory.knowledge.ingest.report import AddReport, Told
 from memory.knowledge.readers.document import Sight
-from memory.knowledge.report import AddReport, Told
-from memory.knowledge.weighing import Remembered, Stats
+from memory.knowledge.records import Known
+from memory.knowledge.retrieve.select import KnowledgeContext
 from models.messages import Recalled
 from models.tokens import image_tokens
 
@@ -39,7 +39,7 @@ def bring(session: "Session", question: str) -> KnowledgeContext:
 
 def sight(config: "Config") -> Callable[[], Sight | None]:
     """What reads words in pictures, as the configuration says; looked for when the first file is read."""
-    from memory.knowledge import sight as here
+    from memory.knowledge import ocr as here
 
     return lambda: here.installed_sight(config.models, config.environment)
 

@@ -14,8 +14,8 @@ from agent.cli.invocation import current
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # readers and pages are loaded when a file is added
-    from memory.knowledge.known import Known
-    from memory.knowledge.report import AddProgress, AddReport
+    from memory.knowledge.ingest.report import AddProgress, AddReport
+    from memory.knowledge.records import Known
 
 MODES = ("tiny", "small", "base", "large")
 EPILOG = """\b
@@ -61,7 +61,7 @@ def add(
     """
     from agent.deleting import let_go_by_search
     from agent.knowing import sight
-    from memory.knowledge.report import AddOptions, AddReport
+    from memory.knowledge.ingest.report import AddOptions, AddReport
 
     invocation = current()
     config = invocation.reading.config
@@ -209,7 +209,7 @@ def importance(words: tuple[str, ...]) -> None:
     A pattern holds for files that are added later, too; what is said last counts. Without words, lists what was said.
     """
     from agent.knowing import one_line
-    from memory.knowledge.patterns import settled
+    from memory.knowledge.importance.patterns import settled
 
     invocation = current()
     if not words:
@@ -315,7 +315,7 @@ def stats() -> None:
 
 
 def _settled(refs: tuple[str, ...], here: Path) -> list[str]:
-    from memory.knowledge.patterns import settled
+    from memory.knowledge.importance.patterns import settled
 
     return [settled(ref, here) for ref in refs]
 

@@ -13,7 +13,7 @@ from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
-    from memory.knowledge.weighing import Remembered
+    from memory.knowledge.importance.weights import Remembered
 
 
 async def _knowledge(session: Session, rest: str) -> Outcome:
@@ -78,14 +78,14 @@ async def _adding(session: Session, words: list[str]) -> Proposal:
 
 
 def _how_many(paths: list[Path]) -> int:
-    from memory.knowledge.walking import walk
+    from memory.knowledge.ingest.walk import walk
 
     return sum(not one.why for path in paths for one in walk(path, frozenset()))
 
 
 def _add(session: Session, paths: list[Path], on_page: OnPage) -> str:
     from agent.knowing import narration, one_line, sight, summed_up
-    from memory.knowledge.report import AddOptions, AddReport
+    from memory.knowledge.ingest.report import AddOptions, AddReport
 
     config = session.config
     options = AddOptions(mode=config.archive.mode, max_file_mb=config.knowledge.max_file_mb)
@@ -101,7 +101,7 @@ def _add(session: Session, paths: list[Path], on_page: OnPage) -> str:
 
 
 def _importance(session: Session, words: list[str]) -> str:
-    from memory.knowledge.patterns import settled
+    from memory.knowledge.importance.patterns import settled
 
     if len(words) < 2:
         raise Misuse("Which files?", "Say which files, and how much they matter.", "/knowledge importance *.pdf 9")

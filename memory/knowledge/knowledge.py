@@ -17,26 +17,28 @@ from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.errors import NotFound
-from memory.knowledge import gone, pictures, rows
-from memory.knowledge.asking import asked
-from memory.knowledge.forgetting import Standing
-from memory.knowledge.known import Known, View
-from memory.knowledge.patterns import as_pattern, importance_of, is_named, meant
-from memory.knowledge.picking import Brought, Cost, KnowledgeContext, Limits, candidates, picked
+from memory.knowledge import rows
+from memory.knowledge.importance.patterns import as_pattern, importance_of, is_named, meant
+from memory.knowledge.importance.score import DEFAULT_IMPORTANCE, MOST_IMPORTANT
+from memory.knowledge.importance.view_budget import Standing
+from memory.knowledge.importance.weights import Remembered, Stats, Weighing, stats_of
+from memory.knowledge.ingest import removed as gone
+from memory.knowledge.ingest.report import AddOptions, AddReport, Told
+from memory.knowledge.ingest.walk import is_utf8
 from memory.knowledge.readers.document import Place, Sight
-from memory.knowledge.report import AddOptions, AddReport, Told
-from memory.knowledge.score import DEFAULT_IMPORTANCE, MOST_IMPORTANT
+from memory.knowledge.records import Known, View
+from memory.knowledge.retrieve import images
+from memory.knowledge.retrieve.images import Shower
+from memory.knowledge.retrieve.query import asked
+from memory.knowledge.retrieve.select import Brought, Cost, KnowledgeContext, Limits, candidates, picked
 from memory.knowledge.settings import KnowledgeSettings
-from memory.knowledge.showing import Shower
-from memory.knowledge.walking import is_utf8
-from memory.knowledge.weighing import Remembered, Stats, Weighing, stats_of
 from memory.pages.types import Passage
 from memory.search import Query, Results
 from models.tokens import estimate
 
 if TYPE_CHECKING:  # readers and pages are loaded when a file is added
     from memory.archive.lifecycle.deletion import Deleted
-    from memory.knowledge.adding import OnProgress
+    from memory.knowledge.ingest.add import OnProgress
 
 
 class Knowledge:
@@ -69,8 +71,8 @@ class Knowledge:
 
         Raises what ends the whole run: a store that is full or damaged. A bad file is in the report.
         """
-        from memory.knowledge.adding import Adding
-        from memory.knowledge.sight import installed_sight
+        from memory.knowledge.ingest.add import Adding
+        from memory.knowledge.ocr import installed_sight
 
         options, settings = options or AddOptions(), settings or KnowledgeSettings()
         before = self._weighing.standings(settings.max_vision_tokens)
@@ -85,7 +87,7 @@ class Knowledge:
             self._purge_older(adding.sources, adding.report)
         self._notice(adding.report)
         self._end_what_is_due(settings, adding.report)
-        pictures.sweep(self._workspace.knowledge, self._cold.read(rows.pictures), time.time() - _A_WHILE)
+        images.sweep(self._workspace.knowledge, self._cold.read(rows.pictures), time.time() - _A_WHILE)
         self._tell_forgotten(before, settings.max_vision_tokens, adding.report)
         return adding.report
 

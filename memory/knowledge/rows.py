@@ -9,8 +9,8 @@ from foundation.names import PICTURE
 from foundation.text.minhash import Sketch, packed, unpacked
 from memory.cold.integrity.row_seals import PLACES
 from memory.cold.sql import Row, fetch, first, run, run_many
-from memory.knowledge.known import Known, View
 from memory.knowledge.readers.document import Place
+from memory.knowledge.records import Known, View
 from memory.vetting import vetted
 
 _COLUMNS = """seq, CAST(id AS BLOB), CAST(source AS BLOB), CAST(name AS BLOB), CAST(root AS BLOB),

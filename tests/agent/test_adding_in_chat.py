@@ -13,7 +13,7 @@ from agent.config import Config
 from agent.session import Session
 from agent.workspaces import prepare
 from foundation.paths import Workspace
-from memory.knowledge import sight
+from memory.knowledge import ocr
 from tui.page_count import PageCount
 
 
@@ -32,7 +32,7 @@ def no_sight(*_: object) -> None:
 
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sight, "installed_sight", no_sight)
+    monkeypatch.setattr(ocr, "installed_sight", no_sight)
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from agent.knowing import narration
-from memory.knowledge import sight
+from memory.knowledge import ocr
+from memory.knowledge.ingest.report import AddReport, Told
 from memory.knowledge.readers import pdf
 from memory.knowledge.readers.document import Sight
-from memory.knowledge.report import AddReport, Told
 from tests.agent.conftest import Run
 from tests.loopback import Loopback, chat, json_reply
 from tests.memory.knowledge import files
@@ -19,7 +19,7 @@ from tests.memory.knowledge import files
 
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sight, "installed_sight", lambda *_: None)
+    monkeypatch.setattr(ocr, "installed_sight", lambda *_: None)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_model_is_told_to_answer_from_the_files_and_given_them(run: Run, notes
 def test_a_model_that_sees_is_sent_the_screenshot_to_the_byte(
     run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sight, "installed_sight", lambda *_: Sight("eyes", lambda _image: "Login failed: error 4711"))
+    monkeypatch.setattr(ocr, "installed_sight", lambda *_: Sight("eyes", lambda _image: "Login failed: error 4711"))
     shot = files.picture(notes / "shot.png", "Login failed: error 4711")
     run("knowledge", "add", "notes")
     with Loopback() as server:

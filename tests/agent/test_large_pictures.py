@@ -8,7 +8,7 @@ import pytest
 
 from foundation.errors import PalimpsestError
 from memory.knowledge.readers.document import Sight
-from memory.knowledge.readers.picture import read_picture
+from memory.knowledge.readers.image import read_picture
 from models.errors import UnreadableImage
 from models.ocr.picture import opened
 from tui.pictures.loading import Unshown, load

@@ -35,7 +35,7 @@ REVIEWED = {
     ("memory/cold/recalled_results.py", "as_stored"): "a stored tool result, with some of its words taken out",
     ("memory/cold/records.py", "as_made"): "a random id",
     ("memory/cold/insert.py", "edited"): "a cleared id with lone surrogates replaced",
-    ("memory/knowledge/redacting.py", "as_given"): "a file that the person named, kept to the byte unless --redact",
+    ("memory/knowledge/ingest/redact.py", "as_given"): "a file that the person named, kept to the byte unless --redact",
     ("memory/library.py", "as_given"): "a text that the caller of the library names, kept to the byte",
     ("memory/search/vectors/embedders.py", "as_made"): "a fixed sentence",
     ("memory/search/vectors/passages.py", "edited"): "blanks taken off a cleared text",

@@ -12,7 +12,7 @@ from memory.knowledge.errors import Unreadable
 from memory.knowledge.readers import isolated
 from memory.knowledge.readers.frames import write_bytes
 from memory.knowledge.readers.isolated import ReaderProcess
-from memory.knowledge.readers.kinds import read_file
+from memory.knowledge.readers.registry import read_file
 from tests.hostile.file_bombs import HTML, attributes, bzip2_docx, html_bombs, lying_docx, pdf_bombs
 from tests.hostile.measured import Measured, measured, palimpsest
 from tests.memory.knowledge import files

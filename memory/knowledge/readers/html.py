@@ -6,8 +6,7 @@ from html.parser import HTMLParser
 
 from memory.knowledge.readers.document import Document, Place
 from memory.knowledge.readers.encodings import Found
-from memory.knowledge.readers.markdown import shortened
-from memory.knowledge.readers.plain import decoded
+from memory.knowledge.readers.text import decoded, shortened
 
 _UNREAD = frozenset({"script", "style", "noscript", "template", "svg", "math", "iframe", "object", "head"})
 _ALL_BLOCKS = """

@@ -54,15 +54,15 @@ def main() -> None:
 def _frames(kind: str, raw: bytes) -> Iterator[Frame]:
     match kind:
         case "pdf":
-            from memory.knowledge.readers.pdf_pages import pdf_frames
+            from memory.knowledge.readers.pdf_worker import pdf_frames
 
             yield from pdf_frames(raw)
         case "docx":
-            from memory.knowledge.readers.docx import read_docx
+            from memory.knowledge.readers.office import read_docx
 
             yield Whole(read_docx(raw))
         case "pptx":
-            from memory.knowledge.readers.pptx import read_pptx
+            from memory.knowledge.readers.office import read_pptx
 
             yield Whole(read_pptx(raw))
         case _:

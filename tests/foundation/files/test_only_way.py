@@ -54,8 +54,8 @@ ALLOWED = {
     "agent/session.py rename": "a conversation's title",
     "agent/cli/conversations.py rename": "a conversation's title",
     "memory/knowledge/readers/reader_process.py read_text": "Linux's own figures of this process",
-    "memory/knowledge/adding.py touch": "a row of the store",
-    "memory/knowledge/walking.py scandir": "walks a person's folders, which may be anywhere, and changes nothing",
+    "memory/knowledge/ingest/add.py touch": "a row of the store",
+    "memory/knowledge/ingest/walk.py scandir": "walks a person's folders, which may be anywhere, and changes nothing",
     "tui/widgets/prompt/files.py scandir": "completes a name in any folder, and opens nothing",
     "agent/cli/edge.py open": "the null device",
 }

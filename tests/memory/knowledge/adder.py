@@ -4,12 +4,12 @@ import sys
 from pathlib import Path
 
 from foundation.paths import Workspace
-from memory.knowledge import sight
+from memory.knowledge import ocr
 from memory.workspace_memory import Memory
 
 
 def main() -> None:
-    sight.installed_sight = lambda *_: None
+    ocr.installed_sight = lambda *_: None
     memory = Memory.open(Workspace(Path(sys.argv[1])))
     report = memory.knowledge.add(
         [Path(word) for word in sys.argv[2:]], on_progress=lambda progress: print(progress.done, flush=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foundation.paths import Workspace
-from memory.knowledge import sight
+from memory.knowledge import ocr
 from memory.knowledge.knowledge import Knowledge
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
@@ -15,7 +15,7 @@ from tests.fakes import FakeClock
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine loads for seconds; the tests that read pictures bring eyes of their own."""
-    monkeypatch.setattr(sight, "installed_sight", lambda *_: None)
+    monkeypatch.setattr(ocr, "installed_sight", lambda *_: None)
 
 
 @pytest.fixture

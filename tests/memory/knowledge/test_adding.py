@@ -10,10 +10,10 @@ import pytest
 from foundation.paths import Workspace
 from foundation.trust import Trust
 from memory.errors import NotFound, StoreFull
-from memory.knowledge import sight
+from memory.knowledge import ocr
+from memory.knowledge.ingest.report import AddOptions, AddProgress, AddReport, Told
 from memory.knowledge.knowledge import Knowledge
 from memory.knowledge.readers.document import Sight
-from memory.knowledge.report import AddOptions, AddProgress, AddReport, Told
 from memory.knowledge.settings import KnowledgeSettings
 from memory.search import Query
 from memory.workspace_memory import Memory
@@ -21,7 +21,7 @@ from models.errors import UnreadableImage
 from tests.fakes import FakeClock
 from tests.memory.knowledge import files
 
-INSTALLED = sight.installed_sight  # before any test puts another in its place
+INSTALLED = ocr.installed_sight  # before any test puts another in its place
 
 
 def names(told: list[Told]) -> list[str]:
@@ -194,7 +194,7 @@ def test_a_name_that_is_no_text_is_one_line_and_the_rest_is_added(knowledge: Kno
     ]
 
 
-@pytest.mark.parametrize("where", ["memory.knowledge.adding.read_file", "memory.knowledge.keeping.sketch"])
+@pytest.mark.parametrize("where", ["memory.knowledge.ingest.add.read_file", "memory.knowledge.ingest.store.sketch"])
 def test_what_nobody_foresaw_is_its_files_line(
     knowledge: Knowledge, notes: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -217,7 +217,7 @@ def test_a_store_that_is_full_ends_the_run(knowledge: Knowledge, notes: Path, mo
     def full(*_: object) -> object:
         raise StoreFull("No space", "The disk is full.")
 
-    monkeypatch.setattr("memory.knowledge.keeping.sketch", full)
+    monkeypatch.setattr("memory.knowledge.ingest.store.sketch", full)
     with pytest.raises(StoreFull):
         knowledge.add([notes])
 
@@ -302,7 +302,7 @@ def test_a_file_above_the_limit_is_told(knowledge: Knowledge, notes: Path) -> No
 def test_a_picture_is_kept_to_the_byte_and_what_eyes_saw_is_approximate(
     knowledge: Knowledge, memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sight, "installed_sight", lambda *_: Sight("eyes", lambda _image: "Login failed: error 4711"))
+    monkeypatch.setattr(ocr, "installed_sight", lambda *_: Sight("eyes", lambda _image: "Login failed: error 4711"))
     shot = files.picture(tmp_path / "shot.png", "Login failed")
     knowledge.add([shot])
     (known,) = knowledge.find(["shot.png"])
@@ -336,7 +336,7 @@ def test_an_engine_that_fails_spoils_no_other_file(knowledge: Knowledge, notes: 
             raise UnreadableImage("No", "it is too blurred", "Take it again.")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sight, "installed_engine", lambda *_: FakeEngine())
+        patch.setattr(ocr, "installed_engine", lambda *_: FakeEngine())
         report = knowledge.add([notes], sight=INSTALLED)
     assert [(one.name, one.why) for one in report.bad] == [
         ("notes/shot.png", "blurred could not read it: it is too blurred")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from foundation.text.minhash import alike, likeness, packed, sketch, unpacked
-from memory.knowledge.forgetting import Standing, Weight, standings, tokens_at
-from memory.knowledge.score import importance_score, pick_score, recency
+from memory.knowledge.importance.score import importance_score, pick_score, recency
+from memory.knowledge.importance.view_budget import Standing, Weight, standings, tokens_at
 from memory.pages.render.modes import MODES
 
 TOKENS = {"tiny": 64, "small": 100, "base": 256, "large": 400}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from memory.knowledge.ingest.report import AddOptions
 from memory.knowledge.knowledge import Knowledge
-from memory.knowledge.report import AddOptions
 from memory.search import Query
 from memory.workspace_memory import Memory
 from tests.fakes import FakeClock

@@ -10,8 +10,8 @@ import pytest
 
 from memory.knowledge.errors import NotOurs, Unreadable
 from memory.knowledge.readers.document import Document, Sight
-from memory.knowledge.readers.kinds import kind_of, read_file
-from memory.knowledge.readers.zipped import check_zip
+from memory.knowledge.readers.office import check_zip
+from memory.knowledge.readers.registry import kind_of, read_file
 from memory.pages.render.blocks import Stretch
 from memory.pages.render.modes import mode_named
 from memory.pages.render.page import draw, sheets

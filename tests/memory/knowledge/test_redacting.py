@@ -7,8 +7,8 @@ import pptx
 import pytest
 
 from memory.cold.sql import fetch
+from memory.knowledge.ingest.report import AddOptions
 from memory.knowledge.knowledge import Knowledge
-from memory.knowledge.report import AddOptions
 from memory.workspace_memory import Memory
 from tests.memory.knowledge import files
 

@@ -22,14 +22,14 @@ from memory.cold.secret import keyed
 from memory.errors import AlreadyThere, StoreTrouble, Unreachable
 from memory.knowledge import rows
 from memory.knowledge.errors import NotOurs, Unreadable
-from memory.knowledge.keeping import File, Keeping
-from memory.knowledge.known import Known
+from memory.knowledge.ingest.redact import given
+from memory.knowledge.ingest.report import AddOptions, AddProgress, AddReport, Told
+from memory.knowledge.ingest.store import File, Keeping
+from memory.knowledge.ingest.walk import Met, walk
 from memory.knowledge.readers.document import Document, Sight
 from memory.knowledge.readers.isolated import ReaderProcess
-from memory.knowledge.readers.kinds import read_file
-from memory.knowledge.redacting import given
-from memory.knowledge.report import AddOptions, AddProgress, AddReport, Told
-from memory.knowledge.walking import Met, walk
+from memory.knowledge.readers.registry import read_file
+from memory.knowledge.records import Known
 
 OnProgress = Callable[[AddProgress], None]
 MOST_CHARS = 50_000_000

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from memory.knowledge.known import Known
+from memory.knowledge.records import Known
 
 
 def is_gone(known: Known) -> bool:

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from foundation.privacy import Cleared, Source, as_given, clear, examine
 from foundation.privacy.redaction import Taken, place_after
 from memory.knowledge.readers.document import Document, Place
-from memory.knowledge.readers.markdown import headings_of
-from memory.knowledge.readers.plain import lines_of
+from memory.knowledge.readers.text import headings_of, lines_of
 
 _SHEET = re.compile(r"(?:page|slide) \d+")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 
-from memory.knowledge.known import Known
+from memory.knowledge.records import Known
 
 
 def means(pattern: str, known: Known) -> bool:

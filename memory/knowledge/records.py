@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from memory.knowledge.score import DEFAULT_IMPORTANCE
+from memory.knowledge.importance.score import DEFAULT_IMPORTANCE
 
 
 class Known(Struct, frozen=True, kw_only=True):

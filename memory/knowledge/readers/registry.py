@@ -6,9 +6,9 @@ from pathlib import PurePath
 from memory.knowledge.errors import NoReader, NotOurs, Unreadable
 from memory.knowledge.readers.document import Document, Sight
 from memory.knowledge.readers.encodings import utf16
+from memory.knowledge.readers.image import PICTURES
 from memory.knowledge.readers.isolated import ReaderProcess
-from memory.knowledge.readers.picture import PICTURES
-from memory.knowledge.readers.zipped import check_zip
+from memory.knowledge.readers.office import check_zip
 
 MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd"})
 HTML = frozenset({".html", ".htm", ".xhtml"})
@@ -95,7 +95,7 @@ def _read(kind: str, raw: bytes, name: str, sight: Sight | None, apart: ReaderPr
         case "html" if len(raw) > SMALL_HTML:
             return apart.document(kind, raw)
         case "picture":
-            from memory.knowledge.readers.picture import read_picture
+            from memory.knowledge.readers.image import read_picture
 
             return read_picture(raw, name, sight)
         case _:
@@ -103,7 +103,9 @@ def _read(kind: str, raw: bytes, name: str, sight: Sight | None, apart: ReaderPr
 
 
 def _read_words(kind: str, raw: bytes) -> Document:
-    from memory.knowledge.readers import html, markdown, plain
+    from memory.knowledge.readers import html
+    from memory.knowledge.readers import text as markdown
+    from memory.knowledge.readers import text as plain
 
     readers = {"markdown": markdown.read_markdown, "html": html.read_html, "code": plain.read_code}
     return readers.get(kind, plain.read_text)(raw)

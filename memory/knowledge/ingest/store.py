@@ -18,13 +18,14 @@ from memory.cold.encoding import to_bytes
 from memory.cold.file_places import KIND
 from memory.cold.sql import fetch
 from memory.errors import AlreadyThere
-from memory.knowledge import pictures, rows
-from memory.knowledge.known import Known, View
-from memory.knowledge.patterns import importance_of
+from memory.knowledge import rows
+from memory.knowledge.importance.patterns import importance_of
+from memory.knowledge.importance.score import DEFAULT_IMPORTANCE
+from memory.knowledge.ingest.report import AddOptions
+from memory.knowledge.ingest.walk import Met
 from memory.knowledge.readers.document import Document, Place
-from memory.knowledge.report import AddOptions
-from memory.knowledge.score import DEFAULT_IMPORTANCE
-from memory.knowledge.walking import Met
+from memory.knowledge.records import Known, View
+from memory.knowledge.retrieve import images
 from memory.pages.types import Archived
 
 _PAGES = """SELECT chars, (SELECT p.mode FROM spans s JOIN pages p ON p.id = s.page WHERE s.entry = e.seq
@@ -56,7 +57,7 @@ class Keeping:
 
         Raises AlreadyThere where another process added the same meanwhile: nothing is kept then.
         """
-        names = pictures.keep(self._folder, document.pictures)
+        names = images.keep(self._folder, document.pictures)
         made = self._known(file, document, text, sha256 or file.sha256)
         alike = sketch(text)
 
@@ -110,7 +111,7 @@ def _views(db: apsw.Connection, conversation: int, document: Document, names: Se
             found.append(View(len(found) + 1, at, chars, "", mode or "base"))
         at += chars
     for picture, name in zip(document.pictures, names, strict=True):
-        mode = pictures.mode_of(picture.width, picture.height)
+        mode = images.mode_of(picture.width, picture.height)
         found.append(View(len(found) + 1, picture.start, picture.length, name, mode))
     return found
 

@@ -11,9 +11,9 @@ from datetime import datetime
 from msgspec import Struct
 
 from foundation.trust import Citation, Trust
-from memory.knowledge.forgetting import Standing
-from memory.knowledge.known import Known, View
-from memory.knowledge.score import pick_score
+from memory.knowledge.importance.score import pick_score
+from memory.knowledge.importance.view_budget import Standing
+from memory.knowledge.records import Known, View
 from memory.pages.cost.factsheet import factsheet
 from memory.pages.cost.gate import FRAME as OVERHEAD
 from memory.pages.cost.gate import stays_text, worth_it

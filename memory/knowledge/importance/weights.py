@@ -8,9 +8,9 @@ from msgspec import Struct
 from foundation.text.minhash import pairs_among
 from memory.cold import ColdStore
 from memory.knowledge import rows
-from memory.knowledge.forgetting import Standing, Weight, filled, standings
-from memory.knowledge.known import Known
-from memory.knowledge.score import importance_score
+from memory.knowledge.importance.score import importance_score
+from memory.knowledge.importance.view_budget import Standing, Weight, filled, standings
+from memory.knowledge.records import Known
 
 DAY = 86_400
 
