@@ -12,9 +12,9 @@ from foundation.files import TooLarge, UnsafePath, made_folder, read_bytes, real
 from foundation.privacy import Cleared, Source, as_given, clear, examine
 from memory.archive.json import archived_as_json
 from memory.archive.write.sidecar import file_stem, keep_text
+from memory.memory import Memory
 from memory.pages.render.modes import DENSE, mode_named
 from memory.pages.types import Archived
-from memory.workspace_memory import Memory
 
 
 class Kept(Struct, frozen=True, kw_only=True):

@@ -15,8 +15,8 @@ from memory.errors import NotFound
 from memory.pages.types import PageRow
 
 if TYPE_CHECKING:
+    from memory.memory import Memory
     from memory.search import Hit
-    from memory.workspace_memory import Memory
 
 ROWS: Final = 50  # looked for at once
 

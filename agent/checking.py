@@ -16,8 +16,8 @@ from memory.cold import Problem
 from memory.cold.integrity.forged_names import forged, take_out
 from memory.cold.integrity.salvage import salvage_store
 from memory.errors import Damaged, StoreTrouble
+from memory.memory import Memory
 from memory.settings import ArchiveSettings
-from memory.workspace_memory import Memory
 
 
 class Checked(Struct, frozen=True, kw_only=True):

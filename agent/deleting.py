@@ -10,7 +10,7 @@ from foundation.files import read_bytes, scan
 from foundation.paths import Workspace
 from memory.cold import deletions
 from memory.errors import MemoryTrouble
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 
 LARGEST = 2**24  # bytes of a copy that is looked into
 

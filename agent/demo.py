@@ -12,8 +12,8 @@ from foundation.files import read_bytes, write_atomically
 from foundation.paths import Workspace
 from foundation.workspace_trust import TrustStore
 from memory.archive import read_png
+from memory.memory import Memory
 from memory.pages.types import PageRow
-from memory.workspace_memory import Memory
 
 DEMO_TEXT = """\
 Notes for the house, March

@@ -122,7 +122,7 @@ def _disk(root: Path) -> Finding:
 
 
 def _store(workspace: Workspace) -> Finding:
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
     try:
         memory = Memory.open(workspace)
@@ -143,7 +143,7 @@ def _store(workspace: Workspace) -> Finding:
 
 def _packs(workspace: Workspace, settings: ArchiveSettings) -> Finding:
     """Whether the place elsewhere where packs stand answers."""
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
     memory = Memory.open(workspace, settings=settings)
     try:

@@ -54,7 +54,7 @@ def _embedder(name: str, config: Config, environment: Mapping[str, str]) -> Find
 
 def _coverage(workspace: Workspace, config: Config) -> Finding:
     from agent.embedding import embedding_of
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
     try:
         memory = Memory.open(workspace, settings=config.archive, embedding=embedding_of(config))

@@ -11,7 +11,7 @@ from foundation.paths import Workspace, is_draft_name
 from memory.archive.repair.quarantine import Damages
 from memory.cold import Problem
 from memory.cold.mirrors.parse import misnamed_mirrors
-from memory.vetting import shown
+from memory.names import shown
 
 _TEMPORARY = ".tmp"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from models.messages import Recalled
 
 if TYPE_CHECKING:
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 PAGE = "page"  # the kind of a citation of what was archived
 

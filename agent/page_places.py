@@ -8,8 +8,8 @@ from agent.recalling import Recalled
 from foundation.trust import Trust
 
 if TYPE_CHECKING:  # a list is shown without them
+    from memory.memory import Memory
     from memory.pages.types import PageText
-    from memory.workspace_memory import Memory
 
 
 class PagePlace(Struct, frozen=True):

@@ -8,7 +8,7 @@ from memory.pages.types import PageText
 
 if TYPE_CHECKING:
     from memory.cold import Entry
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 MOST = 24  # entries named
 

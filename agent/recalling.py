@@ -21,10 +21,10 @@ from memory.pages.types import PageText
 if TYPE_CHECKING:  # a picture is read without a workspace
     from memory.cold import Entry
     from memory.hot import Note
+    from memory.memory import Memory
     from memory.pages.read.ocr.lines import OnLine
     from memory.pages.read.reader import OnStage
     from memory.search import Hit
-    from memory.workspace_memory import Memory
 
 STORED = "stored"
 """The engine of a passage that was never let go: it stands in the store as text."""

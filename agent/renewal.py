@@ -4,7 +4,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from foundation.errors import PalimpsestError
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 
 if TYPE_CHECKING:
     from memory.search.reindex import Renewed

@@ -3,7 +3,7 @@
 from threading import Event
 
 from foundation.errors import PalimpsestError
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 
 SECONDS = 10.0
 """A frame of 64 pages takes some five; what is left comes after the next turn."""

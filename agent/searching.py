@@ -7,8 +7,8 @@ import msgspec
 
 from foundation.clock import SystemClock
 from foundation.errors import Misuse, PalimpsestError
+from memory.memory import Memory
 from memory.search import Query, parse_query, to_json
-from memory.workspace_memory import Memory
 
 
 class BatchLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -18,7 +18,7 @@ from memory.errors import MemoryTrouble, NotFound
 
 if TYPE_CHECKING:
     from memory.cold import Entry
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 ROWS: Final = 30  # looked for at once: more than a screen holds
 NEAR: Final = 2  # turns before a passage, and after it

@@ -16,7 +16,7 @@ from foundation.privacy import clear, joined, json_line
 from memory.cold import Conversation, Entry, EntryKind
 from memory.cold.sql import each
 from memory.errors import MemoryTrouble
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role
 
 _TELLING = 12  # characters: a shorter message may be anybody's

@@ -23,7 +23,7 @@ from foundation.clock import Clock
 from foundation.errors import PalimpsestError
 from foundation.privacy import EMPTY, Cleared, Echoes, clear, cleared_fields, edited, examine, hidden_texts
 from memory.cold import Conversation, Draft, Entry, EntryKind, new_id
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.chat.port import ChatModel, Done, Event, Failed, PrefillProgress, ReasoningDelta, StopReason, TextDelta
 from models.messages import Image, Recalled, Request, Role, ToolCall, Usage, nonces
 

@@ -8,7 +8,7 @@ from memory.cold import Conversation, Entry
 from memory.cold.tree import PAGE, steps_up
 
 if TYPE_CHECKING:
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 TALK: Final = "chat"
 """The kind of conversation that can be gone on with; archives and files only stand there."""

@@ -27,7 +27,7 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.cold import Conversation, Draft, EntryKind
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.chat.port import Profile
 from models.messages import Role
 from models.tokens import Estimate

@@ -27,8 +27,8 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.cold import Draft, EntryKind
+from memory.memory import Memory
 from memory.pages.cost.profiles import profile_for
-from memory.workspace_memory import Memory
 from models.chat.openai.probe import image_rule
 from models.chat.port import ImageRule, Profile
 from models.messages import Role

@@ -23,8 +23,8 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold import ColdStore, Draft, EntryKind
+from memory.memory import Memory
 from memory.search import Query, analyse
-from memory.workspace_memory import Memory
 from models.messages import Role
 
 BATCH = 5000

@@ -23,7 +23,7 @@ from models.fence import label, neutral, reference
 from models.messages import Role
 
 if TYPE_CHECKING:
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 TextOf = Callable[[Entry], str]
 OnPage = Callable[[int], None]

@@ -44,7 +44,7 @@ from models.chat.port import Profile, TokenCounter
 from models.messages import Fact, Role, Tool
 
 if TYPE_CHECKING:
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 
 class _Weighed(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """The grammar of every name that is read from a database, manifest, listing or setting and becomes part of a path.
 
 A name that does not fit its grammar was written by no version of this program. What is read is held against it with
-`Grammar.fits`; whoever reads decides how to refuse (memory.vetting raises `ForgedName`).
+`Grammar.fits`; whoever reads decides how to refuse (memory.names raises `ForgedName`).
 """
 
 import re

@@ -19,8 +19,8 @@ from memory.archive import read_png
 from memory.archive.json import archived_as_json
 from memory.archive.write.sidecar import keep_text as keep
 from memory.errors import Approximate, NotFound
+from memory.memory import Memory
 from memory.pages.types import PageText
-from memory.workspace_memory import Memory
 
 Folder = str | os.PathLike[str]
 

@@ -26,7 +26,7 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
 from memory.cold import Draft, EntryKind
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role
 from tui.app import PalimpsestApp
 from tui.opening import app_of

@@ -9,7 +9,7 @@ from memory.search import Query
 from tui.screens.choices import Pick
 
 if TYPE_CHECKING:
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 PASSAGES: Final = 40  # looked at; several may stand in one conversation
 

@@ -8,7 +8,7 @@ from tui.widgets.status import clipped
 
 if TYPE_CHECKING:
     from context.report import Report
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 RECALLED: Final = "recalled "
 TITLE: Final = 30  # cells of a title

@@ -45,7 +45,7 @@ from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
     from agent.session import Session
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
     from models.messages import Image
     from tui.pictures.drawing import Drawing
     from tui.screens.search.chosen import Place

@@ -10,8 +10,8 @@ from foundation.privacy import as_made
 from foundation.sizes import size_in_words
 from memory.archive.lifecycle.overdue import PINNED
 from memory.errors import NotFound
+from memory.memory import Memory
 from memory.pages.types import ArchiveRow
-from memory.workspace_memory import Memory
 
 
 def list_all(invocation: Invocation) -> None:

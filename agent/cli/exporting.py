@@ -17,7 +17,7 @@ from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
     from memory.cold import ColdStore, Conversation
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 PAGE = 200
 

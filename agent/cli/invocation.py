@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # each is loaded by the command that uses it
     from agent.session import Session
     from foundation.paths import Workspace
     from memory.access import Access
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 OpenScreen = Callable[[Opening], int | None]
 
@@ -129,7 +129,7 @@ class Invocation:
         from agent.embedding import embedding_of
         from foundation.workspace_trust import trust_store
         from memory.access import refuse_read_only
-        from memory.workspace_memory import Memory
+        from memory.memory import Memory
 
         config = self.reading.config
         workspace = self.prepare(for_writing=for_writing)

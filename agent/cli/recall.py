@@ -21,7 +21,7 @@ from memory.errors import Damaged, NotFound
 
 if TYPE_CHECKING:  # reading a picture loads no store
     from agent.recalling import Recollection
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "server")
 

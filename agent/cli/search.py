@@ -15,8 +15,8 @@ from foundation.errors import Misuse
 from foundation.shell_words import command_line
 
 if TYPE_CHECKING:  # the index is loaded when it is asked
+    from memory.memory import Memory
     from memory.search import Query, Results
-    from memory.workspace_memory import Memory
 
 _KINDS = (
     "message, tool_call, tool_result, summary, observation, page, memory (a note), knowledge (a file that was added), "

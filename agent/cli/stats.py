@@ -11,7 +11,7 @@ from foundation.errors import PalimpsestError
 from foundation.sizes import size_in_words
 
 if TYPE_CHECKING:
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 
 @click.command(cls=Leaf)

@@ -10,7 +10,7 @@ from foundation.files import exists, real, write_atomically
 from foundation.privacy import as_given
 from memory.cold import Conversation
 from memory.cold.mirrors.render import mirror_name
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 
 
 def export_to_file(memory: Memory, conversation: Conversation, asked: str) -> Path:

@@ -15,7 +15,7 @@ from agent.exporters.walk import Exported, OnTrouble, entries_of
 from agent.importers.jsonl import KEYS
 from foundation.trust import Trust
 from memory.cold import Conversation, EntryKind
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 
 
 def lines(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agent.exporters.walk import Exported, OnTrouble, entries_of
 from foundation.clock import iso
 from memory.cold import Conversation, Entry, EntryKind
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 
 NAMES = {"user": "You", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from memory.archive.repair.entries import standing_text
 from memory.cold import Conversation, Entry, EntryKind
 from memory.cold.sql import fetch
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 
 PAGE = 500
 

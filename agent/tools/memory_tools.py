@@ -14,8 +14,8 @@ from agent.tools.port import wanted
 from foundation.clock import iso
 from foundation.privacy import Source, clear
 from foundation.trust import Citation
+from memory.memory import Memory
 from memory.search import Hit, Query
-from memory.workspace_memory import Memory
 from models.fence import label, reference
 from models.messages import Tool
 from models.tokens import estimate

@@ -18,8 +18,8 @@ from context.counting import Counting
 from context.recall import Limits, Wanted, recalled
 from foundation.paths import Workspace
 from foundation.privacy import Source, clear
+from memory.memory import Memory
 from memory.search import Query, Results
-from memory.workspace_memory import Memory
 from models.chat.port import ImageRule
 from models.embed.port import Embedder
 from models.fence import neutral

@@ -20,9 +20,9 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold import Draft, EntryKind
 from memory.cold.insert import note_change
+from memory.memory import Memory
 from memory.search import Query
 from memory.search.vectors.embedders import Embedding
-from memory.workspace_memory import Memory
 from models.messages import Role
 
 TOP = 10

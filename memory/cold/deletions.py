@@ -10,7 +10,7 @@ from msgspec import Struct
 from foundation.names import PAGE, TOKEN
 from memory.cold.encoding import plain
 from memory.cold.sql import Row, each, fetch, run
-from memory.vetting import vetted
+from memory.names import vetted
 
 _COLUMNS = "SELECT token, conversation, deleted_ms, pages, finished FROM deletions"
 _TABLE = "table deletions"

@@ -10,7 +10,7 @@ from pathlib import Path
 from foundation.files import FileLock, LockTimeout, exists, make_private_folder, remove
 from foundation.names import OWNER
 from memory.cold.records import new_id
-from memory.vetting import vetted
+from memory.names import vetted
 
 
 class Owner:

@@ -11,7 +11,7 @@ from memory.cold.integrity.row_hashes import seal_unsealed
 from memory.cold.integrity.row_seals import fill_seals
 from memory.cold.sql import fetch, pragma, run
 from memory.errors import CannotOpen, Damaged
-from memory.vetting import shown
+from memory.names import shown
 
 APPLICATION_ID = 0x50414C49  # "PALI"
 SEALED = 4  # the schema from which on every entry has its seal

@@ -11,7 +11,7 @@ from memory.cold.integrity.row_seals import PLACES
 from memory.cold.sql import Row, fetch, first, run, run_many
 from memory.knowledge.readers.document import Place
 from memory.knowledge.records import Known, View
-from memory.vetting import vetted
+from memory.names import vetted
 
 _COLUMNS = """seq, CAST(id AS BLOB), CAST(source AS BLOB), CAST(name AS BLOB), CAST(root AS BLOB),
               CAST(kind AS BLOB), CAST(category AS BLOB), bytes, mtime_ns, sha256, text_sha256, chars, added_ms,

@@ -12,7 +12,7 @@ from foundation.paths import Workspace
 from foundation.trust import Trust
 from memory.cold.sql import fetch
 from memory.cold.sql import run as execute
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.agent.conftest import Run
 from tests.hostile.flips import cells, flipped, put
 

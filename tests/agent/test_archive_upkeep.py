@@ -11,7 +11,7 @@ from foundation.clock import to_ms
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.cold import Draft, EntryKind
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role
 from tests.agent.conftest import Run
 

@@ -13,7 +13,7 @@ from foundation.paths import Workspace
 from memory.archive.vault import Vault
 from memory.cold import Conversation
 from memory.cold.sql import run as execute
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.agent.conftest import Run
 from tests.agent.test_archive_upkeep import OLD, age, talk
 

@@ -13,7 +13,7 @@ from agent.tools.port import ToolSettings
 from agent.workspaces import prepare
 from foundation.paths import Workspace
 from memory.cold import EntryKind
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Recalled
 from models.settings import ModelSettings
 from tests.agent.conftest import Run

@@ -14,8 +14,8 @@ from agent.config import Config
 from agent.session import Session
 from agent.vector_work import VectorWork
 from foundation.paths import Workspace
+from memory.memory import Memory
 from memory.search.vectors.embedders import Embedding
-from memory.workspace_memory import Memory
 from models.embed.settings import EmbedSettings
 from tests.agent.conftest import Run
 from tests.fakes import FakeClock

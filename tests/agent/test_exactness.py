@@ -12,8 +12,8 @@ from foundation.privacy import clear
 from foundation.trust import Citation, Trust
 from memory.cold import Draft, EntryKind
 from memory.cold.sql import fetch, run
+from memory.memory import Memory
 from memory.search import Query
-from memory.workspace_memory import Memory
 from models.messages import Recalled, Role
 from tests.agent.conftest import Run
 from tests.fakes import FakeClock

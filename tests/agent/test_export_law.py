@@ -15,7 +15,7 @@ from agent.importers.storing import store_all
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.cold import Draft, Entry, EntryKind
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role
 from tests.fakes import FakeClock
 

@@ -10,7 +10,7 @@ from agent.trusting import links_out
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.workspace_trust import trust_store
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.agent.conftest import Run
 from tests.hostile.workspaces import fingerprint
 

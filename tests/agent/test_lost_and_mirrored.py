@@ -11,7 +11,7 @@ from foundation.privacy import Cleared, clear
 from memory.archive.packs.pack import Pack
 from memory.cold import Draft, EntryKind
 from memory.cold.sql import run as sql_run
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role
 from tests.agent.conftest import Run
 from tests.memory.archive.sound import talk

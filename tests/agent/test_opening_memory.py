@@ -103,7 +103,7 @@ from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.cold import Draft, EntryKind
 from memory.cold.sql import fetch
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role
 cold = Memory.open(Workspace(Path(sys.argv[1]))).cold
 conversation = cold.new_conversation(Cleared("Birds"))

@@ -9,8 +9,8 @@ from PIL import Image
 
 from foundation.paths import Workspace
 from foundation.privacy import as_given
+from memory.memory import Memory
 from memory.pages.read.reader import read_picture
-from memory.workspace_memory import Memory
 from tests.agent.conftest import Run
 
 TEXT = "\n".join(f"Line {n}: the boiler firm asks for 1250 kroner, to be paid in May." for n in range(20))

@@ -16,9 +16,9 @@ from agent.browsing import Look, look
 from agent.cli.interruptible import interruptible
 from agent.recalling import NO_TEXT, recall_markdown
 from foundation.paths import Workspace
+from memory.memory import Memory
 from memory.pages.render.modes import MODES
 from memory.pages.render.readable import natural_page
-from memory.workspace_memory import Memory
 from models.ocr import open as opening
 from models.ocr.picture import opened
 from models.ocr.port import Line, Reading

@@ -11,8 +11,8 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
 from foundation.trust import Trust
 from memory.errors import NotFound
+from memory.memory import Memory
 from memory.pages.types import PageText
-from memory.workspace_memory import Memory
 from tests.agent.conftest import Run
 from tests.fakes import FakeClock
 

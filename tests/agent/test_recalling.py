@@ -8,8 +8,8 @@ from agent.recalling import recall
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.trust import Trust
+from memory.memory import Memory
 from memory.search import Query, Results
-from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 
 

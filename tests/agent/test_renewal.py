@@ -9,7 +9,7 @@ from agent.renewal import Renewal
 from foundation.paths import Workspace
 from memory.cold.sql import run
 from memory.errors import StoreBusy
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.agent.conftest import Run
 from tests.fakes import FakeClock
 from tests.memory.search.talk import Talk

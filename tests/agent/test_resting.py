@@ -8,7 +8,7 @@ from agent.resting import Resting
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.archive.rows import pages
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.fakes import FakeClock
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long

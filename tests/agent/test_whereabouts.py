@@ -10,7 +10,7 @@ from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.cold import Draft, EntryKind
 from memory.errors import NotFound
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role
 
 

@@ -7,7 +7,7 @@ import pytest
 from foundation.paths import Workspace
 from memory.archive.packs.pack import Pack
 from memory.cold.sql import run as run_sql
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.agent.conftest import Run
 from tests.memory.archive.sound import talk
 

@@ -8,7 +8,7 @@ from context import Assembled, Attachment, Context, ContextSettings, Receipt, Tu
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.cold import Conversation, Draft, Entry, EntryKind
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.chat.port import Profile
 from models.messages import Message, Request, Role, Tool
 from models.tokens import Estimate

@@ -4,7 +4,7 @@ from context import Turn
 from context.cited import MOST_CITED, pointed
 from foundation.trust import Citation, Trust
 from memory.errors import NotFound
-from memory.workspace_memory import Found
+from memory.memory import Found
 from models.recalled import Recalled, recalled_block
 from models.tokens import estimate
 from tests.context.talking import Talk, texts

@@ -9,8 +9,8 @@ import pytest
 
 from context import Assembled, Context, Turn
 from foundation.paths import Workspace
+from memory.memory import Memory
 from memory.search.vectors.embedders import Embedding
-from memory.workspace_memory import Memory
 from tests.context.talking import Talk
 from tests.context.test_recall import remembered
 from tests.fakes import FakeClock

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import pytest
 
 from foundation.paths import Workspace
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role
 from tests.e2e.conftest import ROOT
 

@@ -17,8 +17,8 @@ import pytest
 from PIL import Image
 
 from foundation.paths import Workspace
+from memory.memory import Memory
 from memory.pages.read.exact import Reading, read
-from memory.workspace_memory import Memory
 from tests.e2e.conftest import Palimpsest
 from tests.e2e.recording_proxy import RecordingProxy
 from tests.e2e.talk import talk_jsonl

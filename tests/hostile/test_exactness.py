@@ -19,8 +19,8 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given, clear, cleared_fields, encoded_struct
 from foundation.trust import Trust
 from memory.cold import Draft, EntryKind
+from memory.memory import Memory
 from memory.search import Query
-from memory.workspace_memory import Memory
 from models.messages import Role, Usage
 from tests.fakes import FakeClock
 from tests.hostile.flips import Cell, cells, chosen, flipped, put

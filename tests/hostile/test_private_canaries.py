@@ -13,7 +13,7 @@ import docx
 import pytest
 
 from foundation.paths import Workspace
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.agent.conftest import Run, bare, root, run
 from tests.hostile.canaries import Canaries
 from tests.loopback import Loopback, Received, Reply, chat, data, delta, json_reply, stream

@@ -8,7 +8,7 @@ from agent.browsing import look
 from agent.seeking import around, seek
 from foundation.paths import Workspace
 from memory.archive.packs.pack import Pack
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.sound import talk
 from tui.past import pieces_of

@@ -10,7 +10,7 @@ import pytest
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 
 pytestmark = [
     pytest.mark.screen,

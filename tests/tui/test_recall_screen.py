@@ -17,7 +17,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
 from memory.cold import Draft, EntryKind
 from memory.errors import Damaged
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role
 from tests.tui.fakes import FakeSession, answer
 from tui.screens.recall.browser import RecallScreen

@@ -20,7 +20,7 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:  # loaded after first paint
     from agent.commands.outcome import Choices, Proposal
     from agent.events import PermissionAsked
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
     from tui.pictures.drawing import Drawing
     from tui.screens.choices import Deeper
     from tui.screens.search.chosen import Place

@@ -20,7 +20,7 @@ from msgspec import Struct, structs
 from foundation.names import PACK, PAGE, WORKSPACE_ID
 from memory.archive.packs.storage import Storage
 from memory.errors import Damaged
-from memory.vetting import shown, vetted
+from memory.names import shown, vetted
 from memory.zstd import packer, unpack
 
 SUFFIX = ".manifest"

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from foundation.install_hints import install_extra
 from foundation.names import ARCHIVE_FILE
 from memory.errors import Damaged, Unreachable
-from memory.vetting import vetted
+from memory.names import vetted
 from models.errors import MissingLibrary
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import Protocol
 from foundation.files import list_files, make_private_folder, open_for_reading, remove, status, write_atomically
 from foundation.names import ARCHIVE_FILE
 from memory.errors import Damaged
-from memory.vetting import vetted
+from memory.names import vetted
 
 
 class Storage(Protocol):

@@ -11,7 +11,7 @@ from msgspec import Struct
 from foundation.names import PAGE, TOKEN
 from memory.archive.packs.storage import Storage
 from memory.errors import MemoryTrouble
-from memory.vetting import vetted
+from memory.names import vetted
 
 NAME = "deleted.ids"
 LONGEST = 2**26  # bytes

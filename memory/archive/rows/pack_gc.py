@@ -13,7 +13,7 @@ from memory.archive.packs.storage import Storage
 from memory.cold import ColdStore
 from memory.cold.sql import fetch, run_many
 from memory.errors import Damaged
-from memory.vetting import vetted
+from memory.names import vetted
 
 
 def announce(cold: ColdStore, name: str) -> str:

@@ -10,8 +10,8 @@ from foundation.names import PACK, PAGE
 from memory.cold.lookup import batches, marks
 from memory.cold.sql import Row, each, fetch, run, run_many
 from memory.errors import NotFound
+from memory.names import vetted
 from memory.pages.types import PageRow
-from memory.vetting import vetted
 
 _COLUMNS = "mode, width, height, chars, sha256, pack, position, text_tokens, vision_tokens, cell, factsheet"
 _PAGES = f"SELECT p.id, p.archive, p.number, {_COLUMNS} FROM pages p"

@@ -16,7 +16,7 @@ from memory.cold.integrity.row_seals import broken_rows
 from memory.cold.records import EntryKind
 from memory.cold.sql import Row, each, fetch
 from memory.errors import Damaged
-from memory.vetting import shown
+from memory.names import shown
 from models.messages import Role
 
 FILE = "cold.db"

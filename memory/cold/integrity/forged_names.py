@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from foundation.names import OWNER, PACK, PAGE, PICTURE, TOKEN, Grammar
 from memory.cold.sql import Row, each, fetch, run, run_many
-from memory.vetting import shown
+from memory.names import shown
 
 
 class Forged(Struct, frozen=True):

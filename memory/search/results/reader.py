@@ -13,6 +13,7 @@ from memory.cold.sql import fetch
 from memory.errors import MemoryTrouble
 from memory.hot.note import Note
 from memory.pages.types import Passage
+from memory.passage_cache import fragments_of
 from memory.search.query.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.ranking.retrieve import Findings, Found, Newest
 from memory.search.results.contradictions import superseded
@@ -20,7 +21,6 @@ from memory.search.results.diversify import folded, spread
 from memory.search.results.features import BYTES_A_CHARACTER, TakenApart
 from memory.search.results.highlight import marked
 from memory.search.results.snippets import best_window
-from memory.search.showing.fragments import fragments_of
 
 _ENTRIES = 0
 _TOGETHER = 15  # hits at least are arranged together, however few are shown: what gives way needs somebody to give to

@@ -10,7 +10,7 @@ import pytest
 
 from foundation.paths import Workspace
 from memory.cold.sql import run as execute
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.agent.conftest import Run
 from tests.agent.trust.cloned import conversation_of
 from tests.hostile.flips import cells, flipped, put

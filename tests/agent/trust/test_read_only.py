@@ -11,7 +11,7 @@ from foundation.privacy import clear
 from memory import archive_conversation, recall_memory
 from memory.cold import Draft, EntryKind
 from memory.errors import ReadOnly
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role
 from tests.agent.conftest import Run
 from tests.agent.trust.cloned import conversation_of, tree

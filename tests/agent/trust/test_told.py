@@ -8,7 +8,7 @@ import pytest
 from context.shelf import WorkspaceShelf
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.agent.conftest import Run
 
 pytestmark = pytest.mark.timeout(60)

@@ -16,7 +16,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.archive.packs.pack import Pack
 from memory.archive.write.sidecar import keep_text
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.kill_nursery import forked
 from tests.memory.archive.kill_points import Fuse

@@ -10,7 +10,7 @@ from memory.archive.repair.repair import Repaired, repair
 from memory.cold import Draft, Entry, EntryKind
 from memory.cold.integrity.forged_names import take_out
 from memory.errors import ForgedName
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role, Text
 from tests.fakes import FakeClock
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from foundation.paths import Workspace
 from memory.knowledge import ocr
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 
 
 def main() -> None:

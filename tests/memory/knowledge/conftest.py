@@ -8,7 +8,7 @@ import pytest
 from foundation.paths import Workspace
 from memory.knowledge import ocr
 from memory.knowledge.knowledge import Knowledge
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.fakes import FakeClock
 
 

@@ -15,8 +15,8 @@ from memory.knowledge.ingest.report import AddOptions, AddProgress, AddReport, T
 from memory.knowledge.knowledge import Knowledge
 from memory.knowledge.readers.document import Sight
 from memory.knowledge.settings import KnowledgeSettings
+from memory.memory import Memory
 from memory.search import Query
-from memory.workspace_memory import Memory
 from models.errors import UnreadableImage
 from tests.fakes import FakeClock
 from tests.memory.knowledge import files

@@ -6,8 +6,8 @@ import pytest
 
 from memory.knowledge.ingest.report import AddOptions
 from memory.knowledge.knowledge import Knowledge
+from memory.memory import Memory
 from memory.search import Query
-from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 
 TOPICS = ("cost", "memory", "training", "history", "layers", "heads")

@@ -12,9 +12,9 @@ from memory.knowledge.ingest.report import AddOptions
 from memory.knowledge.knowledge import Knowledge
 from memory.knowledge.readers.document import Sight
 from memory.knowledge.retrieve.query import topic
+from memory.memory import Memory
 from memory.pages.read.exact import read
 from memory.search import Query
-from memory.workspace_memory import Memory
 from models.tokens import estimate
 from tests.fakes import FakeClock
 from tests.memory.knowledge import files

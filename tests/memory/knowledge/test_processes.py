@@ -9,7 +9,7 @@ import pytest
 
 from foundation.paths import Workspace
 from memory.cold.sql import fetch
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.fakes import FakeClock
 
 ROOT = Path(__file__).parents[3]

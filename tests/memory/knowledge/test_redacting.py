@@ -9,7 +9,7 @@ import pytest
 from memory.cold.sql import fetch
 from memory.knowledge.ingest.report import AddOptions
 from memory.knowledge.knowledge import Knowledge
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.memory.knowledge import files
 
 REDACT = AddOptions(redact=True)

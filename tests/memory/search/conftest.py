@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from foundation.paths import Workspace
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.search.talk import Talk
 

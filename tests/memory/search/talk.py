@@ -5,8 +5,8 @@ from typing import Any
 
 from foundation.privacy import as_given
 from memory.cold import Draft, Entry, EntryKind
+from memory.memory import Memory
 from memory.search import Query, Results
-from memory.workspace_memory import Memory
 from models.messages import Role
 
 

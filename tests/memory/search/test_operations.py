@@ -5,9 +5,9 @@ import pytest
 
 from foundation.errors import Misuse
 from memory.cold import EntryKind
+from memory.memory import Memory
 from memory.search import Results
 from memory.search.operations import OPERATIONS, call
-from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.memory.search.talk import Talk
 

@@ -14,8 +14,8 @@ from foundation.workspace_trust import trust_store
 from memory.access import first_entry
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged
+from memory.memory import Memory
 from memory.search.reindex import Renewed, Renewing
-from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.cold.released import SCHEMAS, load
 from tests.memory.search.talk import Talk

@@ -9,8 +9,8 @@ from foundation.privacy import clear
 from foundation.trust import Trust
 from memory.cold import EntryKind
 from memory.errors import NotFound
+from memory.memory import Memory
 from memory.search import Query, parse_query, to_json
-from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.fakes import FakeClock
 from tests.memory.search.talk import Talk
@@ -281,7 +281,7 @@ def test_a_query_is_read_from_words_as_they_are_typed(clock: FakeClock) -> None:
 
 
 def test_opening_a_memory_loads_no_numpy() -> None:
-    code = "import sys, memory.workspace_memory, memory.search; sys.exit('numpy' in sys.modules)"
+    code = "import sys, memory.memory, memory.search; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

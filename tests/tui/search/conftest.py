@@ -10,7 +10,7 @@ from agent.session import Session
 from agent.workspaces import prepare
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from textual.widgets import Input
 from agent.session import Session
 from foundation.privacy import clear
 from memory.cold import Draft, EntryKind
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role
 from tui.screens.search.screen import SearchScreen
 

@@ -14,7 +14,7 @@ import agent.seeking
 from agent.session import Session
 from foundation.privacy import clear
 from memory.errors import Damaged
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.tui.search.on_screen import BOILER, HARBOUR, answered, field, flat, searching, seen, talk
 from tui.screens.recall.passage import PassageScreen
 from tui.screens.search.screen import SearchScreen

@@ -7,7 +7,7 @@ import pytest
 
 from agent.session import Session
 from foundation.privacy import as_given
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.tui.fakes import FakeSession, answer
 from tests.tui.search.on_screen import BOILER, HARBOUR, field, searching, seen, talk
 from tui.past_shown import PastShown

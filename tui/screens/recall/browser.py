@@ -21,7 +21,7 @@ from tui.widgets.field import Field
 
 if TYPE_CHECKING:  # loaded when memory is looked into
     from agent.browsing import Look, Row
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 CALM: Final = 0.15  # seconds without a key before it looks
 AHEAD: Final = 10  # rows before the end at which more are fetched

@@ -25,7 +25,7 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:  # loaded when memory is looked into
     from agent.browsing import Row
     from agent.recalling import Recalled
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 SCROLL: Final = "↑ ↓ scroll"
 TAKE: Final = "i cite · c copy · Esc back"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # loaded when a page is shown
 
     from agent.browsing import PagePicture
     from agent.page_places import PagePlace
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 CELL: Final = 2  # a terminal's cell is about twice as high as wide
 READABLE: Final = {Drawing.KITTY: 16, Drawing.SIXEL: 16, Drawing.BLOCKS: 4, Drawing.SHADES: 2}

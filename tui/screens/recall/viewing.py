@@ -8,7 +8,7 @@ from foundation.errors import PalimpsestError
 from tui.defects import in_thread
 
 if TYPE_CHECKING:  # loaded when memory is looked into
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 
 async def view_page(screen: Widget, memory: "Memory", page: str) -> None:

@@ -18,7 +18,7 @@ from tui.widgets.transcript.pieces import Trouble
 if TYPE_CHECKING:  # loaded when memory is searched
     from agent.browsing import Row
     from agent.seeking import NoteInFile
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 
 class NoteScreen(PassageScreen):

@@ -30,7 +30,7 @@ from tui.widgets.field import Field
 if TYPE_CHECKING:
     from agent.browsing import Row
     from agent.seeking import Around
-    from memory.workspace_memory import Memory
+    from memory.memory import Memory
 
 CALM: Final = 0.1  # seconds without a key before it looks
 REST: Final = 0.05  # seconds on a row before what stands around it is read

@@ -4,7 +4,7 @@ from foundation.paths import Workspace
 from memory.archive.packs.manifest import manifest_name, manifest_names, read_parts
 from memory.archive.rows.facts import seal_older
 from memory.cold.sql import run
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.sound import problems, talk
 from tests.memory.archive.test_migrated import PACK, old_workspace

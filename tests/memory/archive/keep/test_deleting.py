@@ -14,7 +14,7 @@ from memory.archive.packs.tombstones import NAME, read_tombstones
 from memory.cold import Draft, EntryKind, conversations, deletions
 from memory.cold.sql import fetch
 from memory.errors import Damaged, StoreBusy, StoreFull
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Recalled, Role, Text
 from tests.fakes import FakeClock
 from tests.memory.archive.sound import mend, problems, talk

@@ -12,8 +12,8 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.cold import Draft, EntryKind
+from memory.memory import Memory
 from memory.search import Query
-from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.fakes import FakeClock
 
@@ -62,7 +62,7 @@ import sys
 from pathlib import Path
 from foundation.paths import Workspace
 from memory.errors import OutOfDate
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 memory = Memory.open(Workspace(Path(sys.argv[1])))
 leaf = memory.cold.latest().leaf
 entries = [entry for entry in list(memory.cold.path(leaf))[::-1]]

@@ -10,9 +10,9 @@ import pytest
 from foundation.paths import Workspace
 from foundation.trust import Trust
 from memory.errors import MemoryTrouble
+from memory.memory import Memory
 from memory.pages.read.reader import read_picture
 from memory.pages.types import PageRow
-from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.sound import archived, problems
 

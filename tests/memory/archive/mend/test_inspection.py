@@ -15,7 +15,7 @@ from memory.archive.repair.check import pack_is_sound
 from memory.archive.rows import pages
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.sound import archived, mend, problems
 

@@ -18,11 +18,11 @@ from memory.archive.write.sidecar import keep_text
 from memory.cold.integrity.salvage import salvage_store
 from memory.cold.sql import run
 from memory.errors import Damaged
+from memory.memory import Memory
 from memory.pages.render.blocks import Stretch
 from memory.pages.render.modes import MODES
 from memory.pages.render.page import draw, sheets
 from memory.search import Query
-from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.sound import FILE, archived, mend, problems, talk, texts
 

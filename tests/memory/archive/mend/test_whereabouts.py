@@ -7,7 +7,7 @@ import pytest
 
 from foundation.paths import Workspace
 from memory.errors import Damaged
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.sound import archived, mend, problems, talk, texts
 

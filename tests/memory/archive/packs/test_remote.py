@@ -20,8 +20,8 @@ from memory.archive.packs.storage import Folder
 from memory.archive.rows import pages
 from memory.cold import Draft, EntryKind
 from memory.errors import Damaged, Unreachable
+from memory.memory import Memory
 from memory.settings import ArchiveSettings
-from memory.workspace_memory import Memory
 from models.errors import MissingLibrary
 from models.messages import Role
 from tests.memory.archive.servers_of_packs import SshServer, s3_server, ssh_server

@@ -12,10 +12,10 @@ from foundation.text.stopwords import substance
 from foundation.text.term_codec import split, unpack
 from memory.cold import EntryKind
 from memory.errors import NotFound
+from memory.memory import Memory
 from memory.search import Query, analyse, parse_query
 from memory.search.query.entity_filters import entity_marks
 from memory.search.query.query import BEST
-from memory.workspace_memory import Memory
 from models.messages import Role
 from tests.fakes import FakeClock
 from tests.memory.search.talk import Talk

@@ -14,9 +14,9 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold import Draft, Entry, EntryKind
+from memory.memory import Memory
 from memory.search import Query
 from memory.search.index import index, maintenance
-from memory.workspace_memory import Memory
 from models.messages import Role
 
 LETTERS = "bcdfghjklmnpqrtvwx"

@@ -14,11 +14,11 @@ from filelock import FileLock
 
 from foundation.paths import Workspace
 from memory.cold import insert
+from memory.memory import Memory
 from memory.search.index import combined, index, maintenance, segment
 from memory.search.index.documents import NONE
 from memory.search.index.index import Building, Index
 from memory.search.index.segment import chain, path_for, segments_in
-from memory.workspace_memory import Memory
 from tests.memory.search.talk import Talk
 
 ROOT = Path(__file__).parents[4]
@@ -351,7 +351,7 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold import Draft, EntryKind
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from models.messages import Role
 memory = Memory.open(Workspace(Path(sys.argv[1])), SystemClock())
 conversation = memory.cold.latest().seq

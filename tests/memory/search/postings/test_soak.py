@@ -12,9 +12,9 @@ import pytest
 from foundation.paths import Workspace
 from foundation.text.term_codec import unpack
 from memory.cold import ColdStore
+from memory.memory import Memory
 from memory.search.index.index import Index
 from memory.search.index.segment import chain, segments_in
-from memory.workspace_memory import Memory
 
 ROOT = Path(__file__).parents[4]
 PROCESSES = 4

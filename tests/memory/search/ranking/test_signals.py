@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from foundation.paths import Workspace
+from memory.memory import Memory
 from memory.search.ranking.question import nameless
 from memory.search.ranking.signals import EMBEDDED, SIGNALS
 from memory.search.vectors.embedders import Embedding
-from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.search.talk import Talk
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder

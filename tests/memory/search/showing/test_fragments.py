@@ -5,9 +5,9 @@ from itertools import count
 from msgspec.structs import replace
 
 from foundation.trust import Trust
+from memory.memory import Memory
 from memory.pages.types import Passage
-from memory.search.showing.fragments import Fragments, fragments_of
-from memory.workspace_memory import Memory
+from memory.passage_cache import Fragments, fragments_of
 from tests.memory.search.talk import Talk
 
 

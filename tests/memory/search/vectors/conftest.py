@@ -3,9 +3,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from foundation.paths import Workspace
+from memory.memory import Memory
 from memory.search.vectors.embedders import Embedding
 from memory.search.vectors.vectors import Vectors
-from memory.workspace_memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.search.talk import Talk
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder

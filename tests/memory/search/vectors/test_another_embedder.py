@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from foundation.paths import Workspace
+from memory.memory import Memory
 from memory.search.vectors import embedders
 from memory.search.vectors import vectors as module
 from memory.search.vectors.embedders import Embedding
 from memory.search.vectors.vectors import Vectors
-from memory.workspace_memory import Memory
 from models.embed.errors import EmbedError
 from tests.memory.search.talk import Talk
 from tests.memory.search.vectors.conftest import Opens

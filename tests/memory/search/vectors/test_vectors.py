@@ -10,10 +10,10 @@ import pytest
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold import EntryKind
+from memory.memory import Memory
 from memory.search.vectors import fill
 from memory.search.vectors.fill import key_of
 from memory.search.vectors.vectors import Vectors
-from memory.workspace_memory import Memory
 from tests.memory.search.talk import Talk
 from tests.memory.search.vectors.conftest import Opens
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder

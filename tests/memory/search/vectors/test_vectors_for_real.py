@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from foundation.paths import Workspace
+from memory.memory import Memory
 from memory.search.vectors.embedders import Embedding
-from memory.workspace_memory import Memory
 from models.embed.open import open_embedder
 from models.embed.port import Embedder
 from models.embed.settings import EmbedSettings

@@ -13,7 +13,7 @@ from foundation.text.analysis import Analyser
 from foundation.text.entities.custom import BrokenRules, parse_rules, read_rules
 from foundation.text.term_codec import unpack
 from foundation.yaml import BadYaml
-from memory.workspace_memory import Memory
+from memory.memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.search.talk import Talk
 

@@ -23,8 +23,8 @@ from memory.errors import ForgedName, MemoryTrouble
 from memory.hot import HotMemory, Note
 from memory.knowledge.knowledge import Knowledge
 from memory.pages.types import Passage
+from memory.passage_cache import fragments_of
 from memory.search import Search
-from memory.search.showing.fragments import fragments_of
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""From what was found to what is shown."""
