@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from context.receipt import Receipt
+from context.compaction.compact import Receipt
 from context.report import Report
 from models.messages import Recalled, ToolCall, Usage
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from context import Attachment
-from context.budget import budget_for
+from context.assembly.budget import budget_for
 from foundation.clock import iso
 from foundation.terminal_text import visible
 from memory.knowledge.importance.weights import Remembered, Stats

@@ -24,8 +24,8 @@ def stored_page(memory: "Memory", page_id: str) -> PageText:
 
 
 def _in_view(memory: "Memory", page_id: str) -> NotFound | None:
-    from context.resident.in_view import words_of
-    from context.resident.seen import seen_on
+    from context.pages.in_view import words_of
+    from context.pages.lookup import seen_on
 
     seen = seen_on(memory.cold, page_id, words_of(lambda entry: memory.passage(entry).text))
     if seen is None:

@@ -20,10 +20,10 @@ from agent.tools.toolbox import Toolbox
 from agent.turn import TurnRun
 from agent.vector_work import VectorWork
 from context import Assembled, Attachment, Context, Turn
-from context.outlook import Outlook
-from context.receipt import Receipt
+from context.compaction.compact import Receipt
+from context.compaction.preview import Outlook
 from context.report import Report
-from context.skills import Skill
+from context.sources.skills import Skill
 from foundation.clock import Clock, SystemClock
 from foundation.errors import Misuse, NotYet, PalimpsestError
 from foundation.paths import Workspace

@@ -17,7 +17,7 @@ from agent.knowledge_use import use_cited, use_recalled
 from agent.recorder import Recorder
 from agent.tools.toolbox import Output, Toolbox
 from context import Assembled, Attachment, Context, Turn
-from context.ahead import Ahead
+from context.recall.prefetch import Ahead
 from context.report import Report
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError

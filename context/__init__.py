@@ -1,29 +1,30 @@
 """What goes into a request: four layers, their budget, recall, and compaction.
 
-The face is loaded when it is first asked for, so that `context.report` and `context.receipt` alone stay light.
+The face is loaded when it is first asked for, so that `context.report` and `context.compaction.compact` stay light
+alone.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from context.compaction.compact import Receipt
     from context.context import Context
     from context.layers.message import load_attachment
     from context.notice import Notice
-    from context.receipt import Receipt
     from context.report import Report
     from context.settings import ContextSettings
-    from context.turn import Assembled, Attachment, Turn
+    from context.types import Assembled, Attachment, Turn
 
 _HOMES = {
-    "Assembled": "context.turn",
-    "Attachment": "context.turn",
+    "Assembled": "context.types",
+    "Attachment": "context.types",
     "Context": "context.context",
     "ContextSettings": "context.settings",
     "Notice": "context.notice",
-    "Receipt": "context.receipt",
+    "Receipt": "context.compaction.compact",
     "Report": "context.report",
-    "Turn": "context.turn",
+    "Turn": "context.types",
     "load_attachment": "context.layers.message",
 }
 

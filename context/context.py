@@ -7,33 +7,32 @@ import apsw
 import msgspec
 from msgspec import Struct
 
-from context import compaction
-from context.after import Leaving, expected, past_after
-from context.ahead import Ahead, asked_before
-from context.assemble import Past
-from context.assembling import Asked, Assembling
-from context.bench import Bench, Pending
-from context.budget import Budget, budget_for
-from context.cited import pointed
-from context.compaction import OnPage, Place
-from context.counting import Counting
+from context.assembly.budget import Budget, budget_for
+from context.assembly.builder import Asked, Assembling
+from context.assembly.history import PastReader, tokens_by_entry
+from context.assembly.request import Past
+from context.assembly.tokens import Counting
+from context.assembly.view import View, read_view
+from context.compaction import compact as compaction
+from context.compaction.compact import OnPage, Place, Receipt
+from context.compaction.plan import Figures, Plan, planned
+from context.compaction.preview import Outlook, outlook_of
+from context.compaction.projection import Leaving, expected, past_after
 from context.epoch import EpochState, Told, decoded, encoded
 from context.layers.conversation import message_of
 from context.layers.message import ReadImage
 from context.notice import Notice
-from context.outlook import Outlook, outlook_of
-from context.past import PastReader, tokens_by_entry
-from context.pictures import PictureReader
-from context.plan import Figures, Plan, planned
-from context.recall import limits_of, query_for
-from context.receipt import Receipt
-from context.resident.in_view import PagesInView
-from context.resident.recipe import Begin
+from context.pages.in_view import PagesInView
+from context.pages.recipe import Begin
+from context.recall.citations import pointed
+from context.recall.prefetch import Ahead, asked_before
+from context.recall.recall import limits_of, query_for
 from context.settings import ContextSettings
-from context.shelf import WorkspaceShelf
-from context.skills import Skill
-from context.turn import Assembled, Turn
-from context.view import View, read_view
+from context.sources.attachments import PictureReader
+from context.sources.skills import Skill
+from context.sources.workspace import WorkspaceShelf
+from context.state import Bench, Pending
+from context.types import Assembled, Turn
 from foundation.clock import Clock, to_ms
 from foundation.paths import Workspace
 from foundation.privacy import NO_BYTES, clear

@@ -6,8 +6,8 @@ What stands at its head is written down when it begins, so that another process 
 import msgspec
 from msgspec import Struct
 
+from context.pages.recipe import Begin, Recipe
 from context.report import Dropped
-from context.resident.recipe import Begin, Recipe
 from foundation.privacy import ClearedBytes, encoded_struct
 
 

@@ -18,7 +18,7 @@ from foundation.privacy import Cleared, clear
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
-    from context.outlook import Outlook
+    from context.compaction.preview import Outlook
     from memory.search import Results
 
 _FILE_NAME: Final = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
@@ -91,7 +91,7 @@ async def _option(session: Session, words: str) -> Outcome:
 def _file_proposal(session: Session, name: str) -> Proposal:
     if not (path := Path(name).expanduser().absolute()).is_file():
         raise Misuse("No such file", f"There is no file {path}.", "A label is words: /archive Trip planning")
-    from context.outlook import modes_for
+    from context.compaction.preview import modes_for
 
     async def run(on_page: OnPage) -> Outcome:
         from agent.archiving import archive_markdown

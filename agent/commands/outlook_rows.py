@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # figures come from a session; the list of commands must not load one
-    from context.outlook import Outlook
+    from context.compaction.preview import Outlook
 
 NEAR = "about "
 

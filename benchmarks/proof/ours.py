@@ -14,8 +14,8 @@ from agent.importers.jsonl import read_jsonl
 from agent.importers.storing import store_all
 from benchmarks.corpora import Asked, Corpus, Store
 from benchmarks.proof.figures import CONTEXTS, DEEPEST, Answer, Progress, ranks
-from context.counting import Counting
-from context.recall import Limits, Wanted, recalled
+from context.assembly.tokens import Counting
+from context.recall.recall import Limits, Wanted, recalled
 from foundation.paths import Workspace
 from foundation.privacy import Source, clear
 from memory.memory import Memory

@@ -7,7 +7,7 @@ from typing import cast
 import msgspec
 from msgspec import Struct
 
-from context.pieces import Layer, Piece
+from context.assembly.tokens import Layer, Piece
 from foundation.privacy import Source, clear
 from memory.cold.records import Entry, EntryKind
 from models.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult

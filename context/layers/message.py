@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from context.calendar import events_in, readable
+from context.assembly.tokens import Layer, Piece
 from context.errors import BadAttachment
 from context.notice import Notice
-from context.pieces import Layer, Piece
-from context.turn import Attachment
+from context.sources.calendar import events_in, readable
+from context.types import Attachment
 from foundation.files import TooLarge, UnsafePath, read_bytes, real
 from foundation.privacy import without_tags
 from models.fence import one_line

@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from context.counting import Counting, fitted
+from context.assembly.tokens import Counting, Layer, Piece, fitted
 from context.errors import NoSuchSkill
-from context.pieces import Layer, Piece
 from context.report import Dropped
-from context.skills import Skill
+from context.sources.skills import Skill
 from foundation.privacy import Source, clear
 from memory.hot import Note
 from models.messages import Text

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from context.conditions import Moment
-from context.pieces import Layer, Piece
-from context.system_yaml import Rule, SystemFile
+from context.assembly.tokens import Layer, Piece
+from context.sources.conditions import Moment
+from context.sources.system_yaml import Rule, SystemFile
 from foundation.privacy import Source, clear
 from models.messages import Text
 

@@ -23,7 +23,7 @@ from agent.session import Session
 from agent.tools.memory_tools import MOST_TOKENS, SearchMemory
 from agent.tools.port import ToolSettings
 from agent.workspaces import prepare
-from context.ahead import Ahead, Searched
+from context.recall.prefetch import Ahead, Searched
 from foundation.paths import Workspace
 from memory.cold import Draft, Entry, EntryKind
 from memory.search import Query, Results

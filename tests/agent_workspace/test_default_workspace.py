@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from agent_workspace import default_files, lay_out
-from context.conditions import Moment
-from context.skills import SkillShelf
-from context.system_yaml import SystemFile, parse_system_yaml
+from context.sources.conditions import Moment
+from context.sources.skills import SkillShelf
+from context.sources.system_yaml import SystemFile, parse_system_yaml
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.hot import HotMemory

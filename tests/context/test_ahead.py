@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from context import Assembled, Turn
-from context.ahead import Ahead
+from context.recall.prefetch import Ahead
 from memory.search import Query, Results
 from models.messages import Recalled, Role
 from tests.context.talking import Talk, texts

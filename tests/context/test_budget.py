@@ -3,8 +3,8 @@
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from context.budget import FLOORS, budget_for, divided, settled
-from context.pieces import Layer
+from context.assembly.budget import FLOORS, budget_for, divided, settled
+from context.assembly.tokens import Layer
 from context.settings import ContextSettings
 
 shares = st.lists(st.floats(0, 1), min_size=4, max_size=4)

@@ -1,6 +1,6 @@
 """JSON reads well; a calendar event is title, when, where, who."""
 
-from context.calendar import events_in, readable
+from context.sources.calendar import events_in, readable
 
 EVENT = {
     "summary": "Dinner with Ann",

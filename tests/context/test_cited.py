@@ -1,7 +1,7 @@
 """A citation in a message brings its passage first and whole, whatever the question finds."""
 
 from context import Turn
-from context.cited import MOST_CITED, pointed
+from context.recall.citations import MOST_CITED, pointed
 from foundation.trust import Citation, Trust
 from memory.errors import NotFound
 from memory.memory import Found

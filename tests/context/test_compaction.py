@@ -2,7 +2,7 @@
 
 import pytest
 
-from context.view import anchor_of
+from context.assembly.view import anchor_of
 from memory.cold import Entry, EntryKind
 from models.messages import Role, ToolCall, ToolResult
 from tests.context.talking import Talk, begins_with, texts

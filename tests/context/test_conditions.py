@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context.conditions import Condition, Hours, Moment, has_keyword
-from context.entities import found, names_a
+from context.sources.conditions import Condition, Hours, Moment, found, has_keyword, names_a
 from foundation.regex import SafePattern, UnsafePattern
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long

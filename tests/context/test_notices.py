@@ -2,7 +2,7 @@
 
 import pytest
 
-from context.system_yaml import BrokenSystemFile, parse_system_yaml
+from context.sources.system_yaml import BrokenSystemFile, parse_system_yaml
 from foundation.privacy import clear
 from tests.context.talking import Talk
 

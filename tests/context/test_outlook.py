@@ -2,7 +2,7 @@
 
 import pytest
 
-from context.outlook import modes_for
+from context.compaction.preview import modes_for
 from memory.settings import ArchiveSettings
 
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.plan import Figures, planned, turns_of
+from context.assembly.view import View
+from context.compaction.plan import Figures, planned, turns_of
 from context.settings import ContextSettings
-from context.view import View
 from memory.cold.records import Entry, EntryKind
 from models.messages import Role
 

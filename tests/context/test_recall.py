@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from context.counting import Counting
-from context.recall import Limits, Wanted, recalled
+from context.assembly.tokens import Counting
+from context.recall.recall import Limits, Wanted, recalled
 from foundation.privacy import clear
 from foundation.trust import Citation, Trust
 from memory.cold import Draft, EntryKind

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from context.skills import SkillShelf
+from context.sources.skills import SkillShelf
 from foundation.paths import Workspace
 from tests.fakes import FakeClock
 

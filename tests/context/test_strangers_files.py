@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from context.shelf import WorkspaceShelf
+from context.sources.workspace import WorkspaceShelf
 from foundation.paths import Workspace
 from memory.hot import HotMemory
 from tests.fakes import FakeClock

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.summary import Said, summarise
+from context.compaction.summary import Said, summarise
 from models.tokens import estimate
 
 DAY = datetime(2026, 3, 14, tzinfo=UTC)

@@ -29,7 +29,7 @@ REVIEWED = {
     ("agent/importers/naming.py", "as_made"): "an id: a hash, keyed or as versions up to 0.3.0 made it, looked up only",
     ("agent/importers/naming.py", "edited"): "digits of a keyed hash behind a cleared id, cleared again",
     ("agent/turn.py", "edited"): "a title: the first line of a cleared message, cut",
-    ("context/digest.py", "bytes_as_made"): "keyed hashes and counts of tokens",
+    ("context/assembly/digest.py", "bytes_as_made"): "keyed hashes and counts of tokens",
     ("memory/archive/lifecycle/release.py", "as_stored"): "an entry's text on its way back from its pages",
     ("memory/cold/rows.py", "as_stored"): "what came of an answer, cleared in the stream",
     ("memory/cold/recalled_results.py", "as_stored"): "a stored tool result, with some of its words taken out",

@@ -9,8 +9,8 @@ from typing import Any
 
 from agent.events import AnswerStored, ContextReady, Recall, SessionEvent, Stopped, TextDelta, UsageKnown, UserStored
 from agent.screen_settings import ScreenSettings
-from context.outlook import Outlook
-from context.receipt import Receipt
+from context.compaction.compact import Receipt
+from context.compaction.preview import Outlook
 from context.report import Dropped, LayerReport, Report, Source
 from foundation.trust import Citation, Trust
 from memory.settings import ArchiveSettings

@@ -10,7 +10,7 @@ from msgspec import structs
 from agent.commands.context_table import savings
 from agent.commands.outcome import Choice, Choices, Copy, Said
 from agent.events import Compacted, ContextReady, Notice, Prefill, ReasoningDelta, TextDelta, TurnFailed
-from context.receipt import Receipt
+from context.compaction.compact import Receipt
 from context.report import InView, archive_of
 from models.chat.port import Profile
 from models.messages import Role

@@ -5,8 +5,8 @@ from typing import Any
 
 from agent.commands.outcome import Choice, Choices, Said
 from agent.events import Compacted, EpochChanged
+from context.compaction.compact import Receipt
 from context.notice import Notice
-from context.receipt import Receipt
 from models.messages import Role
 from tests.tui.fakes import REPORT, answer, spoken
 from tui.epoch_words import ARCHIVED, MODEL_CHANGED, epoch_words
@@ -73,7 +73,7 @@ async def test_archived_turns_are_told_once(open_chat: Any) -> None:
 def test_every_reason_of_the_context_has_plain_words() -> None:
     import msgspec
 
-    from context.assembling import OUTGREW
+    from context.assembly.builder import OUTGREW
     from context.epoch import EpochState, Ground, why_it_ends
 
     ground = Ground(model="a", window=9, tools="t", files={}, summary=None)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from context.shelf import WorkspaceShelf
+from context.sources.workspace import WorkspaceShelf
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from memory.memory import Memory

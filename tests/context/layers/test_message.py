@@ -9,8 +9,8 @@ from PIL import Image as Pillow
 
 from context.errors import BadAttachment
 from context.layers.message import load_attachment, message_piece, seen
-from context.pictures import PictureReader
-from context.turn import Attachment
+from context.sources.attachments import PictureReader
+from context.types import Attachment
 from models.messages import Image, Text, render
 
 

@@ -4,11 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from context.counting import Counting
-from context.resident.choosing import Choice, Terms, chosen
-from context.resident.ladder import ladder
-from context.resident.layout import WordsOf
-from context.resident.recipe import Begin
+from context.assembly.tokens import Counting
+from context.pages.layout import WordsOf
+from context.pages.recipe import Begin
+from context.pages.select import Choice, Terms, chosen, ladder
 from memory.cold.records import Entry, EntryKind
 from memory.errors import Damaged
 from memory.pages.cost.profiles import profile_named

@@ -1,6 +1,6 @@
 """The sizes that pages go through, by reader and by room."""
 
-from context.resident.ladder import ladder
+from context.pages.select import ladder
 from memory.pages.cost.profiles import profile_named
 
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from agent.recalling import by_reference
-from context.resident.in_view import OFF, OTHERWISE
+from context.pages.in_view import OFF, OTHERWISE
 from foundation.paths import Workspace
 from memory.errors import NotFound
 from memory.pages.read.exact import read

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from context.resident.runs import read_runs
+from context.pages.runs import read_runs
 from memory.cold.records import Entry, EntryKind
 from models.messages import Role
 

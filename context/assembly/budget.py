@@ -1,0 +1,80 @@
+"""How the window is shared. Pure: figures in, figures out.
+
+Laws: the layers' budgets sum to the whole; a layer never takes more than its budget in a report; what one does not use
+another may borrow.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from context.assembly.tokens import Layer
+from context.settings import ContextSettings
+
+FLOORS: Mapping[Layer, int] = {Layer.SYSTEM: 96, Layer.PROJECT: 160, Layer.CONVERSATION: 256, Layer.MESSAGE: 192}
+"""The least each layer has, in tokens, where the window is large enough for all four."""
+
+LARGEST_RESERVE = 4096
+
+
+class Budget(Struct, frozen=True):
+    """A window, the reserve kept for the answer, and each layer's share of the rest."""
+
+    window: int
+    reserve: int
+    shares: dict[Layer, int]
+
+    @property
+    def total(self) -> int:
+        """Tokens that a request may take."""
+        return self.window - self.reserve
+
+
+def budget_for(window: int, settings: ContextSettings) -> Budget:
+    """The shares of a window. The reserve never takes more than half of it."""
+    wanted = settings.reserve or min(LARGEST_RESERVE, window // 4)
+    reserve = min(wanted, window // 2)
+    weights = (settings.system_share, settings.project_share, settings.conversation_share, settings.message_share)
+    return Budget(window, reserve, dict(zip(Layer, divided(window - reserve, weights), strict=True)))
+
+
+def divided(total: int, weights: Sequence[float]) -> list[int]:
+    """`total` in parts by weight, none below its floor where all floors fit. The parts sum to `total`."""
+    floors = list(FLOORS.values())
+    if sum(floors) >= total:
+        return _proportional(total, floors)
+    rest = total - sum(floors)
+    shared = _proportional(total, weights if sum(weights) > 0 else floors)
+    wants = [max(0, share - floor) for share, floor in zip(shared, floors, strict=True)]
+    return [floor + more for floor, more in zip(floors, _proportional(rest, wants), strict=True)]
+
+
+def _proportional(total: int, weights: Sequence[float]) -> list[int]:
+    """Largest remainders: whole numbers by weight that sum to `total`."""
+    whole = sum(weights)
+    exact = [total * weight / whole for weight in weights]
+    parts = [int(value) for value in exact]
+    by_remainder = sorted(range(len(parts)), key=lambda n: exact[n] - parts[n], reverse=True)
+    for n in by_remainder[: total - sum(parts)]:
+        parts[n] += 1
+    return parts
+
+
+def settled(shares: Mapping[Layer, int], used: Mapping[Layer, int]) -> dict[Layer, int]:
+    """The budgets after lending: who used more than their share got it from those who used less.
+
+    Sums to the same whole, and no layer is over its budget, where what is used fits the whole.
+    """
+    missing = {layer: max(0, used[layer] - shares[layer]) for layer in Layer}
+    spare = {layer: max(0, shares[layer] - used[layer]) for layer in Layer}
+    lent = sum(missing.values())
+    if not lent:
+        return dict(shares)
+    given = _lent(lent, [spare[layer] for layer in Layer])
+    return {layer: shares[layer] + missing[layer] - gift for layer, gift in zip(Layer, given, strict=True)}
+
+
+def _lent(wanted: int, spare: list[int]) -> list[int]:
+    if sum(spare) <= wanted:
+        return spare
+    return _proportional(wanted, spare)

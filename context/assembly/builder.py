@@ -1,0 +1,304 @@
+"""One request, from its turn: reads what it needs, decides which epoch it belongs to, and hands it to `assemble`."""
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Struct
+
+from context.assembly.budget import Budget, budget_for
+from context.assembly.digest import Item, decoded_items, tools_digest
+from context.assembly.gather import Desk, Gathered, gathered_tail
+from context.assembly.head import Shelf, begun
+from context.assembly.history import tokens_by_entry
+from context.assembly.request import Made, Materials, Past, made
+from context.assembly.tail import Tail
+from context.assembly.tokens import Counting, Layer
+from context.assembly.view import View
+from context.compaction.compact import archived_tokens, summary_of
+from context.compaction.plan import Figures, Plan, planned
+from context.compaction.projection import Leaving, expected, past_after
+from context.epoch import EpochState, Ground, decoded, why_it_ends
+from context.errors import TooLarge
+from context.notice import Notice
+from context.pages.in_view import Asked as PagesAsked
+from context.pages.in_view import page_room
+from context.recall.citations import pointed, pointed_parts
+from context.recall.prefetch import asked_before
+from context.recall.recall import Wanted, fitting, limits_of, recalled
+from context.recall.stale import passages_in, still_true
+from context.report import Dropped, archive_of
+from context.sources.changes import unchanged, untold
+from context.state import Bench, Pending
+from context.types import Assembled, Turn
+from foundation.privacy import Source, clear
+from models.chat.port import Profile
+from models.cleared_parts import cleared_parts
+from models.messages import Fact, Part, Recalled, Role, Text, Tool
+from models.tokens import REQUEST_OVERHEAD, tool_tokens
+
+OUTGREW = "the project's files outgrew their share"
+NO_ROOM = "the message needs the room that pages in view took"
+TOO_LATE = Notice("warning", "The search of memory was not ready in time: this message goes without what it recalls.")
+
+
+class Asked(Struct, frozen=True):
+    """What `Context.assemble` was called with."""
+
+    turn: Turn
+    profile: Profile
+    tools: tuple[Tool, ...]
+    facts: tuple[Fact, ...]
+    recall: bool
+
+
+class Assembling:
+    """Makes one request; nothing is stored."""
+
+    def __init__(self, bench: Bench, asked: Asked, counting: Counting) -> None:
+        self._bench = bench
+        self._asked = asked
+        self._turn = asked.turn
+        self._counting = counting
+        self._budget: Budget = budget_for(asked.profile.window, bench.settings)
+        self._shelf: Shelf = bench.shelf.now()
+        self._view: View = bench.past.view(self._turn.leaf, self._budget.total, self._turn.entry)
+        self._tool_tokens = tool_tokens(asked.tools, counting.counter)
+        self._page_room = bench.pages.room(asked.profile, self._budget)
+        self._stood: EpochState | None = None  # the epoch as it was stored
+        self._late = False  # whether the search was not ready in time
+
+    def done(self) -> Assembled:
+        """The request. Raises TooLarge, NoSuchSkill, BadAttachment."""
+        return self._fitting(*self._epoch())
+
+    def _fitting(self, state: EpochState, new: bool, changed: str) -> Assembled:
+        try:
+            return self._made(state, new, changed)
+        except TooLarge:
+            if self._page_room:  # pages are the first to give way
+                self._page_room = 0
+                lighter = (self._begun(state.number + 1, NO_ROOM), True, NO_ROOM) if state.pages else None
+                return self._fitting(*(lighter or (state, new, changed)))
+            room = self._budget.shares[Layer.SYSTEM] + self._budget.shares[Layer.PROJECT]
+            head = self._bench.heads.weighed(state, self._counting)
+            if new or head is None or head.tokens <= room:
+                raise
+            return self._made(self._begun(state.number + 1, OUTGREW), True, OUTGREW)
+
+    # ── the epoch ──
+
+    def _epoch(self) -> tuple[EpochState, bool, str]:
+        """The epoch that goes on, or a new one; whether it is new; and why, where one before it ended."""
+        conversation = self._turn.conversation
+        stored = self._bench.cold.epoch(conversation.seq) if conversation else None
+        if stored is None:
+            return self._begun(1, ""), True, ""
+        state = self._stood = decoded(stored.state)
+        if state is None:  # ended by hand: words may have been forgotten
+            self._bench.pages.forget()
+        why = self._why_it_ends(state) if state else stored.reason
+        if state and not why:
+            return state, False, ""
+        return self._begun(stored.number + 1, why), True, why
+
+    def _why_it_ends(self, state: EpochState) -> str:
+        pages = self._bench.pages
+        return why_it_ends(state, self._ground()) or pages.why_not(state.pages, state.pages_digest, self._asked.profile)
+
+    def _ground(self) -> Ground:
+        summaries = self._view.summaries
+        return Ground(
+            model=self._asked.profile.spec,
+            window=self._budget.window,
+            tools=tools_digest(self._asked.tools),
+            files=self._bench.shelf.digests,
+            summary=summaries[-1].seq if summaries else None,
+        )
+
+    def _begun(self, number: int, reason: str) -> EpochState:
+        state = begun(
+            self._shelf,
+            self._ground(),
+            self._budget,
+            self._counting,
+            tools=self._tool_tokens,
+            number=number,
+            reason=reason,
+        )
+        return self._with_pages(state) if self._page_room and self._view.summaries else state
+
+    def _with_pages(self, state: EpochState) -> EpochState:
+        """The epoch with what is old on pages, as far as the model sees and there is room."""
+        beside = self._past(state).tokens + self._fixed(state)
+        standing = self._bench.pages.chosen(
+            PagesAsked(
+                leaf=self._turn.leaf,
+                in_view=self._view.seqs,
+                summaries=tuple(summary.seq for summary in self._view.summaries),
+                profile=self._asked.profile,
+                counting=self._counting,
+                nominal=self._page_room,
+                room=page_room(self._page_room, self._budget, beside),
+                begin=self._stood.pages_begin if self._stood else None,
+            )
+        )
+        unread = tuple((Layer.CONVERSATION.value, Dropped("a page in view", 0, why)) for why in standing.unread)
+        return msgspec.structs.replace(
+            state,
+            pages=standing.pages,
+            pages_digest=standing.digest,
+            pages_begin=standing.begin,
+            hidden=standing.hidden,
+            dropped=state.dropped + unread,
+        )
+
+    # ── the request ──
+
+    def _made(self, state: EpochState, new: bool, changed: str) -> Assembled:
+        past = self._past(state)
+        gathered = None if self._turn.continuing else self._gathered(state)
+        materials = Materials(
+            profile=self._asked.profile,
+            budget=self._budget,
+            counting=self._counting,
+            state=state,
+            head=self._bench.heads.weighed(state, self._counting),
+            tools=self._asked.tools,
+            tool_tokens=self._tool_tokens,
+            facts=self._asked.facts,
+            past=past,
+            tail=gathered.tail if gathered else None,
+            previous=self._previous(),
+            secret=self._bench.cold.secret,
+            archive=archive_of(archived_tokens(self._view), past.pages),
+        )
+        after = self._after_compaction(materials)
+        result = made(after or materials)
+        return self._assembled(result, state, new, changed, gathered, needed=after is not None)
+
+    def _past(self, state: EpochState) -> Past:
+        pages = tuple(zip(state.pages, self._bench.pages.drawn(state.pages), strict=True))
+        asks = not self._turn.continuing
+        return self._bench.past.past(
+            self._view, self._counting, asks=asks, pages=pages, hidden=state.hidden, nonce=state.nonce
+        )
+
+    def _fixed(self, state: EpochState) -> int:
+        head = self._bench.heads.weighed(state, self._counting)
+        return REQUEST_OVERHEAD + self._tool_tokens + (head.tokens if head else 0)
+
+    def _assembled(
+        self, result: Made, state: EpochState, new: bool, changed: str, gathered: Gathered | None, *, needed: bool
+    ) -> Assembled:
+        told = gathered is not None and gathered.changes_part in result.tail.injected
+        changes = gathered.changes if gathered and told else ()
+        return Assembled(
+            request=result.request,
+            report=result.report,
+            recalled=result.tail.recalled,
+            tail=cleared_parts(tuple(_storable(part) for part in result.tail.injected)),
+            notices=(*(gathered.notices if gathered else ()), *((TOO_LATE,) if self._late else ())),
+            epoch_changed=changed,
+            compaction_needed=needed,
+            epoch=state,
+            new_epoch=new,
+            sent=result.request.messages[-1] if gathered else None,
+            told=tuple((change.key, change.digest, clear(change.words, Source.OTHER)) for change in changes),
+            digest=result.digest,
+            answers=self._turn.entry or self._turn.leaf or 0,
+        )
+
+    def _previous(self) -> list[Item]:
+        conversation = self._turn.conversation
+        last = self._bench.cold.last_request(conversation.seq) if conversation else None
+        return decoded_items(last.state) if last else []
+
+    # ── the tail ──
+
+    def _gathered(self, state: EpochState) -> Gathered:
+        bench = self._bench
+        desk = Desk(
+            self._shelf,
+            self._asked.profile,
+            self._budget,
+            bench.settings,
+            self._counting,
+            bench.clock.now().astimezone(),
+            bench.pictures.read_image if self._turn.attachments else None,
+        )
+        shown = passages_in(self._view)
+        changes = untold(state, self._shelf.notes, self._shelf.skills, self._view.seqs, shown)
+        return gathered_tail(desk, self._turn, self._view, changes, self._recalled(state))
+
+    def _recalled(self, state: EpochState) -> tuple[Recalled, ...]:
+        settings, turn = self._bench.settings, self._turn
+        if turn.brought is not None:
+            return turn.brought
+        if not self._asked.recall:
+            return ()
+        here = pointed(turn.text, self._bench.recall)
+        limits = limits_of(settings, self._budget.total)
+        if not settings.recall:  # what a message points at it brings all the same, as it does an attachment
+            return pointed_parts(here.passages, limits.cited, self._counting)
+        entries = self._view.seqs | ({turn.entry} if turn.entry is not None else set[int]())
+        standing = unchanged(state, self._shelf.notes)
+        shown = still_true(passages_in(self._view), self._shelf.notes)
+        wanted = Wanted(here.words, asked_before(self._view), entries, standing, shown, here.passages)
+        if turn.ahead is None:
+            return recalled(self._bench.search, wanted, limits, self._counting)
+        found = turn.ahead.wait(settings.recall_wait)
+        self._late = not turn.ahead.done
+        if found is not None and not found.query.exclude <= entries:  # some of what was in view has left it since
+            return recalled(self._bench.search, wanted, limits, self._counting)
+        return fitting(found.results if found else None, wanted, limits, self._counting)
+
+    # ── where it does not fit ──
+
+    def _after_compaction(self, materials: Materials) -> Materials | None:
+        """The materials as they will be once older turns have left; None where they need not or cannot."""
+        tail = self._tail_tokens(materials.tail)
+        high = int(self._budget.total * self._bench.settings.high_water)
+        conversation = self._turn.conversation
+        if materials.fixed + materials.past.tokens + tail <= high and not self._view.further:
+            return None
+        past = materials.past
+        zone_b = sum(tokens for _, tokens in past.summaries)
+        low = int(self._budget.total * self._bench.settings.low_water)
+        pages = expected(self._page_room, past)
+        figures = Figures(self._budget.total, materials.fixed + tail + pages, zone_b - past.page_tokens, low)
+        tokens = tokens_by_entry(past)
+        plan = planned(self._view, tokens, figures, self._bench.settings, running=self._turn.continuing)
+        if plan is None:
+            return None
+        if conversation is not None:
+            self._bench.pending[conversation.seq] = Pending(materials.fixed, self._turn.entry, tail)
+        return self._shortened(materials, plan, tokens, tail)
+
+    def _tail_tokens(self, tail: Tail | None) -> int:
+        if tail is None:
+            return 0
+        return self._counting.weighed(Role.USER, tail.pieces).tokens
+
+    def _shortened(self, materials: Materials, plan: Plan, tokens: Mapping[int, int], tail: int) -> Materials:
+        text = summary_of(plan, self._view, self._bench.past.text_of, self._counting)
+        leaving = Leaving(
+            leaf=self._turn.leaf,
+            view=self._view,
+            plan=plan,
+            text=text,
+            profile=self._asked.profile,
+            budget=self._budget,
+            beside=materials.fixed + tail + sum(tokens.get(entry.seq, 0) for entry in plan.kept),
+            nominal=self._page_room,
+            begin=materials.state.pages_begin,
+        )
+        past = past_after(self._bench, leaving, plan.kept, self._counting, asks=not self._turn.continuing)
+        left = sum(tokens.get(entry.seq, 0) for entry in plan.leaving)
+        name, why = f"{len(plan.leaving)} older entries", "they leave for the archive before this is sent"
+        archive = archive_of(left + archived_tokens(self._view), past.pages)
+        return msgspec.structs.replace(materials, past=past, leaving=Dropped(name, left, why), archive=archive)
+
+
+def _storable(part: Part) -> Part:
+    """The part as it may be stored beside its entry."""
+    return msgspec.structs.replace(part, text=clear(part.text, Source.OTHER)) if isinstance(part, Text) else part

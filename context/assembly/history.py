@@ -1,0 +1,146 @@
+"""Zones B and C: what is in view of a conversation, as messages, each with what it takes.
+
+Token counts of entries, cached by entry and tokenizer: in memory, and in the store from one process to the next.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from context.assembly.request import Past
+from context.assembly.tokens import Counting
+from context.assembly.view import View, read_view
+from context.layers.conversation import Sent, before_next, past_pieces, reply_to_past, turn_messages
+from context.pages.recipe import Recipe
+from context.report import InView, Source
+from memory.cold import ColdStore, Entry
+from models.messages import Image, Message, Role, Text
+
+
+class EntryCounts:
+    """Counts messages of the past. What is new is kept back until `take_new` hands it to who writes."""
+
+    def __init__(self, cold: ColdStore) -> None:
+        self._cold = cold
+        self._key = ""
+        self._known: dict[int, int] = {}
+        self._new: dict[int, int] = {}
+
+    def of(self, sent: Sequence[Sent], counting: Counting, fleeting: frozenset[int]) -> list[int]:
+        """Tokens of each message. Entries in `fleeting` may still change, or are not as stored: counted each time."""
+        if counting.key != self._key:
+            self._key, self._known, self._new = counting.key, {}, {}
+        wanted = {one.entry for one in sent if one.entry is not None and one.entry not in fleeting}
+        missing = wanted - self._known.keys()
+        if missing:
+            self._known |= self._cold.token_counts(missing, counting.key)
+        return [self._count(one, counting, fleeting) for one in sent]
+
+    def _count(self, one: Sent, counting: Counting, fleeting: frozenset[int]) -> int:
+        if one.entry is None or one.entry in fleeting:
+            return counting.message(one.message)
+        tokens = self._known.get(one.entry)
+        if tokens is None:
+            tokens = self._known[one.entry] = self._new[one.entry] = counting.message(one.message)
+        return tokens
+
+    def take_new(self) -> tuple[str, dict[int, int]]:
+        """The tokenizer's key, and counts that the store does not have; they are not given twice."""
+        new, self._new = self._new, {}
+        return self._key, new
+
+    def drop(self, entry: int) -> None:
+        """Forgets one entry's count: it is sent otherwise than it was counted."""
+        self._known.pop(entry, None)
+        self._new.pop(entry, None)
+
+    def forget(self) -> None:
+        """Drops what is remembered, where entries were changed."""
+        self._known, self._new = {}, {}
+
+
+TextOf = Callable[[Entry], str]
+Pages = Sequence[tuple[Recipe, tuple[Image, Text]]]
+"""Those in view, oldest first: what each was drawn from, its picture, and the words beside it."""
+
+
+class PastReader:
+    """Reads the past of conversations. `overlay` holds messages that were sent with private words: RAM alone."""
+
+    def __init__(self, cold: ColdStore, text_of: TextOf) -> None:
+        self._cold = cold
+        self.text_of = text_of
+        self.overlay: dict[int, Message] = {}
+        self.counts = EntryCounts(cold)
+
+    def view(self, leaf: int | None, tokens: int, without: int | None = None) -> View:
+        """What is in view from `leaf` for a request of at most so many tokens. Raises NotFound."""
+        if leaf is None:
+            return View()
+        return read_view(self._cold.path(leaf), tokens, self._cold.entries, without)
+
+    def past(
+        self,
+        view: View,
+        counting: Counting,
+        *,
+        asks: bool,
+        pages: Pages = (),
+        hidden: Sequence[int] = (),
+        nonce: str = "",
+    ) -> Past:
+        """The view as it goes to the model. `asks`: a user's message comes next; `hidden`: summaries not said;
+        `nonce`: what the tags of summaries and pages carry."""
+        texts = [self.text_of(entry) for entry in view.summaries if entry.seq not in hidden]
+        return self.past_of(texts, view.entries, counting, asks=asks, pages=pages, nonce=nonce)
+
+    def past_of(
+        self,
+        summaries: Sequence[str],
+        entries: Sequence[Entry],
+        counting: Counting,
+        *,
+        asks: bool,
+        pages: Pages = (),
+        nonce: str = "",
+    ) -> Past:
+        """The same of summaries' texts and entries."""
+        before, sources, in_view = _zone_b(summaries, pages, counting, nonce)
+        turns = turn_messages(entries, self.text_of, self.overlay)
+        if asks:
+            turns = (*turns, *before_next(turns))
+        fleeting = frozenset(entry.seq for entry in entries if not entry.complete) | self.overlay.keys()
+        counts = self.counts.of(turns, counting, fleeting)
+        return Past(before, tuple(zip(turns, counts, strict=True)), len(entries), sources, in_view)
+
+
+def _zone_b(
+    summaries: Sequence[str], pages: Pages, counting: Counting, nonce: str
+) -> tuple[tuple[tuple[Sent, int], ...], tuple[Source, ...], InView | None]:
+    """The messages, what they are made of, and the pages summed up. The reply counts to whichever there is."""
+    pieces = past_pieces(summaries, [drawn for _, drawn in pages], nonce)
+    if not pieces:
+        return (), (), None
+    said = counting.weighed(Role.USER, pieces)
+    reply = reply_to_past(pages=bool(pages))
+    replied = counting.message(reply)
+    told = sum(tokens for piece, tokens in said.pieces if piece.source == "summaries")
+    shown = said.tokens - told
+    messages = (Sent(said.message), said.tokens), (Sent(reply), replied)
+    if not pages:
+        return messages, (Source(f"summaries ({len(summaries)})", told + replied),), None
+    sources = [Source(f"summaries ({len(summaries)})", told)] if summaries else []
+    in_view = InView(len(pages), shown + replied, sum(recipe.stands_for for recipe, _ in pages))
+    return messages, (*sources, Source(f"pages ({len(pages)})", in_view.tokens)), in_view
+
+
+def tokens_by_entry(past: Past) -> Mapping[int, int]:
+    """What each entry in view takes; what only keeps the roles alternating counts to the entry before it."""
+    found: dict[int, int] = {}
+    last: int | None = None
+    for sent, tokens in past.turns:
+        last = sent.entry if sent.entry is not None else last
+        if last is not None:
+            found[last] = found.get(last, 0) + tokens
+    return found
+
+
+__all__ = ["PastReader", "Sent", "TextOf", "tokens_by_entry"]

@@ -1,0 +1,229 @@
+"""Puts a request together from what was gathered. Pure: nothing is read, written or asked here.
+
+Zones A to C stand as they are; only the tail gives way where room is short. Where even that is not enough, older turns
+must leave first, and the request shows what it will be like then.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from context.assembly.budget import Budget, settled
+from context.assembly.digest import Item, encoded_items, message_item, messages_sha256, part_item, unchanged
+from context.assembly.tail import Tail, squeezed
+from context.assembly.tokens import Counting, Layer, Weighed
+from context.epoch import EpochState
+from context.errors import TooLarge
+from context.layers.conversation import Sent
+from context.report import Archive, Dropped, InView, LayerReport, Report, Shown, Source, ZoneReport
+from foundation.privacy import ClearedBytes
+from models.chat.port import Profile
+from models.messages import Fact, Image, Message, Part, Request, Role, Tool, ToolCall, as_sent, render
+from models.tokens import REQUEST_OVERHEAD
+
+
+class Past(Struct, frozen=True):
+    """Zones B and C, with what each message takes.
+
+    `sources` are what zone B is made of. `pages` sums up those in view.
+    """
+
+    summaries: tuple[tuple[Sent, int], ...] = ()
+    turns: tuple[tuple[Sent, int], ...] = ()
+    entries: int = 0
+    sources: tuple[Source, ...] = ()
+    pages: InView | None = None
+
+    @property
+    def tokens(self) -> int:
+        return sum(tokens for _, tokens in (*self.summaries, *self.turns))
+
+    @property
+    def page_tokens(self) -> int:
+        return self.pages.tokens if self.pages else 0
+
+
+class Materials(Struct, frozen=True, kw_only=True):
+    """All that a request is made of. `head`, `past` and `tail` are as they should be; `tail` is None after a tool."""
+
+    profile: Profile
+    budget: Budget
+    counting: Counting
+    state: EpochState
+    head: Weighed | None
+    tools: tuple[Tool, ...] = ()
+    tool_tokens: int = 0
+    facts: tuple[Fact, ...] = ()
+    past: Past
+    tail: Tail | None
+    leaving: Dropped | None = None  # turns that must leave before this is sent
+    previous: Sequence[Item] = ()
+    secret: bytes = b""  # of the workspace: keys the digest
+    archive: Archive | None = None
+
+    @property
+    def fixed(self) -> int:
+        """Tokens that stand before the past: the opening, the tools and zone A."""
+        return REQUEST_OVERHEAD + self.tool_tokens + (self.head.tokens if self.head else 0)
+
+
+class Made(Struct, frozen=True):
+    """The request, its report, its tail as it fitted, and its digest."""
+
+    request: Request
+    report: Report
+    tail: Tail
+    digest: ClearedBytes
+
+
+def made(materials: Materials) -> Made:
+    """The request. Raises TooLarge where what must be sent does not fit."""
+    room = materials.budget.total - materials.fixed - materials.past.tokens
+    tail, last = _fitting_tail(materials, room)
+    head = (materials.head.message,) if materials.head else ()
+    summaries = tuple(sent.message for sent, _ in materials.past.summaries)
+    turns = tuple(sent.message for sent, _ in materials.past.turns)
+    messages = (*head, *summaries, *turns, *((last.message,) if last else ()))
+    ends = (len(head), len(head) + len(summaries), len(head) + len(summaries) + len(turns), len(messages))
+    request = Request(
+        model=materials.profile.name,
+        messages=messages,
+        tools=materials.tools,
+        zones=ends,
+        max_tokens=materials.budget.reserve,
+        facts=materials.facts,
+    )
+    items = _items(materials, last)
+    return Made(request, _report(materials, request, tail, last, items), tail, encoded_items(items))
+
+
+def _fitting_tail(materials: Materials, room: int) -> tuple[Tail, Weighed | None]:
+    if materials.tail is None:
+        if room < 0:
+            raise _turn_too_large(materials, -room)
+        return Tail(()), None
+    try:
+        return squeezed(materials.tail, room, materials.counting)
+    except TooLarge as error:
+        raise _message_too_large(materials, materials.tail, room) from error
+
+
+def _turn_too_large(materials: Materials, over: int) -> TooLarge:
+    return TooLarge(
+        "The turn is too large for the model",
+        f"What the tools gave is {over:,} tokens more than fits: {_window(materials)}.",
+        "Ask for less at once, lower tools.result_chars, or use a model with a larger window.",
+    )
+
+
+def _message_too_large(materials: Materials, tail: Tail, room: int) -> TooLarge:
+    takes = sum(materials.counting.part(piece.part) for piece in tail.pieces if piece.source == "message")
+    return TooLarge(
+        "The message is too large for the model",
+        f"It takes {takes:,} tokens and {max(0, room):,} are free: {_window(materials)}, "
+        f"and the head takes {materials.fixed:,}.",
+        "Shorten it, attach the text as a file, keep it with `palimpsest archive FILE` and ask about it, "
+        "or use a model with a larger window.",
+    )
+
+
+def _window(materials: Materials) -> str:
+    budget = materials.budget
+    return (
+        f"{materials.profile.name} has a window of {budget.window:,} tokens, "
+        f"{budget.reserve:,} of them kept for the answer"
+    )
+
+
+def _items(materials: Materials, last: Weighed | None) -> list[Item]:
+    """The request's digest: the opening and the tools, the head's parts, then each message."""
+    items = [(materials.state.tools or "tools", REQUEST_OVERHEAD + materials.tool_tokens)]
+    if materials.head:
+        items += [
+            part_item(materials.secret, Role.SYSTEM, piece.part, tokens) for piece, tokens in materials.head.pieces
+        ]
+    past = (*materials.past.summaries, *materials.past.turns)
+    items += [message_item(materials.secret, sent.message, tokens) for sent, tokens in past]
+    if last:
+        items.append(message_item(materials.secret, last.message, last.tokens))
+    return items
+
+
+def _report(materials: Materials, request: Request, tail: Tail, last: Weighed | None, items: Sequence[Item]) -> Report:
+    layers = _layers(materials, tail, last)
+    return Report(
+        model=materials.profile.spec,
+        window=materials.budget.window,
+        reserve=materials.budget.reserve,
+        total_tokens=sum(layer.tokens for layer in layers),
+        layers=layers,
+        zones=_zones(materials, request, last),
+        messages=tuple(Shown(message.role.value, shown_text(message)) for message in request.messages),
+        prefix_sha256=messages_sha256(request.messages[: request.zones[2]]),
+        unchanged_prefix_tokens=unchanged(materials.previous, items),
+        previous_tokens=sum(tokens for _, tokens in materials.previous),
+        pages=materials.past.pages,
+        archive=materials.archive,
+    )
+
+
+def _layers(materials: Materials, tail: Tail, last: Weighed | None) -> tuple[LayerReport, ...]:
+    sources: dict[Layer, list[Source]] = {layer: [] for layer in Layer}
+    sources[Layer.SYSTEM].append(Source("opening", REQUEST_OVERHEAD))
+    if materials.tools:
+        sources[Layer.SYSTEM].append(Source(f"tools ({len(materials.tools)})", materials.tool_tokens))
+    for weighed in (materials.head, last):
+        for piece, tokens in weighed.pieces if weighed else ():
+            sources[piece.layer].append(Source(piece.source, tokens))
+    past = materials.past
+    sources[Layer.CONVERSATION] += past.sources
+    if past.turns:
+        sources[Layer.CONVERSATION].append(Source(f"entries ({past.entries})", sum(n for _, n in past.turns)))
+    dropped = _dropped(materials, tail)
+    used = {layer: sum(source.tokens for source in sources[layer]) for layer in Layer}
+    budgets = settled(materials.budget.shares, used)
+    return tuple(
+        LayerReport(layer.value, used[layer], budgets[layer], tuple(sources[layer]), tuple(dropped[layer]))
+        for layer in Layer
+    )
+
+
+def _dropped(materials: Materials, tail: Tail) -> Mapping[Layer, list[Dropped]]:
+    dropped: dict[Layer, list[Dropped]] = {layer: [] for layer in Layer}
+    for name, one in materials.state.dropped:
+        dropped[Layer(name)].append(one)
+    if materials.leaving:
+        dropped[Layer.CONVERSATION].append(materials.leaving)
+    for layer, one in tail.dropped:
+        dropped[layer].append(one)
+    return dropped
+
+
+def _zones(materials: Materials, request: Request, last: Weighed | None) -> tuple[ZoneReport, ...]:
+    past = materials.past
+    tokens = (
+        materials.fixed,
+        sum(n for _, n in past.summaries),
+        sum(n for _, n in past.turns),
+        last.tokens if last else 0,
+    )
+    starts = (0, *request.zones[:3])
+    return tuple(
+        ZoneReport(name, end - start, count, messages_sha256(request.messages[start:end]))
+        for name, start, end, count in zip("ABCD", starts, request.zones, tokens, strict=True)
+    )
+
+
+def shown_text(message: Message) -> str:
+    """The message for a person to read: pictures and tool calls are told in words."""
+    return "\n\n".join(text for part in as_sent(message) if (text := _shown(part)))
+
+
+def _shown(part: Part) -> str:
+    match part:
+        case Image(name=name, width=width, height=height):
+            return f"[picture {name}: {width}×{height}]"
+        case ToolCall(name=name, arguments=arguments):
+            return f"[calls {name} {arguments}]"
+        case _:
+            return render(part)

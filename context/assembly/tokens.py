@@ -1,0 +1,125 @@
+"""Counts pieces with the model's own counter, so that they sum to what the whole request takes.
+
+A piece: one part of a request, the layer it counts to, and where it comes from.
+"""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from models.chat.port import ImageRule, TokenCounter
+from models.messages import Image, Message, Part, Recalled, Role, ToolCall, render
+from models.recalled import passage
+from models.tokens import image_tokens, message_tokens
+
+
+class Layer(StrEnum):
+    """The four layers, in their order."""
+
+    SYSTEM = "system"
+    PROJECT = "project"
+    CONVERSATION = "conversation"
+    MESSAGE = "message"
+
+
+class Piece(Struct, frozen=True):
+    """A part of a message, before it is counted."""
+
+    layer: Layer
+    source: str
+    part: Part
+
+
+class Weighed(Struct, frozen=True):
+    """A message and what each of its pieces takes; the pieces' tokens sum to the message's."""
+
+    message: Message
+    pieces: tuple[tuple[Piece, int], ...]
+
+    @property
+    def tokens(self) -> int:
+        return sum(tokens for _, tokens in self.pieces)
+
+
+def gathered(role: Role, pieces: tuple[Piece, ...]) -> Message:
+    """One message of these pieces."""
+    return Message(role, tuple(piece.part for piece in pieces))
+
+
+class Counting:
+    """One counter and one rule for pictures. `key` names the cache that its counts belong to."""
+
+    def __init__(self, counter: TokenCounter, images: ImageRule) -> None:
+        self.counter = counter
+        self.images = images
+        self.key = f"{counter.name}/{images.value}"
+
+    def text(self, text: str) -> int:
+        return self.counter.count(text)
+
+    def part(self, part: Part) -> int:
+        """Tokens of one part by itself."""
+        match part:
+            case Image(width=width, height=height):
+                return image_tokens(self.images, width, height)
+            case ToolCall(name=name, arguments=arguments):
+                return self.counter.count(name) + self.counter.count(arguments)
+            case _:
+                return self.counter.count(render(part))
+
+    def after(self, part: Part, before: Piece | None) -> int:
+        """Tokens that a part adds: one that was recalled joins the block of what was recalled before it."""
+        if isinstance(part, Recalled) and before is not None and isinstance(before.part, Recalled):
+            return self.counter.count(f"\n{passage(part, before.part)}")
+        return self.part(part)
+
+    def message(self, message: Message) -> int:
+        """Tokens of one message, its frame included."""
+        return message_tokens(message, self.counter, self.images)
+
+    def weighed(self, role: Role, pieces: tuple[Piece, ...]) -> Weighed:
+        """One message of these pieces. What the frame adds, or joining saves, counts to the largest."""
+        message = gathered(role, pieces)
+        if len(pieces) == 1:
+            return Weighed(message, ((pieces[0], self.message(message)),))
+        counts = [self.after(piece.part, before) for before, piece in zip((None, *pieces), pieces, strict=False)]
+        rest = self.message(message) - sum(counts)
+        largest = max(range(len(counts)), key=counts.__getitem__)
+        counts[largest] += rest
+        return Weighed(message, tuple(zip(pieces, counts, strict=True)))
+
+
+def fitted(text: str, limit: int, counting: Counting, note: str) -> tuple[str, int]:
+    """As many leading lines as take at most `limit` tokens, with `note` as the last where some are missing.
+
+    Gives "" where not even a line fits; the second value is what was left out, in tokens.
+    """
+    whole = counting.text(text)
+    if whole <= limit:
+        return text, 0
+    lines = text.split("\n")
+    low, high = 0, len(lines)
+    while low < high:  # the most lines that fit with the note
+        middle = (low + high + 1) // 2
+        if counting.text("\n".join([*lines[:middle], note])) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    if low:
+        kept = "\n".join([*lines[:low], note])
+        return kept, max(0, whole - counting.text(kept))
+    return _fitted_line(text, limit, counting, note, whole)
+
+
+def _fitted_line(text: str, limit: int, counting: Counting, note: str, whole: int) -> tuple[str, int]:
+    low, high = 0, len(text.split("\n", 1)[0])
+    while low < high:
+        middle = (low + high + 1) // 2
+        if counting.text(f"{text[:middle]}…\n{note}") <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    if low < 20:
+        return "", whole
+    kept = f"{text[:low]}…\n{note}"
+    return kept, max(0, whole - counting.text(kept))

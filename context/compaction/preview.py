@@ -1,0 +1,52 @@
+"""What a compaction would do, before it does it: figures for a person who is asked."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from context.compaction.plan import FRAME, Plan, turns_of
+from memory.pages.render.modes import Mode, mode_named
+from memory.pages.types import Expected
+from memory.settings import ArchiveSettings
+
+
+class Outlook(Struct, frozen=True, kw_only=True):
+    """Tokens are of the request, but for `text_tokens` (of the words that will be drawn) and `vision_tokens` (of the
+    pages they are drawn on): those and `pages` are what the archive will say. `tokens_after` is about right."""
+
+    entries: int
+    turns: int
+    text_tokens: int
+    pages: int
+    vision_tokens: int
+    summary_tokens: int  # at most
+    tokens_before: int
+    tokens_after: int
+    kept_entries: int
+    kept_turns: int
+
+
+def outlook_of(plan: Plan, tokens: Mapping[int, int], before: int, expected: Expected, *, pages: int = 0) -> Outlook:
+    """The figures of a plan. `tokens` is what each entry in view takes, `before` the whole request, `expected` what
+    archiving will give, `pages` what pages in view will take more than now."""
+    leaving = sum(tokens.get(entry.seq, 0) for entry in plan.leaving)
+    return Outlook(
+        entries=len(plan.leaving),
+        turns=plan.turns,
+        text_tokens=expected.text_tokens,
+        pages=expected.pages,
+        vision_tokens=expected.vision_tokens,
+        summary_tokens=plan.summary_limit,
+        tokens_before=before,
+        tokens_after=min(before, before - leaving + pages + plan.summary_limit + FRAME),
+        kept_entries=len(plan.kept),
+        kept_turns=len(turns_of(plan.kept)),
+    )
+
+
+def modes_for(cells: int, archive: ArchiveSettings) -> list[Mode]:
+    """The pages that so many cells fill: full ones, and the smallest that holds the rest."""
+    mode = mode_named(archive.mode, archive.dense)
+    full, rest = divmod(cells, mode.capacity)
+    last = next((smaller for smaller in mode.smaller if rest <= smaller.capacity), mode)
+    return [mode] * full + ([last] if rest else [])

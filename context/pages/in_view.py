@@ -1,0 +1,161 @@
+"""The pages in view of one epoch: chosen when it begins, drawn again by whichever process goes on with it.
+
+What draws pages is loaded when there are some, and only then.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from context.assembly.budget import Budget
+from context.assembly.tokens import Counting
+from context.pages.recipe import Begin, Chapter, Recipe
+from context.pages.runs import Run, Runs, read_runs
+from context.settings import ContextSettings
+from memory.cold import ColdStore, Entry, EntryKind
+from memory.errors import MemoryTrouble
+from memory.pages.cost.gate import FRAME
+from memory.pages.cost.profiles import RenderProfile, profile_for
+from memory.pages.render.modes import Mode
+from models.chat.port import Profile
+from models.messages import Image, Text
+
+Drawn = tuple[Image, Text]
+OFF = "the pages in view are switched off"
+OTHERWISE = "what the pages in view show has changed"
+MOST_FULL = 0.85  # of a request's budget: pages never fill it further
+MOST_REMEMBERED = 1000  # recipes
+TO_COME = 2**62
+"""The seq of a summary that a compaction is about to write."""
+
+
+class Standing(Struct, frozen=True):
+    """What an epoch keeps of its pages: how each is drawn, oldest first, the digest of them all, and the summaries that
+    need not be said because every word they stand for stands on a page."""
+
+    pages: tuple[Recipe, ...] = ()
+    digest: str = ""
+    hidden: tuple[int, ...] = ()
+    begin: Begin | None = None
+    unread: tuple[str, ...] = ()  # why some of the past could not be drawn
+
+
+class PagesInView:
+    """Chooses and draws pages for one workspace, and remembers what it drew."""
+
+    def __init__(self, cold: ColdStore, text_of: Callable[[Entry], str], settings: ContextSettings) -> None:
+        self._cold = cold
+        self._text_of = text_of
+        self._settings = settings
+        self._drawn: dict[Recipe, Drawn] = {}
+        self._recipes: dict[tuple[Chapter, Mode, str], Recipe | None] = {}
+
+    def room(self, profile: Profile, budget: Budget) -> int:
+        """Tokens that pages may take; 0 where they are off, the model's arithmetic is not known, or none fits."""
+        reader = _reader(profile)
+        if not self._settings.resident_pages or reader is None:
+            return 0
+        share = int(budget.total * self._settings.vision_share)
+        room = min(share, self._settings.vision_tokens) if self._settings.vision_tokens else share
+        return room if room >= min(map(reader.tokens, reader.modes)) + FRAME else 0
+
+    def chosen(self, asked: "Asked") -> Standing:
+        """The pages of an epoch that begins now. Nothing is stored."""
+        from context.pages.select import Terms, chosen, hidden, ladder
+
+        reader = _reader(asked.profile)
+        if reader is None or asked.room <= 0 or not asked.summaries:
+            return Standing()
+        sizes = ladder(reader, asked.nominal)
+        characters = sizes[0].capacity * (1 + asked.room // reader.tokens(sizes[-1].name))
+        past = read_runs(self._cold.path(asked.leaf), asked.in_view, characters) if asked.leaf else Runs()
+        runs = (Run(TO_COME, tuple(asked.leaving)), *past.runs) if asked.leaving else past.runs
+        entries = [entry for run in reversed(runs) for entry in run.entries]
+        if len(self._recipes) > MOST_REMEMBERED:
+            self._recipes = {}
+        terms = Terms(sizes, asked.room, self._words, asked.counting, self._recipes)
+        choice = chosen(entries, asked.begin, terms)
+        hides = hidden(asked.summaries, runs, choice, complete=past.all)
+        try:
+            digest = digest_of(self.drawn(choice.pages))
+        except MemoryTrouble as trouble:  # an entry went while its page was made
+            return Standing(unread=(trouble.message,))
+        return Standing(choice.pages, digest, hides, choice.begin, choice.unread)
+
+    def drawn(self, pages: Sequence[Recipe]) -> tuple[Drawn, ...]:
+        """Their pictures and the words beside each, the same bytes in every process. Raises MemoryTrouble."""
+        missing = [page for page in pages if page not in self._drawn]
+        if missing:
+            from context.pages.draw import drawn
+
+            seqs = {seq for page in missing for seq in page.chapter.entries}
+            entries = self._cold.entries(seqs)
+            made = {page: drawn(page, entries, self._words) for page in missing}
+            self._drawn = {page: self._drawn[page] for page in pages if page in self._drawn} | made
+        return tuple(self._drawn[page] for page in pages)
+
+    def why_not(self, pages: Sequence[Recipe], digest: str, profile: Profile) -> str:
+        """Why an epoch with these pages cannot go on; "" where it can."""
+        if not pages:
+            return ""
+        if not self._settings.resident_pages or _reader(profile) is None:
+            return OFF
+        return OTHERWISE if self.changed(pages, digest) else ""
+
+    def changed(self, pages: Sequence[Recipe], digest: str) -> bool:
+        """Whether these pages no longer are what they were when the epoch began."""
+        try:
+            return digest_of(self.drawn(pages)) != digest
+        except MemoryTrouble:
+            return True
+
+    def forget(self) -> None:
+        """Drops what is remembered, where entries were changed."""
+        self._drawn, self._recipes = {}, {}
+
+    def _words(self, entry: Entry) -> str:
+        return words_of(self._text_of)(entry)
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What pages are chosen for. `summaries` are those in view (by seq, oldest first), `leaving` what is about to be
+    let go: its summary is TO_COME then."""
+
+    leaf: int | None
+    in_view: frozenset[int]
+    summaries: tuple[int, ...]
+    leaving: tuple[Entry, ...] = ()
+    profile: Profile
+    counting: Counting
+    nominal: int  # what pages may take of a request
+    room: int  # what is left of that beside all else
+    begin: Begin | None = None  # where the pages of the epoch before begin
+
+
+def words_of(text_of: Callable[[Entry], str]) -> Callable[[Entry], str]:
+    """What the model was shown of an entry, where `text_of` gives its whole text."""
+
+    def words(entry: Entry) -> str:
+        shown = entry.meta.get("shown") if entry.kind is EntryKind.TOOL_RESULT else None
+        return str(shown) if shown else text_of(entry)
+
+    return words
+
+
+def page_room(room: int, budget: Budget, beside: int) -> int:
+    """What pages may take of `room` where so much stands beside them."""
+    return max(0, min(room, int(budget.total * MOST_FULL) - beside))
+
+
+def digest_of(pages: Sequence[Drawn]) -> str:
+    """What stands for these very bytes; "" for none."""
+    hashed = hashlib.sha256()
+    for picture, words in pages:
+        hashed.update(hashlib.sha256(picture.data).digest())
+        hashed.update(hashlib.sha256(words.text.encode("utf-8", "surrogatepass")).digest())
+    return hashed.hexdigest()[:16] if pages else ""
+
+
+def _reader(profile: Profile) -> RenderProfile | None:
+    return profile_for(profile.images, f"{profile.name} {profile.known_as}")

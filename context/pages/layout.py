@@ -1,0 +1,144 @@
+"""Lays chapters of the past out on pages: whole where they fit, else each entry's beginning, under its own line.
+
+The words that stand beside a page: when, which entries, how much of them, and the exact tokens.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from context.pages.recipe import Chapter
+from foundation.privacy import Cleared, Source, clear
+from memory.cold.records import Entry
+from memory.pages.cost.factsheet import factsheet
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.entry_heads import Head, head_line
+from memory.pages.render.layout import Place
+from memory.pages.render.modes import Mode
+from memory.pages.render.page import Sheet, sheets
+
+WordsOf = Callable[[Entry], str]
+LEAST = 40  # characters: an entry that has less than this left is not shown at all
+CUT = "…"
+
+
+class Laid(Struct, frozen=True):
+    """A chapter on a page. `shown` are the entries on it, `most` the characters of each; 0: all."""
+
+    sheet: Sheet
+    shown: tuple[int, ...]
+    most: int
+
+
+class Text(Struct, frozen=True):
+    """The part of an entry that belongs to a chapter: `text` from `start` on, which is in its line `line`."""
+
+    entry: Entry
+    text: str
+    start: int = 0
+    line: int = 1
+
+    @property
+    def part(self) -> str:
+        return self.text[self.start :]
+
+
+def chapters_of(texts: Sequence[Text], mode: Mode) -> Iterator[Chapter]:
+    """The texts, oldest first, in chapters of a page of this mode each; the last one may be less.
+
+    What is appended to the texts later changes no chapter but the last.
+    """
+    lines = {text.entry.seq: text.text for text in texts}
+    if not texts:
+        return
+    for sheet in sheets([_stretch(text, 0) for text in texts], mode, Place(0, texts[0].start, texts[0].line)):
+        first, last = sheet.laid[0], sheet.laid[-1]
+        line = 1 + lines[first.key].count("\n", 0, first.start)
+        yield Chapter(tuple(part.key for part in sheet.laid), first.start, line, last.start + last.length)
+
+
+def texts_of(chapter: Chapter, entries: Mapping[int, Entry], words: WordsOf) -> list[Text]:
+    """What each of the chapter's entries says in it. Raises KeyError for an entry that is gone."""
+    last = len(chapter.entries) - 1
+    return [
+        Text(
+            entries[seq],
+            words(entries[seq])[: chapter.end if n == last else None],
+            *((chapter.start, chapter.line) if n == 0 else ()),
+        )
+        for n, seq in enumerate(chapter.entries)
+    ]
+
+
+def laid_out(texts: Sequence[Text], mode: Mode) -> Laid | None:
+    """The chapter on one page: whole, or else as much of each entry as fits; None where not even that does."""
+    everyone = tuple(text.entry.seq for text in texts)
+    if whole := fitting(texts, mode, everyone, 0):
+        return Laid(whole, everyone, 0)
+    shown = _longest(texts, mode)
+    low, high = LEAST - 1, max(len(text.part) for text in texts)
+    best: Sheet | None = None
+    while low < high:
+        middle = (low + high + 1) // 2
+        found = fitting(texts, mode, shown, middle)
+        low, high, best = (middle, high, found) if found else (low, middle - 1, best)
+    return Laid(best, shown, low) if best else None
+
+
+def fitting(texts: Sequence[Text], mode: Mode, shown: Sequence[int], most: int) -> Sheet | None:
+    """The page with these entries and at most so many characters of each (0: all); None where that is too much."""
+    kept = [text for text in texts if text.entry.seq in set(shown)]
+    if not kept:
+        return None
+    stretches = [_stretch(text, most) for text in kept]
+    sheet = next(sheets(stretches, mode, Place(0, kept[0].start, kept[0].line)))
+    last = sheet.laid[-1]
+    return sheet if len(sheet.laid) == len(kept) and last.start + last.length == len(stretches[-1].text) else None
+
+
+def shown_text(texts: Sequence[Text], shown: Sequence[int], most: int) -> str:
+    """The words of the entries as the page shows them, without the lines that name them."""
+    return "\n".join(_cut(text.part, most) for text in texts if text.entry.seq in set(shown))
+
+
+def _longest(texts: Sequence[Text], mode: Mode) -> tuple[int, ...]:
+    """The entries of which at least a little can be shown on this page: the longest say the most."""
+    room = mode.capacity
+    shown: set[int] = set()
+    for text in sorted(texts, key=lambda text: (-len(text.part), text.entry.seq)):
+        takes = len(head_line(_head(text.entry))) + 2 * min(LEAST, len(text.part)) + 2
+        if takes > room:
+            break
+        room -= takes
+        shown.add(text.entry.seq)
+    return tuple(text.entry.seq for text in texts if text.entry.seq in shown)
+
+
+def _stretch(text: Text, most: int) -> Stretch:
+    said = text.text[: text.start] + _cut(text.part, most)
+    return Stretch(said, _head(text.entry), text.entry.seq)
+
+
+def _cut(part: str, most: int) -> str:
+    return part if most == 0 or len(part) <= most else part[:most] + CUT
+
+
+def _head(entry: Entry) -> Head:
+    return Head(entry.id, entry.speaker, entry.role.value, entry.time)
+
+
+def words_beside(texts: Sequence[Text], shown: Sequence[int], most: int, facts: int) -> Cleared:
+    """Of a page of these texts that shows `shown` of their entries, `most` characters of each (0: all)."""
+    first, last = texts[0].entry, texts[-1].entry
+    days = f"{first.time:%Y-%m-%d}", f"{last.time:%Y-%m-%d}"
+    when = days[0] if days[0] == days[1] else f"{days[0]} to {days[1]}"
+    which = first.id if first is last else f"{first.id} to {last.id}"
+    cut = f"; {len(shown)} of {len(texts)} entries, shortened" if most else ""
+    found = " · ".join(factsheet(said(texts), facts))
+    exact = f"\nExact: {found}" if found else ""
+    return clear(f"The page above: {when}, {which}{cut}.{exact}", Source.OTHER)
+
+
+def said(texts: Sequence[Text]) -> str:
+    """All that the texts say."""
+    return "\n".join(text.part for text in texts)

@@ -1,0 +1,220 @@
+"""Which of the past stands on which page: the newest at the largest size, older at smaller ones, within a budget.
+
+The sizes that a page goes through as it ages, by the arithmetic of the one who reads it.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from context.assembly.tokens import Counting
+from context.layers.conversation import PAGES, reply_to_past
+from context.pages.layout import Laid, Text, WordsOf, chapters_of, laid_out, said, shown_text, texts_of, words_beside
+from context.pages.recipe import Begin, Chapter, Recipe
+from context.pages.runs import Run
+from memory.cold.records import Entry
+from memory.errors import MemoryTrouble
+from memory.pages.cost.factsheet import MOST
+from memory.pages.cost.gate import stays_text, worth_it
+from memory.pages.cost.profiles import RenderProfile
+from memory.pages.render.modes import DENSE, Mode, mode_named
+from models.fence import SAMPLE_NONCE
+from models.messages import Text as Said
+from models.tokens import image_tokens
+
+FACTS_PART = 8  # a factsheet takes at most an eighth of what its picture does
+
+
+class Choice(Struct, frozen=True):
+    """Pages, oldest first. `whole` are the entries of which every word stands on them; `begin` is where the first of
+    them begins, so that the next epoch cuts the past in the same places; `unread`: why entries could not be read."""
+
+    pages: tuple[Recipe, ...] = ()
+    whole: frozenset[int] = frozenset()
+    begin: Begin | None = None
+    unread: tuple[str, ...] = ()
+
+
+class _Spending:
+    """A budget going down a ladder: each rung may spend half of what is left when it begins, the last all of it."""
+
+    def __init__(self, rungs: Sequence[Mode], room: int) -> None:
+        self._rungs = rungs
+        self.left = room
+        self._at = 0
+        self._begin()
+
+    @property
+    def rung(self) -> Mode | None:
+        return self._rungs[self._at] if self._at < len(self._rungs) else None
+
+    def takes(self, tokens: int) -> bool:
+        """Whether this rung may spend so much; its first page may be more than half."""
+        return tokens <= self.left and (self._first or tokens <= self._rung_left)
+
+    def spend(self, tokens: int) -> None:
+        self.left -= tokens
+        self._rung_left -= tokens
+        self._first = False
+
+    def down(self) -> None:
+        self._at += 1
+        self._begin()
+
+    def _begin(self) -> None:
+        self._first = True
+        self._rung_left = self.left if self._at >= len(self._rungs) - 1 else self.left // 2
+
+
+class Terms(Struct, frozen=True):
+    """What pages are chosen by: the sizes that they go through as they age, the tokens they may take, how an entry is
+    read and what it costs. `known` holds recipes made before, so that none is made twice for one compaction."""
+
+    ladder: tuple[Mode, ...]
+    room: int
+    words: WordsOf
+    counting: Counting
+    known: dict[tuple[Chapter, Mode, str], Recipe | None]
+
+
+def chosen(entries: Sequence[Entry], begin: Begin | None, terms: Terms) -> Choice:
+    """Pages of these entries (oldest first), the newest first chosen, until the budget is spent.
+
+    What the gate keeps as text, or cannot be read, is left to the summaries. Where all together would cost as much as
+    their words, there are none.
+    """
+    reading, counting = _Reading(terms.words), terms.counting
+    texts = reading.texts(_from(entries, begin), begin)
+    by_seq = {text.entry.seq: text.entry for text in texts}
+    chapters = [*chapters_of(texts, terms.ladder[0])]
+    opening = counting.part(Said(PAGES, "pages", SAMPLE_NONCE)) + counting.message(reply_to_past(pages=True))
+    spending = _Spending(terms.ladder, terms.room - opening)
+    made = [_made(chapter, texts_of(chapter, by_seq, reading.of), spending, terms) for chapter in reversed(chapters)]
+    recipes = list(zip(chapters, reversed(made), strict=True))
+    pages = tuple(recipe for _, recipe in recipes if recipe)
+    if sum(page.tokens for page in pages) + opening >= sum(page.stands_for for page in pages):
+        return Choice(unread=tuple(reading.troubles))
+    missing = {seq for chapter, recipe in recipes if not (recipe and recipe.whole) for seq in chapter.entries}
+    first = pages[0].chapter
+    start = Begin(first.entries[0], first.start, first.line)
+    return Choice(pages, frozenset(by_seq) - missing, start, tuple(reading.troubles))
+
+
+class _Reading:
+    """Reads entries once each; one that cannot be read says nothing, and why is kept."""
+
+    def __init__(self, words: WordsOf) -> None:
+        self._words = words
+        self._read: dict[int, str] = {}
+        self.troubles: list[str] = []
+
+    def of(self, entry: Entry) -> str:
+        if entry.seq not in self._read:
+            self._read[entry.seq] = self._said(entry)
+        return self._read[entry.seq]
+
+    def texts(self, entries: Sequence[Entry], begin: Begin | None) -> list[Text]:
+        """Those that say anything; the first from where the chapters begin."""
+        found = [Text(entry, words) for entry in entries if (words := self.of(entry))]
+        if found and begin and found[0].entry.seq == begin.entry:
+            found[0] = Text(found[0].entry, found[0].text, begin.start, begin.line)
+        return found
+
+    def _said(self, entry: Entry) -> str:
+        try:
+            return self._words(entry)
+        except MemoryTrouble as trouble:
+            self.troubles.append(trouble.message)
+            return ""
+
+
+def _from(entries: Sequence[Entry], begin: Begin | None) -> Sequence[Entry]:
+    """The entries from where the chapters begin; all where that is not among them."""
+    at = next((n for n, entry in enumerate(entries) if begin and entry.seq == begin.entry), 0)
+    return entries[at:]
+
+
+def _made(chapter: Chapter, texts: Sequence[Text], spending: _Spending, terms: Terms) -> Recipe | None:
+    """The chapter on the first rung that may still take it; None where none may, or the gate says no."""
+    if spending.rung is None or stays_text(said(texts)):
+        return None
+    while rung := spending.rung:
+        key = (chapter, rung, terms.counting.key)
+        if key not in terms.known:
+            terms.known[key] = recipe_of(chapter, texts, rung, terms.counting)
+        recipe = terms.known[key]
+        if recipe is None:
+            return None
+        if spending.takes(recipe.tokens):
+            spending.spend(recipe.tokens)
+            return recipe
+        spending.down()
+    return None
+
+
+def recipe_of(chapter: Chapter, texts: Sequence[Text], rung: Mode, counting: Counting) -> Recipe | None:
+    """The chapter on a page of this rung; None where it would not pay, or fits in no way."""
+    laid = laid_out(texts, rung)
+    if laid is None:
+        return None
+    mode = laid.sheet.mode
+    image = image_tokens(counting.images, mode.side, mode.side)
+    facts, words = _facts(texts, laid, image, counting)
+    as_text = counting.text(shown_text(texts, laid.shown, laid.most))
+    if not worth_it(as_text, image, words):
+        return None
+    return Recipe(chapter, mode.name, mode.cell.name, laid.shown, laid.most, facts, image + words, as_text)
+
+
+def _facts(texts: Sequence[Text], laid: Laid, image: int, counting: Counting) -> tuple[int, int]:
+    """How many exact tokens of the chapter go beside its page, and what all words beside it cost."""
+
+    def words(most: int) -> int:
+        return counting.part(Said(words_beside(texts, laid.shown, laid.most, most), "page", SAMPLE_NONCE))
+
+    bare = words(0)
+    for most in _fewer(MOST):
+        if (tokens := words(most)) - bare <= image // FACTS_PART:
+            return most, tokens
+    return 0, bare
+
+
+def _fewer(most: int) -> Iterator[int]:
+    while most:
+        yield most
+        most = most * 2 // 3
+
+
+def hidden(summaries: Sequence[int], runs: Sequence[Run], choice: Choice, *, complete: bool) -> tuple[int, ...]:
+    """The summaries in view, oldest first, that need not be said: every word they stand for stands on a page.
+
+    A summary stands for the runs since the one before it; the first for all before, so `complete` says whether `runs`
+    are all that the branch has.
+    """
+    found: list[int] = []
+    before = 0
+    for summary in summaries:
+        own = [run for run in runs if before < run.summary <= summary]
+        said = {entry.seq for run in own for entry in run.entries if entry.chars}
+        if own and said <= choice.whole and (before or complete):
+            found.append(summary)
+        before = summary
+    return tuple(found)
+
+
+CHARACTERS_A_TOKEN = 4.63  # English by DeepSeek's tokenizer (docs/pages.md)
+GAIN = 2.0  # the larger cells are chosen for the newest pages where they still save half
+
+
+def ladder(profile: RenderProfile, room: int) -> tuple[Mode, ...]:
+    """From the newest pages' size to the oldest's, for pages that may take `room` tokens together.
+
+    None costs more than half of that, where there is a choice. The newest are drawn in the larger cells where that
+    pays.
+    """
+    names = [name for name in profile.modes if 2 * profile.tokens(name) <= room] or profile.modes[-1:]
+    dense = profile.cell == DENSE.name
+    newest = mode_named(names[0])
+    pays = newest.capacity / CHARACTERS_A_TOKEN >= GAIN * profile.tokens(newest.name)
+    first = newest if pays or not dense else mode_named(newest.name, dense=True)
+    return (first, *(mode_named(name, dense=dense) for name in names[1:]))

@@ -1,0 +1,207 @@
+"""Recall: what memory has on a message, in passages of about 200 tokens, within a share of the budget."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Self
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from context.assembly.tokens import Counting, fitted
+from context.recall.citations import Passage, pointed_parts
+from context.settings import ContextSettings
+from foundation.clock import iso
+from foundation.privacy import Source, clear
+from foundation.trust import Citation, Trust
+from memory.search import Hit, Query, Results
+from models.fence import SAMPLE_NONCE
+from models.recalled import Recalled, passage, recalled_block, together
+
+SHORT_MESSAGE = 6  # words: a message as short as this leans on the one before it
+ALIKE = 0.8  # of their word triples: the same thing said twice
+SHORTEST = 25  # tokens of a short turn and its label's share: no more passages than that are looked at
+SPARE = 20  # hits more, for those that are in view already
+TELLING = 25  # characters: anybody says what is shorter
+LENGTH = 0.2  # the power of its tokens that a passage's worth falls with: best at 0.15 to 0.3 on talk of two kinds
+CLOSE = 0.03  # of the best score: hits within one such step below it are taken newest first
+
+_WORD = re.compile(r"[\w']+|[\u3400-\u9fff]")
+
+
+class Wanted(Struct, frozen=True):
+    """What to recall for: the message, the one before it, and what is in view already."""
+
+    text: str
+    before: str = ""
+    entries: frozenset[int] = frozenset()
+    notes: frozenset[str] = frozenset()
+    shown: tuple[tuple[str, str], ...] = ()  # passages recalled before and still in view: reference, text
+    cited: tuple[Passage, ...] = ()  # what the message points at; its citations are no part of `text`
+
+
+class Limits(Struct, frozen=True):
+    """Tokens in all, tokens a passage, and passages; and the tokens of what the message cites, which may be more."""
+
+    tokens: int
+    passage: int
+    most: int
+    cited: int = 0
+
+
+def limits_of(settings: ContextSettings, total: int) -> Limits:
+    """What may be recalled into a request of `total` tokens."""
+    share = int(total * settings.recall_share)
+    tokens = min(share, settings.recall_tokens) if settings.recall_tokens else share
+    return Limits(tokens, settings.recall_passage, settings.recall_most, share)
+
+
+def question(text: str, before: str) -> str:
+    """What is searched for: the message, and where it is short the words of the user's previous one."""
+    words = _WORD.findall(text)
+    if len(words) >= SHORT_MESSAGE or not before:
+        return text
+    return f"{text}\n{' '.join(_WORD.findall(before)[:40])}"
+
+
+def query_for(text: str, before: str, limits: Limits, exclude: frozenset[int] = frozenset()) -> Query | None:
+    """What is asked of the search; None where nothing is. Asked for more than fits: some is in view, some too long."""
+    if not text.strip() or limits.most == 0 or limits.tokens <= 0:
+        return None
+    most = min(limits.most, limits.tokens // SHORTEST) + SPARE
+    asked = question(text, before)
+    return Query(text=asked, limit=most, exclude=exclude, window_tokens=limits.passage, as_it_stands=True)
+
+
+def recalled(
+    search: Callable[[Query], Results], wanted: Wanted, limits: Limits, counting: Counting
+) -> tuple[Recalled, ...]:
+    """What fits: what is cited, as it is cited, then what is found, most relevant first. Passages of one day of a
+    conversation stand together, in their order, under the label of the best of them. Nothing where nothing is
+    relevant."""
+    query = query_for(wanted.text, wanted.before, limits, wanted.entries)
+    return fitting(search(query) if query else None, wanted, limits, counting)
+
+
+def fitting(results: Results | None, wanted: Wanted, limits: Limits, counting: Counting) -> tuple[Recalled, ...]:
+    """The same, of what a search has found; None where nothing was searched for."""
+    first = pointed_parts(wanted.cited, max(limits.cited, limits.tokens), counting)
+    found = results.hits if results else ()
+    hits = [hit for hit in found if not _in_view(hit, wanted) and not _is_told(hit, first)]
+    newer = {hit.id: hit for hit in found}
+    parts = [_part(hit, rank, newer, limits, counting) for rank, hit in enumerate(_ranked(hits), len(first))]
+    return (
+        *first,
+        *_arranged(_within([(part, seq) for part, seq in parts if part.text.strip()], first, limits, counting)),
+    )
+
+
+def _in_view(hit: Hit, wanted: Wanted) -> bool:
+    if hit.entry in wanted.entries or (hit.note is not None and hit.note in wanted.notes):
+        return True
+    if _echoes(hit, wanted.text):
+        return True  # the same question, asked before: its words are in view
+    said = [text for ref, text in wanted.shown if ref == hit.citation.ref]
+    return bool(said) and any(_alike(_triples(hit.snippet), _triples(text)) for text in said)
+
+
+def _is_told(hit: Hit, first: Sequence[Recalled]) -> bool:
+    """Whether what the message cites says it already."""
+    if not first:
+        return False
+    words, place = " ".join(clear(hit.snippet, Source.OTHER).split()), (hit.citation.ref, hit.citation.lines)
+    return any(
+        place == (part.citation.ref, part.citation.lines)
+        or hit.entry_id == part.citation.ref
+        or (len(words) >= TELLING and words in " ".join(part.text.split()))
+        for part in first
+    )
+
+
+def _echoes(hit: Hit, text: str) -> bool:
+    """Whether the hit holds nothing beyond the message itself."""
+    said, asked = _triples(hit.snippet), _triples(text)
+    return len(said) <= 1.25 * len(asked) and _alike(said, asked)
+
+
+def _ranked(hits: Sequence[Hit]) -> list[Hit]:
+    best = max((hit.score for hit in hits), default=0.0) or 1.0
+    return sorted(
+        hits, key=lambda hit: (int((best - hit.score) / best / CLOSE), -(hit.time.timestamp() if hit.time else 0.0))
+    )
+
+
+def _triples(text: str) -> frozenset[tuple[str, ...]]:
+    words = [word.casefold() for word in _WORD.findall(text)]
+    if len(words) < 3:
+        return frozenset([tuple(words)])
+    return frozenset(zip(words, words[1:], words[2:], strict=False))
+
+
+def _alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
+    smaller = min(len(one), len(other))
+    return smaller > 0 and len(one & other) >= ALIKE * smaller
+
+
+def _part(hit: Hit, rank: int, newer: Mapping[str, Hit], limits: Limits, counting: Counting) -> tuple[Recalled, int]:
+    """The part, and its entry's seq."""
+    text, _ = fitted(clear(hit.snippet.strip(), Source.OTHER), limits.passage * 2, counting, "…")
+    by = newer.get(hit.superseded_by)
+    superseded = iso(by.time)[:10] if by and by.time else ""
+    return Recalled(
+        text, hit.citation, hit.trust, hit.score, hit.time, rank, superseded=superseded, nonce=SAMPLE_NONCE
+    ), hit.entry or 0
+
+
+_Placed = tuple[Recalled, int]
+
+
+class _Cost(Struct, frozen=True):
+    """What a part takes under a label of its own, and under one that stands already; and its worth for either."""
+
+    placed: _Placed
+    key: tuple[str, ...]
+    tokens: tuple[int, int]
+    worth: tuple[float, float]
+
+    @classmethod
+    def of(cls, placed: _Placed, counting: Counting) -> Self:
+        part = placed[0]
+        tokens = tuple(counting.text("\n" + passage(part, before)) for before in (None, part))
+        alone, after = (part.score / max(each, 1) ** LENGTH for each in tokens)
+        return cls(placed, together(part), (tokens[0], tokens[1]), (alone, after))
+
+
+def _within(parts: Sequence[_Placed], first: tuple[Recalled, ...], limits: Limits, counting: Counting) -> list[_Placed]:
+    """As many as fit after the `first`, each time the one that is worth most for what it takes: a label is paid for
+    once, and of two that are as relevant the shorter leaves more room."""
+    kept: list[_Placed] = []
+    labels: dict[tuple[str, ...], Recalled] = {}
+    frame = (Recalled("", Citation(kind="", ref=""), Trust.EXACT, nonce=SAMPLE_NONCE),)
+    room = limits.tokens - counting.text(recalled_block(first or frame))
+    left = [_Cost.of(part, counting) for part in parts]
+    while left and len(kept) < limits.most:
+        best = max(left, key=lambda cost: cost.worth[cost.key in labels])
+        left.remove(best)
+        tokens = best.tokens[best.key in labels]
+        if tokens > room:
+            continue
+        room -= tokens
+        labels.setdefault(best.key, best.placed[0])
+        kept.append(best.placed)
+    while kept and counting.text(recalled_block((*first, *_arranged(kept)))) > limits.tokens:
+        kept.pop()
+    return kept
+
+
+def _arranged(parts: Sequence[_Placed]) -> tuple[Recalled, ...]:
+    """Those that share a label together, where the best of them stood, in the order in which they were said."""
+    groups: dict[tuple[str, ...], list[_Placed]] = {}
+    for part, seq in parts:
+        groups.setdefault(together(part), []).append((part, seq))
+    arranged: list[Recalled] = []
+    for group in groups.values():
+        last = 0
+        for part, seq in sorted(group, key=lambda one: (one[1], one[0].rank)):
+            arranged.append(replace(part, follows=bool(last) and seq == last + 1))
+            last = seq
+    return tuple(arranged)

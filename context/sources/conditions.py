@@ -1,0 +1,145 @@
+"""When a rule of system.yaml holds.
+
+Kinds of things that a text may name, for the conditions in system.yaml.
+
+The patterns are flat: none has a repeat within a repeat, so none can run away.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Self
+
+from msgspec import Struct, field
+
+from foundation.regex import Patience, SafePattern
+
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_EXTENSIONS = (
+    "py|js|ts|tsx|md|txt|json|ya?ml|toml|csv|pdf|png|jpe?g|docx?|xlsx?|html?|css|sh|go|rs|c|h|cpp|java|sql|log"
+)
+
+_PATTERNS: dict[str, re.Pattern[str]] = {
+    # Two characters of airline, one a letter at least, then one to four digits (IATA Resolution 762)
+    "flight_number": re.compile(
+        r"(?<![A-Za-z0-9])(?:[A-Z]{2}|[A-Z][0-9]|[0-9][A-Z])[ -]?[0-9]{2,4}[A-Z]?(?![A-Za-z0-9])"
+    ),
+    "url": re.compile(r"\bhttps?://[^\s<>\"'）】」]{3,2000}|\bwww\.[^\s<>\"'）】」]{3,2000}", re.IGNORECASE),
+    "email": re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}\.[A-Za-z0-9.-]{2,190}"),
+    "date": re.compile(
+        r"\b[12][0-9]{3}[-/.][01]?[0-9][-/.][0-3]?[0-9]\b"
+        r"|\b[0-3]?[0-9][./][01]?[0-9][./][12][0-9]{3}\b"
+        rf"|\b(?:{_MONTHS})[a-z]{{0,6}}\.? [0-3]?[0-9](?:st|nd|rd|th)?\b"
+        rf"|\b[0-3]?[0-9](?:st|nd|rd|th)? (?:of )?(?:{_MONTHS})[a-z]{{0,6}}\b"
+        r"|[0-9]{1,4}年|[0-9]{1,2}月[0-9]{1,2}[日号]",
+        re.IGNORECASE,
+    ),
+    "money": re.compile(
+        r"[$€£¥￥₩₹] ?[0-9][0-9,.]{0,20}"
+        r"|\b[0-9][0-9,.]{0,20} ?(?:usd|eur|gbp|jpy|cny|rmb|chf|dollars?|euros?|pounds?|yen|yuan)\b"
+        r"|[0-9][0-9,.]{0,20} ?(?:万|千|百|亿)?(?:元|块|美元|欧元|日元|英镑)",
+        re.IGNORECASE,
+    ),
+    "file_path": re.compile(
+        r"(?<![\w/])(?:~|\.{1,2})?/[\w.-]{1,100}/?[\w./-]{0,300}"
+        r"|\b[A-Za-z]:\\[^\s<>|?*\"]{1,300}"
+        rf"|(?<![\w@/:.-])(?:[\w.-]{{1,60}}/){{0,12}}[\w-]{{1,100}}\.(?:{_EXTENSIONS})\b(?!@)"
+    ),
+    "code": re.compile(
+        r"```|`[^`\n]{2,200}`"
+        r"|^\s{0,40}(?:def|class|import|from|function|const|let|var|public|private|fn|func|#include)\b[^\n]{0,200}[({:;<]"
+        r"|Traceback \(most recent call last\)|[A-Za-z_]\w{0,80}\([^)\n]{0,200}\)\s?[;{]",
+        re.MULTILINE,
+    ),
+}
+
+ENTITIES = tuple(_PATTERNS)
+"""The kinds that `entity:` may name."""
+
+
+def names_a(kind: str, text: str) -> bool:
+    """Whether `text` names something of this kind. Raises KeyError where there is no such kind."""
+    return _PATTERNS[kind].search(text) is not None
+
+
+def found(kind: str, text: str) -> list[str]:
+    """Each thing of this kind, in order."""
+    return [match.group().strip() for match in _PATTERNS[kind].finditer(text)]
+
+
+ATTACHMENTS = ("any", "text", "image", "json", "calendar")
+"""The kinds that `attachment:` may name."""
+
+_HOURS = re.compile(r"([01]?[0-9]|2[0-4]):([0-5][0-9])\s?[-–]\s?([01]?[0-9]|2[0-4]):([0-5][0-9])")
+_LATIN = re.compile(r"[A-Za-z0-9_\u00c0-\u024f]")
+
+
+class Hours(Struct, frozen=True):
+    """A stretch of the day in minutes since midnight, local time; one that ends before it begins goes over midnight."""
+
+    first: int
+    last: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`22:00-06:00`. Raises ValueError."""
+        found = _HOURS.fullmatch(text.strip())
+        if found is None:
+            raise ValueError(f"`{text}` is no stretch of the day like 22:00-06:00")
+        hours = [int(digits) for digits in found.groups()]
+        return cls(hours[0] * 60 + hours[1], hours[2] * 60 + hours[3])
+
+    def holds(self, moment: datetime) -> bool:
+        """Whether the moment, in its own zone, lies within; the end is not part of it."""
+        minute = moment.hour * 60 + moment.minute
+        if self.first <= self.last:
+            return self.first <= minute < self.last
+        return minute >= self.first or minute < self.last
+
+
+class Moment(Struct, frozen=True):
+    """What a condition looks at: the message, the local time, and which kinds of attachment come with it."""
+
+    text: str
+    now: datetime
+    attachments: frozenset[str] = frozenset()
+    patience: Patience = field(default_factory=Patience)
+
+
+class Condition(Struct, frozen=True):
+    """All kinds given must hold; within a kind, any one."""
+
+    patterns: tuple[SafePattern, ...] = ()
+    keywords: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    times: tuple[Hours, ...] = ()
+    attachments: tuple[str, ...] = ()
+
+    def holds(self, moment: Moment) -> bool:
+        """Whether every key that was given is met."""
+        tests = (
+            (self.patterns, lambda: any(pattern.matches(moment.text, moment.patience) for pattern in self.patterns)),
+            (self.keywords, lambda: has_keyword(moment.text, self.keywords)),
+            (self.entities, lambda: any(names_a(kind, moment.text) for kind in self.entities)),
+            (self.times, lambda: any(hours.holds(moment.now) for hours in self.times)),
+            (self.attachments, lambda: any(kind in moment.attachments for kind in self.attachments)),
+        )
+        return all(test() for given, test in tests if given)
+
+
+def has_keyword(text: str, keywords: Sequence[str]) -> bool:
+    """Whether one of the words stands in the text: whole where it is written in letters with spaces between words."""
+    lowered = text.casefold()
+    return any(_stands(keyword.casefold(), lowered) for keyword in keywords)
+
+
+def _stands(word: str, text: str) -> bool:
+    place = text.find(word)
+    while place >= 0:
+        before, after = text[place - 1 : place], text[place + len(word) : place + len(word) + 1]
+        begins = not (_LATIN.match(word[0]) and _LATIN.match(before))
+        ends = not (_LATIN.match(word[-1]) and _LATIN.match(after))
+        if begins and ends:
+            return True
+        place = text.find(word, place + 1)
+    return False

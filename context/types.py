@@ -1,0 +1,61 @@
+"""What goes in and comes out: a turn, its attachments, and the request made of it."""
+
+from msgspec import Struct
+
+from context.epoch import EpochState
+from context.notice import Notice
+from context.recall.prefetch import Ahead
+from context.report import Report
+from foundation.privacy import NO_BYTES, Cleared, ClearedBytes
+from memory.cold.records import Conversation
+from models.cleared_parts import NO_PARTS, ClearedParts
+from models.messages import Message, Recalled, Request
+
+
+class Attachment(Struct, frozen=True):
+    """A file that goes with a message."""
+
+    name: str
+    media_type: str
+    data: bytes
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """What is to be sent.
+
+    `leaf` is the seq that the branch ends with; `entry` that of this message where it is stored already (it is left
+    out of the branch and of recall). `continuing`: after tool results, without a new message.
+    """
+
+    conversation: Conversation | None = None
+    leaf: int | None = None
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    skill: str = ""
+    brought: tuple[Recalled, ...] | None = None  # what knowledge has on it; then nothing else is recalled
+    ahead: Ahead | None = None  # the search for it, where it was begun before
+    entry: int | None = None
+    continuing: bool = False
+
+
+class Assembled(Struct, frozen=True, kw_only=True):
+    """A request, ready to be sent, and what `Context.record` keeps of it.
+
+    `tail` holds the injected parts of the last message, cleared, as they are stored beside its entry.
+    `compaction_needed`: older turns must leave first (`Context.compact`, then assemble again); the request shows what
+    it will be like then.
+    """
+
+    request: Request
+    report: Report
+    recalled: tuple[Recalled, ...] = ()
+    tail: ClearedParts = NO_PARTS
+    notices: tuple[Notice, ...] = ()  # about what goes along
+    epoch_changed: str = ""
+    compaction_needed: bool = False
+    epoch: EpochState
+    new_epoch: bool = False
+    sent: Message | None = None  # the last message, private words included; RAM alone
+    told: tuple[tuple[str, str, Cleared], ...] = ()  # the changes that the tail tells: key, digest, words
+    digest: ClearedBytes = NO_BYTES
+    answers: int = 0  # seq of the entry that the request answers
