@@ -8,7 +8,7 @@ from agent.cli.commands import COMMANDS
 from agent.cli.group import LazyGroup
 from agent.cli.root import palimpsest
 from agent.commands import registry
-from agent.settings import all_settings
+from agent.config.settings import all_settings
 
 SHARED = frozenset({"workspace", "model", "json", "help"})
 

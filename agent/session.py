@@ -9,16 +9,16 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Seque
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Self
 
-from agent.config import Config
-from agent.embedding import embedding_of
+from agent.background.reindex import Renewal
+from agent.background.repack import Resting
+from agent.background.vectors import VectorWork
+from agent.config.config import Config
+from agent.config.embedder import embedding_of
 from agent.events import SessionEvent
-from agent.renewal import Renewal
-from agent.resting import Resting
-from agent.tools.files import ReadFile
-from agent.tools.memory_tools import RecallPassage, Remember, SearchMemory
-from agent.tools.toolbox import Toolbox
-from agent.turn import TurnRun
-from agent.vector_work import VectorWork
+from agent.tools.builtin.files import ReadFile
+from agent.tools.builtin.memory import RecallPassage, Remember, SearchMemory
+from agent.tools.registry import Toolbox
+from agent.turn.turn import TurnRun
 from context import Assembled, Attachment, Context, Turn
 from context.compaction.compact import Receipt
 from context.compaction.preview import Outlook
@@ -122,7 +122,7 @@ class Session:
     ) -> AsyncGenerator[SessionEvent, None]:
         """One turn. Events as agent.events tells; closing the iterator stops the answer and keeps what came.
 
-        `brought` is what knowledge has on the message (agent.knowing): then nothing else is recalled for it.
+        `brought` is what knowledge has on the message (agent.services.knowledge): then nothing else is recalled for it.
 
         Raises NotYet while another turn is under way, ReadOnly where the workspace is not trusted.
         """

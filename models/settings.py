@@ -1,4 +1,4 @@
-"""The settings of the models room; agent.config composes them with the other rooms'."""
+"""The settings of the models room; agent.config.config composes them with the other rooms'."""
 
 from typing import Annotated, Literal
 

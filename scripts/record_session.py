@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.cli import main as palimpsest
-from agent.cli.opening import Opening
-from agent.config import load_config
+from agent.cli.launch import Opening
+from agent.config.config import load_config
 from foundation.paths import Workspace
 from scripts.shots import settled, typed, with_true_widths
 from tests.e2e.talk import QUESTION, SMALL_TALK, talk_jsonl

@@ -18,10 +18,10 @@ from typing import Final
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from agent.cli.opening import Opening
-from agent.config import Config
-from agent.demo import DEMO_TEXT
-from agent.trusting import following
+from agent.cli.launch import Opening
+from agent.config.config import Config
+from agent.services.demo import DEMO_TEXT
+from agent.services.trust import following
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear

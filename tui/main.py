@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from agent.cli import main as run_command_line
 
 if TYPE_CHECKING:
-    from agent.cli.opening import Opening
+    from agent.cli.launch import Opening
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli import output
-from agent.cli.opening import Opening
+from agent.cli.launch import Opening
 from foundation.paths import Workspace
 from foundation.shell_words import command_line
 from tui.app import PalimpsestApp
@@ -63,7 +63,7 @@ def app_of(opening: Opening) -> PalimpsestApp:
 
 
 def _open(opening: Opening) -> "Session":
-    from agent.facts import facts
+    from agent.services.facts import facts
     from agent.session import Session
 
     return Session.open(opening.workspace, opening.config, facts=facts)

@@ -3,7 +3,7 @@
 import asyncio
 from threading import Event
 
-from agent.commands.outcome import Cancelled
+from agent.commands.results import Cancelled
 from tui.widgets.status import StatusBar
 
 

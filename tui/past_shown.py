@@ -10,8 +10,8 @@ from tui.widgets.transcript.pieces import Piece, Quiet
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
+    from agent.services.locate import Whereabouts
     from agent.session import Session
-    from agent.whereabouts import Whereabouts
     from memory.cold import Entry
 
 PAST: Final = 20  # entries shown when a conversation is taken up, and with each look further back

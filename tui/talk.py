@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from agent.commands import registry
-from agent.commands.outcome import (
+from agent.commands.results import (
     Browse,
     Cancelled,
     Choices,
@@ -25,7 +25,7 @@ from agent.commands.outcome import (
     Switched,
 )
 from agent.events import PermissionAsked
-from agent.mentions import attached
+from agent.services.attachments import attached
 from context import Attachment
 from foundation.errors import PalimpsestError
 from memory.errors import ReadOnly
@@ -339,7 +339,7 @@ class Talk:
             self._wakes.set()
 
     async def _show_place(self, seq: int, sought: str) -> None:
-        from agent.whereabouts import whereabouts
+        from agent.services.locate import whereabouts
 
         found = await asyncio.to_thread(whereabouts, self.session.memory, seq)
         now = self.session.conversation

@@ -2,7 +2,7 @@
 
 import sys
 
-from agent.cli.edge import main
+from agent.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

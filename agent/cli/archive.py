@@ -14,7 +14,7 @@ from agent.cli.invocation import Invocation, current, raw_input
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # drawing pages is loaded when there is something to draw
-    from agent.archiving import Kept
+    from agent.services.archive import Kept
 
 MODES = ("tiny", "small", "base", "large")
 EPILOG = """\b
@@ -59,7 +59,7 @@ def command(
     Every page is written, read back and compared before anything refers to it. The text is yours and kept to the
     byte; secrets found in it are counted. Pages that hold the same words already are not drawn again.
     """
-    from agent.archiving import archive_text, copy_pictures, draw_natural
+    from agent.services.archive import archive_text, copy_pictures, draw_natural
 
     invocation = current()
     if layout and folder is None:
@@ -92,7 +92,7 @@ def _chosen(actions: dict[str, Any], file: str | None, dry_run: bool) -> str:
 
 
 def _act(invocation: Invocation, name: str, value: Any, dry_run: bool) -> None:
-    from agent.cli import archive_upkeep as upkeep
+    from agent.cli import archive_maintenance as upkeep
 
     match name:
         case "demo":
@@ -108,8 +108,8 @@ def _act(invocation: Invocation, name: str, value: Any, dry_run: bool) -> None:
 
 
 def _demo(invocation: Invocation) -> None:
-    from agent.cli.demo_sheet import show
-    from agent.demo import as_object, demonstrate
+    from agent.cli.demo_output import show
+    from agent.services.demo import as_object, demonstrate
 
     shown = demonstrate()
     if invocation.json:
@@ -120,7 +120,7 @@ def _demo(invocation: Invocation) -> None:
 
 
 def _text(file: str, max_file_mb: int) -> tuple[str, str]:
-    from agent.archiving import read_text_file, text_of, too_large_to_archive
+    from agent.services.archive import read_text_file, text_of, too_large_to_archive
 
     if file == "-":
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
@@ -132,7 +132,7 @@ def _text(file: str, max_file_mb: int) -> tuple[str, str]:
 
 
 def _print(invocation: Invocation, kept: Kept, copies: tuple[Path, ...]) -> None:
-    from agent.archiving import described, secrets_sentence, sentence
+    from agent.services.archive import described, secrets_sentence, sentence
 
     if found := secrets_sentence(kept):
         output.say(found)

@@ -9,7 +9,7 @@ from msgspec import structs
 from agent.cli import output
 from agent.cli.group import Leaf, conversation_options
 from agent.cli.invocation import Invocation, current, piped_input
-from agent.cli.opening import Opening
+from agent.cli.launch import Opening
 from foundation.errors import Misuse, PalimpsestError
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
@@ -58,7 +58,7 @@ def run_chat(invocation: Invocation, message: str) -> None:
         return
     if message:
         raise Misuse("Two messages", "-p has its own text.", "Give the message once.")
-    from agent.headless import answer
+    from agent.headless.run import answer
 
     asked = _with_input(invocation.prompt, piped_input())
     form = invocation.output_format or ("json" if invocation.json else "text")
@@ -88,7 +88,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
             f"{taken}The chat needs a terminal for its input, its output and its errors.",
             'Without a screen: palimpsest -p "TEXT"',
         )
-    from agent.trusting import what_changed
+    from agent.services.trust import what_changed
     from memory.access import Access
 
     new = not invocation.workspace.is_workspace
@@ -126,8 +126,8 @@ def _asking(invocation: Invocation, opening: Opening, notice: str, changes: tupl
 
     With `changes` it is a trusted one; else it is read-only. What is trusted is what was there when this was asked.
     """
-    from agent.config import load_config
-    from agent.trusting import brought_by, trust_workspace
+    from agent.config.config import load_config
+    from agent.services.trust import brought_by, trust_workspace
 
     workspace = Workspace(opening.workspace.root)
     shown = trust_store(invocation.environment).content(workspace)
@@ -149,7 +149,7 @@ def _asking(invocation: Invocation, opening: Opening, notice: str, changes: tupl
 
 def _asking_of_links(invocation: Invocation, opening: Opening) -> Opening:
     """The opening of a trusted workspace, with the links out of it that the person is to be asked about."""
-    from agent.trusting import links_out
+    from agent.services.trust import links_out
 
     workspace, store = opening.workspace, trust_store(invocation.environment)
     links = store.unanswered(workspace, links_out(workspace))

@@ -24,7 +24,7 @@ def command(*, mending: bool) -> None:
 
     Exit 1 where something is wrong still, or was lost. Without --repair nothing is changed.
     """
-    from agent.checking import check, check_and_repair
+    from agent.services.check import check, check_and_repair
 
     invocation = current()
     workspace, settings = invocation.prepare(writable=mending), invocation.reading.config.archive

@@ -6,13 +6,13 @@ from typing import Any
 import click
 
 from agent.cli import output
-from agent.cli.config_target import save_settings, target
 from agent.cli.group import Branch, nearest
 from agent.cli.invocation import Invocation, current
-from agent.config import Problem, Reading, check_file, read_config, user_config
-from agent.config_edit import value_from
-from agent.config_secrets import refuse_secrets, without_secrets
-from agent.settings import Setting, all_settings, json_schema, value_of
+from agent.cli.shared_options import save_settings, target
+from agent.config.config import Problem, Reading, check_file, read_config, user_config
+from agent.config.edit import value_from
+from agent.config.secrets import refuse_secrets, without_secrets
+from agent.config.settings import Setting, all_settings, json_schema, value_of
 from foundation.errors import Misuse
 from foundation.workspace_trust import trust_command, trust_store
 
@@ -100,7 +100,7 @@ def schema() -> None:
 @command.command()
 def trust() -> None:
     """Trust this workspace: the same as `palimpsest trust`."""
-    from agent.trusting import trust_workspace
+    from agent.services.trust import trust_workspace
 
     invocation = current()
     if said := trust_workspace(invocation.workspace, invocation.environment).set_aside:

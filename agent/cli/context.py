@@ -33,7 +33,7 @@ def command(text: str) -> None:
 
 
 async def _report(invocation: Invocation, text: str) -> Report:
-    from agent.mentions import attached
+    from agent.services.attachments import attached
 
     session = invocation.session(for_writing=False)
     try:
@@ -43,7 +43,7 @@ async def _report(invocation: Invocation, text: str) -> Report:
 
 
 def _print(report: Report) -> None:
-    from agent.commands.context_table import savings
+    from agent.commands.tables import savings
 
     output.line(f"{report.model}: {report.total_tokens:,} of {report.budget:,} tokens ({report.filled:.1%})")
     output.line(f"window {report.window:,}, of which {report.reserve:,} are kept for the answer")

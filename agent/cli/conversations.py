@@ -88,8 +88,8 @@ def delete(ref: str, yes: bool) -> None:
 
     It asks first. What is cut short goes on with the next command.
     """
-    from agent.deleting import copies_of, deletion_of, let_go_by_mirrors, let_go_by_search, results_left
-    from agent.traces import remove_traces, traces_of
+    from agent.services.deletion import copies_of, deletion_of, let_go_by_mirrors, let_go_by_search, results_left
+    from agent.services.traces import remove_traces, traces_of
     from memory.errors import NotFound
 
     invocation = current()

@@ -5,7 +5,7 @@ import click
 from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import current
-from agent.doctor import examine
+from agent.doctor.doctor import examine
 
 SIGNS = {"ok": "✓", "missing": "·", "wrong": "✗"}
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from agent.cli.invocation import Invocation, current
-from agent.cli.later import LATER, refuse_later
+from agent.cli.planned import LATER, refuse_later
 from foundation.errors import Misuse
 from foundation.shell_words import command_line
 

@@ -7,7 +7,7 @@ import click
 from agent.cli import output
 from agent.cli.group import Leaf
 from agent.cli.invocation import current
-from agent.workspaces import prepare
+from agent.config.workspaces import prepare
 from foundation.shell_words import command_line
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
-from agent.cli.opening import Opening
+from agent.cli.launch import Opening
 from foundation.errors import Misuse, PalimpsestError
 from foundation.shell_words import command_line
 
 if TYPE_CHECKING:  # each is loaded by the command that uses it
-    from agent.config import Reading
+    from agent.config.config import Reading
     from agent.session import Session
     from foundation.paths import Workspace
     from memory.access import Access
@@ -56,11 +56,11 @@ class Invocation:
     @cached_property
     def workspace(self) -> Workspace:
         """The chosen workspace; it may not exist yet."""
-        from agent.workspaces import choose
+        from agent.config.workspaces import choose
 
         workspace = choose(self.workspace_flag, self.environment, self.here, self.home)
         if self.trusts and workspace.brings_state:
-            from agent.trusting import trust_workspace
+            from agent.services.trust import trust_workspace
 
             if said := trust_workspace(workspace, self.environment).set_aside:
                 output.say(said)
@@ -69,7 +69,7 @@ class Invocation:
     @cached_property
     def reading(self) -> Reading:
         """The configuration in force; what is to be said about it is said here, once."""
-        from agent.config import load_config
+        from agent.config.config import load_config
 
         flags: dict[str, Any] = {"model": self.model} if self.model is not None else {}
         reading = load_config(self.workspace, self.environment, flags)
@@ -82,7 +82,7 @@ class Invocation:
 
         `writable` raises ReadOnly where it is not trusted.
         """
-        from agent.workspaces import prepare
+        from agent.config.workspaces import prepare
 
         workspace = self.workspace
         if workspace.is_workspace:
@@ -126,7 +126,7 @@ class Invocation:
         To write, or where `recovering` asks for it, answers that a crash cut off are settled first, so that a search
         finds them. Other readers see them as they stand.
         """
-        from agent.embedding import embedding_of
+        from agent.config.embedder import embedding_of
         from foundation.workspace_trust import trust_store
         from memory.access import refuse_read_only
         from memory.memory import Memory
@@ -155,7 +155,7 @@ class Invocation:
 
     def session(self, *, for_writing: bool = True) -> Session:
         """A session in the chosen conversation; the caller closes it."""
-        from agent.facts import facts
+        from agent.services.facts import facts
         from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)
@@ -179,7 +179,7 @@ class Invocation:
     @property
     def ignored(self) -> list[str]:
         """Settings of the workspace's configuration that are not in force, because it changed."""
-        from agent.config import read_config
+        from agent.config.config import read_config
 
         if "reading" not in self.__dict__:  # a command that takes no setting: a wrong one does not stop it
             return [one.name for one in read_config(self.workspace, self.environment, {}).ignored]

@@ -59,8 +59,8 @@ def add(
     \b
     Exit status: 0 all was read, 1 some files could not be read (the others were added), 130 interrupted.
     """
-    from agent.deleting import let_go_by_search
-    from agent.knowing import sight
+    from agent.services.deletion import let_go_by_search
+    from agent.services.knowledge import sight
     from memory.knowledge.ingest.report import AddOptions, AddReport
 
     invocation = current()
@@ -110,7 +110,7 @@ class Counting:
 
 
 def _print(report: AddReport, *, as_json: bool) -> None:
-    from agent.knowing import narration, one_line, report_object, summed_up
+    from agent.services.knowledge import narration, one_line, report_object, summed_up
 
     for line in narration(report):
         output.say(line)
@@ -128,7 +128,7 @@ def _print(report: AddReport, *, as_json: bool) -> None:
 @click.option("--state", type=click.Choice(["in view", "merged", "out of view", "gone"]), help="Those that stand so.")
 def list_(category: str | None, state: str | None) -> None:
     """List what was added, by name: importance, score, uses, and where each stands in view."""
-    from agent.knowing import HEADS, described, one_line, row
+    from agent.services.knowledge import HEADS, described, one_line, row
 
     invocation = current()
     settings = invocation.reading.config.knowledge
@@ -156,7 +156,7 @@ def list_(category: str | None, state: str | None) -> None:
 @raw_option
 def show(ref: str, raw: bool) -> None:
     """Show a file's text: code in colours on a terminal, and with --raw to the byte as it was kept."""
-    from agent.knowing import about, described
+    from agent.services.knowledge import about, described
 
     invocation = current()
     settings = invocation.reading.config.knowledge
@@ -208,7 +208,7 @@ def importance(words: tuple[str, ...]) -> None:
 
     A pattern holds for files that are added later, too; what is said last counts. Without words, lists what was said.
     """
-    from agent.knowing import one_line
+    from agent.services.knowledge import one_line
     from memory.knowledge.importance.patterns import settled
 
     invocation = current()
@@ -254,7 +254,7 @@ def _list_patterns() -> None:
 @click.argument("name", metavar="CATEGORY")
 def category(refs: tuple[str, ...], name: str) -> None:
     """File what was added under another category."""
-    from agent.knowing import one_line
+    from agent.services.knowledge import one_line
 
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
@@ -271,8 +271,8 @@ def category(refs: tuple[str, ...], name: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove(refs: tuple[str, ...], yes: bool) -> None:
     """Delete what was kept of files, older versions too. It asks first; the files themselves stay on disk."""
-    from agent.deleting import let_go_by_mirrors, let_go_by_search
-    from agent.knowing import one_line
+    from agent.services.deletion import let_go_by_mirrors, let_go_by_search
+    from agent.services.knowledge import one_line
 
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
@@ -300,7 +300,7 @@ def remove(refs: tuple[str, ...], yes: bool) -> None:
 @command.command()
 def stats() -> None:
     """Say how much is known, how much of it stands in view, and how full the view is."""
-    from agent.knowing import stats_meaning, stats_rows
+    from agent.services.knowledge import stats_meaning, stats_rows
 
     invocation = current()
     settings = invocation.reading.config.knowledge

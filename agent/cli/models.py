@@ -68,10 +68,10 @@ def list_(timeout: float) -> None:
 @click.option("--workspace-only", is_flag=True, help="For this workspace, not for all of yours.")
 def use(spec: str, workspace_only: bool) -> None:
     """Speak to SPEC from now on."""
-    from agent.cli.config_target import save_settings, target
-    from agent.config import read_config
-    from agent.config_edit import value_from
-    from agent.settings import all_settings
+    from agent.cli.shared_options import save_settings, target
+    from agent.config.config import read_config
+    from agent.config.edit import value_from
+    from agent.config.settings import all_settings
     from models.chat.spec import parse_spec
 
     invocation = current()

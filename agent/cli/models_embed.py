@@ -68,8 +68,8 @@ def command(spec: str | None, workspace_only: bool) -> None:
 
 def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
     """Sets the embedder, and keeps the one before it for as long as its vectors serve."""
-    from agent.cli.config_target import save_settings, target
-    from agent.settings import all_settings
+    from agent.cli.shared_options import save_settings, target
+    from agent.config.settings import all_settings
     from models.embed.spec import parse_embedder
 
     named = parse_embedder(spec)

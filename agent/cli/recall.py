@@ -12,15 +12,14 @@ import click
 
 from agent.cli import output
 from agent.cli.group import Leaf, raw_option
-from agent.cli.interruptible import interruptible, leave_at_once
 from agent.cli.invocation import Invocation, current
-from agent.cli.reading_progress import ReadingProgress
+from agent.cli.progress import ReadingProgress, interruptible, leave_at_once
 from foundation.errors import Misuse, PalimpsestError
 from foundation.shell_words import command_line
 from memory.errors import Damaged, NotFound
 
 if TYPE_CHECKING:  # reading a picture loads no store
-    from agent.recalling import Recollection
+    from agent.services.recall import Recollection
     from memory.memory import Memory
 
 READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "server")
@@ -51,8 +50,8 @@ def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str,
 
     The text goes to standard output; where it comes from and how far to trust it, to standard error.
     """
-    from agent.pictures import is_picture
-    from agent.recalling import as_object, recall
+    from agent.services.images import is_picture
+    from agent.services.recall import as_object, recall
 
     invocation = current()
     question, *others = asked
@@ -77,8 +76,8 @@ def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str,
 
 def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> Recollection:
     """One after the other. Of several, one that cannot be read is told and stops no other; the exit status is 1."""
-    from agent.pictures import engines
-    from agent.recalling import NO_TEXT, recall_picture, together
+    from agent.services.images import engines
+    from agent.services.recall import NO_TEXT, recall_picture, together
 
     open_engine = cache(engines(lambda: invocation.reading.config.models, invocation.environment, _consent))
     found: list[Recollection] = []
@@ -107,7 +106,7 @@ def _references(invocation: Invocation, memory: Memory, asked: tuple[str, ...], 
 
     Raises Misuse where one is no reference: several words are one question, in quotes.
     """
-    from agent.recalling import found_by, together
+    from agent.services.recall import found_by, together
 
     found: list[Recollection] = []
     for one in asked:
@@ -139,7 +138,7 @@ def _consent(folder: Path, code: Sequence[str]) -> bool:
 
 def _compared(invocation: Invocation, found: Recollection) -> Recollection:
     """With what the workspace knows of the pages. None is needed, and one that cannot be opened is told."""
-    from agent.recalling import compared
+    from agent.services.recall import compared
 
     if not any(hit.id for hit in found.hits) or not invocation.workspace.database.exists():
         return compared(found, None)
@@ -152,7 +151,7 @@ def _compared(invocation: Invocation, found: Recollection) -> Recollection:
 
 
 def _print(found: Recollection, *, raw: bool) -> None:
-    from agent.recalling import citations, describe, shown_otherwise
+    from agent.services.recall import citations, describe, shown_otherwise
 
     if not found.hits:
         output.say(f"Nothing is remembered about “{found.query}”.")

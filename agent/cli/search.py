@@ -88,7 +88,7 @@ def command(words: tuple[str, ...], batch: str | None, raw: bool, **options: Any
     leave, newest first. With --batch a result is printed for each line, in order; a line that cannot be answered gives
     an error object in its place.
     """
-    from agent.searching import answer_lines, asked
+    from agent.services.batch_search import answer_lines, asked
 
     invocation, query = current(), " ".join(words)
     if batch is not None:
@@ -111,7 +111,7 @@ def command(words: tuple[str, ...], batch: str | None, raw: bool, **options: Any
 
         output.json_object(to_json(results))
         return
-    from agent.cli.search_shown import show
+    from agent.cli.search_output import show
 
     show(results, wanted, raw=raw)
 

@@ -42,7 +42,7 @@ def command(*, folder: Path | None, listing: bool, remove: bool, link: str | Non
 
 
 def _trust(workspace: Workspace) -> None:
-    from agent.trusting import as_json, brought_by, trust_workspace
+    from agent.services.trust import as_json, brought_by, trust_workspace
 
     invocation = current()
     brought = brought_by(workspace)
@@ -66,7 +66,7 @@ def _remove(workspace: Workspace) -> None:
 
 
 def _allow(workspace: Workspace, link: str) -> None:
-    from agent.trusting import allow_link
+    from agent.services.trust import allow_link
 
     invocation = current()
     target = allow_link(workspace, invocation.environment, link)
@@ -77,7 +77,7 @@ def _allow(workspace: Workspace, link: str) -> None:
 
 
 def _list() -> None:
-    from agent.trusting import described
+    from agent.services.trust import described
 
     invocation = current()
     records = trust_store(invocation.environment).records()

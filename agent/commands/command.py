@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from agent.commands.outcome import Outcome
+from agent.commands.results import Outcome
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from agent.commands import of_conversations, of_knowledge, of_memory, of_program
+from agent.commands import conversation, knowledge, memory, program
 from agent.commands.command import Command
-from agent.commands.outcome import Failed, OnPage, Outcome, Proposal, Said
+from agent.commands.results import Failed, OnPage, Outcome, Proposal, Said
 from foundation.errors import Misuse, PalimpsestError
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -35,10 +35,10 @@ _COMMANDS: tuple[Command, ...] = (
     Command(
         name="help", summary="List the commands, or say what one does.", usage="[COMMAND]", aliases=("?",), run=_help
     ),
-    *of_conversations.COMMANDS,
-    *of_memory.COMMANDS,
-    *of_knowledge.COMMANDS,
-    *of_program.COMMANDS,
+    *conversation.COMMANDS,
+    *memory.COMMANDS,
+    *knowledge.COMMANDS,
+    *program.COMMANDS,
 )
 _BY_NAME = {name: command for command in _COMMANDS for name in (command.name, *command.aliases)}
 

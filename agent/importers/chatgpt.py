@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agent.importers.json_values import as_list, as_object, as_string
-from agent.importers.moments import moment
-from agent.importers.record import Bad, Leaf, Read, Record
+from agent.importers.record import Bad, Leaf, Read, Record, as_list, as_object, as_string
+from agent.importers.timestamps import moment
 from models.messages import Role
 
 ROLES = {role.value: role for role in Role}

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from agent.importers.bounded_lines import TooLong
-from agent.importers.json_values import as_object
-from agent.importers.moments import moment
-from agent.importers.record import Bad, Leaf, Read, Record
+from agent.importers.record import Bad, Leaf, Read, Record, as_object
+from agent.importers.timestamps import moment
 from foundation.bounded_json import BadJson, load_json
 from foundation.trust import Trust
 from memory.cold.records import TRUST, EntryKind

@@ -1,7 +1,10 @@
-"""What every reader of a foreign file gives: entries, and places that could not be read."""
+"""What every reader of a foreign file gives: entries, and places that could not be read.
+
+Values of foreign JSON as the type that they should have; where they are another, the empty one of it.
+"""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct, field
 
@@ -44,3 +47,15 @@ class Bad(Struct, frozen=True):
 
 
 Read = Record | Leaf | Bad
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def as_string(value: Any) -> str:
+    return value if isinstance(value, str) else ""

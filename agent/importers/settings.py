@@ -1,4 +1,4 @@
-"""The settings of imports; agent.settings composes them with the others."""
+"""The settings of imports; agent.config.settings composes them with the others."""
 
 from typing import Annotated
 

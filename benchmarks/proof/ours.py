@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from agent.importers.jsonl import read_jsonl
-from agent.importers.storing import store_all
+from agent.importers.store import store_all
 from benchmarks.corpora import Asked, Corpus, Store
 from benchmarks.proof.figures import CONTEXTS, DEEPEST, Answer, Progress, ranks
 from context.assembly.tokens import Counting

@@ -1,4 +1,4 @@
-"""The settings of embeddings; agent.config composes them with the others."""
+"""The settings of embeddings; agent.config.config composes them with the others."""
 
 from typing import Annotated
 

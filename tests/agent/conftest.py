@@ -12,7 +12,7 @@ import click
 import pytest
 
 from agent.cli import main, output
-from agent.cli.opening import Opening
+from agent.cli.launch import Opening
 from tests.agent.json_shapes import assert_in_shape
 from tests.loopback import Loopback, json_reply
 

@@ -10,7 +10,7 @@ import click
 from agent.cli.commands import COMMANDS
 from agent.cli.group import LazyGroup
 from agent.cli.root import palimpsest
-from agent.settings import json_schema
+from agent.config.settings import json_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 HELP = ROOT / "tests" / "agent" / "snapshots" / "help.txt"

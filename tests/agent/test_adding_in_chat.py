@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from agent.commands import registry
-from agent.commands.outcome import Cancelled, Proposal, Said
-from agent.config import Config
+from agent.commands.results import Cancelled, Proposal, Said
+from agent.config.config import Config
+from agent.config.workspaces import prepare
 from agent.session import Session
-from agent.workspaces import prepare
 from foundation.paths import Workspace
 from memory.knowledge import ocr
 from tui.page_count import PageCount

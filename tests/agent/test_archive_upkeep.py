@@ -87,7 +87,7 @@ def test_a_dry_run_does_nothing_and_says_as_much(talked: Run, root: Path) -> Non
 
 
 def test_an_archived_file_has_no_speaker(run: Run, tmp_path: Path, root: Path) -> None:
-    from agent.browsing import look, whole
+    from agent.services.browse import look, whole
 
     (tmp_path / "radishes.txt").write_text("The radishes are sown in March, the beans after the last frost.\n")
     assert run("archive", str(tmp_path / "radishes.txt")).status == 0

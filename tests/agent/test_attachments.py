@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from agent.mentions import mentioned
+from agent.services.attachments import mentioned
 from tests.agent.conftest import Run
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.cli.commands import COMMANDS
-from agent.cli.opening import Opening
+from agent.cli.launch import Opening
 from tests.agent.conftest import Run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,7 +115,7 @@ def test_a_defect_ends_as_a_sentence(bare: Run, monkeypatch: pytest.MonkeyPatch)
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr("agent.workspaces.choose", broken)
+    monkeypatch.setattr("agent.config.workspaces.choose", broken)
     said = bare("stats", "--json")
     assert said.status == 1
     assert said.json["error"]["code"] == "internal"
@@ -126,7 +126,7 @@ def test_ctrl_c_is_130(bare: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("agent.workspaces.choose", interrupted)
+    monkeypatch.setattr("agent.config.workspaces.choose", interrupted)
     assert bare("stats").status == 130
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.config import load_config, read_config, user_config
-from agent.config_files import ConfigError
-from agent.settings import all_settings, json_schema, value_of
-from agent.workspaces import choose, prepare
+from agent.config.config import load_config, read_config, user_config
+from agent.config.files import ConfigError
+from agent.config.settings import all_settings, json_schema, value_of
+from agent.config.workspaces import choose, prepare
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
 from memory.errors import ReadOnly

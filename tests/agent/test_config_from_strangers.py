@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.config import check_file, read_config
+from agent.config.config import check_file, read_config
 from foundation.paths import Workspace
 
 BOMB = "\n".join(

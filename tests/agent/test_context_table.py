@@ -1,6 +1,6 @@
 """`/context` tells of two savings, each by itself."""
 
-from agent.commands.context_table import as_markdown, savings
+from agent.commands.tables import as_markdown, savings
 from context.report import Archive, InView, LayerReport, Report, Source, archive_of
 
 

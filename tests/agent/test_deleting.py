@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.aging import archive_older
-from agent.deleting import copies_of
+from agent.services.archive_older import archive_older
+from agent.services.deletion import copies_of
 from foundation.paths import Workspace
 from memory.archive.vault import Vault
 from memory.cold import Conversation

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from agent.config import Config
+from agent.config.config import Config
+from agent.config.workspaces import prepare
 from agent.session import Session
 from agent.tools.port import ToolSettings
-from agent.workspaces import prepare
 from foundation.paths import Workspace
 from memory.cold import EntryKind
 from memory.memory import Memory

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.demo_sheet import half_blocks
-from agent.demo import DEMO_TEXT, PAGE_NAME, as_object, demonstrate, figures
+from agent.cli.demo_output import half_blocks
+from agent.services.demo import DEMO_TEXT, PAGE_NAME, as_object, demonstrate, figures
 from memory.archive import read_png
 from tests.agent.conftest import Run
 

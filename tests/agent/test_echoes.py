@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agent.config import Config
+from agent.config.config import Config
+from agent.config.workspaces import prepare
 from agent.events import PermissionAsked, TextDelta
 from agent.session import Session
-from agent.workspaces import prepare
 from foundation.paths import Workspace
 from models.settings import ModelSettings
 from tests.hostile.canaries import Canaries

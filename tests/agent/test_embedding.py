@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.config import Config
+from agent.background.vectors import VectorWork
+from agent.config.config import Config
 from agent.session import Session
-from agent.vector_work import VectorWork
 from foundation.paths import Workspace
 from memory.memory import Memory
 from memory.search.vectors.embedders import Embedding
@@ -132,7 +132,7 @@ def test_an_interrupt_keeps_what_was_made(run: Run, said: Says, monkeypatch: pyt
     from agent.cli import models_embed
 
     embedder = FakeEmbedder()
-    monkeypatch.setattr("agent.embedding.embedding_of", lambda _: Embedding.of(embedder))
+    monkeypatch.setattr("agent.config.embedder.embedding_of", lambda _: Embedding.of(embedder))
     monkeypatch.setenv("PALIMPSEST_EMBED_EMBEDDER", "ollama:fake")
     said(*(f"text {number}" for number in range(200)))
     join = threading.Thread.join
@@ -251,9 +251,9 @@ def test_it_works_in_slices_and_gives_way_to_a_turn(memory: Memory, monkeypatch:
     Talk(memory).memory.cold.append_many([Talk(memory).draft(f"text {n}", to="c") for n in range(100)])
     busy = [False]
     work = VectorWork(memory, "fake", lambda: busy[0])
-    monkeypatch.setattr("agent.vector_work.SECONDS", 0.0)
+    monkeypatch.setattr("agent.background.vectors.SECONDS", 0.0)
     assert work.work() == (True, "")
-    monkeypatch.setattr("agent.vector_work.SECONDS", 60.0)
+    monkeypatch.setattr("agent.background.vectors.SECONDS", 60.0)
     busy[0] = True
     assert not work.goes_on
     assert work.work() == (True, "")
@@ -276,7 +276,7 @@ def test_an_ended_session_begins_nothing(memory: Memory) -> None:
 async def test_a_session_makes_vectors_from_its_opening_on_and_says_so(
     workspace: Workspace, bag: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.vector_work.SECONDS", 0.005)
+    monkeypatch.setattr("agent.background.vectors.SECONDS", 0.005)
     memory = Memory.open(workspace)
     talk = Talk(memory)
     memory.cold.append_many([talk.draft(f"the boiler {'tea ' * (n % 50)}", to="c") for n in range(400)])

@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from agent.recalling import describe, recall
+from agent.services.recall import describe, recall
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.trust import Citation, Trust

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.exporters.jsonl import lines
 from agent.importers.jsonl import read_jsonl
-from agent.importers.storing import store_all
+from agent.importers.store import store_all
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.cold import Draft, Entry, EntryKind

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent import headless
+from agent.headless import run as headless
 from tests.agent.conftest import Run
 from tests.loopback import Loopback, Pause, chat_bytes, json_reply, stream
 

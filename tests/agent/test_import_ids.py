@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from agent.importers.jsonl import read_jsonl
-from agent.importers.storing import Imported, store_all
+from agent.importers.store import Imported, store_all
 from foundation.paths import Workspace
 from foundation.privacy import cleared_id
 from foundation.text.analysis import analyse

@@ -17,9 +17,9 @@ from agent.importers.claude import read_claude
 from agent.importers.formats import detect, read_file
 from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import read_jsonl
-from agent.importers.moments import moment
 from agent.importers.record import Bad, Leaf, Read, Record
-from agent.importers.storing import Imported, store_all
+from agent.importers.store import Imported, store_all
+from agent.importers.timestamps import moment
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.trust import Trust

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.knowing import narration
+from agent.services.knowledge import narration
 from memory.knowledge import ocr
 from memory.knowledge.ingest.report import AddReport, Told
 from memory.knowledge.readers import pdf

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.trusting import links_out
+from agent.services.trust import links_out
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.workspace_trust import trust_store

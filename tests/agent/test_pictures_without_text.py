@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from agent.browsing import Look, look
-from agent.cli.interruptible import interruptible
-from agent.recalling import NO_TEXT, recall_markdown
+from agent.cli.progress import interruptible
+from agent.services.browse import Look, look
+from agent.services.recall import NO_TEXT, recall_markdown
 from foundation.paths import Workspace
 from memory.memory import Memory
 from memory.pages.render.modes import MODES
@@ -91,7 +91,7 @@ def test_work_apart_gives_what_it_gives_and_raises_what_it_raises() -> None:
 
 HARD_OF_HEARING = """
 import sys, time
-from agent import recalling
+from agent.services import recall as recalling
 from agent.cli import main
 def deaf(*_, **__):  # a library that computes and does not listen
     print("reading", flush=True)

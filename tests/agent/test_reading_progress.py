@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from agent.cli.reading_progress import ReadingProgress
+from agent.cli.progress import ReadingProgress
 from memory.errors import NotAPage
 from memory.pages.read.reader import read_picture
 from tests.memory.archive.ocr_fakes import FakeEngine

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from agent.browsing import look
-from agent.recalling import recall, recall_markdown
+from agent.services.browse import look
+from agent.services.recall import recall, recall_markdown
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
 from foundation.trust import Trust

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.recalling import recall
+from agent.services.recall import recall
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.trust import Trust

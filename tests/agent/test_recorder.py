@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from agent.recorder import Recorder
+from agent.turn.recorder import Recorder
 from foundation.privacy import Echoes
 from memory.cold import Answer
 from models.chat.port import TextDelta

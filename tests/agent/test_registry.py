@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from agent.commands import registry
-from agent.commands.outcome import Failed, Quit, Said
-from agent.facts import facts
+from agent.commands.results import Failed, Quit, Said
+from agent.services.facts import facts
 
 NOBODY = cast(Any, None)  # these commands ask nothing of a session
 

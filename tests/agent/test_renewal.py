@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.doctor import examine
-from agent.renewal import Renewal
+from agent.background.reindex import Renewal
+from agent.doctor.doctor import examine
 from foundation.paths import Workspace
 from memory.cold.sql import run
 from memory.errors import StoreBusy

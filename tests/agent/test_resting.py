@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.resting import Resting
+from agent.background.repack import Resting
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.archive.rows import pages

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from agent.commands import registry
-from agent.commands.outcome import Choices, Failed, Find, Said
-from agent.commands.search_options import asked
-from agent.config import Config
+from agent.commands.results import Choices, Failed, Find, Said
+from agent.commands.search_args import asked
+from agent.config.config import Config
+from agent.config.workspaces import prepare
 from agent.session import Session
-from agent.workspaces import prepare
 from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.privacy import as_given

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.search_words import FILTERS, HELP, query_of, worded
+from agent.services.filter_syntax import FILTERS, HELP, query_of, worded
 from foundation.errors import Misuse
 from tests.fakes import FakeClock
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from agent import doctor
-from agent.cli.importing import summary
-from agent.cli.opening import Opening
-from agent.importers.storing import Imported
+from agent.cli.import_ import summary
+from agent.cli.launch import Opening
+from agent.doctor import doctor
+from agent.importers.store import Imported
 from foundation.install_hints import install_extra
 from tests.agent.conftest import Run
 

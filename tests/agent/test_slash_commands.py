@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.commands import registry
-from agent.commands.outcome import (
+from agent.commands.results import (
     Browse,
     Cancelled,
     Choices,
@@ -19,9 +19,9 @@ from agent.commands.outcome import (
     Send,
     Switched,
 )
-from agent.config import Config
+from agent.config.config import Config
+from agent.config.workspaces import prepare
 from agent.session import Session
-from agent.workspaces import prepare
 from foundation.paths import Workspace
 from models.messages import Role
 from tests.agent.conftest import Run

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from agent.config import Config
+from agent.config.config import Config
+from agent.config.workspaces import prepare
 from agent.events import (
     AnswerStored,
     PermissionAsked,
@@ -20,9 +21,8 @@ from agent.events import (
     UserStored,
 )
 from agent.session import Session
-from agent.tools.memory_tools import MOST_TOKENS, SearchMemory
+from agent.tools.builtin.memory import MOST_TOKENS, SearchMemory
 from agent.tools.port import ToolSettings
-from agent.workspaces import prepare
 from context.recall.prefetch import Ahead, Searched
 from foundation.paths import Workspace
 from memory.cold import Draft, Entry, EntryKind

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from agent.config import Config
+from agent.config.config import Config
+from agent.config.workspaces import prepare
 from agent.events import (
     AnswerStored,
     PermissionAsked,
@@ -21,7 +22,6 @@ from agent.events import (
 )
 from agent.session import Session
 from agent.tools.port import ToolSettings
-from agent.workspaces import prepare
 from foundation.errors import NotYet
 from foundation.paths import Workspace
 from models.messages import Role

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.whereabouts import whereabouts
+from agent.services.locate import whereabouts
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear

@@ -11,7 +11,7 @@ import sys
 import uuid
 from pathlib import Path
 
-from agent.config import Config
+from agent.config.config import Config
 from agent.events import UserStored
 from agent.session import Session
 from foundation.paths import Workspace

@@ -20,15 +20,15 @@ TYPES = {
 }
 UNEXAMINED = ("as_given", "as_made", "as_stored", "bytes_as_made", "edited")
 REVIEWED = {
-    ("agent/archiving.py", "as_given"): "a file that the person named, kept to the byte unless --redact",
-    ("agent/cli/archive_upkeep.py", "as_made"): "a fixed label",
-    ("agent/cli/exporting.py", "as_given"): "an export of what the store holds, cleared on its way in",
-    ("agent/config_edit.py", "as_given"): "the person's own configuration, with one value changed that was examined",
-    ("agent/doctor_embed.py", "as_made"): "a fixed word",
+    ("agent/services/archive.py", "as_given"): "a file that the person named, kept to the byte unless --redact",
+    ("agent/cli/archive_maintenance.py", "as_made"): "a fixed label",
+    ("agent/cli/export.py", "as_given"): "an export of what the store holds, cleared on its way in",
+    ("agent/config/edit.py", "as_given"): "the person's own configuration, with one value changed that was examined",
+    ("agent/doctor/embedding.py", "as_made"): "a fixed word",
     ("agent/exporters/conversation.py", "as_given"): "an export of what the store holds, cleared on its way in",
-    ("agent/importers/naming.py", "as_made"): "an id: a hash, keyed or as versions up to 0.3.0 made it, looked up only",
-    ("agent/importers/naming.py", "edited"): "digits of a keyed hash behind a cleared id, cleared again",
-    ("agent/turn.py", "edited"): "a title: the first line of a cleared message, cut",
+    ("agent/importers/names.py", "as_made"): "an id: a hash, keyed or as versions up to 0.3.0 made it, looked up only",
+    ("agent/importers/names.py", "edited"): "digits of a keyed hash behind a cleared id, cleared again",
+    ("agent/turn/turn.py", "edited"): "a title: the first line of a cleared message, cut",
     ("context/assembly/digest.py", "bytes_as_made"): "keyed hashes and counts of tokens",
     ("memory/archive/lifecycle/release.py", "as_stored"): "an entry's text on its way back from its pages",
     ("memory/cold/rows.py", "as_stored"): "what came of an answer, cleared in the stream",

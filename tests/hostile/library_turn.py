@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from agent.config import Config
+from agent.config.config import Config
 from agent.events import TextDelta, TurnFailed
 from agent.session import Session
 from foundation.paths import Workspace

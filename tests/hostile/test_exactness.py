@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from msgspec import Struct, field
 
-from agent.checking import check
 from agent.exporters.jsonl import lines
-from agent.recalling import recall
+from agent.services.check import check
+from agent.services.recall import recall
 from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear, cleared_fields, encoded_struct

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.mentions import mentioned
+from agent.services.attachments import mentioned
 from foundation.shell_words import command_line, quoted
 from foundation.terminal_text import spelled, unspelled, visible
 from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures

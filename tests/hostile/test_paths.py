@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.cli import main
-from agent.cli.opening import Opening
+from agent.cli.launch import Opening
 from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from textual.widgets._toast import Toast
 
 import tui
-from agent.browsing import Row
+from agent.services.browse import Row
 from context.report import Dropped, LayerReport, Report, Source
 from foundation.clock import SystemClock
 from foundation.paths import Workspace

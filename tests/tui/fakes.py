@@ -7,8 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from agent.config.settings import ScreenSettings
 from agent.events import AnswerStored, ContextReady, Recall, SessionEvent, Stopped, TextDelta, UsageKnown, UserStored
-from agent.screen_settings import ScreenSettings
 from context.compaction.compact import Receipt
 from context.compaction.preview import Outlook
 from context.report import Dropped, LayerReport, Report, Source

@@ -7,8 +7,8 @@ from unittest.mock import AsyncMock
 
 from msgspec import structs
 
-from agent.commands.context_table import savings
-from agent.commands.outcome import Choice, Choices, Copy, Said
+from agent.commands.results import Choice, Choices, Copy, Said
+from agent.commands.tables import savings
 from agent.events import Compacted, ContextReady, Notice, Prefill, ReasoningDelta, TextDelta, TurnFailed
 from context.compaction.compact import Receipt
 from context.report import InView, archive_of

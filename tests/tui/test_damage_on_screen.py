@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.browsing import look
-from agent.seeking import around, seek
+from agent.services.browse import look
+from agent.services.live_search import around, seek
 from foundation.paths import Workspace
 from memory.archive.packs.pack import Pack
 from memory.memory import Memory

@@ -20,7 +20,7 @@ FORBIDDEN = (
     "PIL",
     "textual_image",
     "apsw",
-    "agent.seeking",
+    "agent.services.live_search",
     "tui.screens.recall.browser",
     "tui.screens.search.screen",
 )
@@ -30,8 +30,8 @@ from pathlib import Path
 from agent.cli.invocation import Invocation
 import tui.main
 from tui.opening import app_of
-from agent.cli.opening import Opening
-from agent.config import Config
+from agent.cli.launch import Opening
+from agent.config.config import Config
 from foundation.paths import Workspace
 
 root = Path(sys.argv[1]); root.mkdir()

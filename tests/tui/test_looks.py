@@ -12,9 +12,9 @@ from msgspec import structs
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from agent import seeking
-from agent.browsing import PagePicture
-from agent.browsing import look as browsing_look
+from agent.services import live_search
+from agent.services.browse import PagePicture
+from agent.services.browse import look as browsing_look
 from context.report import InView, archive_of
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
@@ -68,7 +68,9 @@ Look = Callable[..., Any]
 @pytest.fixture
 def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """Notes about a boiler, with ids and times of their own, always found in the same time."""
-    monkeypatch.setattr("agent.browsing.look", lambda *asked: structs.replace(browsing_look(*asked), took_ms=3.0))
+    monkeypatch.setattr(
+        "agent.services.browse.look", lambda *asked: structs.replace(browsing_look(*asked), took_ms=3.0)
+    )
     (tmp_path / "memory").mkdir()
     memory = Memory.open(Workspace(tmp_path / "memory"), SystemClock())
     house = memory.cold.new_conversation(clear("House"), id="c_house")
@@ -245,7 +247,7 @@ async def sought(app: PalimpsestApp, pilot: Pilot[None], text: str) -> None:
 def test_the_search_with_what_it_found(
     look: Look, remembered: Memory, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = seeking.seek
+    seen = live_search.seek
 
     def steady(*asked: Any, **named: Any) -> Any:
         """What is found, always as likely and in the same time; the second superseded by the first, the last twice."""
@@ -256,7 +258,7 @@ def test_the_search_with_what_it_found(
         rows[2] = structs.replace(rows[2], like=(rows[1].id,))
         return structs.replace(found, rows=tuple(rows), took_ms=3.0)
 
-    monkeypatch.setattr("agent.seeking.seek", steady)
+    monkeypatch.setattr("agent.services.live_search.seek", steady)
 
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         await sought(app, pilot, "boiler 锅炉")
@@ -295,7 +297,7 @@ def test_a_page_as_a_picture(look: Look, size: tuple[int, int], monkeypatch: pyt
             position=0, text_tokens=505, vision_tokens=64,
         ))  # fmt: skip
 
-    monkeypatch.setattr("agent.browsing.page_picture", drawn)
+    monkeypatch.setattr("agent.services.browse.page_picture", drawn)
 
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         app.push_screen(PictureScreen(None, ("pg_19ab", "pg_20cd"), "blocks"))  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.mentions import mentioned
+from agent.services.attachments import mentioned
 from foundation.paths import Workspace
 from tui.widgets.prompt.drafts import Drafts
 from tui.widgets.prompt.files import offers, typed_path

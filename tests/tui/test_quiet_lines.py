@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from agent.commands.outcome import Choice, Choices, Said
+from agent.commands.results import Choice, Choices, Said
 from agent.events import Compacted, EpochChanged
 from context.compaction.compact import Receipt
 from context.notice import Notice
@@ -44,7 +44,7 @@ async def test_an_edited_file_reads_the_context_anew_in_plain_words(open_chat: A
 
 
 async def test_a_model_that_the_person_chose_is_not_told_again(open_chat: Any, monkeypatch: Any) -> None:
-    from agent.commands.outcome import Switched
+    from agent.commands.results import Switched
 
     async def run(session: Any, line: str) -> Any:
         await session.use_model("openai:other")

@@ -16,8 +16,8 @@ from textual.pilot import Pilot
 import tui.app
 from agent.cli.chat import run_chat
 from agent.cli.invocation import Invocation
-from agent.cli.opening import Opening
-from agent.trusting import links_out, trust_workspace
+from agent.cli.launch import Opening
+from agent.services.trust import links_out, trust_workspace
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
 from memory import archive_conversation

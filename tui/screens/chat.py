@@ -170,7 +170,7 @@ class ChatScreen(Screen[None]):
         if follow is None:
             return
         for name, target in self._start.links():
-            from agent.trusting import following
+            from agent.services.trust import following
             from tui.screens.trust import LinkScreen
 
             wanted = await self._answer(LinkScreen(name, target, following(name)))

@@ -18,7 +18,7 @@ from tui.widgets.transcript.pieces import Quiet
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
-    from agent.commands.outcome import Choices, Proposal
+    from agent.commands.results import Choices, Proposal
     from agent.events import PermissionAsked
     from memory.memory import Memory
     from tui.pictures.drawing import Drawing

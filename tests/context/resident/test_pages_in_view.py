@@ -5,7 +5,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from agent.recalling import by_reference
+from agent.services.recall import by_reference
 from context.pages.in_view import OFF, OTHERWISE
 from foundation.paths import Workspace
 from memory.errors import NotFound

@@ -50,14 +50,14 @@ ALLOWED = {
     "memory/cold/connection.py Connection": "SQLite opens by name; its files are checked first (check_store)",
     "memory/cold/read_only.py Connection": "SQLite opens by name; its files are checked first (check_store)",
     "memory/cold/store.py rename": "a conversation's title",
-    "agent/commands/of_conversations.py rename": "a conversation's title",
+    "agent/commands/conversation.py rename": "a conversation's title",
     "agent/session.py rename": "a conversation's title",
     "agent/cli/conversations.py rename": "a conversation's title",
     "memory/knowledge/readers/reader_process.py read_text": "Linux's own figures of this process",
     "memory/knowledge/ingest/add.py touch": "a row of the store",
     "memory/knowledge/ingest/walk.py scandir": "walks a person's folders, which may be anywhere, and changes nothing",
     "tui/widgets/prompt/files.py scandir": "completes a name in any folder, and opens nothing",
-    "agent/cli/edge.py open": "the null device",
+    "agent/cli/main.py open": "the null device",
 }
 """`file call` and why it is no access to a workspace's files."""
 OPENERS = {"Memory", "ColdStore", "Session", "Image", "Pillow", "archive", "pack", "cls"}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.config import Config
+from agent.config.config import Config
+from agent.config.workspaces import prepare
 from agent.session import Session
-from agent.workspaces import prepare
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from memory.memory import Memory

@@ -10,7 +10,7 @@ from msgspec import structs
 from textual import events
 from textual.widgets import Input, OptionList
 
-import agent.seeking
+import agent.services.live_search
 from agent.session import Session
 from foundation.privacy import clear
 from memory.errors import Damaged
@@ -56,7 +56,7 @@ async def test_of_what_is_typed_while_it_looks_only_the_last_is_looked_for(
     talk(session.memory, BOILER, HARBOUR)
     asked: list[str] = []
     release = {text: threading.Event() for text in ("h", "boiler")}
-    seek = agent.seeking.seek
+    seek = agent.services.live_search.seek
 
     def slow(memory: Memory, text: str, *more: Any, **named: Any) -> Any:
         asked.append(text)
@@ -64,7 +64,7 @@ async def test_of_what_is_typed_while_it_looks_only_the_last_is_looked_for(
             release[text].wait(20)
         return seek(memory, text.replace("h", "harbour"), *more, **named)
 
-    monkeypatch.setattr("agent.seeking.seek", slow)
+    monkeypatch.setattr("agent.services.live_search.seek", slow)
     async with searching(open_chat, session) as chat:
         await chat.type("h")
         await chat.until(lambda: "h" in asked)
@@ -89,14 +89,14 @@ async def test_enter_while_it_looks_goes_to_the_best_when_it_is_there(
 ) -> None:
     talk(session.memory, HARBOUR, BOILER)
     release = threading.Event()
-    seek = agent.seeking.seek
+    seek = agent.services.live_search.seek
 
     def slow(memory: Memory, text: str, *more: Any, **named: Any) -> Any:
         if text:
             release.wait(20)
         return seek(memory, text, *more, **named)
 
-    monkeypatch.setattr("agent.seeking.seek", slow)
+    monkeypatch.setattr("agent.services.live_search.seek", slow)
     async with searching(open_chat, session) as chat:
         await chat.type("harbour")
         await chat.press("enter")
@@ -110,13 +110,13 @@ async def test_while_the_index_is_built_it_finds_a_part_says_so_and_looks_again(
 ) -> None:
     talk(session.memory, BOILER, "My boiler is green.", "A boiler of copper.")
     ready = threading.Event()
-    seek = agent.seeking.seek
+    seek = agent.services.live_search.seek
 
     def partly(*asked: Any, **named: Any) -> Any:
         found = seek(*asked, **named)
         return found if ready.is_set() else structs.replace(found, rows=found.rows[-2:], total=2, reading=0.35)
 
-    monkeypatch.setattr("agent.seeking.seek", partly)
+    monkeypatch.setattr("agent.services.live_search.seek", partly)
     monkeypatch.setattr("tui.screens.search.screen.AGAIN", 0.05)
     async with searching(open_chat, session, "boiler") as chat:
         assert "2 found so far · 35 % of memory is read" in seen(chat)
@@ -131,12 +131,12 @@ async def test_while_the_index_is_built_it_finds_a_part_says_so_and_looks_again(
 async def test_nothing_found_so_far_is_not_nothing(
     open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seek = agent.seeking.seek
+    seek = agent.services.live_search.seek
 
     def empty(*asked: Any, **named: Any) -> Any:
         return structs.replace(seek(*asked, **named), rows=(), total=0, reading=0.0)
 
-    monkeypatch.setattr("agent.seeking.seek", empty)
+    monkeypatch.setattr("agent.services.live_search.seek", empty)
     async with searching(open_chat, session, "boiler") as chat:
         assert "Nothing so far." in seen(chat)
 
@@ -196,17 +196,17 @@ async def test_more_rows_come_as_one_goes_down_each_fetched_once(
 ) -> None:
     talk(session.memory, *(f"The boiler's reading number {number} was {number * 37}." for number in range(100)))
     asked: list[int] = []
-    seek = agent.seeking.seek
+    seek = agent.services.live_search.seek
 
     def slow(memory: Memory, text: str, number: int = 1, **named: Any) -> Any:
         asked.append(number)
         time.sleep(1 if number == 2 else 0)
         return seek(memory, text, number, **named)
 
-    monkeypatch.setattr("agent.seeking.seek", slow)
+    monkeypatch.setattr("agent.services.live_search.seek", slow)
     async with searching(open_chat, session) as chat:
         screen = chat.app.screen
-        assert len(screen._rows) == agent.seeking.ROWS
+        assert len(screen._rows) == agent.services.live_search.ROWS
         for _ in range(6):
             await chat.press("pagedown", "up", "down", "up")
             await chat.until(lambda: not screen._fetching)
@@ -226,7 +226,7 @@ async def test_a_defect_is_told_and_the_search_goes_on(
 
     async with searching(open_chat, session) as chat:
         with monkeypatch.context() as patched:
-            patched.setattr("agent.seeking.seek", broken)
+            patched.setattr("agent.services.live_search.seek", broken)
             await field(chat, "boiler")
             assert "ValueError: not this" in seen(chat)
         await field(chat, "boiler ")
@@ -242,7 +242,7 @@ async def test_what_is_alike_and_what_is_superseded_is_shown_as_such(
     open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, newer, twin = talk(session.memory, "The gate code is 1111.", "The gate code is 2222.", "Gate: 1111.")
-    seek = agent.seeking.seek
+    seek = agent.services.live_search.seek
 
     def told(*asked: Any, **named: Any) -> Any:
         found = seek(*asked, **named)
@@ -252,7 +252,7 @@ async def test_what_is_alike_and_what_is_superseded_is_shown_as_such(
         )
         return structs.replace(found, rows=tuple(row for row in rows if row.id == old.id))
 
-    monkeypatch.setattr("agent.seeking.seek", told)
+    monkeypatch.setattr("agent.services.live_search.seek", told)
     async with searching(open_chat, session, "gate code", size=(160, 40)) as chat:
         await chat.until(lambda: "superseded on 2026-03-14 by" in seen(chat))
         assert "superseded · House · 2026-03-14 · exact" in seen(chat)

@@ -20,7 +20,7 @@ from tui.screens.recall.rows import listed, preview
 from tui.widgets.field import Field
 
 if TYPE_CHECKING:  # loaded when memory is looked into
-    from agent.browsing import Look, Row
+    from agent.services.browse import Look, Row
     from memory.memory import Memory
 
 CALM: Final = 0.15  # seconds without a key before it looks
@@ -119,7 +119,7 @@ class RecallScreen(ModalScreen[str | None]):
         self._fetching = False
 
     async def _found(self, text: str, number: int) -> "Look":
-        from agent.browsing import Look, look
+        from agent.services.browse import Look, look
 
         try:
             return await in_thread(look, self._memory, text, number)

@@ -23,8 +23,8 @@ from tui.widgets.transcript.pieces import Quiet, Trouble
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded when memory is looked into
-    from agent.browsing import Row
-    from agent.recalling import Recalled
+    from agent.services.browse import Row
+    from agent.services.recall import Recalled
     from memory.memory import Memory
 
 SCROLL: Final = "↑ ↓ scroll"
@@ -68,7 +68,7 @@ class PassageScreen(ModalScreen[str | None]):
 
     @work
     async def _read(self) -> None:
-        from agent.browsing import whole
+        from agent.services.browse import whole
 
         try:
             self._found = found = await in_thread(whole, self._memory, self._row)
@@ -88,7 +88,7 @@ class PassageScreen(ModalScreen[str | None]):
         self.query_one("#passage-about", Static).update(text)
 
     def _described(self, found: "Recalled") -> Text:
-        from agent.recalling import describe, shown_otherwise
+        from agent.services.recall import describe, shown_otherwise
 
         trusted = ink(self, "warning-ink" if found.trust is Trust.APPROXIMATE else "good-ink")
         told, _, how = describe(found).partition(",")
@@ -122,7 +122,7 @@ class PassageScreen(ModalScreen[str | None]):
 
     @work(exclusive=True, group="page")
     async def _show_page(self, pages: tuple[str, ...]) -> None:
-        from agent.page_places import place_of
+        from agent.services.locate import place_of
         from tui.screens.recall.picture import PictureScreen
 
         place = None

@@ -23,8 +23,8 @@ from tui.screens.recall.zoom import WHOLE, Zoom
 if TYPE_CHECKING:  # loaded when a page is shown
     from PIL.Image import Image as Picture
 
-    from agent.browsing import PagePicture
-    from agent.page_places import PagePlace
+    from agent.services.browse import PagePicture
+    from agent.services.locate import PagePlace
     from memory.memory import Memory
 
 CELL: Final = 2  # a terminal's cell is about twice as high as wide
@@ -80,7 +80,7 @@ class PictureScreen(ModalScreen[None]):
     @work(exclusive=True, group="page")
     async def _show(self) -> None:
         """Reads the page and draws it; a damaged one is said to be that."""
-        from agent.browsing import page_picture
+        from agent.services.browse import page_picture
         from tui.pictures.loading import load
 
         self._tell("reading …")

@@ -12,7 +12,7 @@ from foundation.trust import Trust
 from tui.host import ink
 
 if TYPE_CHECKING:  # loaded when memory is looked into
-    from agent.browsing import Row
+    from agent.services.browse import Row
 
 NEAR: Final = 32  # characters before the words that were asked for
 _TONES: Final = {Trust.EXACT: "good-ink", Trust.VERIFIED: "good-ink", Trust.APPROXIMATE: "warning-ink"}

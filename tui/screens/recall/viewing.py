@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # loaded when memory is looked into
 
 async def view_page(screen: Widget, memory: "Memory", page: str) -> None:
     """Opens it; a notice says which, or why not."""
-    from agent.browsing import page_picture
+    from agent.services.browse import page_picture
     from tui.pictures.viewer import open_in_viewer
 
     try:

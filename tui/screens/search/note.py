@@ -16,8 +16,8 @@ from tui.widgets.transcript.numbered import Numbered, numbered
 from tui.widgets.transcript.pieces import Trouble
 
 if TYPE_CHECKING:  # loaded when memory is searched
-    from agent.browsing import Row
-    from agent.seeking import NoteInFile
+    from agent.services.browse import Row
+    from agent.services.live_search import NoteInFile
     from memory.memory import Memory
 
 
@@ -29,8 +29,8 @@ class NoteScreen(PassageScreen):
 
     @work
     async def _read(self) -> None:
-        from agent.browsing import whole
-        from agent.seeking import note_in_file
+        from agent.services.browse import whole
+        from agent.services.live_search import note_in_file
 
         try:
             self._found = await in_thread(whole, self._memory, self._row)

@@ -17,8 +17,8 @@ from tui.screens.search.rows import TONES, likelihood
 from tui.widgets.status import clipped
 
 if TYPE_CHECKING:  # loaded when memory is searched
-    from agent.browsing import Row
-    from agent.seeking import Around, Turn
+    from agent.services.browse import Row
+    from agent.services.live_search import Around, Turn
 
 
 MARKED: Final = "underline"

@@ -14,7 +14,7 @@ from tui.screens.search.marking import Spans, marked_line
 from tui.widgets.status import clipped
 
 if TYPE_CHECKING:  # loaded when memory is searched
-    from agent.browsing import Row
+    from agent.services.browse import Row
 
 TONES: Final = {Trust.EXACT: "good-ink", Trust.VERIFIED: "good-ink", Trust.APPROXIMATE: "warning-ink"}
 TITLE: Final = 10  # cells that a title keeps, however narrow the list

@@ -14,8 +14,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from agent.browsing import Look
-from agent.search_words import HELP, worded
+from agent.services.browse import Look
+from agent.services.filter_syntax import HELP, worded
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from tui.defects import in_thread
@@ -28,8 +28,8 @@ from tui.screens.search.telling import BUSY, KEYS, KEYS_IN_LIST, NOT_YET, figure
 from tui.widgets.field import Field
 
 if TYPE_CHECKING:
-    from agent.browsing import Row
-    from agent.seeking import Around
+    from agent.services.browse import Row
+    from agent.services.live_search import Around
     from memory.memory import Memory
 
 CALM: Final = 0.1  # seconds without a key before it looks
@@ -167,7 +167,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
             await self._calm()
 
     async def _found(self, text: str, number: int, *, explain: bool) -> Look:
-        from agent.seeking import seek
+        from agent.services.live_search import seek
 
         try:
             return await in_thread(seek, self._memory, text, number, explain=explain)
@@ -231,7 +231,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
             listed.replace_option_prompt_at_index(number, row_text(row, self, span, self._list_width))
 
     def _tell_nothing(self, *, reading: bool) -> None:
-        from agent.seeking import nothing
+        from agent.services.live_search import nothing
 
         empty = not self._rows
         self.query_one("#search-body").display = not empty
@@ -274,7 +274,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
 
     @work(exclusive=True, group="around")
     async def _look_around(self, row: "Row") -> None:
-        from agent.seeking import Around, around
+        from agent.services.live_search import Around, around
 
         await asyncio.sleep(REST)
         try:
@@ -345,7 +345,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
 
     @work(exclusive=True, group="go")
     async def _find_entry(self, row: "Row") -> None:
-        from agent.seeking import entry_of
+        from agent.services.live_search import entry_of
 
         try:
             entry = await in_thread(entry_of, self._memory, row)
@@ -394,6 +394,6 @@ class SearchScreen(ModalScreen[Chosen | None]):
 
 def _values_of(name: str) -> str:
     """What may stand after a filter's colon."""
-    from agent.seeking import values_of
+    from agent.services.live_search import values_of
 
     return values_of(name)

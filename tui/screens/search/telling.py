@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # loaded when memory is searched
-    from agent.browsing import Look
+    from agent.services.browse import Look
 
 KEYS: Final = "Enter goes there · Ctrl+Y cites · Ctrl+O opens · Ctrl+S why · Esc leaves"
 KEYS_IN_LIST: Final = "Enter goes there · y cites · o opens · s why · Tab the field · Esc leaves"

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
-from agent.commands.context_table import savings
+from agent.commands.tables import savings
 from foundation.terminal_text import visible
 from tui.widgets.transcript.lines import Line, cut, indented
 from tui.widgets.transcript.look import Look

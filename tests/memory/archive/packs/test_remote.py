@@ -338,7 +338,7 @@ def test_a_library_that_is_missing_is_told_with_the_command_that_installs_it(
 def test_the_doctor_says_whether_the_place_answers(
     workspace: Workspace, host: SshServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agent.doctor import examine
+    from agent.doctor.doctor import examine
 
     address = f"ssh://ann@127.0.0.1:{host.port}/packs"
     memory = opened(workspace, address)

@@ -1,0 +1,80 @@
+"""The demonstration on a terminal: text, page and read-back side by side. Without one, one below the other."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agent.cli import output
+from agent.services.demo import Demo, figures
+from foundation.files import open_for_reading, real
+from foundation.terminal_text import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+GAP: Final = 2
+FOOT: Final = 10  # lines below the columns: figures, and the prompt that comes back
+SHORTEST: Final = 12  # lines of the columns
+WIDEST: Final = 60  # columns of one of the three
+
+
+def show(shown: Demo, environment: Mapping[str, str]) -> None:
+    """To stdout: a picture where it is a terminal that can show one, else text and the picture's path."""
+    if _can_draw(environment):
+        _side_by_side(shown)
+    else:
+        for title, text in (("TEXT", shown.text), ("READ BACK", shown.read_back)):
+            output.line(title)
+            output.line(text)
+    for name, words in figures(shown):
+        output.line(f"{name:<11}{words}")
+
+
+def _can_draw(environment: Mapping[str, str]) -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in environment and environment.get("TERM") != "dumb"
+
+
+def _side_by_side(shown: Demo) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    wide = min((console.width - 2 * GAP) // 3, WIDEST)
+    high = max(min(wide // 2, console.height - FOOT), SHORTEST)
+    table = Table.grid(padding=(0, GAP, 0, 0))
+    for _ in range(3):
+        table.add_column(width=wide, overflow="fold")
+    table.add_row("text", "page", "read back", style="bold")
+    table.add_row(_beginning(shown.text, wide, high, console), half_blocks(shown.picture, wide, high),
+                  _beginning(shown.read_back, wide, high, console))  # fmt: skip
+    console.print(table)
+    console.print()
+
+
+def _beginning(text: str, wide: int, high: int, console: "Console") -> "Text":
+    """As much of the text as its column holds, wrapped here so that the columns are as high."""
+    from rich.text import Text
+
+    lines = Text(visible(text).expandtabs(4)).wrap(console, wide)
+    return Text("\n").join(lines[:high])
+
+
+def half_blocks(picture: Path, columns: int, rows: int) -> "Text":
+    """The picture in at most so many cells, each two pixels: ▀ in the colour of the upper on that of the lower."""
+    from PIL import Image
+    from rich.style import Style
+    from rich.text import Text
+
+    with open_for_reading(real(picture)) as file, Image.open(file) as opened:
+        grey = opened.convert("L")
+    side = min(columns, rows * 2)
+    small = grey.resize((side, max(side - side % 2, 2)), Image.Resampling.BOX)
+    pixels = small.tobytes()
+    lines = list[Text]()
+    for top in range(0, small.height, 2):
+        upper, lower = pixels[top * side : (top + 1) * side], pixels[(top + 1) * side : (top + 2) * side]
+        cells = ((f"rgb({a},{a},{a})", f"rgb({b},{b},{b})") for a, b in zip(upper, lower, strict=True))
+        lines.append(Text.assemble(*(("▀", Style(color=ink, bgcolor=ground)) for ink, ground in cells)))
+    return Text("\n").join(lines)

@@ -1,0 +1,100 @@
+"""`palimpsest export`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli import output
+from agent.cli.group import Leaf, conversation_options, raw_option
+from agent.cli.invocation import Invocation, current
+from agent.cli.planned import Coming
+from agent.cli.troubles import Troubles
+from foundation.errors import Misuse
+
+if TYPE_CHECKING:  # the store is loaded when it is opened
+    from memory.cold import ColdStore, Conversation
+    from memory.memory import Memory
+
+PAGE = 200
+
+
+@click.command(cls=Leaf)
+@click.argument("refs", metavar="[ID]…", nargs=-1)
+@click.option(
+    "--to",
+    "form",
+    type=Coming(["markdown", "jsonl"], later=["chunks"]),
+    default="markdown",
+    show_default=True,
+    help="The format.",
+)
+@click.option(
+    "--dir",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write a file a conversation there.",
+)
+@conversation_options
+@raw_option
+def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) -> None:
+    """Write conversations out: all of them, those with these IDs, or with -c the latest.
+
+    markdown is to read: the branch that each conversation stands on. jsonl is every entry of every branch, as `import`
+    takes it; importing it gives the same entries.
+    """
+    invocation = current()
+    with invocation.memory() as memory:
+        troubles = Troubles(invocation)
+        for conversation in _chosen(invocation, memory.cold, refs):
+            pieces = _pieces(memory, conversation, "jsonl" if invocation.json else form, troubles)
+            if folder is None:
+                for piece in pieces:
+                    output.data(piece, raw=raw)
+                continue
+            output.line(str(_write(folder, conversation, form, pieces)))
+        troubles.tell()
+
+
+def _write(folder: Path, conversation: Conversation, form: str, pieces: Iterator[str]) -> Path:
+    from foundation.files import exists, made_folder, write_atomically
+    from foundation.privacy import as_given
+    from memory.cold.mirrors.render import mirror_name
+
+    folder = made_folder(folder)
+    path = (folder / mirror_name(conversation)).with_suffix(".jsonl" if form == "jsonl" else ".md")
+    if exists(path):
+        raise Misuse("There already", f"{path} is there already.", "Give an empty folder.")
+    write_atomically(path, as_given("".join(pieces)))  # what comes from the store was cleared on its way in
+    return path
+
+
+def _pieces(memory: Memory, conversation: Conversation, form: str, troubles: Troubles) -> Iterator[str]:
+    from agent.exporters.jsonl import lines
+    from agent.exporters.markdown import markdown
+
+    if form == "markdown":
+        yield from markdown(memory, conversation, troubles)
+        yield "\n"
+        return
+    for line in lines(memory, conversation, troubles):
+        yield output.as_json(line) + "\n"
+
+
+def _chosen(invocation: Invocation, cold: ColdStore, refs: tuple[str, ...]) -> Iterator[Conversation]:
+    if invocation.resume is not None:
+        refs = (*refs, invocation.resume)
+    if refs:
+        yield from [cold.conversation(ref) for ref in refs]
+        return
+    if invocation.latest:
+        yield from [latest] if (latest := cold.latest()) else []
+        return
+    offset = 0
+    while page := cold.conversations(limit=PAGE, offset=offset):
+        yield from page
+        offset += len(page)

@@ -1,0 +1,130 @@
+"""What a search found, as it is read in a terminal: the question's words marked, groups under their conversation.
+
+In a pipe each passage is one line, to its last character; on a terminal it is wrapped, and its words are highlighted.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Iterable
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from agent.cli import output
+from agent.services.browse import who_said
+from foundation.clock import iso
+from foundation.terminal_text import visible
+
+if TYPE_CHECKING:
+    from memory.search import Query, Results
+
+_INDENT = 4
+_WIDEST = 100  # columns: longer lines are tiring to read
+_SHORT = 160  # characters of a turn among others
+_BLANKS = re.compile(r"\s+")
+_HEAD, _FOUND = "bold", "bold yellow"
+
+Piece = tuple[str, str]
+"""Text, and its style; "" for none."""
+
+
+def show(results: Results, query: Query, *, raw: bool = False) -> None:
+    """Prints hits to stdout, and what they are to stderr. `raw`: plain lines, with the escapes that are in them."""
+    if not results.hits:
+        output.say(nothing(results, query))
+    elif query.around is not None and (results.anchor or not query.text.strip()):
+        _timeline(results, raw=raw)
+    elif query.latest and not query.text.strip():
+        _by_conversation(results, raw=raw)
+    else:
+        _ranked(results, raw=raw)
+
+
+def nothing(results: Results, query: Query) -> str:
+    """What is said where nothing was found, and what marks there usually are."""
+    from foundation.text.entities.rules import KINDS
+    from memory.search.query.entity_filters import CONCEPTS, TYPES
+
+    about = f" about “{results.query}”" if results.query.strip() else " that fits"
+    said = [f"Nothing is remembered{about}."]
+    for given, option, known in (
+        (query.types, "--type", TYPES), (query.concepts, "--concept", CONCEPTS), (query.entities, "--entity", KINDS),
+    ):  # fmt: skip
+        kinds = [each.partition(":")[0].strip().casefold() for each in given]
+        if given and not any(kind in known for kind in kinds):
+            said.append(f"{option} {given[0]} fits nothing here; usual are {', '.join(known)}.")
+    return " ".join(said)
+
+
+def _ranked(results: Results, *, raw: bool) -> None:
+    for hit in results.hits:
+        score = f"{hit.score:.2f}" if hit.score else ""
+        when = iso(hit.time)[:10] if hit.time else ""
+        _heading(hit.id, (hit.citation.title, who_said(hit), when, hit.trust.value, score), raw=raw)
+        _put(_INDENT, _marked(hit.snippet, hit.marks), raw=raw)
+        if hit.superseded_by:
+            output.line(" " * _INDENT + f"superseded by {hit.superseded_by}")
+        if hit.like:
+            output.line(" " * _INDENT + f"{len(hit.like)} more say the same: {', '.join(hit.like[:3])}")
+        for name, value in hit.parts.items():
+            output.line(" " * (_INDENT + 2) + f"{name} {value:g}")
+    more = f"; --page {results.next} shows more" if results.next else ""
+    if not results.found:
+        output.say(f"Nothing surely answers “{results.query}”; these lie nearest.")
+    output.say(f"{len(results.hits)} of {results.total:,} in {results.took_ms:.0f} ms{more}.")
+
+
+def _timeline(results: Results, *, raw: bool) -> None:
+    for hit in results.hits:
+        when = iso(hit.time)[:16].replace("T", " ") if hit.time else ""
+        mark = "→" if hit.id == results.anchor else " "
+        _heading(f"{mark} {when}", (who_said(hit), hit.citation.title, hit.id), raw=raw)
+        _put(_INDENT, _marked(_short(hit.snippet), ()), raw=raw)
+    output.say(f"{len(results.hits)} in order of time.")
+
+
+def _by_conversation(results: Results, *, raw: bool) -> None:
+    for (title, name), hits in groupby(results.hits, key=lambda hit: (hit.citation.title, hit.conversation)):
+        _heading(title or name, (name,) if title not in {"", name} else (), raw=raw)
+        for hit in hits:
+            when = iso(hit.time)[:16].replace("T", " ") if hit.time else ""
+            _put(_INDENT, [(f"{when} ", ""), (f"{who_said(hit)}: ", _HEAD), (_short(hit.snippet), "")], raw=raw)
+    output.say(f"{len(results.hits)} of the latest.")
+
+
+def _heading(first: str, rest: Iterable[str], *, raw: bool) -> None:
+    told = " · ".join(" ".join(part.split()) for part in rest if part)
+    if sys.stdout.isatty() and not raw:
+        _put(0, [(first, _HEAD), (f"  {told}", "")], raw=raw)
+    else:
+        output.line(f"{first}  {told}".rstrip(), raw=raw)
+
+
+def _marked(text: str, marks: Iterable[tuple[int, int]]) -> list[Piece]:
+    pieces, last = list[Piece](), 0
+    for start, end in marks:
+        pieces += [(text[last:start], ""), (text[start:end], _FOUND)]
+        last = end
+    return [*pieces, (text[last:], "")]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHORT else text[:_SHORT].rstrip() + " …"
+
+
+def _put(indent: int, pieces: Iterable[Piece], *, raw: bool) -> None:
+    """One paragraph. Blanks of any kind become one."""
+    if raw or not sys.stdout.isatty():
+        output.line(" " * indent + _BLANKS.sub(" ", "".join(text for text, _ in pieces)).rstrip(), raw=raw)
+        return
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    line = Text()
+    for text, style in pieces:
+        line.append(_BLANKS.sub(" ", visible(text)), style or None)
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    Console(width=width, highlight=False).print(Padding(line, (0, 0, 0, indent), expand=False))

@@ -1,0 +1,81 @@
+"""Slash commands about conversations: begin, take up again, name, write out."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agent.commands.command import Command
+from agent.commands.results import Choice, Choices, Outcome, Said, Switched
+from foundation.clock import iso
+from foundation.errors import Misuse
+from foundation.privacy import clear
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.session import Session
+
+MOST_LISTED = 50
+LABEL = 60  # characters of a message in a list
+
+
+async def _new(session: Session, title: str) -> Outcome:
+    session.new(title)
+    return Switched("A new conversation.")
+
+
+async def _resume(session: Session, ref: str) -> Outcome:
+    if ref:
+        session.resume(ref)
+        return Switched(session.held_elsewhere())
+    found = session.memory.cold.conversations(limit=MOST_LISTED)
+    items = tuple(Choice(c.id, c.title or "(untitled)", iso(c.updated)[:16].replace("T", " ")) for c in found)
+    return Choices("Conversations", items, "/resume") if items else Said("There are no conversations yet.")
+
+
+async def _branch(session: Session, ref: str) -> Outcome:
+    if ref:
+        entry = await asyncio.to_thread(session.branch_from, ref)
+        said = "Change the message and send it: it begins a branch. What was said after it stays on its own."
+        return Switched(said, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
+    own = await asyncio.to_thread(session.own_messages, MOST_LISTED)
+    items = tuple(Choice(entry.id, _first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in own)
+    return Choices("Branch from", items, "/branch") if items else Said("There is nothing to branch from yet.")
+
+
+def _first_line(text: str) -> str:
+    line = " ".join(text.split("\n", 1)[0].split())
+    return line if len(line) <= LABEL else line[:LABEL].rstrip() + "…"
+
+
+async def _rename(session: Session, title: str) -> Outcome:
+    if not title:
+        raise Misuse("No title", "/rename needs the new title.", "/rename Trip planning")
+    session.rename(clear(title))
+    return Said(f"This conversation is called “{title}” now.")
+
+
+async def _export(session: Session, rest: str) -> Outcome:
+    from agent.exporters.conversation import export_to_file
+
+    conversation = session.conversation
+    if conversation is None:
+        return Said("There is nothing to export yet.")
+    path = export_to_file(session.memory, conversation, rest)
+    return Said(f"Written to `{path}`.")
+
+
+COMMANDS = (
+    Command(name="new", summary="Begin a new conversation.", usage="[TITLE]", aliases=("clear",), run=_new),
+    Command(
+        name="resume", summary="Take up an earlier conversation.", usage="[ID]", aliases=("continue",), run=_resume
+    ),
+    Command(
+        name="branch",
+        summary="Say one of your messages anew; the old course stays.",
+        usage="[ID]",
+        aliases=("fork", "rewind"),
+        run=_branch,
+    ),
+    Command(name="rename", summary="Give this conversation a title.", usage="TITLE", run=_rename),
+    Command(name="export", summary="Write this conversation to a file.", usage="[FILE.md|FILE.jsonl]", run=_export),
+)

@@ -1,0 +1,130 @@
+"""The slash command `/knowledge`: files that were added, and adding more."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.commands.command import Command
+from agent.commands.results import Cancelled, OnPage, Outcome, Proposal, Said
+from foundation.errors import Misuse
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.session import Session
+    from memory.knowledge.importance.weights import Remembered
+
+
+async def _knowledge(session: Session, rest: str) -> Outcome:
+    word, _, more = rest.partition(" ")
+    match word:
+        case "" | "stats":
+            return Said(await asyncio.to_thread(_stats, session))
+        case "list":
+            return Said(await asyncio.to_thread(_list, session))
+        case "add":
+            return await _adding(session, _words(more))
+        case "importance":
+            return Said(await asyncio.to_thread(_importance, session, _words(more)))
+        case _:
+            raise Misuse(
+                "Unknown word",
+                f"/knowledge has no “{word}”.",
+                "/knowledge [stats | list | add PATH | importance PATTERN N]",
+            )
+
+
+def _stats(session: Session) -> str:
+    from agent.services.knowledge import stats_meaning, stats_rows
+
+    found = session.memory.knowledge.stats(session.config.knowledge.max_vision_tokens)
+    if not found.memories:
+        return "Nothing was added yet. `/knowledge add PATH` adds files and folders."
+    return "\n".join([*(f"- {name}: {value}" for name, value in stats_rows(found)), "", stats_meaning(found)])
+
+
+def _list(session: Session) -> str:
+    session.memory.knowledge.notice_removed()
+    found = session.memory.knowledge.memories(session.config.knowledge.max_vision_tokens)
+    if not found:
+        return "Nothing was added yet. `/knowledge add PATH` adds files and folders."
+    lines = [_row(one) for one in found[:200]]
+    more = [f"\n… and {len(found) - 200:,} more: `palimpsest knowledge list`"] if len(found) > 200 else []
+    return "\n".join(["| id | file | importance | score | uses | state |", "|---|---|---|---|---|---|", *lines, *more])
+
+
+def _row(one: Remembered) -> str:
+    from agent.services.knowledge import one_line
+
+    name = one_line(one.known.name).replace("|", "\\|")
+    state = "gone from disk" if one.known.missing else one.standing.state
+    return (
+        f"| `{one.known.id}` | {name} | {one.known.importance:g} | {one.score:.1f} | {one.known.accesses:,} | {state} |"
+    )
+
+
+async def _adding(session: Session, words: list[str]) -> Proposal:
+    """Files are counted as they are added; it can be stopped between two of them."""
+    if not words:
+        raise Misuse("Nothing to add", "/knowledge add needs a file or a folder.", "/knowledge add ~/Documents")
+    paths = [Path(word).expanduser().absolute() for word in words]
+
+    async def run(on_page: OnPage) -> Outcome:
+        return Said(await asyncio.to_thread(_add, session, paths, on_page))
+
+    files = await asyncio.to_thread(_how_many, paths)
+    return Proposal(title="Add files", doing="adding files", pages=files, counts="file", run=run, sure=True)
+
+
+def _how_many(paths: list[Path]) -> int:
+    from memory.knowledge.ingest.walk import walk
+
+    return sum(not one.why for path in paths for one in walk(path, frozenset()))
+
+
+def _add(session: Session, paths: list[Path], on_page: OnPage) -> str:
+    from agent.services.knowledge import narration, one_line, sight, summed_up
+    from memory.knowledge.ingest.report import AddOptions, AddReport
+
+    config = session.config
+    options = AddOptions(mode=config.archive.mode, max_file_mb=config.knowledge.max_file_mb)
+    report = AddReport()
+    try:
+        session.memory.knowledge.add(paths, options, config.knowledge, sight=sight(config), report=report,
+                                     on_progress=lambda progress: on_page(progress.done))  # fmt: skip
+    except Cancelled:
+        count = len(report.added) + len(report.changed)
+        return f"Stopped: {count:,} files were added and stay. The same command goes on."
+    added = [f"- {one_line(told.name)} (`{told.id}`)" for told in [*report.added, *report.changed][:20]]
+    return "\n".join([summed_up(report), "", *added, "", *(f"- {line}" for line in narration(report))]).strip()
+
+
+def _importance(session: Session, words: list[str]) -> str:
+    from memory.knowledge.importance.patterns import settled
+
+    if len(words) < 2:
+        raise Misuse("Which files?", "Say which files, and how much they matter.", "/knowledge importance *.pdf 9")
+    try:
+        value = float(words[-1])
+    except ValueError as error:
+        raise Misuse("No number", f"“{words[-1]}” is no importance.", "A number from 0 to 10 comes last.") from error
+    meant = session.memory.knowledge.set_importance([settled(word, Path.cwd()) for word in words[:-1]], value)
+    return f"Importance {value:g}: {len(meant):,} files now, and what is added later."
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise Misuse("Unclosed quote", f"{error} in {text}.", "Close the quotation mark.") from error
+
+
+COMMANDS = (
+    Command(
+        name="knowledge",
+        summary="Say what was added to knowledge, list it, or add files.",
+        usage="[list | add PATH | importance PATTERN N]",
+        run=_knowledge,
+    ),
+)

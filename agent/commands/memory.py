@@ -1,0 +1,190 @@
+"""Slash commands about memory: remember, recall, archive, search."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agent.commands.command import Command
+from agent.commands.results import Browse, Choice, Choices, Find, OnPage, Outcome, Proposal, Said
+from agent.commands.search_args import asked, help_markdown, in_order
+from agent.commands.search_args import query_of as query_for
+from agent.commands.tables import outlook_rows
+from agent.services.filter_syntax import query_of, worded
+from foundation.errors import Misuse
+from foundation.privacy import Cleared, clear
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.session import Session
+    from context.compaction.preview import Outlook
+    from memory.search import Results
+
+_FILE_NAME: Final = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
+
+
+async def _remember(session: Session, text: str) -> Outcome:
+    if not text:
+        raise Misuse("Nothing to remember", "/remember needs a text.", "/remember The boiler is serviced in May.")
+    conversation = session.conversation.id if session.conversation else None
+    note = await asyncio.to_thread(session.memory.hot.remember, clear(text), heading=None, conversation=conversation)
+    return Said(f"Remembered in `{note.path}` (line {note.line_first}).")
+
+
+async def _recall(_session: Session, query: str) -> Outcome:
+    return Browse(query)
+
+
+async def _archive(session: Session, rest: str) -> Outcome:
+    sure, name = _agreed(rest)
+    if name.startswith("--"):
+        return await _option(session, name)
+    if _names_a_file(name):
+        return _file_proposal(session, name)
+    outlook = await session.outlook()
+    if outlook is None:
+        return Said("There is nothing to archive yet: the conversation fits.")
+    return _turns_proposal(session, outlook, clear(name), sure=sure)
+
+
+def _turns_proposal(session: Session, outlook: Outlook, label: Cleared, *, sure: bool) -> Proposal:
+    async def run(on_page: OnPage) -> Outcome:
+        receipt = await session.compact(on_page, label=label)
+        if receipt is None:
+            return Said("There is nothing to archive yet: the conversation fits.")
+        if not receipt.pages:
+            return Said(receipt.text, context=True)
+        drawn = await asyncio.to_thread(_drawn, session, receipt.archived)
+        said = f"{receipt.text}\n\n{drawn} The archive calls them “{receipt.archived}”."
+        return Said(said, context=True)
+
+    return Proposal(
+        title="Archive older turns", rows=outlook_rows(outlook, label), doing="archiving", pages=outlook.pages, run=run,
+        sure=sure,
+    )  # fmt: skip
+
+
+def _drawn(session: Session, label: str) -> str:
+    """What became of the words, by the archive's own count."""
+    from agent.services.archive import counted_as_pages
+
+    vault = session.memory.vault
+    row = vault.find_archive(label)
+    return counted_as_pages(row.pages, row.text_tokens, row.vision_tokens, vault.settings.profile)
+
+
+async def _option(session: Session, words: str) -> Outcome:
+    """What begins like an option is no label: the list is shown, the others are the command line's."""
+    from agent.services.archive import archives_markdown
+
+    option = words.split(maxsplit=1)[0]
+    if words == "--list":
+        return Said(await asyncio.to_thread(archives_markdown, session.memory))
+    raise Misuse(
+        "Not in the chat",
+        f"/archive takes a label or a file, --list and --yes; {option} is no label.",
+        f"On the command line: palimpsest archive {option} …; palimpsest archive --help tells of all options.",
+    )
+
+
+def _file_proposal(session: Session, name: str) -> Proposal:
+    if not (path := Path(name).expanduser().absolute()).is_file():
+        raise Misuse("No such file", f"There is no file {path}.", "A label is words: /archive Trip planning")
+    from context.compaction.preview import modes_for
+
+    async def run(on_page: OnPage) -> Outcome:
+        from agent.services.archive import archive_markdown
+
+        return Said(await asyncio.to_thread(archive_markdown, session.memory, name, on_page))
+
+    pages = len(modes_for(path.stat().st_size, session.config.archive))  # a byte is about a cell
+    return Proposal(title=f"Archive {name}", doing=f"archiving {name}", pages=pages, run=run, sure=True)
+
+
+def _agreed(rest: str) -> tuple[bool, str]:
+    """Whether the person said --yes, first or last, and what else they said."""
+    words = rest.split()
+    if "--yes" in (words[:1] + words[-1:]):
+        return True, rest.removeprefix("--yes").removesuffix("--yes").strip()
+    return False, rest
+
+
+def _names_a_file(name: str) -> bool:
+    """A file that is there, or a word that can only be one's name: `notes/x`, `letter.txt`."""
+    if not name:
+        return False
+    try:
+        if Path(name).expanduser().is_file():
+            return True
+    except (OSError, RuntimeError, ValueError):  # no name that a file could have
+        return False
+    return not re.search(r"\s", name) and ("/" in name or "\\" in name or bool(_FILE_NAME.search(name)))
+
+
+async def _search(session: Session, text: str) -> Outcome:
+    wanted = asked(text)
+    if wanted is None:
+        return Find(text, lambda: _searched(session, text))
+    if wanted.help:
+        return Said(help_markdown())
+    if (filters := wanted.filters) is not None:
+        return Find(filters, lambda: _searched(session, filters))
+    query = query_for(wanted, session.clock)
+    results = await asyncio.to_thread(session.memory.search.query, query)
+    if results.hits and (query.around is not None or query.latest) and not (query.latest and query.text):
+        return Said(in_order(results))
+    return _listed(results, wanted.text)
+
+
+async def _searched(session: Session, text: str) -> Outcome:
+    """What is found, to be printed."""
+    if not text:
+        raise Misuse("Nothing to search for", "/search needs words.", "/search the boiler's warranty")
+    wording = worded(text)
+    results = await asyncio.to_thread(lambda: session.memory.search.query(query_of(wording, session.clock)))
+    return _listed(results, text)
+
+
+def _listed(results: Results, text: str) -> Outcome:
+    items = tuple(Choice(hit.id, hit.snippet, f"{hit.citation} · {hit.trust.value}") for hit in results.hits)
+    if not items:
+        return Said(f"Nothing is remembered about “{text}”." if text else "Nothing is remembered that fits.")
+    return Choices(f"Found for “{text}”" if text else "Found", items, "/recall")
+
+
+COMMANDS = (
+    Command(name="remember", summary="Add a note to MEMORY.md.", usage="TEXT", run=_remember),
+    Command(
+        name="recall",
+        summary="Look through memory, and bring a passage back whole.",
+        usage="[QUERY|ID|LABEL]",
+        keys="In the list: ↑ ↓ choose, Enter shows the passage whole, Esc leaves. In a passage: ↑ ↓ PgUp PgDn Home End "
+        "scroll, p shows its page as a picture, o opens that in the system's viewer, i puts the citation into the "
+        "prompt, c copies the passage, Esc goes back. In a picture: + and − go closer and back, the arrows move, n and "
+        "b turn pages, o opens the viewer.",
+        run=_recall,
+    ),
+    Command(
+        name="archive",
+        summary="Archive older turns, or a file, as pages; says first what it will do.",
+        usage="[LABEL|FILE]",
+        keys="Enter does what is shown, Esc leaves all as it is; while pages are made, Esc cancels and nothing is let "
+        "go. `/archive --yes` does not ask; `/archive --list` lists what was archived.",
+        aliases=("compact",),
+        run=_archive,
+    ),
+    Command(
+        name="search",
+        summary="Search everything remembered, as you type.",
+        usage="[QUERY]",
+        keys="`/search --help` lists the ways to search; `--recent`, `--exact` and the command line's other options "
+        "hold here as well. Ctrl+F and F3 open it too. Filters are typed as words: kind:note since:30d "
+        "until:2026-03-01 who:Anna in:House type:decision concept:gotcha file:http.py entity:money trust:exact; "
+        '"an exact phrase", -without. '
+        "In the list: ↑ ↓ choose, Enter goes to the place in the conversation, Ctrl+Y puts the citation into the "
+        "prompt, Ctrl+O shows the passage whole, Ctrl+S what its score is made of, Tab goes to the list, where y, o "
+        "and s do the same, and Esc leaves.",
+        run=_search,
+    ),
+)

@@ -1,0 +1,103 @@
+"""Slash commands about the program itself: the model, the request, skills, leaving."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.commands.command import Command
+from agent.commands.results import Choice, Choices, Copy, Outcome, Quit, Said, Send, Switched
+from foundation.errors import Misuse
+from foundation.terminal_text import visible
+
+if TYPE_CHECKING:  # a session loads every room; the list of commands must not
+    from agent.session import Session
+
+
+async def _model(session: Session, spec: str) -> Outcome:
+    if spec:
+        profile = await session.use_model(spec)
+        where = "what you write is sent to another machine" if profile.remote else "nothing leaves this machine"
+        return Switched(f"The model is {profile.spec} now; {where}.")
+    profiles = {found.spec: found.profile for found in await session.models()}
+    profiles.setdefault(session.profile.spec, session.profile)
+    items = [
+        Choice(spec, spec, _window(profile.window) + (" · in use" if spec == session.profile.spec else ""))
+        for spec, profile in profiles.items()
+    ]
+    if "offline" not in profiles:
+        items.append(Choice("offline", "offline", "no language model: quotes what is remembered"))
+    return Choices("Models at hand", tuple(items), "/model")
+
+
+async def _context(session: Session, text: str) -> Outcome:
+    from agent.commands.tables import as_markdown
+    from agent.services.attachments import attached
+
+    files = await asyncio.to_thread(attached, text, Path.cwd())
+    return Said(as_markdown(await session.context_report(text, files)))
+
+
+async def _skill(session: Session, rest: str) -> Outcome:
+    name, _, text = rest.partition(" ")
+    skills = session.skills()
+    if not name:
+        items = tuple(Choice(skill.name, skill.name, skill.description) for skill in skills)
+        return Choices("Skills", items, "/skill") if items else Said("There are no skills in `skills/` yet.")
+    if name not in {skill.name for skill in skills}:
+        known = ", ".join(skill.name for skill in skills) or "none"
+        raise Misuse("Unknown skill", f"There is no skill “{name}”.", f"The skills are: {known}.")
+    return Send(text.strip() or f"Use the skill “{name}”.", skill=name)
+
+
+async def _copy(session: Session, number: str) -> Outcome:
+    nth = int(number) if number.isdigit() and int(number) > 0 else 1
+    answers = session.answers(nth)
+    if len(answers) < nth:
+        return Said("There is no answer to copy yet.")
+    return Copy(answers[nth - 1], "the answer" if nth == 1 else f"the answer {nth} back")
+
+
+async def _status(session: Session, _rest: str) -> Outcome:
+    conversation, report = session.conversation, session.report
+    rows = [
+        ("workspace", f"`{session.workspace.root}`{', read-only' if session.workspace.is_read_only else ''}"),
+        ("conversation", f"{conversation.title or 'untitled'} (`{conversation.id}`)" if conversation else "a new one"),
+        ("model", f"`{session.profile.spec}`, {_window(session.profile.window)}"),
+        ("context", f"{report.total_tokens:,} of {report.budget:,} tokens" if report else "nothing sent yet"),
+        ("background", session.working or "nothing"),
+    ]
+    return Said("\n".join(f"- {name}: {value}" for name, value in rows))
+
+
+async def _trust(session: Session, _rest: str) -> Outcome:
+    from foundation.workspace_trust import trust_command
+
+    workspace, access = session.workspace, session.memory.access
+    command = f"`{trust_command(workspace)}`"
+    if workspace.is_read_only:
+        return Said(f"This workspace is open read-only. If it is yours: {command}, then open the chat again.")
+    if access and (changed := await asyncio.to_thread(access.changed)):
+        names = ", ".join(f"`{visible(name)}`" for name in changed)
+        return Said(f"This workspace is trusted. New or changed since, and not in force: {names}. To allow: {command}")
+    return Said("This workspace is trusted, and all that it brings is in force.")
+
+
+async def _exit(_session: Session, _rest: str) -> Outcome:
+    return Quit()
+
+
+def _window(tokens: int) -> str:
+    return f"window {tokens:,}" if tokens else ""
+
+
+COMMANDS = (
+    Command(name="model", summary="List the models at hand, or speak to another.", usage="[SPEC]", run=_model),
+    Command(name="context", summary="Show what the next request holds, layer by layer.", usage="[TEXT]", run=_context),
+    Command(name="skill", summary="List the skills, or send a message with one.", usage="[NAME [TEXT]]", run=_skill),
+    Command(name="copy", summary="Copy the last answer, or the one N back.", usage="[N]", run=_copy),
+    Command(name="status", summary="Show the workspace, the conversation and the model.", run=_status),
+    Command(name="trust", summary="Show whether the workspace is trusted, and what is not in force.", run=_trust),
+    Command(name="exit", summary="Leave. Everything is saved already.", aliases=("quit", "q"), run=_exit),
+)

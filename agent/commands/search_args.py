@@ -1,0 +1,117 @@
+"""`/search` with the options of the command line: `/search --recent`, `/search --exact gas boiler`, `/search --help`.
+
+Options that only narrow (`--type decision`) are the screen's filters in other words (`type:decision`), and open it.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from agent.services.filter_syntax import SEVERAL
+from agent.services.filter_syntax import worded as filters_of
+from foundation.clock import iso
+from foundation.errors import Misuse
+
+if TYPE_CHECKING:  # the list of commands must not load the search
+    from foundation.clock import Clock
+    from memory.search import Hit, Query, Results
+
+_NARROWING: Final = {
+    "kind": "kinds", "type": "types", "concept": "concepts", "file": "files", "entity": "entities", "role": "role",
+    "speaker": "speaker", "since": "since", "until": "until", "conversation": "conversation", "label": "label",
+    "trust": "trust", "around": "around",
+}  # fmt: skip
+_NUMBERS: Final = {"before": int, "after": int, "k": int, "page": int, "threshold": float}
+_FLAGS: Final = ("recent", "exact", "newest", "help")
+_OPTION = re.compile(
+    r'(?<!\S)(?:--(?P<name>[a-z]+)|-(?P<k>k))(?=[\s=]|$)(?:(?P<mark>=|\s+)(?P<value>"[^"]*"|[^\s"]\S*))?'
+)
+_SHORT: Final = 160
+
+
+class Asked(Struct, frozen=True):
+    """What was typed. `filters` is the same as the screen takes it, None where only a list can show it."""
+
+    text: str
+    options: dict[str, Any]
+    filters: str | None = None
+    help: bool = False
+
+
+def asked(typed: str) -> Asked | None:
+    """None where no option is in it. Raises Misuse."""
+    options: dict[str, Any] = {}
+    text, last, words, listed = "", 0, list[str](), False
+    for found in _OPTION.finditer(typed):
+        name = found["name"] or found["k"]
+        if found.start() < last:
+            continue
+        text, last = text + typed[last : found.start()], found.end()
+        if name in _FLAGS:
+            options[name], listed = True, True
+            last = found.end("name")
+            continue
+        value = (found["value"] or "").strip('"')
+        if name in _NUMBERS:
+            options["limit" if name == "k" else name], listed = _number(name, value), True
+        elif name in _NARROWING:
+            if not value:
+                raise Misuse("Nothing named", f"/search --{name} needs a value.", f"/search --{name} VALUE words")
+            key = _NARROWING[name]
+            options[key] = (*options.get(key, ()), value) if key in SEVERAL else value
+            words.append(f'{name}:"{value}"')
+        else:
+            known = ", ".join(f"--{each}" for each in (*_NARROWING, *_NUMBERS, *_FLAGS) if each != "k")
+            raise Misuse("Unknown option", f"/search has no option --{name}.", f"It has {known} and -k.")
+    if not last:
+        return None
+    rest = " ".join((text + typed[last:]).split())
+    return Asked(rest, options, None if listed else " ".join([*words, rest]).strip(), bool(options.pop("help", False)))
+
+
+def query_of(wanted: Asked, clock: Clock) -> Query:
+    """The query. Filters that stand among the words hold as well. Raises Misuse."""
+    from memory.search import parse_query
+
+    typed = filters_of(wanted.text)
+    return parse_query(typed.text, clock=clock, **{**typed.options, **wanted.options})
+
+
+def help_markdown() -> str:
+    """The operations, and how each is asked for."""
+    from memory.search.operations import OPERATIONS
+
+    rows = "\n".join(f"| `/search {each.option}` | {each.sentence} |" for each in OPERATIONS.values())
+    return (
+        f"| | |\n|---|---|\n{rows}\n\nOptions may be typed as filters: `type:decision since:30d who:Anna`. "
+        '`"a phrase"` must stand as it is, `-word` is left out.'
+    )
+
+
+def in_order(results: Results) -> str:
+    """A timeline, or the latest under their conversations, as Markdown."""
+    shown: list[str] = []
+    for (title, name), hits in groupby(results.hits, key=lambda hit: (hit.citation.title, hit.conversation)):
+        shown.append(f"**{title or name}**\n")
+        shown += [_line(hit, results.anchor) for hit in hits]
+        shown.append("")
+    return "\n".join(shown).rstrip()
+
+
+def _line(hit: Hit, anchor: str) -> str:
+    when = iso(hit.time)[:16].replace("T", " ") if hit.time else ""
+    said = " ".join(hit.snippet.split())
+    words = said if len(said) <= _SHORT else said[:_SHORT].rstrip() + " …"
+    arrow = "→ " if anchor and hit.id == anchor else ""
+    return f"- {arrow}{when} {hit.speaker or hit.role}: {words} `{hit.id}`"
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        return _NUMBERS[name](value)
+    except ValueError as error:
+        raise Misuse("No number", f"--{name} “{value}” is no number.", f"--{name} 5, for instance.") from error

@@ -1,0 +1,213 @@
+"""Every setting there is: each room's struct, composed here, and what is known of each one.
+
+A setting has a type, a default and a sentence. The sentence is its `Meta(description=…)`, or the docstring below it.
+
+The settings of the screen: what a terminal shows.
+"""
+
+import ast
+import enum
+import inspect
+import itertools
+import textwrap
+import types
+from collections.abc import Iterator
+from functools import cache
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import FieldInfo
+
+from agent.importers.settings import ImportSettings
+from agent.tools.port import ToolSettings
+from context.settings import ContextSettings
+from memory.knowledge.settings import KnowledgeSettings
+from memory.settings import ArchiveSettings
+from models.embed.settings import EmbedSettings
+from models.settings import ModelSettings
+
+
+class ScreenSettings(Struct, frozen=True, kw_only=True):
+    """What is shown in a terminal."""
+
+    pictures: Annotated[
+        Literal["auto", "kitty", "sixel", "blocks", "off"],
+        Meta(
+            description="How pictures are drawn: auto goes by the terminal, blocks are half blocks of colour, "
+            "off names them only."
+        ),
+    ] = "auto"
+
+
+GUARDED = "guarded"
+"""`Meta(extra={"guarded": True})`: a setting that needs trust although its type is harmless."""
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """What a configuration file may hold."""
+
+    model: str = "offline"
+    """What answers: `provider:name[@address]`, or `offline`."""
+    models: ModelSettings = msgspec.field(default_factory=ModelSettings)
+    """How models are reached."""
+    embed: EmbedSettings = msgspec.field(default_factory=EmbedSettings)
+    """What turns texts into vectors, so that what was meant is found and not only what was said."""
+    context: ContextSettings = msgspec.field(default_factory=ContextSettings)
+    """What goes into a request."""
+    archive: ArchiveSettings = msgspec.field(default_factory=ArchiveSettings)
+    """How text becomes pages, and where they stand."""
+    knowledge: KnowledgeSettings = msgspec.field(default_factory=KnowledgeSettings)
+    """What of the files that were added stands in view."""
+    imports: ImportSettings = msgspec.field(default_factory=ImportSettings)
+    """How much of a file that is imported is held at once."""
+    tools: ToolSettings = msgspec.field(default_factory=ToolSettings)
+    """What a model may call."""
+    screen: ScreenSettings = msgspec.field(default_factory=ScreenSettings)
+    """What is shown in a terminal."""
+
+
+class Setting(Struct, frozen=True):
+    """One setting: `name` is dotted; `guarded` ones a workspace may set only where its owner is trusted."""
+
+    name: str
+    kind: Any  # the type, as msgspec converts to it
+    default: Any
+    sentence: str
+    guarded: bool
+
+    @property
+    def environment_name(self) -> str:
+        """`context.reserve` is `PALIMPSEST_CONTEXT_RESERVE`."""
+        return "PALIMPSEST_" + self.name.replace(".", "_").upper()
+
+    @property
+    def type_name(self) -> str:
+        """The type in words: `whole number`, `one of a, b`."""
+        return _in_words(self.kind)
+
+
+@cache
+def all_settings() -> dict[str, Setting]:
+    """Every setting by its dotted name, in the order of the structs."""
+    return {setting.name: setting for setting in _walk(Settings, "")}
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a configuration file."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_object_schema(Settings, "")}
+
+
+def value_of(settings: Settings, name: str) -> Any:
+    """The value of a dotted name, as YAML and JSON hold it."""
+    value: Any = settings
+    for part in name.split("."):
+        value = getattr(value, part)
+    return msgspec.to_builtins(value)
+
+
+def _walk(struct: type[Struct], prefix: str) -> Iterator[Setting]:
+    sentences = _sentences(struct)
+    for field in msgspec.structs.fields(struct):
+        name = prefix + field.encode_name
+        if _is_struct(field.type):
+            yield from _walk(field.type, name + ".")
+            continue
+        kind, meta = _bare(field.type)
+        sentence = (meta.description if meta else None) or sentences.get(field.name, "")
+        yield Setting(name, field.type, _default(field), " ".join(sentence.split()), _is_guarded(kind, meta))
+
+
+def _object_schema(struct: type[Struct], prefix: str) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    for field in msgspec.structs.fields(struct):
+        name = prefix + field.encode_name
+        if _is_struct(field.type):
+            words = _sentences(struct).get(field.name, "")
+            properties[field.encode_name] = {"description": words, **_object_schema(field.type, name + ".")}
+            continue
+        setting = all_settings()[name]
+        properties[field.encode_name] = {
+            **_inlined(msgspec.json.schema(setting.kind)),
+            "description": setting.sentence,
+            "default": setting.default,
+        }
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema whose one definition (an enum) stands in place of its reference."""
+    definitions = schema.pop("$defs", {})
+    reference = schema.pop("$ref", "")
+    return {**schema, **definitions.get(reference.rpartition("/")[2], {})} if reference else schema
+
+
+def _default(field: FieldInfo) -> Any:
+    if field.default is not msgspec.NODEFAULT:
+        return msgspec.to_builtins(field.default)
+    if field.default_factory is not msgspec.NODEFAULT:
+        return msgspec.to_builtins(field.default_factory())
+    raise TypeError(f"the setting {field.name} has no default")
+
+
+def _is_guarded(kind: Any, meta: Meta | None) -> bool:
+    """Free text may name a path, an address or a command, so whatever is not a number or a choice needs trust."""
+    if meta and meta.extra and meta.extra.get(GUARDED):
+        return True
+    if get_origin(kind) in {Union, types.UnionType}:
+        return any(_is_guarded(*_bare(one)) for one in get_args(kind))
+    is_choice = get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, enum.Enum))
+    return not is_choice and kind not in {bool, int, float, type(None)}
+
+
+def _bare(kind: Any) -> tuple[Any, Meta | None]:
+    if get_origin(kind) is not Annotated:
+        return kind, None
+    bare, *rest = get_args(kind)
+    return bare, next((one for one in rest if isinstance(one, Meta)), None)
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Struct)
+
+
+def _in_words(kind: Any) -> str:
+    kind, meta = _bare(kind)
+    return _type_in_words(kind) + (_bounds(meta) if meta else "")
+
+
+def _bounds(meta: Meta) -> str:
+    told = (("above", meta.gt), ("at least", meta.ge), ("below", meta.lt), ("at most", meta.le))
+    return "".join(f", {words} {bound:g}" for words, bound in told if bound is not None)
+
+
+def _type_in_words(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return "one of " + ", ".join(str(one) for one in get_args(kind))
+    if get_origin(kind) in {Union, types.UnionType}:
+        return " or ".join(_in_words(one) for one in get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return "one of " + ", ".join(str(one.value) for one in kind)
+    names = {bool: "true or false", int: "whole number", float: "number", str: "text", type(None): "nothing"}
+    if kind in names:
+        return names[kind]
+    origin = get_origin(kind)
+    return "mapping" if origin is dict or kind is dict else "list"
+
+
+@cache
+def _sentences(struct: type[Struct]) -> dict[str, str]:
+    """The docstrings below a struct's fields, read from its source."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(struct)))
+    body = cast(ast.ClassDef, tree.body[0]).body
+    found: dict[str, str] = {}
+    for statement, following in itertools.pairwise(body):
+        match statement, following:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(words))),
+            ):
+                found[name] = words
+            case _:
+                pass
+    return found

@@ -1,0 +1,197 @@
+"""A look at the installation: what is there, what is missing, and the one command that would bring it."""
+
+import asyncio
+import importlib.util
+import platform
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from agent.config.config import read_config
+from agent.doctor.check_result import Finding
+from agent.doctor.embedding import embed_findings
+from agent.doctor.ocr import ocr_findings
+from agent.version import version
+from foundation.errors import PalimpsestError
+from foundation.install_hints import DISTRIBUTION, install_command, install_extra
+from foundation.paths import Workspace
+from foundation.shell_words import command_line
+from foundation.workspace_trust import trust_command, trust_store
+from memory.settings import ArchiveSettings
+
+SPARE_BYTES = 500_000_000
+
+
+class Optional(Struct, frozen=True):
+    """A library that is fine to be without: its module, our extra that brings it, what it gives.
+
+    Without an extra it comes with the program, on Apple's own chips alone.
+    """
+
+    module: str
+    extra: str
+    gives: str
+
+
+OPTIONAL = (
+    Optional("mlx_lm", "", "MLX models run on this machine"),
+    Optional("mlx_vlm", "", "DeepSeek-OCR reads pictures that are not our own pages"),
+    Optional("rapidocr", "rapidocr", "PP-OCR reads pictures that are not our own pages"),
+    Optional("tesserocr", "tesseract", "Tesseract reads pictures that are not our own pages"),
+    Optional("s3fs", "s3", "packs can live on S3"),
+    Optional("sshfs", "ssh", "packs can live on a host over SSH"),
+    Optional("zfec", "parity", "packs can keep parity"),
+    Optional("onnxruntime", "embed", "ONNX models embed on this machine"),
+    Optional("numkong", "embed", "vectors are compared at the speed of memory"),
+    Optional("pypdfium2", "knowledge", "PDF files can be added to knowledge"),
+    Optional("docx", "knowledge", "Word documents can be added to knowledge"),
+    Optional("pptx", "knowledge", "slides can be added to knowledge"),
+)
+"""What an engine needs beside its library is looked at in agent.doctor.ocr."""
+
+
+def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Every finding, quick ones first. Reads; changes nothing; servers are asked for a second at most."""
+    yield Finding("program", "ok", f"palimpsest {version()}, Python {platform.python_version()}, {platform.platform()}")
+    yield _sqlite()
+    yield from _workspace(workspace, environment)
+    yield from _libraries()
+    yield from ocr_findings(environment)
+    yield from embed_findings(workspace, read_config(workspace, environment, {}).config, environment)
+    yield _terminal(environment)
+    yield from _models(environment)
+
+
+def _sqlite() -> Finding:
+    try:
+        import apsw
+
+        from memory.cold.connection import refuse_old_sqlite
+
+        refuse_old_sqlite()
+    except PalimpsestError as error:
+        return Finding("sqlite", "wrong", error.message, error.hint)
+    except ImportError as error:
+        return Finding("sqlite", "wrong", f"apsw cannot be loaded: {error}.", f"Install {DISTRIBUTION} again.")
+    return Finding("sqlite", "ok", f"SQLite {apsw.sqlite_lib_version()} through apsw {apsw.apsw_version()}")
+
+
+def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Finding]:
+    if not workspace.is_workspace:
+        yield Finding(
+            "workspace", "missing", f"{workspace.root} is no workspace yet.", "`palimpsest init` makes it one."
+        )
+        return
+    yield Finding("workspace", "ok", str(workspace.root))
+    reading = read_config(workspace, environment, {})
+    yield _trust(workspace, environment, [one.name for one in reading.ignored])
+    for problem in reading.problems:
+        yield Finding("configuration", "wrong", f"{problem.where}: {problem.sentence}", "Correct that line.")
+    for notice in reading.notices:
+        yield Finding("configuration", "missing", notice)
+    yield _disk(workspace.root)
+    if workspace.database.exists():
+        yield _store(workspace)
+        if reading.config.archive.storage:
+            yield _packs(workspace, reading.config.archive)
+
+
+def _trust(workspace: Workspace, environment: Mapping[str, str], ignored: Sequence[str]) -> Finding:
+    """A tick only where the workspace is trusted and all that it brings is in force."""
+    from memory.access import first_entry, trust_notice
+
+    standing = trust_store(environment).standing(workspace, first_entry(workspace.database))
+    notice = trust_notice(workspace, standing, ignored)
+    if not notice:
+        return Finding("trust", "ok", "The workspace is trusted, and all that it brings is in force.")
+    said, _, _ = notice.partition(" If it is yours: " if not standing.trusted else " To allow it: ")
+    return Finding("trust", "missing", said, f"`{trust_command(workspace)}`")
+
+
+def _disk(root: Path) -> Finding:
+    free = shutil.disk_usage(root).free
+    sentence = f"{free / 1e9:,.1f} GB free at {root}"
+    return (
+        Finding("disk", "ok", sentence)
+        if free > SPARE_BYTES
+        else Finding("disk", "wrong", sentence, "Free some space.")
+    )
+
+
+def _store(workspace: Workspace) -> Finding:
+    from memory.memory import Memory
+
+    try:
+        memory = Memory.open(workspace)
+    except PalimpsestError as error:
+        return Finding("store", "wrong", error.message, error.hint)
+    try:
+        figures = memory.cold.statistics()
+        left = memory.renewing.left()
+    finally:
+        memory.close()
+    return Finding(
+        "store",
+        "ok",
+        f"{figures.entries:,} entries in {figures.conversations:,} conversations, {figures.pages:,} pages"
+        + (f"; {left:,} entries are analysed anew after each turn" if left else ""),
+    )
+
+
+def _packs(workspace: Workspace, settings: ArchiveSettings) -> Finding:
+    """Whether the place elsewhere where packs stand answers."""
+    from memory.memory import Memory
+
+    memory = Memory.open(workspace, settings=settings)
+    try:
+        names = memory.vault.storage.names()
+    except PalimpsestError as error:
+        return Finding("packs", "wrong", error.message, error.hint)
+    finally:
+        memory.close()
+    return Finding("packs", "ok", f"{settings.storage} answers; {len(names):,} files stand there and here.")
+
+
+def _libraries() -> Iterator[Finding]:
+    for one in OPTIONAL:
+        if importlib.util.find_spec(one.module) is not None:
+            yield Finding(one.module, "ok", f"{one.gives}.")
+        elif one.extra or _is_apple():
+            hint = install_extra(one.extra) if one.extra else install_command(DISTRIBUTION)
+            yield Finding(one.module, "missing", f"Not installed. With it, {one.gives}.", hint)
+
+
+def _is_apple() -> bool:
+    """Whether this is a Mac with Apple's own chip, where MLX comes with the program."""
+    return platform.system() == "Darwin" and platform.machine() == "arm64"
+
+
+def _terminal(environment: Mapping[str, str]) -> Finding:
+    encoding = (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "")
+    name = environment.get("TERM", "unknown")
+    if encoding not in {"utf8", "cp65001"}:
+        return Finding(
+            "terminal", "wrong", f"{name}; output is {encoding or 'unknown'}, not UTF-8.", "Set PYTHONUTF8=1."
+        )
+    return Finding("terminal", "ok", f"{name}, UTF-8")
+
+
+def _models(environment: Mapping[str, str]) -> Iterator[Finding]:
+    from models.chat.detect import detect
+
+    found = asyncio.run(detect(environment, timeout=1.0))
+    for one in found:
+        yield Finding(
+            "model",
+            "ok",
+            f"{one.spec}, window {one.profile.window:,}",
+            command_line("palimpsest", "models", "use", one.spec),
+        )
+    if not found:
+        yield Finding(
+            "model", "missing", "No model server answers and no key is set; offline quotes from memory.",
+            "Start Ollama, LM Studio or llama.cpp, or set a key.",
+        )  # fmt: skip

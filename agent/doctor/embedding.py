@@ -1,0 +1,70 @@
+"""What embeds, whether it can, and how far its vectors go."""
+
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+
+from msgspec.structs import replace
+
+from agent.config.config import Config
+from agent.doctor.check_result import Finding
+from foundation.errors import PalimpsestError
+from foundation.install_hints import install_extra
+from foundation.paths import Workspace
+from foundation.privacy import as_made
+
+PATIENCE_S = 1.0
+_NEEDS = {"onnx": (("onnxruntime", "tokenizers"), "embed"), "mlx": (("mlx", "tokenizers"), "mlx")}
+
+
+def embed_findings(workspace: Workspace, config: Config, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """A server is asked for one vector, for a second at most; a model in a folder is not loaded."""
+    name = config.embed.embedder
+    if name in {"", "none"}:
+        said = "No embedder is set: search goes by words."
+        yield Finding("embedder", "missing", said, "`palimpsest models embed ollama:nomic-embed-text`, or another.")
+        return
+    found = _embedder(name, config, environment)
+    yield found
+    if found.state == "ok" and workspace.database.exists():
+        yield _coverage(workspace, config)
+
+
+def _embedder(name: str, config: Config, environment: Mapping[str, str]) -> Finding:
+    from models.embed.open import open_embedder
+
+    modules, extra = _NEEDS.get(name.partition(":")[0], ((), ""))
+    if lacking := [module for module in modules if find_spec(module) is None]:
+        return Finding("embedder", "wrong", f"{name} needs {' and '.join(lacking)}.", install_extra(extra))
+    settings = replace(config.embed, query_timeout=PATIENCE_S)
+    try:
+        embedder = open_embedder(name, settings=settings, models=config.models, env=environment)
+        if embedder is None:
+            return Finding("embedder", "missing", "No embedder is set: search goes by words.")
+        try:
+            where = "the texts leave this machine" if embedder.remote else "on this machine"
+            if modules:
+                return Finding("embedder", "ok", f"{name}, {where}.")
+            size = embedder.embed([as_made("ready")], query=True).shape[1]
+            return Finding("embedder", "ok", f"{name} answers with {size:,} numbers a text; {where}.")
+        finally:
+            embedder.close()
+    except PalimpsestError as error:
+        return Finding("embedder", "wrong", error.message, error.hint)
+
+
+def _coverage(workspace: Workspace, config: Config) -> Finding:
+    from agent.config.embedder import embedding_of
+    from memory.memory import Memory
+
+    try:
+        memory = Memory.open(workspace, settings=config.archive, embedding=embedding_of(config))
+        try:
+            covered = memory.search.vectors.coverage()
+        finally:
+            memory.close()
+    except PalimpsestError as error:
+        return Finding("vectors", "wrong", error.message, error.hint)
+    sentence = f"{covered.entries:,} of {covered.of:,} entries have vectors"
+    if covered.serving:
+        return Finding("vectors", "ok", f"{sentence}; search goes by them, too.")
+    return Finding("vectors", "missing", f"{sentence}; search goes by words.", "`palimpsest models embed` makes them.")

@@ -1,0 +1,90 @@
+"""A slash command without a screen: what it answers, printed."""
+
+import asyncio
+import re
+from typing import Any
+
+from agent.cli import output
+from agent.commands import registry
+from agent.commands.results import Browse, Choices, Copy, Failed, Find, Outcome, Proposal, Quit, Said, Send, Switched
+from agent.session import Session
+from foundation.errors import Misuse, PalimpsestError
+
+_LOOKS_LIKE_ONE = re.compile(r"/[a-z]+\Z")
+
+
+def is_command(text: str) -> bool:
+    """Whether the text is a slash command rather than a message (a path, say)."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    return bool(_LOOKS_LIKE_ONE.match(first))
+
+
+async def run_command(session: Session, line: str, form: str) -> int | Send:
+    """Runs it and prints what it answers; gives the exit status, or the message that it asks to send."""
+    outcome = await registry.run(session, line)
+    if isinstance(outcome, Proposal):  # asked for in so many words, and nobody is there to ask
+        with output.Progress(f"{outcome.counts}s") as progress:
+            outcome = await registry.carry_out(outcome, progress)
+    if isinstance(outcome, Browse):
+        outcome = await _recalled(session, outcome.query)
+    if isinstance(outcome, Find):
+        outcome = await _printed(outcome)
+    if isinstance(outcome, Send):
+        return outcome
+    if isinstance(outcome, Failed):
+        output.error(outcome.error, as_data=form != "text")
+        return outcome.error.exit_status
+    if form == "text":
+        for said in _lines(outcome):
+            output.line(said)
+    else:
+        output.json_object({"type": "command", "command": line.split(maxsplit=1)[0], **_object(outcome)})
+    return 0
+
+
+async def _printed(found: Find) -> Outcome:
+    try:
+        return await found.printed()
+    except PalimpsestError as error:
+        return Failed(error)
+
+
+async def _recalled(session: Session, query: str) -> Outcome:
+    """What a list on a screen would lead to: the best passages, whole."""
+    from agent.services.recall import recall_markdown
+
+    if not query:
+        hint = "/recall pg_… or /recall boiler"
+        return Failed(Misuse("Nothing to recall", "/recall needs a question or a reference.", hint))
+    try:
+        return Said(await asyncio.to_thread(recall_markdown, session.memory, query))
+    except PalimpsestError as error:
+        return Failed(error)
+
+
+def _lines(outcome: Outcome) -> list[str]:
+    match outcome:
+        case Said(markdown=text) | Copy(text=text):
+            return [text]
+        case Switched(said=said):
+            return [said] if said else []
+        case Choices(title=title, items=items, command=command):
+            rows = [
+                f"{command} {item.id}  {item.label}" + (f"  ({item.detail})" if item.detail else "") for item in items
+            ]
+            return [title, *rows]
+        case _:
+            return []
+
+
+def _object(outcome: Outcome) -> dict[str, Any]:
+    match outcome:
+        case Said(markdown=text) | Copy(text=text):
+            return {"text": text}
+        case Choices(title=title, items=items):
+            choices = [{"id": item.id, "label": item.label, "detail": item.detail} for item in items]
+            return {"text": title, "choices": choices}
+        case Switched(said=said):
+            return {"text": said}
+        case Quit() | Send() | Proposal() | Browse() | Find() | Failed():
+            return {"text": ""}

@@ -1,0 +1,138 @@
+"""Looking over what a workspace stores, and mending what can be mended."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from agent.services.forged_files import forged_files, put_aside
+from foundation.paths import Workspace
+from memory.archive.repair.from_mirrors import FromMirrors, Missing
+from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.repair import repair
+from memory.cold import Problem
+from memory.cold.integrity.forged_names import forged, take_out
+from memory.cold.integrity.salvage import salvage_store
+from memory.errors import Damaged, StoreTrouble
+from memory.memory import Memory
+from memory.settings import ArchiveSettings
+
+
+class Checked(Struct, frozen=True, kw_only=True):
+    """What was found; after a repair also what was mended and what is lost, and where the originals are kept."""
+
+    problems: tuple[Problem, ...]
+    pages: int
+    mended: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    kept_at: Path | None = None
+
+    def as_json(self) -> Mapping[str, Any]:
+        """The object of `palimpsest check --json`, less its schema."""
+        told = [{"what": one.what, "where": one.where, "message": one.message} for one in self.problems]
+        return {
+            "sound": not self.problems,
+            "pages": self.pages,
+            "problems": told,
+            "mended": list(self.mended),
+            "lost": list(self.lost),
+            "kept_at": str(self.kept_at) if self.kept_at else None,
+        }
+
+
+def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Checked:
+    """The database whole, every pack, page and manifest. Nothing is changed."""
+    try:
+        memory = Memory.open(workspace, settings=settings)
+    except Damaged as error:
+        return Checked(problems=(Problem("file", workspace.database.name, error.message),), pages=0)
+    problems = list[Problem]()
+    try:
+        problems += memory.cold.check()
+        problems += memory.vault.check()
+        problems += [one.problem for one in FromMirrors(workspace.conversations, memory.cold).missing()]
+        problems += [one.problem for one in forged_files(workspace)]
+        return Checked(problems=_each_once(problems), pages=len(memory.vault.pages()))
+    except (Damaged, StoreTrouble) as error:
+        if not problems and not isinstance(error, Damaged):
+            raise
+        found = problems or [Problem("file", workspace.database.name, error.message)]
+        return Checked(problems=_each_once(found), pages=0)
+    finally:
+        memory.close()
+
+
+def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSettings | None = None) -> Checked:
+    """The same, and what is damaged is mended, a copy of it kept in `.palimpsest/damaged/`."""
+    settings = settings or ArchiveSettings()
+    before = check(workspace, settings)
+    mended, lost = list[str](), list[str]()
+    damages = Damages(workspace.damaged, now)
+    if any(one.what == "file" for one in before.problems):
+        found = salvage_store(workspace.database, damages.folder)
+        broken = f": some of {', '.join(found.broken)}" if found.broken else ""
+        if not found.rows or found.broken:
+            lost.append(f"Rows of the database that could not be read{broken}.")
+        mended.append(f"The database: {found.rows:,} rows put into a new one.")
+    memory = Memory.open(workspace, settings=settings)
+    try:
+        mended += _without_forged_names(memory, damages)
+        mended += [put_aside(one, damages) for one in forged_files(workspace)]
+        memory.recover()
+        mirrors = FromMirrors(workspace.conversations, memory.cold)
+        done = repair(
+            memory.cold,
+            memory.vault.storage,
+            damages,
+            now,
+            kept_texts=workspace.kept_texts,
+            parity=settings.parity,
+            elsewhere=mirrors.text,
+            release=memory.vault.release,
+        )
+        mended += done.mended
+        lost += done.lost
+        for one in mirrors.missing():
+            damages.keep_database(memory.cold)
+            mirrors.bring_back([one])
+            _tell_brought_back(one, mended, lost)
+        left = [one.problem for one in mirrors.missing()]
+        pages = len(memory.vault.pages())
+    finally:
+        memory.close()
+    return Checked(
+        problems=_each_once([*done.problems, *left]),
+        pages=pages,
+        mended=tuple(mended),
+        lost=tuple(lost),
+        kept_at=damages.place,
+    )
+
+
+def _without_forged_names(memory: Memory, damages: Damages) -> list[str]:
+    """Takes out rows whose names no program of ours wrote; a copy of the database is kept first."""
+    found = memory.cold.read(lambda db: list(forged(db)))
+    if not found:
+        return []
+    damages.keep_database(memory.cold)
+    memory.cold.write(take_out)
+    return [f"{one.sentence} The row was taken out." for one in found]
+
+
+def _tell_brought_back(one: Missing, mended: list[str], lost: list[str]) -> None:
+    where = one.problem.where
+    how = "their times are right to the minute, and whose part a name took may be guessed"
+    mended.append(f"{where}: {one.problem.message} They are again, from there; {how}.")
+    for turn in one.turns:
+        if not turn.whole:
+            lost.append(f"Entry {turn.id}: {where} has only a part of this tool's output.")
+
+
+def _each_once(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """What is found damaged in two ways is named once."""
+    named: dict[tuple[str, str], Problem] = {}
+    for one in problems:
+        named.setdefault((one.what, one.where), one)
+    return tuple(named.values())

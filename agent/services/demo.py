@@ -1,0 +1,130 @@
+"""`archive --demo`: a text becomes a page, everything else is deleted, and the page alone gives the text back."""
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from agent.services.archive import archive_text
+from foundation.files import read_bytes, write_atomically
+from foundation.paths import Workspace
+from foundation.workspace_trust import TrustStore
+from memory.archive import read_png
+from memory.memory import Memory
+from memory.pages.types import PageRow
+
+DEMO_TEXT = """\
+Notes for the house, March
+The boiler is serviced in May by Hansen; the warranty ends in 2027. Call two weeks before, and keep the receipt.
+锅炉每年五月由汉森保养，保修期到2027年为止。请提前两周打电话，并保留收据。
+
+The spare key lies in the blue tin behind the third tomato pot. Mrs Okonkwo has another. 🔑 The meter reads 048 213.7,
+the router's address is fe80::1c2b:3aff:fe4d:5e6f, and the order is 7f3a9c1e-20b4-4d6e-9a51-c0ffee123456.
+
+def due(month: str, year: int = 2027) -> bool:
+    \"\"\"Whether it is time.\"\"\"
+    return month == "May" and year <= 2027
+
+┌──────────┬────────┬─────────────────┐
+│ part     │  price │ note            │
+├──────────┼────────┼─────────────────┤
+│ valve    │  12.50 │ 阀门            │
+│ pump     │ 140.00 │ ordered, Monday │
+└──────────┴────────┴─────────────────┘
+
+"Do you remember what we said about the garden?" – "Radishes in March, beans after the last frost, and nothing at all
+beside the walnut." 「四月种豆，五月种瓜。」 Привет из Риги: двенадцать банок варенья стоят в подвале. Ελιές και σύκα.
+
+The harbour office moved to Quay 7 in March; its number is 555 0199, and it opens at nine. The ferry leaves at 09:40,
+but Ann would rather take the train. The cello lesson moved to 17:45 on Thursdays, room 4B; bring rosin. ☂ if it rains.
+"""
+PAGE_NAME = "a-page-and-nothing-else.png"
+
+
+class Demo(Struct, frozen=True, kw_only=True):
+    """What the demonstration did. `picture` stays in a temporary folder; the workspace is gone."""
+
+    text: str
+    read_back: str
+    trust: str
+    engine: str
+    page: PageRow
+    picture: Path
+    tokenizer: str
+    profile: str
+    archive_ms: float  # drawn, packed, synced, read back, compared, committed
+    read_ms: float  # from the picture alone
+
+    @property
+    def equal(self) -> bool:
+        """Whether what was read is the text, to the last character."""
+        return self.text == self.read_back
+
+
+def demonstrate(folder: Path | None = None) -> Demo:
+    """Archives the text in a workspace of its own, deletes that, and reads the page's picture.
+
+    `folder` keeps the picture; without one it is a new temporary folder.
+    """
+    kept_in = folder or Path(tempfile.mkdtemp(prefix="palimpsest-demo-"))
+    picture = kept_in / PAGE_NAME
+    with tempfile.TemporaryDirectory(prefix="palimpsest-") as place:
+        began = time.monotonic()
+        nowhere_else = TrustStore(Path(place) / "trust")  # the folder is gone in a moment
+        memory = Memory.open(Workspace(Path(place) / "workspace"), trust=nowhere_else)
+        try:
+            kept = archive_text(memory, DEMO_TEXT, "demo", mode="small", keep=False)
+            took = time.monotonic() - began
+            write_atomically(picture, read_bytes(kept.pictures[0]))
+        finally:
+            memory.close()
+    page = read_png(picture)
+    return Demo(
+        text=DEMO_TEXT, read_back=page.text, trust=page.trust.value, engine=page.engine, page=kept.archived.pages[0],
+        picture=picture, tokenizer=kept.archived.tokenizer, profile=kept.archived.profile,
+        archive_ms=round(took * 1000, 1), read_ms=page.read_ms,
+    )  # fmt: skip
+
+
+def figures(shown: Demo) -> tuple[tuple[str, str], ...]:
+    """A name and a sentence a row."""
+    page = shown.page
+    same = "the same, to the last character" if shown.equal else "not the same: please report it"
+    return (
+        ("text", f"{len(shown.text):,} characters, {page.text_tokens:,} tokens by {shown.tokenizer}"),
+        (
+            "page",
+            f"{page.mode}, {page.width}×{page.height} pixels, {page.vision_tokens:,} vision tokens by {shown.profile}",
+        ),
+        ("ratio", f"{page.ratio:g} text tokens on one vision token"),
+        ("archived", f"in {shown.archive_ms:,.0f} ms: drawn, stored, read back and compared"),
+        ("read", f"in {shown.read_ms:,.1f} ms from the picture alone, its workspace deleted"),
+        ("came back", f"{shown.trust}, {same}"),
+        ("picture", str(shown.picture)),
+    )
+
+
+def as_object(shown: Demo) -> dict[str, Any]:
+    """The object of `archive --demo --json`, less its schema."""
+    page = shown.page
+    return {
+        "text": shown.text,
+        "read_back": shown.read_back,
+        "equal": shown.equal,
+        "trust": shown.trust,
+        "engine": shown.engine,
+        "picture": str(shown.picture),
+        "mode": page.mode,
+        "width": page.width,
+        "height": page.height,
+        "chars": page.chars,
+        "text_tokens": page.text_tokens,
+        "vision_tokens": page.vision_tokens,
+        "ratio": page.ratio,
+        "tokenizer": shown.tokenizer,
+        "profile": shown.profile,
+        "archive_ms": shown.archive_ms,
+        "read_ms": shown.read_ms,
+    }

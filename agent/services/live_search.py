@@ -1,0 +1,209 @@
+"""Searching as one types: what the words of the field find, and what stands around a passage."""
+
+import re
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from agent.services.browse import Look, Row, of_hit, of_passage
+from agent.services.filter_syntax import Wording, query_of, worded
+from agent.services.locate import TALK
+from agent.services.recall import by_reference
+from foundation.citations import citation
+from foundation.errors import Misuse, PalimpsestError
+from foundation.files import read_bytes, real_within
+from memory.errors import MemoryTrouble, NotFound
+
+if TYPE_CHECKING:
+    from memory.cold import Entry
+    from memory.memory import Memory
+
+ROWS: Final = 30  # looked for at once: more than a screen holds
+NEAR: Final = 2  # turns before a passage, and after it
+LONGEST: Final = 400  # characters of each
+BESIDE: Final = 300  # characters of the passage itself, before its snippet and after it
+LIKE: Final = 5  # passages that say the same, named one by one
+
+_REFERENCE = re.compile(r"(?:e|pg|m)_\w+\Z")
+
+
+class Unreadable(PalimpsestError):
+    """A file of the workspace that cannot be read."""
+
+    code = "unreadable"
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """What someone said near a passage, or what says the same as it; `text` may be cut to LONGEST characters."""
+
+    id: str
+    who: str = ""
+    title: str = ""  # of its conversation, where that is another one
+    time: datetime | None = None
+    text: str
+
+
+class Around(Struct, frozen=True, kw_only=True):
+    """What stands around a passage. `lead` and `rest` are of the passage itself, before its snippet and after it."""
+
+    before: tuple[Turn, ...] = ()
+    lead: str = ""
+    rest: str = ""
+    after: tuple[Turn, ...] = ()
+    like: tuple[Turn, ...] = ()
+    newer: Turn | None = None  # what it was superseded by
+
+
+class NoteInFile(Struct, frozen=True):
+    """The file that a note stands in, as it is now: its path within the workspace, its text, the note's lines."""
+
+    path: str
+    text: str
+    first: int
+    last: int
+
+
+def seek(memory: "Memory", typed: str, number: int = 1, *, explain: bool = False) -> Look:
+    """The rows of page `number` for what was typed, filters and all; "" lists what is newest.
+
+    Blocks. A filter that cannot be is told in `wrong`. Raises Damaged, and what else the store raises.
+    """
+    began = time.monotonic()
+    wording = worded(typed)
+    try:
+        if number == 1 and not wording.narrowed and (found := _named(memory, wording.text)):
+            return Look(rows=found, total=len(found), took_ms=(time.monotonic() - began) * 1000)
+        query = query_of(wording, memory.search.clock, limit=ROWS, page=number, explain=explain)
+        results = memory.search.query(query)
+    except (Misuse, NotFound) as error:
+        return Look(wrong=f"{error.message} {error.hint}".replace("--", "").strip())
+    rows = tuple(of_hit(hit) for hit in results.hits)
+    damaged = tuple(memory.vault.troubles())
+    reading = _share_read(memory) if results.partial else None
+    return Look(
+        rows=rows, total=results.total, next=results.next, took_ms=results.took_ms, damaged=damaged, reading=reading,
+        anchor=results.anchor, told=memory.search.vectors.trouble,
+        sure=results.found or not results.hits,
+    )  # fmt: skip
+
+
+def _share_read(memory: "Memory") -> float:
+    """Of the index that is being built."""
+    building = memory.search.building
+    return min(building.done / max(building.total, 1), 1.0) if building else 1.0
+
+
+def nothing(typed: str) -> str:
+    """What is said where nothing was found: what might help, in a sentence."""
+    wording = worded(typed)
+    if not wording.text:
+        if wording.narrowed:
+            return "Nothing is remembered that these filters leave. Take one away, or widen it."
+        return "Nothing is remembered yet. What is said here, what stands in MEMORY.md, and what you archive will be."
+    return f"Nothing is remembered about “{wording.text}”. {_advice(wording)}"
+
+
+def around(memory: "Memory", row: Row) -> Around:
+    """What stands around a row's passage. Blocks. What is damaged or gone is left out."""
+    like = tuple(turn for twin in row.like[:LIKE] if (turn := _turn_of(memory, twin)))
+    newer = _turn_of(memory, row.superseded_by) if row.superseded_by else None
+    if row.entry is None:
+        return Around(like=like, newer=newer)
+    try:
+        near = memory.cold.neighbours(row.entry, NEAR, NEAR)
+    except MemoryTrouble:
+        return Around(like=like, newer=newer)
+    before = tuple(_turn(memory, entry, end=True) for entry in near if entry.seq < row.entry)
+    after = tuple(_turn(memory, entry) for entry in near if entry.seq > row.entry)
+    whole = next((_words(memory, entry) for entry in near if entry.seq == row.entry), "")
+    start, end = row.span
+    if whole[start:end] != row.snippet:  # what was looked up by its id has no span
+        return Around(before=before, after=after, like=like, newer=newer)
+    lead, rest = whole[max(start - BESIDE, 0) : start], whole[end : end + BESIDE]
+    return Around(before=before, lead=lead, rest=rest, after=after, like=like, newer=newer)
+
+
+def note_in_file(memory: "Memory", row: Row) -> NoteInFile:
+    """Blocks. Raises NotFound where the note is gone, Unreadable where its file cannot be read."""
+    memory.hot.look()
+    note = memory.hot.note(row.id)
+    try:
+        path = real_within(memory.workspace.root / note.path, memory.workspace.root)
+        text = read_bytes(path).decode("utf-8", "replace").replace("\r\n", "\n")
+    except OSError as error:
+        raise Unreadable("It cannot be read", f"{note.path}: {error.strerror}.", "") from error
+    return NoteInFile(note.path, text, note.line_first, note.line_last)
+
+
+def entry_of(memory: "Memory", row: Row) -> int | None:
+    """The seq of the entry to go to; None where a row is of no conversation that one can be in.
+
+    Blocks. Raises NotFound where it is gone.
+    """
+    entry = memory.cold.entry(row.entry) if row.entry is not None else memory.cold.find(row.id)
+    return entry.seq if memory.cold.conversation_at(entry.conversation_seq).kind == TALK else None
+
+
+def values_of(name: str) -> str:
+    """What may stand after `name:`, in a line; "" where it may be anything."""
+    from foundation.trust import Trust
+    from memory.search.query.query import KINDS
+    from models.messages import Role
+
+    known = {
+        "kind": ("note", *(kind for kind in KINDS if kind != "memory")),
+        "role": tuple(Role),
+        "trust": tuple(Trust),
+        **dict.fromkeys(("since", "after", "until", "before"), ("30d", "yesterday", "2026-03-01")),
+    }
+    return f"{name}: {', '.join(known[name])}" if name in known else ""
+
+
+def _named(memory: "Memory", text: str) -> tuple[Row, ...]:
+    """What an id of ours names, or a citation as it stands in a prompt."""
+    name = citation(text) or (text if _REFERENCE.match(text) else "")
+    try:
+        return tuple(of_passage(found) for found in by_reference(memory, name)) if name else ()
+    except NotFound:  # being typed, or only looking like one
+        return ()
+
+
+def _advice(wording: Wording) -> str:
+    if wording.narrowed:
+        return "There may be something without the filters."
+    if '"' in wording.text:
+        return "Without the quotes, words in any order are found."
+    if len(wording.text.split()) > 3:
+        return "Fewer words may find it."
+    return "Another word for it may find it; so does a person, a day or a file: who:Anna since:30d file:a.py"
+
+
+def _turn_of(memory: "Memory", id: str) -> Turn | None:  # noqa: A002 — the word the whole program uses
+    """The passage with that id; None where it is gone."""
+    try:
+        if id.startswith("m_"):
+            note = memory.hot.note(id)
+            return Turn(id=id, title=note.ref, time=note.time, text=note.text[:LONGEST])
+        entry = memory.cold.find(id)
+        title = memory.cold.conversation_at(entry.conversation_seq).title
+    except MemoryTrouble:
+        return None
+    return Turn(id=id, who=entry.said_by, title=title, time=entry.time, text=_words(memory, entry)[:LONGEST])
+
+
+def _turn(memory: "Memory", entry: "Entry", *, end: bool = False) -> Turn:
+    """`end`: of a long one its last words rather than its first."""
+    text = _words(memory, entry)
+    cut = text[-LONGEST:] if end else text[:LONGEST]
+    if len(cut) < len(text):
+        cut = f"… {cut}" if end else f"{cut} …"
+    return Turn(id=entry.id, who=entry.said_by, time=entry.time, text=cut)
+
+
+def _words(memory: "Memory", entry: "Entry") -> str:
+    try:
+        return memory.passage(entry).text
+    except MemoryTrouble as error:
+        return f"[lost: {error.message}]"

@@ -1,0 +1,103 @@
+"""Where on its pages a passage stands: the page, and the pixels at which its words begin.
+
+Where an entry stands in its conversation: what comes after it on its branch, and whether talk goes on from there.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from agent.services.recall import Recalled
+from foundation.trust import Trust
+from memory.cold import Conversation, Entry
+from memory.cold.tree import PAGE, steps_up
+
+if TYPE_CHECKING:  # a list is shown without them
+    from memory.memory import Memory
+    from memory.pages.types import PageText
+
+if TYPE_CHECKING:
+    from memory.memory import Memory
+
+
+class PagePlace(Struct, frozen=True):
+    """`page` is one of the passage's pages; from its text's character `start` on stands what is looked for."""
+
+    page: str
+    start: int
+
+
+def place_of(memory: "Memory", found: Recalled, snippet: str = "") -> PagePlace | None:
+    """Where the snippet begins, or else the passage; None where it stands on no page. Blocks."""
+    if not found.pages:
+        return None
+    at = max(found.text.find(snippet), 0) if snippet else 0
+    if found.entry is None:
+        return PagePlace(found.pages[0], at)
+    from memory.archive.rows import pages
+
+    within = memory.cold.conversation(found.conversation).seq if found.conversation else None
+    entry = memory.cold.find(found.entry, within)
+    spans = memory.cold.read(lambda db: pages.spans_of(db, entry.seq))
+    here = next((span for span in spans if span.start <= at < span.start + span.length), None)
+    return PagePlace(here.page, here.page_start + at - here.start) if here else PagePlace(found.pages[0], 0)
+
+
+def pixel_of(page: "PageText", mode: str, cell: str, start: int) -> tuple[int, int] | None:
+    """Left and top of that character on the page's picture; None where the page was not read to the letter."""
+    from memory.pages.render.cells import place
+    from memory.pages.render.modes import DENSE, mode_named
+
+    if page.trust is not Trust.EXACT or not page.text:
+        return None
+    drawn = mode_named(mode, dense=cell == DENSE.name)
+    placed = place(page.text, [head.begin for head in page.heads], drawn)
+    glyph = int(placed.owner.searchsorted(min(start, len(page.text) - 1)))
+    if glyph >= len(placed.at):
+        return None
+    row, column = divmod(int(placed.at[glyph]), drawn.columns)
+    return column * drawn.cell.width, (drawn.header_rows + row) * drawn.cell.height
+
+
+TALK: Final = "chat"
+"""The kind of conversation that can be gone on with; archives and files only stand there."""
+MOST_BESIDE: Final = 2000  # entries shown after one on another branch
+
+
+class Whereabouts(Struct, frozen=True, kw_only=True):
+    """`below` are the seqs of what comes after the entry, the next first. `aside`: it is not on the branch that the
+    conversation goes on from, and `below` follows the newest answers instead."""
+
+    conversation: Conversation
+    entry: Entry
+    below: tuple[int, ...] = ()
+    aside: bool = False
+
+
+def whereabouts(memory: "Memory", seq: int) -> Whereabouts:
+    """Where entry `seq` stands. Blocks: a conversation of 100,000 entries is walked in about a tenth of a second.
+
+    Raises NotFound.
+    """
+    entry = memory.cold.entry(seq)
+    conversation = memory.cold.conversation_at(entry.conversation_seq)
+    below = _between(memory, seq, conversation.leaf)
+    if below is not None:
+        return Whereabouts(conversation=conversation, entry=entry, below=below)
+    after = memory.cold.neighbours(seq, 0, MOST_BESIDE)[1:]
+    return Whereabouts(conversation=conversation, entry=entry, below=tuple(each.seq for each in after), aside=True)
+
+
+def _between(memory: "Memory", seq: int, leaf: int | None) -> tuple[int, ...] | None:
+    """The seqs from the one after `seq` down to `leaf`; None where `seq` is not above it."""
+    passed: list[int] = []
+    at = leaf
+    while at is not None and at >= seq:  # a parent is always older than its child
+        start = at
+        steps = memory.cold.read(lambda db, start=start: steps_up(db, start, PAGE))
+        for step, _, _ in steps:
+            if step == seq:
+                return tuple(reversed(passed))
+            passed.append(step)
+        at = steps[-1][1] if steps else None
+    return None

@@ -1,0 +1,86 @@
+"""Runs what a model calls: finds the tool, asks where it must, bounds what the model sees."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from agent.tools.builtin.memory import rest_of, shortened
+from agent.tools.port import AgentTool, ToolFailure, ToolSettings, arguments_of
+from foundation.errors import PalimpsestError
+from foundation.sizes import MEGABYTE
+from models.messages import Tool, ToolCall
+
+
+class Output(Struct, frozen=True):
+    """`whole` goes to the cold store, `shown` to the model."""
+
+    whole: str
+    shown: str
+    failed: bool = False
+
+
+class Toolbox:
+    """The tools of a session."""
+
+    def __init__(self, tools: Sequence[AgentTool], settings: ToolSettings, most_arguments: int = MEGABYTE) -> None:
+        """`most_arguments`: characters of arguments that one turn may send."""
+        self._tools = {tool.definition.name: tool for tool in tools}
+        self.most_arguments = most_arguments
+        self.settings = settings
+
+    @property
+    def definitions(self) -> tuple[Tool, ...]:
+        """Sorted by name, so that a request's head stands still."""
+        return tuple(self._tools[name].definition for name in sorted(self._tools))
+
+    def asks(self, call: ToolCall) -> bool:
+        tool = self._tools.get(call.name)
+        return tool is not None and tool.asks
+
+    def keeps(self, call: ToolCall) -> bool:
+        """Whether the call's arguments are written down by its tool."""
+        tool = self._tools.get(call.name)
+        return tool is not None and tool.keeps
+
+    def summary(self, call: ToolCall) -> str:
+        """One line that says what the call would do."""
+        tool = self._tools.get(call.name)
+        try:
+            return tool.summary(arguments_of(call)) if tool else f"{call.name} (no such tool)"
+        except ToolFailure:
+            return f"{call.name} with unreadable arguments"
+
+    def run(self, call: ToolCall, entry: str) -> Output:
+        """The call's output; a failure is told to the model, never raised. `entry` is the id of the call's result."""
+        tool = self._tools.get(call.name)
+        if tool is None:
+            known = ", ".join(sorted(self._tools))
+            return _failed(f"There is no tool “{call.name}”. The tools are: {known}.")
+        try:
+            whole = tool.run(arguments_of(call))
+        except PalimpsestError as error:
+            return _failed(f"{error.title}: {error.message} {error.hint}".strip())
+        return Output(whole, self._bounded(whole, entry, structured=tool.structured))
+
+    def declined(self, call: ToolCall, *, asked: bool = True) -> Output:
+        """What the model is told of a call that was not run. Without `asked` there was nobody who could be asked."""
+        why = "The user declined" if asked else "Declined, because nobody could be asked"
+        return _failed(f"{why}: {self.summary(call)}.")
+
+    def _bounded(self, whole: str, entry: str, *, structured: bool) -> str:
+        most = self.settings.result_chars
+        if len(whole) <= most:
+            return whole
+        if structured and (passage := shortened(whole, most, entry)):
+            return passage
+        return f"{whole[:most]}\n{rest_of(len(whole) - most, entry)}"
+
+
+def _failed(sentence: str) -> Output:
+    return Output(sentence, sentence, failed=True)
+
+
+def described(call: ToolCall) -> dict[str, Any]:
+    """The call, as JSON shows it."""
+    return {"id": call.id, "name": call.name, "arguments": call.arguments}
