@@ -20,8 +20,8 @@ from tests.e2e.talk import QUESTION, SMALL_TALK, talk_jsonl
 from tests.scripted_models import scripted_gguf
 from tests.servers import start_llama
 from tui.app import PalimpsestApp
-from tui.opening import app_of
-from tui.widgets.prompt.area import Prompt
+from tui.launch import app_of
+from tui.widgets.prompt.input import Prompt
 
 REPLY = (
     "It lies in the blue tin behind your third tomato pot, as Ann wrote on 5 March [t100]; "

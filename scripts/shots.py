@@ -29,8 +29,8 @@ from memory.cold import Draft, EntryKind
 from memory.memory import Memory
 from models.messages import Role
 from tui.app import PalimpsestApp
-from tui.opening import app_of
-from tui.screens.trust import ChangesScreen, LinkScreen, Question, TrustScreen
+from tui.dialogs.trust import ChangesScreen, LinkScreen, Question, TrustScreen
+from tui.launch import app_of
 from tui.themes import LIGHT
 
 Act = Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]]

@@ -8,9 +8,9 @@ from textual.filter import Monochrome, NoColor
 from textual.worker import WorkerFailed
 
 from foundation.terminal_text import visible
-from tui.ending import TerminalWatch
-from tui.screens.chat import ChatScreen
-from tui.screens.start import Start
+from tui.chat.screen import ChatScreen
+from tui.chat.start import Start
+from tui.shutdown import TerminalWatch
 from tui.themes import DARK, THEMES
 
 if TYPE_CHECKING:  # loaded after first paint

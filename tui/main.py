@@ -16,7 +16,7 @@ def main() -> None:
 
 def open_screen(opening: "Opening") -> int:
     """Runs the chat until it is left; gives the exit status. Textual is loaded here and not before."""
-    from tui.opening import run_chat
+    from tui.launch import run_chat
 
     return run_chat(opening)
 

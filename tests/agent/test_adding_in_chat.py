@@ -14,7 +14,7 @@ from agent.config.workspaces import prepare
 from agent.session import Session
 from foundation.paths import Workspace
 from memory.knowledge import ocr
-from tui.page_count import PageCount
+from tui.chat.progress import PageCount
 
 
 @pytest.fixture

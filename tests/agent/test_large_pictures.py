@@ -11,7 +11,7 @@ from memory.knowledge.readers.document import Sight
 from memory.knowledge.readers.image import read_picture
 from models.errors import UnreadableImage
 from models.ocr.picture import opened
-from tui.pictures.loading import Unshown, load
+from tui.images.load import Unshown, load
 
 
 def png(side: int) -> bytes:

@@ -258,7 +258,7 @@ def test_a_shell_reads_the_word_back(word: str, tmp_path: Path) -> None:
 
 
 def test_the_hint_to_take_a_conversation_up_again_is_quoted(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    from tui import opening
+    from tui import launch
 
     class Ended:
         """A chat that was closed."""
@@ -272,6 +272,6 @@ def test_the_hint_to_take_a_conversation_up_again_is_quoted(monkeypatch: pytest.
         def run(self) -> None:
             """Nothing."""
 
-    monkeypatch.setattr(opening, "app_of", lambda _: Ended())
-    opening.run_chat(None)  # type: ignore[arg-type]  # what it opens is faked
+    monkeypatch.setattr(launch, "app_of", lambda _: Ended())
+    launch.run_chat(None)  # type: ignore[arg-type]  # what it opens is faked
     assert "palimpsest -r 'c1; touch x #'" in capsys.readouterr().err

@@ -66,7 +66,7 @@ def chat(opening: Opening) -> int:
     import asyncio
 
     from agent.session import Session
-    from tui.widgets.prompt.drafts import NEW, Drafts
+    from tui.chat.drafts import NEW, Drafts
     from tui.widgets.prompt.history import PromptHistory
 
     history, drafts = PromptHistory(opening.workspace.prompt_history), Drafts(opening.workspace.drafts)

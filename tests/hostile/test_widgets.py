@@ -28,24 +28,23 @@ from models.messages import Role
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
 from tests.tui.fakes import NOW, REPORT, FakeSession, answer
-from tui.pictures.attached import Attached
-from tui.pictures.drawing import Drawing
-from tui.screens.choices import ChoicesScreen, Pick
-from tui.screens.permission import PermissionScreen
-from tui.screens.proposal import ProposalScreen
-from tui.screens.recall.browser import RecallScreen
-from tui.screens.recall.passage import PassageScreen
-from tui.screens.recall.picture import PictureScreen
-from tui.screens.search.note import NoteScreen
-from tui.screens.search.screen import SearchScreen
-from tui.screens.trust import ChangesScreen, LinkScreen, TrustScreen
-from tui.widgets.field import Field
+from tui.dialogs.choices import ChoicesScreen, Pick
+from tui.dialogs.confirm import PermissionScreen, ProposalScreen
+from tui.dialogs.trust import ChangesScreen, LinkScreen, TrustScreen
+from tui.images.attached import Attached
+from tui.images.protocol import Drawing
+from tui.recall.browser import RecallScreen
+from tui.recall.passage import PassageScreen
+from tui.recall.picture import PictureScreen
+from tui.search.note import NoteScreen
+from tui.search.screen import SearchScreen
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
-from tui.widgets.transcript.blocks import Splitter
+from tui.widgets.query_input import Field
 from tui.widgets.transcript.context_panel import ContextPanel
-from tui.widgets.transcript.look import Look
-from tui.widgets.transcript.numbered import numbered
-from tui.widgets.transcript.pieces import Asked, Passage, Quiet, Trouble
+from tui.widgets.transcript.items import Asked, Passage, Quiet, Trouble
+from tui.widgets.transcript.line_numbers import numbered
+from tui.widgets.transcript.splitter import Splitter
+from tui.widgets.transcript.styles import Look
 from tui.widgets.transcript.welcome import Welcome
 
 pytestmark = pytest.mark.timeout(60)
@@ -251,8 +250,9 @@ async def test_the_chat_shows_nothing_that_a_terminal_obeys(open_chat: Open, tmp
 @pytest.mark.parametrize(
     ("module", "shows"),
     [
-        ("tui.widgets.prompt.suggestions", "offer"), ("tui.widgets.transcript.lines", "pieces"), ("tui.app", "notify"),
-        ("tui.screens.permission", "screen"),
+        ("tui.widgets.prompt.suggestions", "offer"), ("tui.widgets.transcript.segments", "pieces"),
+        ("tui.app", "notify"),
+        ("tui.dialogs.confirm", "screen"),
     ],
 )  # fmt: skip
 async def test_the_walk_sees_one_that_is_switched_off(
@@ -285,26 +285,25 @@ SANCTIONED = frozenset({
 })  # fmt: skip
 """Functions whose result holds nothing that a terminal obeys."""
 REASONS = {
-    "tui/pictures/blocks.py lines_of": "shades of a picture's pixels",
-    "tui/screens/choices.py compose": "_heading is made visible when the screen is made",
-    "tui/screens/choices.py _show": "_line makes label and detail visible",
-    "tui/screens/face.py show_waiting": "lines that clipped makes of visible words, and a figure",
-    "tui/screens/permission.py compose": "name and summary are made visible when the screen is made",
-    "tui/screens/proposal.py compose": "heading and rows are made visible when the screen is made",
-    "tui/screens/recall/passage.py _described": "the trust, of our own words",
-    "tui/screens/recall/rows.py listed": "_near cuts a line that one_line made",
-    "tui/screens/search/preview.py _twins": "lines of one_line",
-    "tui/screens/search/preview.py _parts": "names made visible, and figures",
-    "tui/screens/trust.py compose": "facts, names and targets are made visible when the screens are made",
-    "tui/widgets/newer.py render": "our own words",
+    "tui/images/half_blocks.py lines_of": "shades of a picture's pixels",
+    "tui/dialogs/choices.py compose": "_heading is made visible when the screen is made",
+    "tui/dialogs/choices.py _show": "_line makes label and detail visible",
+    "tui/chat/view.py show_waiting": "lines that clipped makes of visible words, and a figure",
+    "tui/dialogs/confirm.py compose": "names, summaries, headings and rows are made visible when the screens are made",
+    "tui/recall/passage.py _described": "the trust, of our own words",
+    "tui/recall/rows.py listed": "_near cuts a line that one_line made",
+    "tui/search/preview.py _twins": "lines of one_line",
+    "tui/search/preview.py _parts": "names made visible, and figures",
+    "tui/dialogs/trust.py compose": "facts, names and targets are made visible when the screens are made",
+    "tui/widgets/new_below.py render": "our own words",
     "tui/widgets/prompt/suggestions.py render": "_one_line makes names and details visible",
     "tui/widgets/status.py render": "fitted makes what is told visible",
     "tui/widgets/status.py clipped": "cuts what its callers made visible",
     "tui/widgets/transcript/context_panel.py _layer": "bars and figures; the layer's name is of the program",
-    "tui/widgets/transcript/lines.py cut": "_paragraphs makes every run visible",
-    "tui/widgets/transcript/lines.py _between": "a piece of a run that _paragraphs made visible",
-    "tui/widgets/transcript/numbered.py lines": "a line's number",
-    "tui/widgets/transcript/prose.py _list": "a list's number or dot",
+    "tui/widgets/transcript/segments.py cut": "_paragraphs makes every run visible",
+    "tui/widgets/transcript/segments.py _between": "a piece of a run that _paragraphs made visible",
+    "tui/widgets/transcript/line_numbers.py lines": "a line's number",
+    "tui/widgets/transcript/markdown.py _list": "a list's number or dot",
     "tui/widgets/transcript/welcome.py _named": "our own names of rows",
 }
 

@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 from foundation.paths import Workspace
 from tests.tui.fakes import FakeSession, answer
 from tui.app import PalimpsestApp
-from tui.screens.chat import ChatScreen
-from tui.screens.start import Start
+from tui.chat.screen import ChatScreen
+from tui.chat.start import Start
 
 HERE = Path(__file__).parent
 

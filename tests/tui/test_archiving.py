@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 
 from tests.tui.fakes import REPORT, FakeSession, answer
-from tui.screens.proposal import ProposalScreen
+from tui.dialogs.confirm import ProposalScreen
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 

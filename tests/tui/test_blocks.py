@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tui.widgets.transcript.blocks import CODE_LINES, LONGEST_LINE, TABLE_ROWS, Block, BlockKind, Splitter
+from tui.widgets.transcript.splitter import CODE_LINES, LONGEST_LINE, TABLE_ROWS, Block, BlockKind, Splitter
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 

@@ -15,7 +15,7 @@ from context.report import InView, archive_of
 from models.chat.port import Profile
 from models.messages import Role
 from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer, spoken
-from tui.screens.choices import ChoicesScreen
+from tui.dialogs.choices import ChoicesScreen
 
 
 async def test_a_message_is_answered(open_chat: Any) -> None:

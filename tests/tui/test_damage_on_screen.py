@@ -11,8 +11,8 @@ from memory.archive.packs.pack import Pack
 from memory.memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.sound import talk
-from tui.past import pieces_of
-from tui.widgets.transcript.pieces import Asked
+from tui.chat.history import pieces_of
+from tui.widgets.transcript.items import Asked
 
 
 @pytest.fixture

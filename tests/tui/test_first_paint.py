@@ -21,15 +21,15 @@ FORBIDDEN = (
     "textual_image",
     "apsw",
     "agent.services.live_search",
-    "tui.screens.recall.browser",
-    "tui.screens.search.screen",
+    "tui.recall.browser",
+    "tui.search.screen",
 )
 PROGRAM = """
 import asyncio, json, sys
 from pathlib import Path
 from agent.cli.invocation import Invocation
 import tui.main
-from tui.opening import app_of
+from tui.launch import app_of
 from agent.cli.launch import Opening
 from agent.config.config import Config
 from foundation.paths import Workspace

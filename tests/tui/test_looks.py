@@ -25,12 +25,12 @@ from memory.pages.types import PageRow
 from models.messages import Role
 from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer
 from tui.app import PalimpsestApp
-from tui.screens.proposal import ProposalScreen
-from tui.screens.recall.browser import RecallScreen
-from tui.screens.recall.passage import PassageScreen
-from tui.screens.recall.picture import PictureScreen
-from tui.screens.search.screen import SearchScreen
-from tui.screens.start import Start
+from tui.chat.start import Start
+from tui.dialogs.confirm import ProposalScreen
+from tui.recall.browser import RecallScreen
+from tui.recall.passage import PassageScreen
+from tui.recall.picture import PictureScreen
+from tui.search.screen import SearchScreen
 from tui.themes import LIGHT
 
 MARKDOWN = """# The boiler, 锅炉
@@ -88,7 +88,7 @@ def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memo
 
 @pytest.fixture
 def look(snap_compare: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Look:
-    monkeypatch.setattr("tui.screens.chat.short_path", lambda _path: "~/notes")
+    monkeypatch.setattr("tui.chat.screen.short_path", lambda _path: "~/notes")
 
     def looked(
         act: Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]] | None = None,

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
-from tui.widgets.transcript.blocks import Splitter
-from tui.widgets.transcript.look import Look
 from tui.widgets.transcript.render import block_lines
+from tui.widgets.transcript.splitter import Splitter
+from tui.widgets.transcript.styles import Look
 from tui.widgets.transcript.tables import fitted
 
 LOOK = Look.of_theme({}, Style())

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.screens.search.marking import _parts, marked, marked_line, spans_of
+from tui.search.highlight import _parts, marked, marked_line, spans_of
 
 SPANS = st.lists(st.tuples(st.integers(-2, 60), st.integers(-2, 60)))
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
-from tui.widgets.transcript.lines import cells
-from tui.widgets.transcript.look import Look
-from tui.widgets.transcript.numbered import LINES, LONGEST, numbered
+from tui.widgets.transcript.line_numbers import LINES, LONGEST, numbered
+from tui.widgets.transcript.segments import cells
+from tui.widgets.transcript.styles import Look
 
 LOOK = Look.of_theme({}, Style())
 

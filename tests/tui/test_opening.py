@@ -16,8 +16,8 @@ from memory.cold.sql import run
 from models.messages import Role
 from tests.tui.fakes import FakeSession, answer, spoken
 from tui.app import PalimpsestApp
-from tui.screens.start import Start
-from tui.widgets.prompt.drafts import NEW, Drafts
+from tui.chat.drafts import NEW, Drafts
+from tui.chat.start import Start
 
 LONG = "\n\n".join(f"Paragraph {number} of a very long answer. " * 12 for number in range(700))
 

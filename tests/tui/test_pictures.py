@@ -11,14 +11,14 @@ from rich.style import Style
 
 from context import Attachment
 from models.chat.port import ImageRule
-from tui.pictures.attached import MOST_ROWS, attached_pieces
-from tui.pictures.blocks import fitted, lines_of
-from tui.pictures.drawing import Drawing, drawing_for
-from tui.pictures.loading import Unshown, load
-from tui.pictures.viewer import NoViewer, open_in_viewer
-from tui.screens.recall.zoom import CLOSEST, WHOLE, Zoom
-from tui.widgets.transcript.lines import cells
-from tui.widgets.transcript.look import Look
+from tui.images.attached import MOST_ROWS, attached_pieces
+from tui.images.half_blocks import fitted, lines_of
+from tui.images.load import Unshown, load
+from tui.images.protocol import Drawing, drawing_for
+from tui.images.viewer import NoViewer, open_in_viewer
+from tui.recall.zoom import CLOSEST, WHOLE, Zoom
+from tui.widgets.transcript.segments import cells
+from tui.widgets.transcript.styles import Look
 
 ROOT = Path(__file__).parents[2]
 LOOK = Look.of_theme({}, Style())
@@ -111,7 +111,7 @@ def test_a_picture_that_is_none_and_pictures_that_are_off_are_named_alone() -> N
 
 
 def test_a_picture_that_lies_about_its_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tui.pictures.loading.MOST_PIXELS", 100)
+    monkeypatch.setattr("tui.images.load.MOST_PIXELS", 100)
     with pytest.raises(Unshown, match="11×11"):
         load(png(11, 11))
     assert load(png(10, 10)).size == (10, 10)
@@ -178,7 +178,7 @@ def test_the_library_is_loaded_without_asking_the_terminal(size: tuple[int, int]
     import struct
     import termios
 
-    program = "from tui.pictures.library import library; library()"
+    program = "from tui.images.protocol import library; library()"
     pid, terminal = pty.fork()
     if pid == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))  # no pixels: it would ask for them

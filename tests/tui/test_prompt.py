@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from agent.services.attachments import mentioned
 from foundation.paths import Workspace
-from tui.widgets.prompt.drafts import Drafts
+from tui.chat.drafts import Drafts
 from tui.widgets.prompt.files import offers, typed_path
 from tui.widgets.prompt.history import PromptHistory, Walk
-from tui.widgets.prompt.pasted import CHARS, Pastes
+from tui.widgets.prompt.paste import CHARS, Pastes
 from tui.widgets.prompt.suggestions import Suggestion
 
 

@@ -9,9 +9,9 @@ from context.compaction.compact import Receipt
 from context.notice import Notice
 from models.messages import Role
 from tests.tui.fakes import REPORT, answer, spoken
-from tui.epoch_words import ARCHIVED, MODEL_CHANGED, epoch_words
-from tui.recalled_names import names_of
-from tui.screens.choices import Pick
+from tui.chat.lookup import names_of
+from tui.chat.messages import ARCHIVED, MODEL_CHANGED, epoch_words
+from tui.dialogs.choices import Pick
 
 
 async def test_an_edited_file_is_told_without_a_message(open_chat: Any) -> None:
@@ -22,7 +22,7 @@ async def test_an_edited_file_is_told_without_a_message(open_chat: Any) -> None:
 
 
 async def test_a_file_that_cannot_be_looked_at_is_told_once(open_chat: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("tui.file_watch.PERIOD", 0.02)
+    monkeypatch.setattr("tui.chat.file_watch.PERIOD", 0.02)
     looks: list[int] = []
 
     def broken() -> Any:
@@ -123,7 +123,9 @@ async def test_conversations_are_found_by_what_was_said(open_chat: Any, monkeypa
         return Choices("Conversations", (Choice("c_1", "Trip"),), "/resume") if line == "/resume" else Said("Yes.")
 
     monkeypatch.setattr("agent.commands.registry.run", run)
-    monkeypatch.setattr("tui.talk.conversations_with", lambda _memory, text: [Pick("c_7", "House", f"the {text}")])
+    monkeypatch.setattr(
+        "tui.chat.controller.conversations_with", lambda _memory, text: [Pick("c_7", "House", f"the {text}")]
+    )
     async with open_chat() as chat:
         await chat.say("/resume")
         await chat.until(lambda: chat.app.screen is not chat.screen)

@@ -20,9 +20,9 @@ from memory.errors import Damaged
 from memory.memory import Memory
 from models.messages import Role
 from tests.tui.fakes import FakeSession, answer
-from tui.screens.recall.browser import RecallScreen
-from tui.screens.recall.passage import PassageScreen
-from tui.screens.recall.picture import PictureScreen
+from tui.recall.browser import RecallScreen
+from tui.recall.passage import PassageScreen
+from tui.recall.picture import PictureScreen
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 

@@ -11,7 +11,7 @@ from textual.selection import Selection
 
 from tui.themes import DARK, LIGHT, THEMES
 from tui.widgets.transcript import view as view_module
-from tui.widgets.transcript.pieces import Asked, Quiet, passages
+from tui.widgets.transcript.items import Asked, Quiet, passages
 from tui.widgets.transcript.view import Transcript
 
 LONG = "\n\n".join(f"Paragraph {number}. " + "some words that wrap " * 12 for number in range(60))

@@ -24,10 +24,10 @@ from memory import archive_conversation
 from tests.agent.released.test_released_workspaces import FOLDER, RELEASES
 from tests.hostile.workspaces import fingerprint
 from tui.app import PalimpsestApp
-from tui.opening import app_of
-from tui.screens.recall.passage import PassageScreen
-from tui.screens.search.screen import SearchScreen
-from tui.screens.trust import ChangesScreen
+from tui.dialogs.trust import ChangesScreen
+from tui.launch import app_of
+from tui.recall.passage import PassageScreen
+from tui.search.screen import SearchScreen
 from tui.themes import DARK, THEMES
 
 STYLES = Path(tui.app.__file__).with_name("styles") / "chat.tcss"

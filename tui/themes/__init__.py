@@ -1,6 +1,6 @@
 """The colours. One accent; what is secondary is muted, what is a rule is faint.
 
-Every theme names the same variables, which `tui.widgets.transcript.look` and the style sheets read.
+Every theme names the same variables, which `tui.widgets.transcript.styles` and the style sheets read.
 """
 
 from typing import Final

@@ -8,7 +8,7 @@ from rich.text import Text
 from textual.widget import Widget
 
 from foundation.terminal_text import visible
-from tui.host import ink
+from tui.typed_app import ink
 
 GAP: Final = " · "
 

@@ -12,7 +12,7 @@ from foundation.privacy import clear
 from memory.cold import Draft, EntryKind
 from memory.memory import Memory
 from models.messages import Role
-from tui.screens.search.screen import SearchScreen
+from tui.search.screen import SearchScreen
 
 BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
 BOILER = "The boiler is serviced in May by Hansen. 锅炉每年五月保养。 🙂"

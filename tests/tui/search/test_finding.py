@@ -16,8 +16,8 @@ from foundation.privacy import clear
 from memory.errors import Damaged
 from memory.memory import Memory
 from tests.tui.search.on_screen import BOILER, HARBOUR, answered, field, flat, searching, seen, talk
-from tui.screens.recall.passage import PassageScreen
-from tui.screens.search.screen import SearchScreen
+from tui.recall.passage import PassageScreen
+from tui.search.screen import SearchScreen
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -117,7 +117,7 @@ async def test_while_the_index_is_built_it_finds_a_part_says_so_and_looks_again(
         return found if ready.is_set() else structs.replace(found, rows=found.rows[-2:], total=2, reading=0.35)
 
     monkeypatch.setattr("agent.services.live_search.seek", partly)
-    monkeypatch.setattr("tui.screens.search.screen.AGAIN", 0.05)
+    monkeypatch.setattr("tui.search.screen.AGAIN", 0.05)
     async with searching(open_chat, session, "boiler") as chat:
         assert "2 found so far · 35 % of memory is read" in seen(chat)
         await chat.press("down")

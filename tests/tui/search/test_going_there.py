@@ -10,11 +10,11 @@ from foundation.privacy import as_given
 from memory.memory import Memory
 from tests.tui.fakes import FakeSession, answer
 from tests.tui.search.on_screen import BOILER, HARBOUR, field, searching, seen, talk
-from tui.past_shown import PastShown
-from tui.screens.draft_keeper import DELAY
-from tui.screens.recall.passage import PassageScreen
-from tui.screens.search.note import NoteScreen
-from tui.screens.search.screen import SearchScreen
+from tui.chat.drafts import DELAY
+from tui.chat.history import PastShown
+from tui.recall.passage import PassageScreen
+from tui.search.note import NoteScreen
+from tui.search.screen import SearchScreen
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 

@@ -10,7 +10,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from foundation.terminal_text import visible
-from tui.host import ink
+from tui.typed_app import ink
 
 SHOWN: Final = 8
 

@@ -9,8 +9,8 @@ from rich.segment import Segment
 from rich.style import Style
 
 from foundation.terminal_text import visible
-from tui.widgets.transcript.lines import Line, Run, cells, cut
-from tui.widgets.transcript.look import Look
+from tui.widgets.transcript.segments import Line, Run, cells, cut
+from tui.widgets.transcript.styles import Look
 from tui.widgets.transcript.wrap import breaks, fold
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from rich.style import Style
 
 from agent.commands.tables import savings
 from foundation.terminal_text import visible
-from tui.widgets.transcript.lines import Line, cut, indented
-from tui.widgets.transcript.look import Look
-from tui.widgets.transcript.pieces import GUTTER
+from tui.widgets.transcript.items import GUTTER
+from tui.widgets.transcript.segments import Line, cut, indented
+from tui.widgets.transcript.styles import Look
 from tui.widgets.transcript.wrap import breaks
 
 if TYPE_CHECKING:  # its room is loaded when a request is made

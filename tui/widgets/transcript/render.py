@@ -3,11 +3,11 @@
 from rich.segment import Segment
 from textual.strip import Strip
 
-from tui.widgets.transcript.blocks import Block, BlockKind
 from tui.widgets.transcript.code import code_lines
-from tui.widgets.transcript.lines import Line
-from tui.widgets.transcript.look import Look
-from tui.widgets.transcript.prose import parse, prose_lines, table_of
+from tui.widgets.transcript.markdown import parse, prose_lines, table_of
+from tui.widgets.transcript.segments import Line
+from tui.widgets.transcript.splitter import Block, BlockKind
+from tui.widgets.transcript.styles import Look
 from tui.widgets.transcript.tables import natural_widths, table_lines
 
 

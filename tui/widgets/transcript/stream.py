@@ -1,7 +1,7 @@
 """An answer while it comes: what is finished, and what is still open."""
 
-from tui.widgets.transcript.blocks import Block, Splitter
-from tui.widgets.transcript.pieces import Passage, Piece
+from tui.widgets.transcript.items import Passage, Piece
+from tui.widgets.transcript.splitter import Block, Splitter
 
 
 class AnswerStream:

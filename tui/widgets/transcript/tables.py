@@ -7,8 +7,8 @@ from msgspec import Struct
 from rich.cells import cell_len
 from rich.segment import Segment
 
-from tui.widgets.transcript.lines import Line, Run, cells, cut
-from tui.widgets.transcript.look import Look
+from tui.widgets.transcript.segments import Line, Run, cells, cut
+from tui.widgets.transcript.styles import Look
 from tui.widgets.transcript.wrap import breaks
 
 GAP: Final = 2

@@ -13,13 +13,13 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.timer import Timer
 
-from tui.host import host
-from tui.widgets.transcript.look import Look
-from tui.widgets.transcript.pieces import Piece, guessed_height
+from tui.typed_app import host
+from tui.widgets.transcript.items import Piece, guessed_height
+from tui.widgets.transcript.line_cache import Sheet
 from tui.widgets.transcript.render import strips
-from tui.widgets.transcript.selecting import painted, selected_text
-from tui.widgets.transcript.sheet import Sheet
+from tui.widgets.transcript.selection import painted, selected_text
 from tui.widgets.transcript.stream import AnswerStream
+from tui.widgets.transcript.styles import Look
 
 WIDEST: Final = 104  # cells; longer lines are hard to read
 RATE: Final = 1 / 15  # seconds between two looks at an answer that is coming

@@ -7,9 +7,9 @@ from rich.cells import cell_len
 from rich.segment import Segment
 
 from foundation.terminal_text import visible
-from tui.widgets.transcript.lines import Line, Run, cut, indented
-from tui.widgets.transcript.look import Look
-from tui.widgets.transcript.pieces import GUTTER
+from tui.widgets.transcript.items import GUTTER
+from tui.widgets.transcript.segments import Line, Run, cut, indented
+from tui.widgets.transcript.styles import Look
 from tui.widgets.transcript.wrap import breaks
 
 PROMISES: Final = (

@@ -1,0 +1,386 @@
+"""Runs what a person asks for, one thing after another: messages and commands, to the transcript."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+from agent.commands import registry
+from agent.commands.results import (
+    Browse,
+    Cancelled,
+    Choices,
+    Copy,
+    Failed,
+    Find,
+    Outcome,
+    Proposal,
+    Quit,
+    Said,
+    Send,
+    Switched,
+)
+from agent.events import PermissionAsked
+from agent.services.attachments import attached
+from context import Attachment
+from foundation.errors import PalimpsestError
+from memory.errors import ReadOnly
+from tui.chat.history import PAST, PastShown
+from tui.chat.lookup import conversations_with, names_of
+from tui.chat.messages import MODEL_CHANGED
+from tui.chat.progress import PageCount
+from tui.chat.turn_view import Scribe
+from tui.dialogs.choices import Deeper
+from tui.internal_errors import defect
+from tui.shutdown import LEAVING
+from tui.widgets.status import StatusBar
+from tui.widgets.transcript.context_panel import ContextPanel
+from tui.widgets.transcript.items import Asked, Piece, Quiet, Trouble, passages
+from tui.widgets.transcript.view import Transcript
+
+if TYPE_CHECKING:
+    from agent.session import Session
+    from memory.memory import Memory
+    from models.messages import Image
+    from tui.images.protocol import Drawing
+    from tui.search.choice import Place
+
+__all__ = ["PAST", "Face", "Talk"]
+
+
+class Sending(Struct, frozen=True):
+    """Something a person sent; or with `place` an entry (its seq) to be shown, found by the words in `text`."""
+
+    text: str
+    skill: str = ""
+    place: int | None = None
+
+
+class Face(Protocol):
+    """What Talk needs of the screen."""
+
+    transcript: Transcript
+    status: StatusBar
+
+    async def permit(self, asked: PermissionAsked) -> bool: ...
+
+    async def pick(self, choices: Choices, deeper: Deeper | None = None) -> str | None: ...
+
+    async def agree(self, proposal: Proposal) -> bool: ...
+
+    async def browse(self, memory: "Memory", query: str, pictures: str) -> None: ...
+
+    async def search(
+        self, memory: "Memory", text: str, pictures: str, at_rest: Callable[[], bool]
+    ) -> "Place | None": ...
+
+    def leaves(self) -> None: ...
+
+    def drawing(self, setting: str) -> "Drawing": ...
+
+    def put_back(self, texts: list[str]) -> None: ...
+
+    def show_waiting(self, texts: list[str]) -> None: ...
+
+    def copied(self, text: str, what: str) -> None: ...
+
+    def opening(self, what: str) -> None: ...
+
+    async def stands_elsewhere(self) -> None: ...
+
+    @property
+    def leave(self) -> Callable[[], None]: ...
+
+
+class Talk:
+    """`say` from anywhere on the loop; `run` is the one task that answers."""
+
+    def __init__(self, session: "Session", face: Face, here: Path) -> None:
+        self.session = session
+        self._face = face
+        self._here = here
+        self._waiting: deque[Sending] = deque()
+        self._wakes = asyncio.Event()
+        self._past = PastShown(session, face.transcript, self._pictures)
+        self._known: frozenset[str] = frozenset()  # changes that the person made, or was told of
+        self._pages: PageCount | None = None  # of an archive under way
+        self.busy = False
+        self.taken = 0  # things said so far
+
+    @property
+    def at_rest(self) -> bool:
+        return not (self.busy or self._waiting)
+
+    def say(self, text: str, skill: str = "") -> None:
+        """Sends it now, or when what goes on now is done."""
+        if text.strip() in LEAVING:
+            self._face.leave()
+            return
+        self.taken += 1
+        self._waiting.append(Sending(text, skill))
+        self._told_waiting()
+        self._wakes.set()
+
+    def stop(self) -> bool:
+        """Ends the answer; what waits goes back into the prompt, unsent. False where nothing goes on."""
+        if not self.busy:
+            return False
+        if self._pages is not None:
+            self._pages.cancel()
+        self.session.stop()
+        self._give_back()
+        return True
+
+    async def take_up(self, ref: str, *, latest: bool) -> None:
+        """Goes on with a conversation: this one, or the latest. Raises NotFound."""
+        if ref:
+            await asyncio.to_thread(self.session.resume, ref)
+        elif latest:
+            await asyncio.to_thread(self.session.resume_latest)
+        if self.session.conversation:
+            await self.show_past()
+            if elsewhere := await asyncio.to_thread(self.session.held_elsewhere):
+                self._face.transcript.add(Quiet(elsewhere, gap=True))
+        self._face.opening("")
+
+    async def run(self) -> None:
+        """Answers until it is cancelled."""
+        while True:
+            await self._wakes.wait()
+            self._wakes.clear()
+            while self._waiting:
+                said = self._waiting.popleft()
+                self.busy = True
+                self._told_waiting()
+                try:
+                    await self._do(said)
+                except PalimpsestError as error:
+                    self._trouble(error)
+                except Exception as error:  # the edge of a turn: a defect ends it, not the chat
+                    self._trouble(defect(error))
+                finally:
+                    self.busy = False
+                    self._face.status.tell(doing="", waiting=0)
+
+    async def _do(self, said: Sending) -> None:
+        if said.place is not None:
+            await self._show_place(said.place, said.text)
+        elif said.text.startswith("/") and not said.skill and _is_command(said.text):
+            await self._command(said.text.strip())
+        else:
+            await self._send(said.text, said.skill)
+
+    async def _send(self, text: str, skill: str) -> None:
+        attachments, told, pictures = await asyncio.to_thread(self._attached, text)
+        if self._past.elsewhere:
+            await self.newest()
+        self._face.transcript.add(Asked(text, told), *pictures)
+        self._face.transcript.to_end()
+        quotes = self.session.profile.spec == "offline"
+        scribe = Scribe(self._face.transcript, self._face.status, quotes=quotes, known=self._known)
+        self._known = frozenset()
+        failed = True
+        try:
+            async with aclosing(self.session.send(text, attachments, skill)) as events:
+                async for event in events:
+                    scribe.write(event)
+                    if isinstance(event, PermissionAsked) and not event.answer.done():
+                        event.answer.set_result(await self._face.permit(event))
+            failed = scribe.failed
+        except ReadOnly:
+            self._face.put_back([text])  # nothing was stored: what was typed is not lost
+            raise
+        finally:
+            self._face.transcript.end_stream()
+            self._face.status.tell(working=self.session.working)
+            if failed:
+                self._give_back()
+
+    def _attached(self, text: str) -> tuple[tuple[Attachment, ...], str, list[Piece]]:
+        found = attached(text, self._here)
+        pictures = self._pictures(found)
+        named = [each.name for each in found if not each.media_type.startswith("image/")]
+        return found, " · ".join(f"with {name}" for name in named), pictures
+
+    def _pictures(self, parts: "Sequence[Attachment | Image]") -> list[Piece]:
+        """The pictures among them, small, each with what it costs. Blocks."""
+        if not any(part.media_type.startswith("image/") for part in parts):
+            return []
+        from tui.images.attached import attached_pieces
+
+        drawing = self._face.drawing(self.session.config.screen.pictures)
+        return attached_pieces(parts, self.session.profile.images, drawing)
+
+    # Commands
+
+    async def _command(self, line: str) -> None:
+        name, _, rest = line.removeprefix("/").partition(" ")
+        self._face.status.tell(doing=f"/{name}")
+        before = self.session.conversation.id if self.session.conversation else ""
+        if registry.find(name) is registry.find("context"):
+            report = await self.session.context_report(rest.strip())
+            names = await asyncio.to_thread(names_of, report, self.session.memory)
+            self._face.transcript.add(Quiet(line, gap=True), ContextPanel(report, names))
+            return
+        await self._show(line, await registry.run(self.session, line), before)
+
+    async def _show(self, line: str, outcome: Outcome, before: str) -> None:
+        transcript = self._face.transcript
+        match outcome:
+            case Said():
+                await self._said(line, outcome)
+            case Choices(command=command):
+                if (picked := await self._face.pick(outcome, self._deeper(command))) is not None:
+                    await self._command(f"{command} {picked}")
+            case Send(text=text, skill=skill):
+                await self._send(text, skill)
+            case Copy(text=text, what=what):
+                self._face.copied(text, what)
+            case Switched(said=said, prompt=again):
+                await self.switched("" if again else before)
+                if said:
+                    transcript.add(Quiet(said, gap=True))
+                if again:
+                    self._face.put_back([again])
+            case Proposal():
+                await self._propose(line, outcome, before)
+            case Browse() | Find():
+                await self._look(outcome)
+            case Failed(error=error):
+                transcript.add(Quiet(line, gap=True))
+                self._trouble(error)
+            case Quit():
+                self._face.leave()
+
+    async def _look(self, outcome: Browse | Find) -> None:
+        """Into memory: for a passage, or as one types."""
+        if isinstance(outcome, Find):
+            await self.search(outcome.text, asked=True)
+        else:
+            await self._face.browse(self.session.memory, outcome.query, self.session.config.screen.pictures)
+
+    async def _said(self, line: str, said: Said) -> None:
+        """The words; and in the status bar what the next request takes, where that changed."""
+        self._face.transcript.add(Quiet(line, gap=True), Quiet(""), *passages(said.markdown, marked=False))
+        if said.context:
+            report = await self.session.context_report()
+            self._face.status.tell(tokens=report.total_tokens, budget=report.budget)
+
+    async def _propose(self, line: str, proposal: Proposal, before: str) -> None:
+        """Asks, where the person did not say that they are sure; then does it, counting pages."""
+        if not (proposal.sure or await self._face.agree(proposal)):
+            self._face.transcript.add(Quiet(line, gap=True), Quiet("left as it is"))
+            return
+        self._pages = PageCount(self._face.status, proposal.doing, proposal.pages, proposal.counts)
+        try:
+            outcome = await registry.carry_out(proposal, self._pages)
+        finally:
+            self._pages = None
+        await self._show(line, outcome, before)
+
+    async def switched(self, before: str = "") -> None:
+        """The session stands elsewhere: its conversation is drawn, where it is another one."""
+        if self.session.profile.spec != self._face.status.standing.model:
+            self._known |= {MODEL_CHANGED}
+        self._face.status.tell(model=self.session.profile.spec, speed=0.0)
+        now = self.session.conversation.id if self.session.conversation else ""
+        if now == before:
+            return
+        self._face.status.tell(tokens=0, budget=0)
+        self._face.transcript.clear()
+        await self.show_past()
+        await self._face.stands_elsewhere()
+
+    async def show_past(self) -> None:
+        """The newest entries of the conversation."""
+        conversation = self.session.conversation
+        self._face.opening(f"“{conversation.title or 'untitled'}”" if conversation else "")
+        try:
+            await self._past.newest()
+        finally:
+            self._face.opening("")
+        self._face.transcript.to_end()
+
+    async def earlier(self) -> None:
+        """Entries before those shown, where there are any."""
+        await self._past.earlier()
+
+    async def later(self) -> None:
+        """Entries after those shown, where a place far up is looked at."""
+        await self._past.later()
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether a place is looked at, and the transcript ends before the conversation does."""
+        return self._past.elsewhere
+
+    async def newest(self) -> None:
+        """Back from a place to where the conversation goes on."""
+        self._face.transcript.clear()
+        await self.show_past()
+
+    # Searching
+
+    async def search(self, text: str = "", *, asked: bool = False) -> None:
+        """Opens the search; goes to the place that is chosen there. `asked`: by a command, which is what goes on."""
+
+        def at_rest() -> bool:
+            return not self._waiting and (asked or not self.busy)
+
+        pictures = self.session.config.screen.pictures
+        chosen = await self._face.search(self.session.memory, text, pictures, at_rest)
+        if chosen is not None:
+            self._waiting.append(Sending(chosen.sought, place=chosen.entry))
+            self._wakes.set()
+
+    async def _show_place(self, seq: int, sought: str) -> None:
+        from agent.services.locate import whereabouts
+
+        found = await asyncio.to_thread(whereabouts, self.session.memory, seq)
+        now = self.session.conversation
+        if now is None or now.seq != found.conversation.seq:
+            self._face.leaves()
+            self.session.stand_in(found.conversation)
+            self._face.status.tell(tokens=0, budget=0)
+        try:
+            await self._past.place(found, sought)
+        finally:
+            await self._face.stands_elsewhere()
+
+    def _deeper(self, command: str) -> "Deeper | None":
+        """Where a list of conversations finds more than their titles say."""
+        if command != "/resume":
+            return None
+        memory = self.session.memory
+        return lambda text: asyncio.to_thread(conversations_with, memory, text)
+
+    # Small things
+
+    def _give_back(self) -> None:
+        if self._waiting:
+            self._face.put_back([said.text for said in self._waiting if said.place is None])
+            self._waiting.clear()
+            self._told_waiting()
+
+    def _told_waiting(self) -> None:
+        texts = [said.text for said in self._waiting] if self.busy else []
+        self._face.show_waiting(texts)
+        self._face.status.tell(waiting=len(texts))
+
+    def _trouble(self, error: PalimpsestError) -> None:
+        """What went wrong; what the person ended themselves is a quiet line."""
+        hint = error.hint
+        if self.session.workspace.is_read_only:  # this session stays as it was opened
+            hint = hint.replace("then try again", "then open the chat again")
+        told = Quiet(error.message) if isinstance(error, Cancelled) else Trouble(error.title, error.message, hint)
+        self._face.transcript.add(told)
+
+
+def _is_command(text: str) -> bool:
+    """A slash and a word; `/usr/bin/env …` is a message."""
+    name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
+    return bool(name) and "/" not in name

@@ -1,0 +1,139 @@
+"""What is being written, kept on disk as it is typed, so that no crash and no closed window loses it.
+
+Keeps what stands in the prompt on disk, under the conversation that it is written in.
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from textual.timer import Timer
+
+from foundation.errors import PalimpsestError
+from foundation.files import child, exists, make_private_folder, read_text, remove, write_atomically
+from foundation.paths import draft_name
+from foundation.privacy import clear
+from foundation.terminal_text import visible
+from tui.widgets.prompt.history import PromptHistory
+from tui.widgets.prompt.input import Prompt
+
+NEW: Final = "new"  # the draft of a conversation that has not begun
+
+
+class Drafts:
+    """A file a conversation. What is private stays out of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def save(self, conversation: str, text: str) -> None:
+        """Keeps the draft; an empty one is taken away. Raises OSError."""
+        path = self._path(conversation)
+        if not text.strip():
+            remove(path, missing_ok=True)
+            return
+        make_private_folder(self._folder)
+        write_atomically(path, clear(text))
+
+    def load(self, conversation: str) -> str:
+        """The draft, "" where there is none. Raises OSError and PalimpsestError."""
+        path = self._path(conversation)
+        return visible(read_text(path, owned=True)) if exists(path) else ""
+
+    def _path(self, conversation: str) -> Path:
+        return child(self._folder, draft_name(conversation))
+
+
+DELAY: Final = 0.4  # seconds after the last key
+
+
+class DraftKeeper:
+    """`changed` at each key, `save` where it must be on disk now, `restore` where a conversation is taken up."""
+
+    def __init__(self, prompt: Prompt, history: PromptHistory, drafts: Drafts, where: Callable[[], str]) -> None:
+        """`where` names the conversation; "" while it is not known which: nothing is written or lost then."""
+        self._prompt = prompt
+        self._history = history
+        self._drafts = drafts
+        self._where = where
+        self._key = ""  # where the draft on disk is
+        self._clock: Timer | None = None
+        self._between = False  # on the way to another conversation: the prompt belongs to none
+
+    def changed(self) -> None:
+        """Saves a moment after the last key."""
+        self._stop_clock()
+        self._clock = self._prompt.set_timer(DELAY, self._save_soon)
+
+    def save(self) -> None:
+        """Saves now. Raises OSError."""
+        self._stop_clock()
+        self._write(self._prompt.whole)
+
+    def put_away(self) -> None:
+        """Saves, and empties the prompt; nothing is written until `restore` says where one writes. Raises OSError."""
+        self.save()
+        self._key = ""
+        self._between = True
+        self._prompt.put("")
+
+    def save_at_end(self) -> None:
+        """Like `save`; where the conversation never came to be known, the text stands in the history."""
+        if self._where():
+            self.save()
+        else:
+            self._prompt.remember()
+
+    def move(self, folder: Path) -> None:
+        """Drafts are kept there from now on."""
+        self._drafts = Drafts(folder)
+
+    async def load_history(self) -> None:
+        """What was typed before, for ↑ and Ctrl+R."""
+        try:
+            await asyncio.to_thread(self._history.load)
+        except OSError as error:
+            self._tell(f"What was typed before could not be read: {error.strerror}.")
+
+    async def restore(self) -> None:
+        """The conversation's draft returns. Where something is being typed, the draft is the history's newest."""
+        key = self._where()
+        self._between = False
+        if not key or key == self._key:
+            return
+        try:
+            draft = await asyncio.to_thread(self._drafts.load, key)
+        except (OSError, PalimpsestError) as error:
+            self._tell(f"The draft could not be read: {error}")
+            return
+        if draft and self._prompt.text.strip():
+            self._history.add(draft)
+        elif draft:
+            self._prompt.put(draft)
+        self._key = key
+
+    def _save_soon(self) -> None:
+        self._prompt.run_worker(self._save_quietly(self._prompt.whole), group="draft", exclusive=True)
+
+    async def _save_quietly(self, text: str) -> None:
+        try:
+            await asyncio.to_thread(self._write, text)
+        except OSError as error:
+            self._tell(f"The draft could not be kept: {error.strerror}.")
+
+    def _write(self, text: str) -> None:
+        key = self._where()
+        if not key or self._between:
+            return
+        self._drafts.save(key, text)
+        if self._key and self._key != key:
+            self._drafts.save(self._key, "")  # the text moved along: a new conversation has begun
+        self._key = key
+
+    def _stop_clock(self) -> None:
+        if self._clock:
+            self._clock.stop()
+
+    def _tell(self, text: str) -> None:
+        self._prompt.notify(text, severity="warning", markup=False)

@@ -1,0 +1,148 @@
+"""The stored part of the transcript: the newest entries, or those around a place. More comes as one scrolls.
+
+Stored entries as pieces of a transcript.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from memory.cold import Entry, EntryKind
+from memory.errors import Damaged
+from memory.pages.types import Passage
+from models.messages import Image, Role
+from tui.widgets.status import short_count
+from tui.widgets.transcript.items import Asked, Piece, Quiet, passages
+from tui.widgets.transcript.view import Transcript
+
+if TYPE_CHECKING:
+    from agent.services.locate import Whereabouts
+    from agent.session import Session
+    from memory.cold import Entry
+
+
+Pictures = Callable[[Sequence[Image]], list[Piece]]
+"""The pictures that went with a message, as pieces."""
+
+
+def pieces_of(entries: Sequence[Entry], passage: Callable[[Entry], Passage], pictures: Pictures) -> list[Piece]:
+    """The entries, oldest first. Archived words are read back from their pages; this may take a moment."""
+    pieces: list[Piece] = []
+    for entry in entries:
+        pieces += _pieces(entry, passage, pictures)
+    return pieces
+
+
+def _pieces(entry: Entry, passage: Callable[[Entry], Passage], pictures: Pictures) -> list[Piece]:
+    match entry.kind, entry.role:
+        case EntryKind.SUMMARY, _:
+            return [Quiet("older turns are in the archive; a summary stands in their place", gap=True)]
+        case EntryKind.MESSAGE, Role.USER:
+            seen = [part for part in entry.sent if isinstance(part, Image)]
+            return [Asked(_text(entry, passage)), *pictures(seen)]
+        case EntryKind.MESSAGE, _:
+            shown = passages(_text(entry, passage))
+            return shown if entry.complete else [*shown, Quiet("the answer broke off here", gap=True)]
+        case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
+            return [Quiet(f"▸ {entry.meta.get('name', 'tool')}: {short_count(entry.chars)} characters", gap=True)]
+        case _:
+            return []
+
+
+def _text(entry: Entry, passage: Callable[[Entry], Passage]) -> str:
+    """A damaged page is named in the place of what stood on it; the rest of the conversation is shown."""
+    try:
+        return passage(entry).text
+    except Damaged as error:
+        return f"[lost: {error.message}]"
+
+
+PAST: Final = 20  # entries shown when a conversation is taken up, and with each look further back
+ABOVE: Final = 10  # entries shown above a place
+ASIDE: Final = (
+    "This stands on another branch; what you write goes on from the conversation's newest. Ctrl+End goes there."
+)
+
+
+class PastShown:
+    """Knows which of the conversation's entries stand in the transcript. One look at a time; a later one wins."""
+
+    def __init__(self, session: "Session", transcript: Transcript, pictures: Pictures) -> None:
+        self._session = session
+        self._transcript = transcript
+        self._pictures = pictures
+        self._oldest: int | None = None  # seq of the first entry shown; None where there is none before it
+        self._below: deque[int] = deque()  # seqs of what comes after the last entry shown
+        self._aside = False  # whether what is shown is another branch than that which goes on
+        self._look = 0  # counts what was shown from the beginning
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the transcript ends before the conversation does."""
+        return self._aside or bool(self._below)
+
+    async def newest(self) -> None:
+        """The newest entries, above what stands there."""
+        self._begin()
+        await self._above(None)
+
+    async def earlier(self) -> None:
+        """Entries before those shown, where there are any."""
+        if self._oldest is not None:
+            await self._above(self._oldest)
+
+    async def later(self) -> None:
+        """Entries after those shown, where there are any."""
+        if not self._below:
+            return
+        look, below = self._look, self._below
+        self._below = deque()  # one look forth at a time
+        pieces = await self._pieces_at([below.popleft() for _ in range(min(PAST, len(below)))])
+        if look == self._look:
+            self._below = below
+            self._transcript.put_after(pieces, more=self.elsewhere)
+
+    async def place(self, found: "Whereabouts", sought: str) -> None:
+        """These entries and no others: the one that was found, and what stands around it."""
+        look = self._begin()
+        below = deque(found.below)
+        above = await asyncio.to_thread(self._session.history, ABOVE, found.entry.seq)
+        before = await self._pieces(above)
+        here: Piece = Quiet(f"▸ found here: {sought}" if sought else "▸ found here", tone="good", gap=True)
+        shown = await self._pieces([found.entry]) or [Quiet(await asyncio.to_thread(self._text, found.entry))]
+        after = await self._pieces_at([below.popleft() for _ in range(min(PAST, len(below)))])
+        if look != self._look:
+            return
+        self._oldest = above[0].seq if len(above) == ABOVE else None
+        self._below, self._aside = below, found.aside
+        notice: list[Piece] = [Quiet(ASIDE, tone="warning", gap=True)] if found.aside else []
+        self._transcript.show([*before, *notice, here, *shown, *after])
+        self._transcript.reach(here, more=self.elsewhere)
+
+    def _begin(self) -> int:
+        self._look += 1
+        self._oldest, self._below, self._aside = None, deque(), False
+        return self._look
+
+    async def _above(self, before: int | None) -> None:
+        look = self._look
+        self._oldest = None  # one look back at a time
+        entries = await asyncio.to_thread(self._session.history, PAST, before)
+        for entry in reversed(entries):  # the newest is seen first
+            pieces = await self._pieces([entry])
+            if look != self._look:
+                return
+            self._transcript.put_before(pieces)
+        if len(entries) == PAST and look == self._look:
+            self._oldest = entries[0].seq
+
+    async def _pieces_at(self, seqs: Sequence[int]) -> list[Piece]:
+        found = await asyncio.to_thread(self._session.memory.cold.entries, seqs)
+        return await self._pieces([found[seq] for seq in seqs if seq in found])
+
+    async def _pieces(self, entries: "Sequence[Entry]") -> list[Piece]:
+        return await asyncio.to_thread(pieces_of, entries, self._session.memory.passage, self._pictures)
+
+    def _text(self, entry: "Entry") -> str:
+        return self._session.memory.passage(entry).text

@@ -1,0 +1,64 @@
+"""Conversations by what was said in them.
+
+What a report calls by its address, in a person's words.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from foundation.clock import iso
+from memory.cold import Conversation
+from memory.errors import MemoryTrouble, NotFound
+from memory.search import Query
+from tui.dialogs.choices import Pick
+from tui.widgets.status import clipped
+
+if TYPE_CHECKING:
+    from memory.memory import Memory
+
+if TYPE_CHECKING:
+    from context.report import Report
+    from memory.memory import Memory
+
+
+PASSAGES: Final = 40  # looked at; several may stand in one conversation
+
+
+def conversations_with(memory: "Memory", text: str) -> list[Pick]:
+    """The conversations that hold it, best first, each with the passage. Blocks."""
+    found: dict[str, Pick] = {}
+    for hit in memory.search.query(Query(text=text, limit=PASSAGES)).hits:
+        if hit.entry is None or hit.conversation in found:
+            continue
+        conversation = _conversation(memory, hit.entry)
+        if conversation is not None and conversation.kind == "chat":
+            day = iso(conversation.updated)[:10]
+            label = conversation.title or "(untitled)"
+            found[hit.conversation] = Pick(conversation.id, label, f"{day} · {hit.snippet}")
+    return list(found.values())
+
+
+def _conversation(memory: "Memory", entry: int) -> Conversation | None:
+    try:
+        return memory.cold.conversation_at(memory.cold.entry(entry).conversation_seq)
+    except NotFound:  # forgotten since it was indexed
+        return None
+
+
+RECALLED: Final = "recalled "
+TITLE: Final = 30  # cells of a title
+
+
+def names_of(report: "Report", memory: "Memory") -> dict[str, str]:
+    """`recalled e_4kx7…` as `recalled “House”, 2026-03-14`, for each source where the store knows it. Blocks."""
+    named = {source.name for layer in report.layers for source in (*layer.sources, *layer.dropped)}
+    found = {name: _passage(memory, name.removeprefix(RECALLED)) for name in named if name.startswith(RECALLED)}
+    return {name: RECALLED + words for name, words in found.items() if words}
+
+
+def _passage(memory: "Memory", ref: str) -> str:
+    try:
+        entry = memory.cold.find(ref)
+        title = memory.cold.conversation_at(entry.conversation_seq).title
+    except MemoryTrouble:  # a note, a page, a file: its own name says what it is
+        return ""
+    return f"“{clipped(title or 'untitled', TITLE)}”, {iso(entry.time)[:10]}"

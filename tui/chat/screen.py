@@ -1,0 +1,365 @@
+"""The one chat screen: transcript, prompt, status. It paints first and opens the session after."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.widgets import Static
+from textual.worker import Worker
+
+from foundation.errors import PalimpsestError
+from tui.chat.drafts import NEW, DraftKeeper, Drafts
+from tui.chat.start import Start, short_path
+from tui.chat.view import ChatFace, Parts
+from tui.internal_errors import defect
+from tui.shutdown import LEAVING
+from tui.typed_app import host
+from tui.widgets.new_below import Newer
+from tui.widgets.prompt.history import PromptHistory
+from tui.widgets.prompt.input import Prompt
+from tui.widgets.prompt.suggestions import Suggestions
+from tui.widgets.status import StatusBar
+from tui.widgets.transcript.items import Piece, Quiet, Trouble
+from tui.widgets.transcript.view import Transcript
+from tui.widgets.transcript.welcome import Welcome
+
+if TYPE_CHECKING:  # loaded after first paint
+    from agent.session import Session
+    from tui.chat.controller import Talk
+    from tui.dialogs.trust import Question
+
+SECOND_THOUGHT: Final = 2.0  # seconds in which Ctrl+C again leaves
+
+
+class ChatScreen(Screen[None]):
+    """Keys, and what they set going."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "stop", "Stop", show=False),
+        Binding("pageup", "page(-1)", show=False, priority=True),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+        Binding("ctrl+end", "newest", show=False, priority=True),
+        Binding("ctrl+home", "oldest", show=False, priority=True),
+        Binding("f2", "take_offer", show=False, priority=True),
+        Binding("ctrl+f,f3", "search", "Search", show=False, priority=True),
+    ]
+
+    def __init__(self, start: Start, open_session: Callable[[], Awaitable["Session"]]) -> None:
+        super().__init__()
+        self._start = start
+        self._open_session = open_session
+        self._history = PromptHistory(start.workspace.prompt_history)
+        self._early: list[str] = []  # sent before the session stood
+        self._talk: Talk | None = None
+        self._unopened: PalimpsestError | None = None  # why there is no session and will be none
+        self._taken_up = not start.goes_on  # whether it is known in which conversation the person writes
+        self._watching: Worker[None] | None = None  # the workspace's files
+        self._offer = ""  # the spec of a model that was found
+        self._leaving = False
+        self._asked_to_leave = False
+        self.resumable = ""  # the id of the conversation that was left
+        self.transcript = Transcript(id="transcript")
+        self.status = StatusBar()
+        self._newer = Newer()
+        self._suggestions = Suggestions()
+        self.prompt = Prompt(self._history, self._suggestions)
+        self._waiting = Static(id="waiting", markup=False)
+        self._keeper = DraftKeeper(self.prompt, self._history, Drafts(start.workspace.drafts), self._writing_in)
+        parts = Parts(
+            screen=self, transcript=self.transcript, status=self.status, prompt=self.prompt, waiting=self._waiting,
+            keeper=self._keeper,
+        )  # fmt: skip
+        self._face = ChatFace(parts, self.leave)
+
+    def compose(self) -> ComposeResult:
+        yield self.transcript
+        with Vertical(id="foot"), Vertical(id="foot-column"):
+            yield self._newer
+            yield self._suggestions
+            yield self._waiting
+            with Horizontal(id="prompt-line"):
+                yield Static("❯", id="prompt-mark", markup=False)
+                yield self.prompt
+            yield self.status
+
+    def on_mount(self) -> None:
+        self._waiting.display = False
+        start = self._start
+        pieces: list[Piece] = []
+        if not start.goes_on:
+            pieces.append(Welcome(short_path(start.workspace.root), start.model, start.new_workspace))
+        pieces += [Quiet(notice, tone="warning", gap=True) for notice in start.notices]
+        self.transcript.add(*pieces)
+        self.status.tell(model=start.model, working="opening the memory")
+        if start.goes_on:
+            self._face.opening("the conversation")
+        self.prompt.focus()
+        self.call_after_refresh(self._begin)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the session stands and nothing goes on or waits."""
+        return self._talk is not None and self._talk.at_rest
+
+    def _writing_in(self) -> str:
+        """The conversation that the prompt's text belongs to; "" while it is not known."""
+        conversation = self._talk.session.conversation if self._talk else None
+        return conversation.id if conversation else NEW if self._taken_up else ""
+
+    # The session
+
+    @work
+    async def _begin(self) -> None:
+        await self._ask_for_trust()
+        await self._ask_about_links()
+        await self._keeper.load_history()
+        await self._keeper.restore()
+        try:
+            session = await self._open_session()
+            from tui.chat.controller import Talk
+
+            self._talk = talk = Talk(session, self._face, self._start.here)
+            session.on_working = lambda words: self.status.tell(working=words)
+            self.status.tell(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
+        except (PalimpsestError, OSError) as error:
+            await self._stay_unopened(error if isinstance(error, PalimpsestError) else defect(error))
+            return
+        try:
+            await talk.take_up(self._start.resume, latest=self._start.latest)
+        except PalimpsestError as error:
+            self._tell_trouble(error)
+        self._taken_up = True
+        await self._keeper.restore()
+        for text in [self._start.message, *self._early]:
+            if text:
+                talk.say(text)
+        self._early.clear()
+        session.begin_background()
+        self._offer_model(talk)
+        self._watching = self._watch_files(talk)
+        await talk.run()
+
+    async def _ask_for_trust(self) -> None:
+        """Where the workspace was made elsewhere, or changed since it was trusted: the person trusts it, or not now."""
+        start = self._start
+        if start.trust is None:
+            return
+        from tui.dialogs.trust import ChangesScreen, TrustScreen
+
+        question = ChangesScreen(start.changes) if start.changes else TrustScreen(start.brings)
+        if not await self._answer(question):
+            self.transcript.add(Quiet(start.untrusted_notice, tone="warning", gap=True))
+            return
+        try:
+            workspace = await asyncio.to_thread(start.trust)
+        except (PalimpsestError, OSError) as error:
+            self._tell_trouble(error if isinstance(error, PalimpsestError) else defect(error))
+            return
+        self._history.move(workspace.prompt_history)
+        self._keeper.move(workspace.drafts)
+
+    async def _ask_about_links(self) -> None:
+        """Each link out of a trusted workspace is followed, or not, as its owner says once."""
+        follow = self._start.follow
+        if follow is None:
+            return
+        for name, target in self._start.links():
+            from agent.services.trust import following
+            from tui.dialogs.trust import LinkScreen
+
+            wanted = await self._answer(LinkScreen(name, target, following(name)))
+            if wanted is None:
+                continue
+            try:
+                await asyncio.to_thread(follow, name, wanted)
+            except (PalimpsestError, OSError) as error:
+                self._tell_trouble(error if isinstance(error, PalimpsestError) else defect(error))
+
+    async def _answer(self, question: "Question") -> bool | None:
+        """What the person answers; what was typed meanwhile stands in the prompt."""
+        answer = await host(self).push_screen_wait(question)
+        if question.typed:
+            self.prompt.put(self.prompt.text + question.typed)
+        return answer
+
+    async def _stay_unopened(self, error: PalimpsestError) -> None:
+        """There will be no session: what was sent is a draft again."""
+        self._unopened = error
+        self._taken_up = True  # so that a draft has its place; the one that stands there returns first
+        await self._keeper.restore()
+        self._tell_trouble(error)
+        self._take_back_early([self._start.message] if self._start.message else [])
+
+    def _take_back_early(self, before: Sequence[str] = ()) -> None:
+        """What was sent before the session stood is in the prompt again."""
+        if texts := [*before, *self._early]:
+            self._face.put_back(texts)
+        self._early.clear()
+        self._face.show_waiting([])
+
+    def _tell_trouble(self, error: PalimpsestError) -> None:
+        self._face.opening("")
+        self.transcript.add(Trouble(error.title, error.message, error.hint))
+
+    @work
+    async def _offer_model(self, talk: "Talk") -> None:
+        """Where no model answers, looks once for one on this machine."""
+        from tui.chat.model_offer import model_offer
+
+        if offer := await model_offer(talk.session):
+            self._offer = offer.spec
+            self.transcript.add(Quiet(offer.told, tone="good", gap=True))
+
+    @work(group="files")
+    async def _watch_files(self, talk: "Talk") -> None:
+        from tui.chat.file_watch import FileWatch
+
+        await FileWatch(talk, self.transcript).run()
+
+    def action_take_offer(self) -> None:
+        if self._offer and self._talk:
+            self._talk.say(f"/model {self._offer}")
+            self._offer = ""
+
+    # What is typed
+
+    @on(Prompt.Submitted)
+    def _submitted(self, message: Prompt.Submitted) -> None:
+        self._forget_asking()
+        self._keeper.save()
+        if self._unopened is not None:
+            self._answer_unopened(message.text, self._unopened)
+            return
+        if self._talk is None or not self._taken_up:
+            self._early.append(message.text)
+            self._face.show_waiting(self._early)
+            return
+        self._talk.say(message.text)
+
+    def _answer_unopened(self, text: str, error: PalimpsestError) -> None:
+        """Nothing can be sent: the text goes back to the prompt."""
+        if text.strip() in LEAVING:
+            self.leave()
+            return
+        self._face.put_back([text])
+        self._tell_trouble(error)
+
+    @on(Prompt.Changed)
+    def _changed(self) -> None:
+        self._forget_asking()
+        self._keeper.changed()
+        self._complete()
+
+    @work(exclusive=True, group="completion")
+    async def _complete(self) -> None:
+        from tui.widgets.prompt.completion import commands_for, files_for
+
+        text, before = self.prompt.text, self.prompt.before_cursor
+        found = commands_for(text) or await files_for(before, self._start.here)
+        if self.prompt.text == text:
+            self._suggestions.offer(found)
+
+    @on(Prompt.HistoryAsked)
+    @work
+    async def _search_history(self) -> None:
+        from tui.dialogs.choices import ChoicesScreen, Pick
+
+        entries = list(dict.fromkeys(reversed(self._history.entries)))
+        picks = [Pick(str(number), entry) for number, entry in enumerate(entries)]
+        picked = await host(self).push_screen_wait(ChoicesScreen("What you typed before", picks))
+        if picked is not None:
+            self.prompt.give_way(entries[int(picked)])
+
+    # Moving
+
+    def action_page(self, by: int) -> None:
+        step = by * max(self.transcript.size.height - 2, 1)
+        self.transcript.scroll_to(y=self.transcript.scroll_y + step, animate=False)
+
+    @on(Newer.Clicked)
+    def action_newest(self) -> None:
+        if self._talk and self._talk.elsewhere:
+            self._back_to_newest(self._talk)
+        else:
+            self.transcript.to_end()
+
+    @work(exclusive=True, group="earlier")
+    async def _back_to_newest(self, talk: "Talk") -> None:
+        await talk.newest()
+
+    def action_oldest(self) -> None:
+        self.transcript.scroll_to(y=0, animate=False)
+
+    @on(Transcript.Unseen)
+    def _unseen(self, message: Transcript.Unseen) -> None:
+        self._newer.tell(there=message.there)
+
+    @on(Transcript.TopReached)
+    @work(exclusive=True, group="earlier")
+    async def _earlier(self) -> None:
+        if self._talk:
+            await self._talk.earlier()
+
+    @on(Transcript.BottomReached)
+    @work(exclusive=True, group="later")
+    async def _later(self) -> None:
+        if self._talk:
+            await self._talk.later()
+
+    @work(exclusive=True, group="search")
+    async def action_search(self) -> None:
+        """Over whatever goes on; what stands in the prompt stays there."""
+        if self._talk and self._taken_up:
+            await self._talk.search()
+
+    # Stopping and leaving
+
+    def action_stop(self) -> None:
+        if self._talk is None or not self._talk.stop():
+            self.clear_selection()
+
+    @on(Prompt.Interrupted)
+    def _interrupted(self) -> None:
+        if self._asked_to_leave:
+            self.leave()
+            return
+        self._asked_to_leave = True
+        busy = self._talk is not None and self._talk.busy
+        self.status.tell(hint="Esc stops the answer · Ctrl+C again leaves" if busy else "Ctrl+C again leaves")
+        self.set_timer(SECOND_THOUGHT, self._forget_asking)
+
+    def _forget_asking(self) -> None:
+        self._asked_to_leave = False
+        self.status.tell(hint="")
+
+    @on(Prompt.Ended)
+    def leave(self) -> None:
+        """Ends the chat in the normal way; safe to ask for twice."""
+        if not self._leaving:
+            self._leaving = True
+            self._leave()
+
+    @work(exclusive=True, group="leave")
+    async def _leave(self) -> None:
+        self._take_back_early()
+        try:
+            self._keeper.save_at_end()
+        finally:
+            await self.close_session()
+            host(self).exit()
+
+    async def close_session(self) -> str:
+        """Stops the answer, keeps what came, closes the memory; gives the conversation's id."""
+        talk, self._talk = self._talk, None
+        if talk is None:
+            return ""
+        if self._watching:
+            self._watching.cancel()
+        self.resumable = talk.session.conversation.id if talk.session.conversation else ""
+        await talk.session.close()
+        return self.resumable

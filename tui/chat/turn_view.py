@@ -1,0 +1,131 @@
+"""Writes a turn's events into the transcript and the status bar. It decides nothing."""
+
+from agent.events import (
+    AnswerStored,
+    Compacted,
+    ContextReady,
+    EpochChanged,
+    Notice,
+    PermissionAsked,
+    Prefill,
+    ReasoningDelta,
+    Recall,
+    SessionEvent,
+    Stopped,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+    UsageKnown,
+    UserStored,
+    WordsHidden,
+)
+from models.messages import Recalled
+from tui.chat.file_watch import told
+from tui.chat.messages import ARCHIVED, epoch_words
+from tui.widgets.status import StatusBar, short_count
+from tui.widgets.transcript.items import Quiet, Trouble
+from tui.widgets.transcript.view import Transcript
+
+MOST_CITED = 3
+
+
+class Scribe:
+    """One turn's hand. `write` each event, in order."""
+
+    def __init__(
+        self, transcript: Transcript, status: StatusBar, *, quotes: bool = False, known: frozenset[str] = frozenset()
+    ) -> None:
+        """`quotes`: the answer is made of quotations with their citations, as offline's: no speed, no list below.
+
+        `known` holds changes that the person need not be told of.
+        """
+        self._transcript = transcript
+        self._status = status
+        self._quotes = quotes
+        self._known = known
+        self._recalled: tuple[Recalled, ...] = ()
+        self._answering = False  # whether the answer has its mark
+        self._thought = 0  # characters of reasoning
+        self.failed = False  # whether the turn ended without its answer
+
+    def write(self, event: SessionEvent) -> None:
+        match event:
+            case TextDelta(text=text):
+                self._text(text)
+            case ReasoningDelta(text=text):
+                self._thought += len(text)
+                self._status.tell(doing=f"thinking · {short_count(self._thought)} characters · Esc stops")
+            case Prefill(done=done, total=total):
+                self._status.tell(doing=f"reading {short_count(done)}/{short_count(total)} tokens · Esc stops")
+            case ContextReady(report=report):
+                self._status.tell(tokens=report.total_tokens, budget=report.budget, doing="waiting · Esc stops")
+            case Recall(recalled=recalled):
+                self._recalled = recalled
+            case UsageKnown(tokens_per_second=speed):
+                self._status.tell(speed=0.0 if self._quotes else speed)
+            case UserStored():
+                self._status.tell(doing="thinking back · Esc stops")
+            case Notice() | WordsHidden() | EpochChanged() | Compacted():
+                self._quiet(event)
+            case ToolStarted() | ToolFinished() | PermissionAsked():
+                self._quiet(event)
+            case AnswerStored() | Stopped() | TurnFailed():
+                self._end(event)
+
+    def _text(self, text: str) -> None:
+        if not self._answering and self._thought:
+            self._quiet_line(f"thought for {short_count(self._thought)} characters", gap=True)
+        self._transcript.feed(text, marked=not self._answering)
+        self._answering = True
+        self._status.tell(doing="answering · Esc stops")
+
+    def _quiet(self, event: SessionEvent) -> None:
+        match event:
+            case Notice(level=level, text=text):
+                self._transcript.add(told(level, text))
+            case WordsHidden():
+                self._transcript.add(told("warning", event.text))
+            case EpochChanged(reason=reason):
+                if words := epoch_words(reason, known=self._known):
+                    self._quiet_line(words)
+            case Compacted(receipt=receipt):
+                self._known |= {ARCHIVED}
+                self._quiet_line(receipt.text, gap=True)
+            case ToolStarted(summary=summary, call=call):
+                self._quiet_line(f"▸ {summary or call.name}", gap=True)
+                self._status.tell(doing=f"{call.name} · Esc stops")
+            case ToolFinished(call=call, chars=chars, failed=failed):
+                came = "failed" if failed else f"{short_count(chars)} characters"
+                self._transcript.add(Quiet(f"  {call.name}: {came}", tone="warning" if failed else "muted"))
+            case _:
+                pass
+
+    def _quiet_line(self, text: str, *, gap: bool = False) -> None:
+        self._transcript.add(Quiet(text, gap=gap))
+
+    def _end(self, event: AnswerStored | Stopped | TurnFailed) -> None:
+        self._transcript.end_stream()
+        self.failed = not isinstance(event, AnswerStored)
+        match event:
+            case AnswerStored(reason=reason):
+                if reason == "length":
+                    self._quiet_line("cut at the length kept for an answer; say “go on” for more", gap=True)
+                self._cite()
+            case Stopped(text=text):
+                self._quiet_line("stopped; what came is kept" if text else "stopped", gap=True)
+            case TurnFailed(title=title, message=message, hint=hint, text=text):
+                self._transcript.add(Trouble(title, message, hint))
+                if text:
+                    self._quiet_line("what came before is kept")
+        self._status.tell(doing="")
+
+    def _cite(self) -> None:
+        """What was recalled, with its address and how far to trust it."""
+        if not self._recalled or self._quotes:
+            return
+        cited = [f"{part.citation} {part.trust.value}" for part in self._recalled[:MOST_CITED]]
+        if (more := len(self._recalled) - len(cited)) > 0:
+            cited.append(f"and {more} more")
+        for number, line in enumerate(cited):
+            self._transcript.add(Quiet(("recalled  " if number == 0 else " " * 10) + line, gap=number == 0))

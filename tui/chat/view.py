@@ -1,0 +1,128 @@
+"""What the talk asks of the screen: to choose, to permit, to show what waits and what is being opened."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from rich.text import Text
+from textual.screen import Screen
+from textual.widgets import Static
+
+from foundation.terminal_text import visible
+from tui.chat.drafts import DraftKeeper
+from tui.typed_app import host
+from tui.widgets.prompt.input import Prompt
+from tui.widgets.status import StatusBar, clipped
+from tui.widgets.transcript.items import Quiet
+from tui.widgets.transcript.view import Transcript
+
+if TYPE_CHECKING:  # loaded after first paint
+    from agent.commands.results import Choices, Proposal
+    from agent.events import PermissionAsked
+    from memory.memory import Memory
+    from tui.dialogs.choices import Deeper
+    from tui.images.protocol import Drawing
+    from tui.search.choice import Place
+
+MOST_WAITING: Final = 3  # shown, of the messages that wait
+
+
+class Parts(Struct, frozen=True, kw_only=True):
+    """What the screen is made of, as far as the talk touches it."""
+
+    screen: Screen[None]
+    transcript: Transcript
+    status: StatusBar
+    prompt: Prompt
+    waiting: Static
+    keeper: DraftKeeper
+
+
+class ChatFace:
+    """The screen's parts, as the talk sees them."""
+
+    def __init__(self, parts: Parts, leave: Callable[[], None]) -> None:
+        self.transcript = parts.transcript
+        self.status = parts.status
+        self.leave = leave
+        self._screen = parts.screen
+        self._prompt = parts.prompt
+        self._waiting = parts.waiting
+        self._keeper = parts.keeper
+        self._opening: Quiet | None = None
+
+    async def permit(self, asked: "PermissionAsked") -> bool:
+        from tui.dialogs.confirm import PermissionScreen
+
+        return await host(self._screen).push_screen_wait(PermissionScreen(asked.call.name, asked.summary))
+
+    async def pick(self, choices: "Choices", deeper: "Deeper | None" = None) -> str | None:
+        from tui.dialogs.choices import ChoicesScreen, Pick
+
+        picks = [Pick(item.id, item.label, item.detail) for item in choices.items]
+        return await host(self._screen).push_screen_wait(ChoicesScreen(choices.title, picks, deeper))
+
+    async def agree(self, proposal: "Proposal") -> bool:
+        """Shows what would be done, and asks."""
+        from tui.dialogs.confirm import ProposalScreen
+
+        return await host(self._screen).push_screen_wait(ProposalScreen(proposal.title, proposal.rows))
+
+    async def browse(self, memory: "Memory", query: str, pictures: str) -> None:
+        """Opens memory as a list; a citation that is chosen there goes into the prompt."""
+        from tui.recall.browser import RecallScreen
+
+        citation = await host(self._screen).push_screen_wait(RecallScreen(memory, query, pictures))
+        if citation:
+            self._prompt.put_in(citation)
+
+    async def search(self, memory: "Memory", text: str, pictures: str, at_rest: Callable[[], bool]) -> "Place | None":
+        """Opens the search. Gives the place to go to; a citation that is chosen goes into the prompt."""
+        from tui.search.screen import SearchScreen
+
+        chosen = await host(self._screen).push_screen_wait(SearchScreen(memory, text, pictures, at_rest))
+        if isinstance(chosen, str):
+            self._prompt.put_in(chosen)
+            return None
+        return chosen
+
+    def leaves(self) -> None:
+        """The session is about to go to another conversation: what stands in the prompt stays with the one it is of."""
+        self._keeper.put_away()
+
+    def drawing(self, setting: str) -> "Drawing":
+        """How pictures are drawn on this terminal."""
+        from tui.images.protocol import drawing_for
+
+        return drawing_for(os.environ, setting, colour=not host(self._screen).no_color)
+
+    def put_back(self, texts: list[str]) -> None:
+        """Unsent texts return to the prompt, before what stands there."""
+        standing = [self._prompt.text] if self._prompt.text.strip() else []
+        self._prompt.put("\n\n".join([*texts, *standing]))
+
+    def show_waiting(self, texts: list[str]) -> None:
+        width = max(self._screen.size.width - 8, 10)
+        lines = [clipped("waits: " + " ".join(visible(text).split()), width) for text in texts[:MOST_WAITING]]
+        more = [f"and {len(texts) - MOST_WAITING} more"] if len(texts) > MOST_WAITING else []
+        self._waiting.display = bool(lines)
+        self._waiting.update(Text("\n".join([*lines, *more])))
+
+    def copied(self, text: str, what: str) -> None:
+        host(self._screen).copy_to_clipboard(text)
+        self._screen.notify(f"Copied {what}.", timeout=3, markup=False)
+
+    def opening(self, what: str) -> None:
+        """Says that it is being opened, in the transcript and the status bar; "" when it stands."""
+        if self._opening is not None:
+            self.transcript.take_away(self._opening)
+            self._opening = None
+        if what:
+            self._opening = Quiet(f"opening {what} …", gap=True)
+            self.transcript.add(self._opening)
+        self.status.tell(working=f"opening {what} …" if what else "")
+
+    async def stands_elsewhere(self) -> None:
+        """The session went to another conversation: its draft returns."""
+        await self._keeper.restore()

@@ -1,0 +1,66 @@
+"""Shows what a command would do, and asks with one key.
+
+Asks before a tool runs.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from foundation.terminal_text import visible
+from tui.typed_app import ink
+
+
+class PermissionScreen(ModalScreen[bool]):
+    """Gives whether the tool may run. Esc declines."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1,y", "answer(True)", "Allow", show=False),
+        Binding("2,n,escape,ctrl+c", "answer(False)", "Decline", show=False),
+    ]
+
+    def __init__(self, name: str, summary: str) -> None:
+        super().__init__()
+        self._name = visible(name)
+        self._summary = visible(summary)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="sheet"):
+            yield Static(Text(f"The model wants to use {self._name}"), classes="sheet-title", markup=False)
+            yield Static(Text(self._summary), markup=False)
+            yield Static("1 allow · 2 decline", classes="sheet-note", markup=False)
+
+    def action_answer(self, allowed: bool) -> None:
+        self.dismiss(allowed)
+
+
+class ProposalScreen(ModalScreen[bool]):
+    """Gives whether to do it. Esc leaves all as it is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,y", "answer(True)", "Do it", show=False),
+        Binding("escape,n,ctrl+c", "answer(False)", "Leave it", show=False),
+    ]
+
+    def __init__(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self._heading = visible(title).replace("\n", " ")
+        self._rows = [(visible(name), " ".join(visible(words).split())) for name, words in rows]
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="sheet"):
+            yield Static(Text(self._heading), classes="sheet-title", markup=False)
+            for name, words in self._rows:
+                with Horizontal(classes="proposal-row"):
+                    yield Static(Text(name, ink(self, "muted")), classes="proposal-name", markup=False)
+                    yield Static(Text(words), classes="proposal-words", markup=False)
+            yield Static("Enter does it · Esc leaves all as it is", classes="sheet-note", markup=False)
+
+    def action_answer(self, agreed: bool) -> None:
+        self.dismiss(agreed)

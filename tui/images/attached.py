@@ -1,0 +1,69 @@
+"""A picture that went with a message, small, under the message. Made from a thread; drawn when it comes into view."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from rich.segment import Segment
+
+from foundation.terminal_text import visible
+from models.tokens import image_tokens
+from tui.images.half_blocks import fitted, lines_of
+from tui.images.load import Unshown, load
+from tui.images.protocol import Drawing
+from tui.widgets.transcript.items import GUTTER, Piece
+from tui.widgets.transcript.segments import Line, cut, indented
+from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.wrap import breaks
+
+if TYPE_CHECKING:
+    from context import Attachment
+    from models.chat.port import ImageRule
+    from models.messages import Image
+
+MOST_COLUMNS: Final = 48
+MOST_ROWS: Final = 12
+THUMBNAIL: Final = 2 * MOST_COLUMNS  # pixels of the longer side that are kept
+
+
+class Attached(Struct, frozen=True, eq=False):
+    """A small copy of a picture (of Pillow), and a line about it. `drawing` OFF leaves the line alone.
+
+    It is drawn in characters on every terminal: pixels would not scroll with the lines about them.
+    """
+
+    small: Any
+    caption: str
+    drawing: Drawing
+
+    def lines(self, width: int, look: Look) -> list[Line]:
+        space = Segment(" " * GUTTER, look.text)
+        about = cut([(visible(self.caption), look.muted)], width - GUTTER, breaks)
+        return indented([*self._drawn(width - GUTTER), *about], space, space)
+
+    def _drawn(self, room: int) -> list[Line]:
+        if self.small is None or self.drawing is Drawing.OFF:
+            return []
+        columns, rows = fitted(self.small.width, self.small.height, min(MOST_COLUMNS, max(room, 2)), MOST_ROWS)
+        return lines_of(self.small, columns, rows, self.drawing)
+
+
+def attached_pieces(pictures: "Iterable[Attachment | Image]", rule: "ImageRule", drawing: Drawing) -> list[Piece]:
+    """A piece for each that is a picture, whatever else is among them. Blocks."""
+    return [
+        _piece(one.data, one.name, rule, drawing)
+        for one in pictures
+        if one.media_type.startswith("image/") and one.media_type != "image/svg+xml"
+    ]
+
+
+def _piece(data: bytes, name: str, rule: "ImageRule", drawing: Drawing) -> Attached:
+    try:
+        whole = load(data)
+    except Unshown as error:
+        return Attached(None, f"{name}: {error.message}", Drawing.OFF)
+    tokens = image_tokens(rule, whole.width, whole.height)
+    cost = f"{tokens:,} tokens" if tokens else "this model sees no pictures"
+    caption = f"{name} · {whole.width:,}×{whole.height:,} · {cost}"
+    whole.thumbnail((THUMBNAIL, THUMBNAIL))
+    return Attached(whole, caption, drawing)

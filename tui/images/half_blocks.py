@@ -1,0 +1,83 @@
+"""A picture in characters: half blocks of colour, two pixels a cell, or shades where there are no colours."""
+
+from functools import lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.images.protocol import Drawing
+from tui.widgets.transcript.segments import Line
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+UPPER: Final = "▀"
+SHADES: Final = " ░▒▓█"
+
+Pixel = tuple[int, ...]
+
+
+def fitted(width: int, height: int, columns: int, rows: int) -> tuple[int, int]:
+    """Columns and rows of a picture of these pixels within such a box: a cell is twice as high as wide."""
+    high = max(round(columns * height / width / 2), 1)
+    if high <= rows:
+        return max(columns, 1), high
+    return max(min(round(rows * 2 * width / height), columns), 1), max(rows, 1)
+
+
+def lines_of(picture: "Picture", columns: int, rows: int, drawing: Drawing = Drawing.BLOCKS) -> list[Line]:
+    """The picture (of Pillow, in RGB) in exactly so many cells."""
+    if drawing is Drawing.SHADES:
+        return [[Segment("".join(SHADES[pixel * len(SHADES) // 256] for pixel in row))]
+                for row in _rows(picture.convert("L"), columns, rows)]  # fmt: skip
+    pixels = [list(_pixels(row)) for row in _rows(picture, columns, rows * 2)]
+    return [_line(upper, lower) for upper, lower in zip(pixels[::2], pixels[1::2], strict=True)]
+
+
+def _rows(picture: "Picture", columns: int, rows: int) -> list[bytes]:
+    small = picture.resize((columns, rows), reducing_gap=2.0)
+    data, width = small.tobytes(), columns * len(small.getbands())
+    return [data[at : at + width] for at in range(0, len(data), width)]
+
+
+def _pixels(row: bytes) -> "list[Pixel]":
+    return [tuple(row[at : at + 3]) for at in range(0, len(row), 3)]
+
+
+def _line(upper: "list[Pixel]", lower: "list[Pixel]") -> Line:
+    """A segment for each run of one colour."""
+    runs = ((pair, len(list(run))) for pair, run in groupby(zip(upper, lower, strict=True)))
+    return [Segment(UPPER * length, _style(*pair)) for pair, length in runs]
+
+
+@lru_cache(4096)
+def _style(upper: Pixel, lower: Pixel) -> Style:
+    return Style(color=Color.from_rgb(*upper), bgcolor=Color.from_rgb(*lower))
+
+
+class BlockPicture(Widget):
+    """A picture as large as its box allows, its proportions kept."""
+
+    def __init__(self, picture: "Picture", drawing: Drawing) -> None:
+        super().__init__()
+        self.picture = picture
+        self._drawing = drawing
+        self._made: tuple[Size, list[Line]] | None = None
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        return fitted(*self.picture.size, container.width or viewport.width, container.height or viewport.height)[0]
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return fitted(*self.picture.size, container.width or viewport.width, container.height or viewport.height)[1]
+
+    def render_line(self, y: int) -> Strip:
+        if self._made is None or self._made[0] != self.size:
+            self._made = self.size, lines_of(self.picture, self.size.width, self.size.height, self._drawing)
+        line = self._made[1][y] if y < len(self._made[1]) else []
+        return Strip(line, self.size.width)

@@ -1,0 +1,115 @@
+"""textual-image, for terminals that draw pixels, kept quiet.
+
+On import it asks the terminal what it can draw and how large a cell is, and reads the answer from standard input,
+where the person types. Without a standard input it asks nothing, and the size of a cell is known beforehand. It also
+writes pictures for Kitty to standard output by itself; between the two halves of a frame they would tear it, so they go
+the driver's way.
+
+How this terminal draws a picture: told by what it says of itself, never by asking it.
+
+A question to the terminal is answered on standard input, where the person types; so none is asked. What is not known
+to draw pixels gets half blocks, which every terminal with colours can show. `screen.pictures` decides otherwise.
+"""
+
+import logging
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+from textual._context import active_app
+from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+
+class Drawing(StrEnum):
+    """A way to draw. `SHADES` are ░▒▓█, for a terminal without colours."""
+
+    KITTY = "kitty"
+    SIXEL = "sixel"
+    BLOCKS = "blocks"
+    SHADES = "shades"
+    OFF = "off"
+
+
+_KITTY_TERMS: Final = ("xterm-kitty", "xterm-ghostty")
+_KITTY_PROGRAMS: Final = frozenset({"ghostty", "kitty"})
+_SIXEL_TERMS: Final = ("foot", "mlterm", "contour", "yaft")
+_SIXEL_PROGRAMS: Final = frozenset({"WezTerm", "iTerm.app", "mintty"})
+_WITHIN: Final = ("TMUX", "STY", "ZELLIJ")  # a multiplexer stands between: pixels do not pass
+KONSOLE: Final = 220400  # the first version of Konsole that draws Sixel
+
+
+def drawing_for(environment: Mapping[str, str], setting: str = "auto", *, colour: bool = True) -> Drawing:
+    """The way to draw here. `setting` is `screen.pictures`; without `colour` half blocks would say nothing."""
+    if setting == "off":
+        return Drawing.OFF
+    if not colour:
+        return Drawing.SHADES
+    return Drawing(setting) if setting != "auto" else _by_terminal(environment)
+
+
+def _by_terminal(environment: Mapping[str, str]) -> Drawing:
+    term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM", "")
+    if any(environment.get(name) for name in _WITHIN) or term.startswith(("tmux", "screen")):
+        return Drawing.BLOCKS
+    if term.startswith(_KITTY_TERMS) or program in _KITTY_PROGRAMS or environment.get("KITTY_WINDOW_ID"):
+        return Drawing.KITTY
+    if term.startswith(_SIXEL_TERMS) or program in _SIXEL_PROGRAMS or _konsole(environment) >= KONSOLE:
+        return Drawing.SIXEL
+    return Drawing.BLOCKS
+
+
+def _konsole(environment: Mapping[str, str]) -> int:
+    version = environment.get("KONSOLE_VERSION", "")
+    return int(version) if version.isdigit() else 0
+
+
+_loading = Lock()
+
+
+@cache
+def library() -> Any:
+    """The package `textual_image`, loaded at the first picture."""
+    with _loading:
+        standard_input, sys.__stdin__ = sys.__stdin__, None  # type: ignore[misc]  # what it takes for "no terminal"
+        try:
+            from textual_image import _terminal
+
+            logging.getLogger("textual_image").addHandler(logging.NullHandler())
+            _terminal.get_cell_size._result = _cell_size(_terminal)  # type: ignore[attr-defined]  # where it keeps it
+            import textual_image.renderable.tgp
+            import textual_image.widget  # pyright: ignore[reportUnusedImport] - a module of the package that is given
+        finally:
+            sys.__stdin__ = standard_input  # type: ignore[misc]
+    textual_image.renderable.tgp._send_tgp_message = _through_the_driver  # pyright: ignore[reportPrivateUsage]
+    return textual_image
+
+
+def _cell_size(terminal: Any) -> Any:
+    """Pixels of a cell, as the system knows them; those of a VT340 where it does not."""
+    try:
+        rows, columns, width, height = terminal.get_tiocgwinsz()
+    except (OSError, RuntimeError, NotImplementedError):
+        rows = columns = width = height = 0
+    if not (rows and columns and width and height):
+        return terminal.CellSize(10, 20)
+    return terminal.CellSize(max(width // columns, 1), max(height // rows, 1))
+
+
+def widget(drawing: Drawing, picture: "Picture") -> Widget:
+    """A widget that shows the picture in pixels, as large as its box, its proportions kept. `drawing` is KITTY or
+    SIXEL."""
+    kinds = library().widget
+    return (kinds.TGPImage if drawing is Drawing.KITTY else kinds.SixelImage)(picture)
+
+
+def _through_the_driver(*, payload: str | None = None, **keys: int | str | None) -> None:
+    control = ",".join(f"{name}={value}" for name, value in keys.items() if value is not None)
+    driver = active_app.get()._driver  # pyright: ignore[reportPrivateUsage]
+    if driver is not None:
+        driver.write(f"\x1b_G{control}{';' + payload if payload else ''}\x1b\\")

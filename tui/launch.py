@@ -1,0 +1,69 @@
+"""From the command line's words to a running screen."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.cli import output
+from agent.cli.launch import Opening
+from foundation.paths import Workspace
+from foundation.shell_words import command_line
+from tui.app import PalimpsestApp
+from tui.chat.start import Start
+
+if TYPE_CHECKING:  # loaded after first paint
+    from agent.session import Session
+
+
+def run_chat(opening: Opening) -> int:
+    """Opens the chat and gives the exit status. Afterwards stderr says how to take the conversation up again."""
+    app = app_of(opening)
+    app.run()
+    if app.chat.resumable:
+        output.say(f"Take it up again: {command_line('palimpsest', '-r', app.chat.resumable)}")
+    if app.error is not None:
+        raise app.error
+    return app.return_code or 0
+
+
+def app_of(opening: Opening) -> PalimpsestApp:
+    """The application for this opening, not yet running."""
+    now = [opening]  # another one once the person trusts the workspace
+
+    def trust() -> Workspace:
+        if opening.trust is not None:
+            now[0] = opening.trust()
+        return now[0].workspace
+
+    def follow(link: str, wanted: bool) -> None:
+        if (answer := now[0].follow) is not None:
+            now[0] = answer(link, wanted)
+
+    start = Start(
+        workspace=opening.workspace,
+        model=opening.config.model,
+        here=Path.cwd(),
+        message=opening.message,
+        resume=opening.resume,
+        latest=opening.latest,
+        new_workspace=opening.new_workspace,
+        notices=opening.notices,
+        brings=opening.brings,
+        changes=opening.changes,
+        trust=trust if opening.trust is not None else None,
+        untrusted_notice=opening.untrusted_notice,
+        links=lambda: now[0].links,
+        follow=follow,
+    )
+
+    async def open_session() -> "Session":
+        return await asyncio.to_thread(_open, now[0])
+
+    return PalimpsestApp(start, open_session)
+
+
+def _open(opening: Opening) -> "Session":
+    from agent.services.facts import facts
+    from agent.session import Session
+
+    return Session.open(opening.workspace, opening.config, facts=facts)

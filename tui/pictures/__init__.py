@@ -1,1 +1,0 @@
-"""Pictures in a terminal. Nothing here is loaded before the first one is shown."""

@@ -1,0 +1,191 @@
+"""The list: a line to ask on, what is found, and what it says. It fills itself as one goes down."""
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from rich.text import Text
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible
+from tui.internal_errors import in_thread
+from tui.recall.rows import listed, preview
+from tui.typed_app import host
+from tui.widgets.query_input import Field
+
+if TYPE_CHECKING:  # loaded when memory is looked into
+    from agent.services.browse import Look, Row
+    from memory.memory import Memory
+
+CALM: Final = 0.15  # seconds without a key before it looks
+AHEAD: Final = 10  # rows before the end at which more are fetched
+WIDE: Final = 110  # columns from which the preview has room
+KEYS: Final = "↑ ↓ choose · Enter shows it whole · Esc leaves"
+
+
+class RecallScreen(ModalScreen[str | None]):
+    """Gives a citation to put into the prompt, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "leave", "Back", show=False),
+        Binding("up", "move(-1)", show=False, priority=True),
+        Binding("down", "move(1)", show=False, priority=True),
+        Binding("pageup", "move(-10)", show=False, priority=True),
+        Binding("pagedown", "move(10)", show=False, priority=True),
+    ]
+
+    def __init__(self, memory: "Memory", query: str = "", pictures: str = "auto") -> None:
+        """`pictures` is the setting `screen.pictures`. A `query` that names one passage shows it at once."""
+        super().__init__()
+        self._memory = memory
+        self._query = query
+        self._pictures = pictures
+        self._rows: list[Row] = []
+        self._next: int | None = None  # the number of the look that goes on
+        self._fetching = False
+        self._looking = False
+        self._entered_early = False  # Enter, while it looked: the best is opened when it is there
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="room"):
+            with Horizontal(classes="room-head"):
+                yield Static(Text("Recall"), classes="room-title", markup=False)
+                yield Static("", id="recall-found", markup=False)
+            yield Field(
+                self._query, placeholder="what to look for; nothing lists what is newest", id="filter", compact=True
+            )
+            with Horizontal(id="recall-body"):
+                yield OptionList(id="choices", markup=False, compact=True)
+                with VerticalScroll(id="recall-preview", can_focus=False):
+                    yield Static("", id="recall-preview-text", markup=False)
+            yield Static(KEYS, classes="room-keys", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(OptionList).can_focus = False
+        asking = self.query_one(Input)
+        asking.cursor_blink = False
+        asking.focus()
+        self._fit()
+        self._look(self._query, straight=True)
+
+    def on_resize(self) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        self.query_one("#recall-preview").display = self.size.width >= WIDE
+
+    # What is asked
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        if event.value != self._query:
+            self._query = event.value
+            self._look(event.value)
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+
+    @work(exclusive=True, group="look")
+    async def _look(self, text: str, *, straight: bool = False) -> None:
+        if not straight:
+            await asyncio.sleep(CALM)
+        self._tell("looking …")
+        self._looking, self._entered_early = True, False
+        found = await self._found(text, 1)
+        self._looking = False
+        self._rows, self._next, self._fetching = [], None, False
+        self.query_one(OptionList).clear_options()
+        self._take(found)
+        self._tell(self._figures(found))
+        self._shown(0 if self._rows else None)
+        if found.rows and (self._entered_early or (straight and _is_one_passage(found))):
+            self._open(found.rows[0])
+
+    @work(group="more")
+    async def _more(self) -> None:
+        query, number = self._query, self._next
+        if number is None or self._fetching:
+            return
+        self._fetching = True
+        found = await self._found(query, number)
+        if query == self._query and number == self._next:
+            self._take(found)
+        self._fetching = False
+
+    async def _found(self, text: str, number: int) -> "Look":
+        from agent.services.browse import Look, look
+
+        try:
+            return await in_thread(look, self._memory, text, number)
+        except PalimpsestError as error:
+            return Look(wrong=f"{error.title}: {error.message}")
+
+    def _take(self, found: "Look") -> None:
+        self._rows += found.rows
+        self._next = found.next if found.rows else None
+        words = self._query.split()
+        self.query_one(OptionList).add_options(Option(listed(row, self, words)) for row in found.rows)
+
+    def _figures(self, found: "Look") -> str:
+        if found.wrong:
+            return found.wrong
+        damaged = f"{len(found.damaged):,} pages are damaged" if len(found.damaged) != 1 else "a page is damaged"
+        if found.damaged:
+            return f"{found.total:,} found · {damaged}: `palimpsest check --repair`"
+        if not found.total:
+            return "nothing is remembered about it" if self._query.strip() else "nothing is remembered yet"
+        return f"{found.total:,} found · {found.took_ms:,.0f} ms"
+
+    def _tell(self, text: str) -> None:
+        self.query_one("#recall-found", Static).update(Text(visible(text), no_wrap=True, overflow="ellipsis"))
+
+    # What is chosen
+
+    def action_move(self, by: int) -> None:
+        chosen = self.query_one(OptionList)
+        if self._rows:
+            self._shown(max(0, min((chosen.highlighted or 0) + by, len(self._rows) - 1)))
+
+    def _shown(self, at: int | None) -> None:
+        self.query_one(OptionList).highlighted = at
+        text = preview(self._rows[at], self) if at is not None else Text("")
+        self.query_one("#recall-preview-text", Static).update(text)
+        self.query_one("#recall-preview", VerticalScroll).scroll_home(animate=False)
+        if at is not None and at >= len(self._rows) - AHEAD:
+            self._more()
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        self._shown(event.option_index)
+        self._open(self._rows[event.option_index])
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        at = self.query_one(OptionList).highlighted
+        if self._looking:
+            self._entered_early = True
+        elif at is not None and self._rows:
+            self._open(self._rows[at])
+
+    def _open(self, row: "Row") -> None:
+        from tui.recall.passage import PassageScreen
+
+        host(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
+
+    def _cite(self, citation: str | None) -> None:
+        if citation:
+            self.dismiss(citation)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+def _is_one_passage(found: "Look") -> bool:
+    """Whether what was asked names one passage, rather than asks for it."""
+    return len(found.rows) == 1 and found.rows[0].whole is not None

@@ -1,0 +1,157 @@
+"""One passage, whole: where it comes from, how far to trust it, and every line."""
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from rich.text import Text
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from foundation.errors import PalimpsestError
+from foundation.terminal_text import visible
+from foundation.trust import Trust
+from tui.internal_errors import in_thread
+from tui.recall.rows import one_line
+from tui.typed_app import host, ink
+from tui.widgets.transcript.items import Quiet, Trouble
+from tui.widgets.transcript.line_numbers import numbered
+from tui.widgets.transcript.view import Transcript
+
+if TYPE_CHECKING:  # loaded when memory is looked into
+    from agent.services.browse import Row
+    from agent.services.recall import Recalled
+    from memory.memory import Memory
+
+SCROLL: Final = "↑ ↓ scroll"
+TAKE: Final = "i cite · c copy · Esc back"
+
+
+class PassageScreen(ModalScreen[str | None]):
+    """Gives the citation where it is to be put into the prompt, else None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,ctrl+c", "leave", "Back", show=False),
+        Binding("p", "page", "The page as a picture", show=False),
+        Binding("o", "viewer", "The page in the system's viewer", show=False),
+        Binding("i,enter", "cite", "Cite it in the prompt", show=False),
+        Binding("c", "copy", "Copy the passage", show=False),
+        Binding("up,k", "scroll_by(-1)", show=False),
+        Binding("down,j", "scroll_by(1)", show=False),
+        Binding("pageup,b", "scroll_page(-1)", show=False),
+        Binding("pagedown,space", "scroll_page(1)", show=False),
+        Binding("home,g", "to_end(False)", show=False),
+        Binding("end,G", "to_end(True)", show=False),
+    ]
+
+    def __init__(self, memory: "Memory", row: "Row", pictures: str = "auto") -> None:
+        super().__init__()
+        self._memory = memory
+        self._row = row
+        self._pictures = pictures
+        self._found: Recalled | None = None
+        self._text = Transcript(id="passage")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="room"):
+            yield Static(Text(one_line(self._row.citation)), classes="room-title", markup=False)
+            yield Static("reading …", id="passage-about", markup=False)
+            yield self._text
+            yield Static(f"{SCROLL} · {TAKE}", classes="room-keys", markup=False)
+
+    def on_mount(self) -> None:
+        self._read()
+
+    @work
+    async def _read(self) -> None:
+        from agent.services.browse import whole
+
+        try:
+            self._found = found = await in_thread(whole, self._memory, self._row)
+        except PalimpsestError as error:
+            self._about(Text("it cannot be shown", ink(self, "error-ink")))
+            self._text.add(Trouble(error.title, error.message, error.hint))
+            if self._row.snippet:
+                self._text.add(Quiet("What search has of it:", gap=True), Quiet(self._row.snippet, tone="text"))
+            return
+        self._about(self._described(found))
+        pieces = await asyncio.to_thread(numbered, found.text, frozenset(found.doubt))
+        self._text.show(pieces)
+        if found.pages:
+            self.query_one(".room-keys", Static).update(f"{SCROLL} · p page · o viewer · {TAKE}")
+
+    def _about(self, text: Text) -> None:
+        self.query_one("#passage-about", Static).update(text)
+
+    def _described(self, found: "Recalled") -> Text:
+        from agent.services.recall import describe, shown_otherwise
+
+        trusted = ink(self, "warning-ink" if found.trust is Trust.APPROXIMATE else "good-ink")
+        told, _, how = describe(found).partition(",")
+        lines = found.text.count("\n") + 1
+        size = f"{lines:,} line{'s' if lines != 1 else ''}, {len(found.text):,} characters"
+        others = [page for page in found.pages if page not in found.citation]
+        on = f" · on {', '.join(others[:2])}" if others else ""
+        more = f" and {len(others) - 2} more" if len(others) > 2 else ""
+        text = Text(told, trusted)
+        text.append(visible(f",{how} · {size}{on}{more}"), ink(self, "muted"))
+        for sentence in (*found.told, *filter(None, [shown_otherwise(found)])):
+            text.append(f"\n{one_line(sentence)}", ink(self, "warning-ink"))
+        return text
+
+    # Keys
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def action_cite(self) -> None:
+        self.dismiss(self._row.citation if self._found is None else self._found.citation)
+
+    def action_copy(self) -> None:
+        if self._found is not None:
+            host(self).copy_to_clipboard(self._found.text)
+            self.notify(f"Copied {len(self._found.text):,} characters.", timeout=3)
+
+    def action_page(self) -> None:
+        if pages := self._pages():
+            self._show_page(pages)
+
+    @work(exclusive=True, group="page")
+    async def _show_page(self, pages: tuple[str, ...]) -> None:
+        from agent.services.locate import place_of
+        from tui.recall.picture import PictureScreen
+
+        place = None
+        if self._found is not None:
+            with suppress(PalimpsestError):  # deleted meanwhile: the page, where it is there, says so
+                place = await in_thread(place_of, self._memory, self._found, self._row.snippet)
+        host(self).push_screen(PictureScreen(self._memory, pages, self._pictures, place))
+
+    def action_viewer(self) -> None:
+        if pages := self._pages():
+            self._open_in_viewer(pages[0])
+
+    @work(exclusive=True, group="viewer")
+    async def _open_in_viewer(self, page: str) -> None:
+        from tui.recall.page_viewer import view_page
+
+        await view_page(self, self._memory, page)
+
+    def _pages(self) -> tuple[str, ...]:
+        pages = self._found.pages if self._found else ()
+        if not pages and self._found:
+            self.notify("This passage stands as text; it is on no page.", timeout=4)
+        return pages
+
+    def action_scroll_by(self, by: int) -> None:
+        self._text.scroll_to(y=self._text.scroll_y + by, animate=False)
+
+    def action_scroll_page(self, by: int) -> None:
+        self._text.scroll_to(y=self._text.scroll_y + by * max(self._text.size.height - 2, 1), animate=False)
+
+    def action_to_end(self, last: bool) -> None:
+        self._text.scroll_to(y=self._text.max_scroll_y if last else 0, animate=False)

@@ -1,1 +1,0 @@
-"""Looking through memory: the list, a passage, the page it stands on."""

@@ -1,1 +1,0 @@
-"""Searching as one types: the field, what is found, what stands around it."""

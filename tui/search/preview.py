@@ -1,0 +1,118 @@
+"""What a row says, with the words that were asked for marked, and what was said around it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+from textual.dom import DOMNode
+
+from foundation.clock import iso
+from foundation.terminal_text import visible
+from tui.recall.rows import one_line, when
+from tui.search.highlight import TAB, Spans, marked
+from tui.search.rows import TONES, likelihood
+from tui.typed_app import ink
+from tui.widgets.status import clipped
+
+if TYPE_CHECKING:  # loaded when memory is searched
+    from agent.services.browse import Row
+    from agent.services.live_search import Around, Turn
+
+
+MARKED: Final = "underline"
+SAID: Final = 100  # cells of what a newer passage says
+
+
+class Preview(NamedTuple):
+    """About the passage; what was said before it; the passage; what was said after it."""
+
+    about: Text
+    before: Text
+    passage: Text
+    after: Text
+
+
+NO_PREVIEW: Final = Preview(Text(), Text(), Text(), Text())
+
+
+def preview(row: "Row", node: DOMNode, spans: Spans, near: "Around | None", *, explain: bool = False) -> Preview:
+    """`near` is None while what stands around the passage is being read. `explain`: the parts of the score first."""
+    muted = ink(node, "muted")
+    before = _parts(row, muted) if explain else Text()
+    after = Text()
+    if near:
+        before.append_text(_turns(near.before, muted)).append("\n\n" if near.before else "")
+        after.append_text(_turns(near.after, muted)).append_text(_twins(row, near, muted))
+    return Preview(_about(row, near, node), before, _passage(row, node, spans, near), after)
+
+
+def lines_to_mark(passage: Text, width: int) -> int:
+    """Lines of this width before the one with the first marked word."""
+    first = min((span.start for span in passage.spans if MARKED in str(span.style)), default=0)
+    return len(passage[:first].wrap(Console(), max(width, 1))) - 1 if first else 0
+
+
+def _about(row: "Row", near: "Around | None", node: DOMNode) -> Text:
+    text = Text().append(one_line(row.citation), ink(node, "accent-ink")).append("\n")
+    text.append(row.trust.value, ink(node, TONES[row.trust]))
+    told = [f"{likelihood(row.score)} likely" if row.score > 0 else "", row.kind.replace("_", " "), when(row)]
+    text.append("".join(f" · {part}" for part in told if part), ink(node, "muted"))
+    if row.superseded_by:
+        text.append(f"\n{_newer(row, near.newer if near else None)}", ink(node, "warning-ink"))
+    if row.like:
+        count = len(row.like)
+        text.append(f"\n{count} more sa{'ys' if count == 1 else 'y'} the same", ink(node, "muted"))
+    return text
+
+
+def _passage(row: "Row", node: DOMNode, spans: Spans, near: "Around | None") -> Text:
+    """What was found with its words marked, and some of the same passage beside it."""
+    accent, muted = ink(node, "accent-ink"), ink(node, "muted")
+    text = Text(f"{one_line(row.who)}:\n" if row.who else "", f"bold {accent}".strip())
+    shown = Text()
+    if near and near.lead:
+        shown.append(f"… {_plain(near.lead)}" if row.span[0] > len(near.lead) else _plain(near.lead), muted)
+    shown.append_text(marked(row.snippet, spans, f"bold {MARKED} {accent}".strip()))
+    if near and near.rest:
+        shown.append(f"{_plain(near.rest)} …", muted)
+    return Text().append_text(text).append_text(shown)
+
+
+def _newer(row: "Row", newer: "Turn | None") -> str:
+    """What says otherwise since."""
+    on = f" on {iso(newer.time)[:10]}" if newer and newer.time else ""
+    words = f": {clipped(one_line(newer.text), SAID)}" if newer else ""
+    return f"superseded{on} by {visible(row.superseded_by)}{words}"
+
+
+def _twins(row: "Row", near: "Around", muted: str) -> Text:
+    """What says the same, one by one."""
+    lines = [f"  {_named(turn)}" for turn in near.like]
+    if lines and (more := len(row.like) - len(lines)) > 0:
+        lines.append(f"  and {more} more")
+    return Text("\n\nThe same is said in\n" + "\n".join(lines) if lines else "", muted)
+
+
+def _parts(row: "Row", muted: str) -> Text:
+    """What the score is made of, the most first."""
+    if not row.parts:
+        return Text("its score has no parts: nothing was asked\n\n" if not row.score else "", muted)
+    width = max(map(cell_len, map(visible, row.parts)))
+    parts = [(visible(name), value) for name, value in sorted(row.parts.items(), key=lambda part: -abs(part[1]))]
+    lines = [f"{name}{' ' * (width - cell_len(name))}  {value:8.3f}" for name, value in parts]
+    return Text("\n".join(lines) + "\n\n", muted)
+
+
+def _turns(turns: "Sequence[Turn]", muted: str) -> Text:
+    return Text("\n\n".join(f"{one_line(turn.who)}: {one_line(turn.text)}" for turn in turns), muted)
+
+
+def _named(turn: "Turn") -> str:
+    parts = (one_line(turn.title), one_line(turn.who), iso(turn.time)[:10] if turn.time else "", turn.id)
+    return " · ".join(part for part in parts if part)
+
+
+def _plain(text: str) -> str:
+    return visible(text).replace("\t", TAB)

@@ -1,0 +1,34 @@
+"""The row between the transcript and the prompt: empty, or the way down to what came below."""
+
+from typing import Final
+
+from rich.text import Text
+from textual.message import Message
+from textual.widget import Widget
+
+from tui.typed_app import ink
+
+TOLD: Final = "↓ new · Ctrl+End"
+
+
+class Newer(Widget):
+    """Says that something came below. A click goes there."""
+
+    class Clicked(Message):
+        """The person wants to see it."""
+
+    def __init__(self) -> None:
+        super().__init__(id="newer")
+        self.there = False
+
+    def tell(self, *, there: bool) -> None:
+        self.there = there
+        self.refresh()
+
+    def render(self) -> Text:
+        told = TOLD.rjust(self.size.width) if self.there else ""
+        return Text(told, f"bold {ink(self, 'accent-ink')}", no_wrap=True, end="")
+
+    def on_click(self) -> None:
+        if self.there:
+            self.post_message(self.Clicked())

@@ -1,0 +1,209 @@
+"""The editor: Enter sends, Shift+Enter and Ctrl+J begin a line; nothing typed is ever destroyed."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import TextArea
+
+from foundation.terminal_text import visible
+from tui.typed_app import host
+from tui.widgets.prompt.history import PromptHistory, Walk
+from tui.widgets.prompt.paste import Pastes
+from tui.widgets.prompt.suggestions import Suggestion, Suggestions
+
+JOINERS: Final = ("\u200c", "\u200d")  # within an emoji of several people, and within words of many scripts
+NEWLINE_KEYS: Final = frozenset({"shift+enter", "ctrl+j", "alt+enter"})
+
+
+class Prompt(TextArea):
+    """Tells what the person wants; the screen decides what comes of it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c,super+c", "interrupt", "Clear", show=False),
+        Binding("ctrl+d", "end", "Quit when empty", show=False),
+        Binding("ctrl+r", "search_history", "Search history", show=False),
+    ]
+
+    @dataclass
+    class Submitted(Message):
+        """`text` is what to send, pastes unfolded; `shown` what stood in the prompt."""
+
+        text: str
+        shown: str
+
+    @dataclass
+    class Interrupted(Message):
+        """Ctrl+C with nothing to clear or copy."""
+
+    @dataclass
+    class Ended(Message):
+        """Ctrl+D in an empty prompt."""
+
+    @dataclass
+    class HistoryAsked(Message):
+        """Ctrl+R."""
+
+    def __init__(self, history: PromptHistory, suggestions: Suggestions) -> None:
+        super().__init__(
+            id="prompt", soft_wrap=True, show_line_numbers=False, tab_behavior="focus", highlight_cursor_line=False,
+            placeholder="Ask, or / for commands, @ for files",
+        )  # fmt: skip
+        self.cursor_blink = False  # an idle screen costs nothing
+        self._history = history
+        self._suggestions = suggestions
+        self._walk: Walk | None = None
+        self._pastes = Pastes()
+
+    # What stands in it
+
+    def put(self, text: str) -> None:
+        """Another text, the cursor at its end. Foreign text comes in visible."""
+        self.text = visible(text)
+        self.move_cursor(self.document.end)
+
+    def put_in(self, words: str) -> None:
+        """These words at the cursor, apart from what stands beside them. Foreign text comes in visible."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        before = " " if line[:column].strip() and not line[:column].endswith(" ") else ""
+        after = "" if line[column:].startswith(" ") else " "
+        self.insert(f"{before}{' '.join(visible(words).split())}{after}")
+
+    def take(self) -> str:
+        """The whole text, pastes unfolded; the prompt is empty after it."""
+        whole = self.whole
+        self.remember()
+        self._walk = None
+        self._pastes = Pastes()
+        self.clear()
+        return whole
+
+    @property
+    def whole(self) -> str:
+        """The text as it would be sent."""
+        return self._pastes.whole(self.text)
+
+    @property
+    def before_cursor(self) -> str:
+        """The current line up to the cursor."""
+        row, column = self.cursor_location
+        return self.document.get_line(row)[:column]
+
+    def give_way(self, text: str) -> None:
+        """Another text in the place of what stands there, which becomes the newest of the history."""
+        self.remember()
+        self._walk = None
+        self.put(text)
+
+    def remember(self) -> None:
+        """What stands here is the newest of the history."""
+        try:
+            self._history.add(self.whole)
+        except OSError as error:
+            self.notify(f"The history could not be written: {error.strerror}.", severity="warning", markup=False)
+
+    # Keys
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self._handle(event.key):
+            event.stop()
+            event.prevent_default()
+            return
+        if event.character in JOINERS:  # no printable character, yet a part of what is written
+            event.stop()
+            event.prevent_default()
+            self.insert(event.character)
+            return
+        await super()._on_key(event)
+
+    def _handle(self, key: str) -> bool:
+        offered = self._suggestions.current(self.before_cursor)
+        match key:
+            case "enter" if offered and offered.sends:
+                self.accept(offered)
+                self._submit()
+            case "enter" | "tab" if offered:
+                self.accept(offered)
+            case "up" | "down" if offered:
+                self._suggestions.move(-1 if key == "up" else 1)
+            case "escape" if offered:
+                self._suggestions.offer(())
+            case "enter":
+                self._submit()
+            case _ if key in NEWLINE_KEYS:
+                self.insert("\n")
+            case "up" if self.cursor_at_first_line:
+                return self._go(back=True)
+            case "down" if self.cursor_at_last_line:
+                return self._go(back=False)
+            case "tab":
+                pass
+            case _:
+                return False
+        return True
+
+    def accept(self, offered: Suggestion) -> None:
+        """Puts a suggestion in the place of what was typed."""
+        row, column = self.cursor_location
+        self.replace(visible(offered.text), (row, max(column - len(offered.typed), 0)), (row, column))
+        self._suggestions.offer(())
+
+    def _submit(self) -> None:
+        shown = self.text
+        if shown.strip():
+            self.post_message(self.Submitted(self.take(), shown))
+
+    def _go(self, *, back: bool) -> bool:
+        if self._walk is None:
+            entries = self._history.entries
+            if entries and entries[-1] == self.whole:
+                entries = entries[:-1]
+            if not (back and entries):
+                return False
+            self.remember()
+            self._walk = Walk(entries, self.text)
+        found = self._walk.back(self.text) if back else self._walk.forth(self.text)
+        if found is None:
+            return False
+        walk = self._walk
+        self.put(found)
+        self._walk = walk
+        if back:
+            self.move_cursor((0, 0))
+        return True
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        if mark := self._pastes.mark_of(text, self.text):
+            before, _, after = self.text.partition(mark)
+            self.put(before + text + after)
+            return
+        folded = self._pastes.folded(text)
+        self.insert(visible(folded))
+
+    # What ends something
+
+    def action_interrupt(self) -> None:
+        """Copies a selection; clears the prompt into the history; else asks to leave."""
+        if selected := self.selected_text or self.screen.get_selected_text():
+            host(self).copy_to_clipboard(selected)
+            self.screen.clear_selection()
+            self.notify("Copied.", timeout=2)
+        elif self.text:
+            self.take()
+        else:
+            self.post_message(self.Interrupted())
+
+    def action_end(self) -> None:
+        if self.text:
+            self.action_delete_right()
+        else:
+            self.post_message(self.Ended())
+
+    def action_search_history(self) -> None:
+        self.post_message(self.HistoryAsked())
