@@ -183,9 +183,7 @@ class Session:
         if self.conversation is not None:
             self.conversation = self.memory.cold.conversation_at(self.conversation.seq)
             leaf = self.conversation.leaf
-        turn = Turn(
-            conversation=self.conversation, leaf=leaf, text=text, attachments=tuple(attachments), skill=skill
-        )  # fmt: skip
+        turn = Turn(conversation=self.conversation, leaf=leaf, text=text, attachments=tuple(attachments), skill=skill)
         return self.assemble(turn)
 
     def assemble(self, turn: Turn) -> Assembled:

@@ -8,9 +8,14 @@ from PIL import Image, ImageDraw, ImageFont
 
 SIDE = 1024
 FOLDERS = (
-    "/usr/share/fonts", "/usr/local/share/fonts", "~/.fonts", "~/.local/share/fonts", "/Library/Fonts",
-    "/System/Library/Fonts", "C:/Windows/Fonts",
-)  # fmt: skip
+    "/usr/share/fonts",
+    "/usr/local/share/fonts",
+    "~/.fonts",
+    "~/.local/share/fonts",
+    "/Library/Fonts",
+    "/System/Library/Fonts",
+    "C:/Windows/Fonts",
+)
 FILES = {
     "english": ("DejaVuSansMono.ttf",),
     "chinese": ("NotoSansMonoCJK-Regular.ttc", "NotoSansCJK-Regular.ttc", "NotoSansMonoCJKsc-Regular.otf"),

@@ -26,5 +26,5 @@ PASSAGES = {
     "Table, box drawing": "┌──────┬────────┐\n│ page │ tokens │\n├──────┼────────┤\n│ base │    256 │\n└──────┴────────┘\n▁▂▃▄▅▆▇█ ░▒▓ ╔═╗ ╚═╝\n| a | b |\n|---|---|\n",
     "Mathematics": "∀ε>0 ∃δ>0: |x−a|<δ ⇒ |ƒ(x)−L|<ε; ∑ᵢ₌₁ⁿ xᵢ² ≤ ∫₀^∞ e^(−x²) dx = √π⁄2, A ⊂ ℝ, α·β ≈ 1∕3 ± 0.5 ‰",
     "Emoji": "👍 👨‍👩‍👧‍👦 🏳️‍🌈 😀🎉 ❤️ 🇫🇷 👩🏽‍💻 ☀️ ✅ 🦊",
-}  # fmt: skip
+}
 """By language, or by what it is."""

@@ -152,10 +152,13 @@ def filled(memory: Memory, entries: int) -> Conversation:
     leaf = memory.cold.conversation_at(conversation.seq).leaf or 0
     kept = list(islice(memory.cold.path(leaf), KEPT))[-1].seq
     summary = Draft(
-        conversation=conversation.seq, parent=leaf, kind=EntryKind.SUMMARY, role=Role.USER,
+        conversation=conversation.seq,
+        parent=leaf,
+        kind=EntryKind.SUMMARY,
+        role=Role.USER,
         text=Cleared("Earlier: the boat was repaired, and the sails were agreed."),
         meta={"first_kept": kept, "prior": [], "covers": [1, kept - 1]},
-    )  # fmt: skip
+    )
     memory.cold.append(summary)
     return memory.cold.conversation_at(conversation.seq)
 
@@ -163,10 +166,14 @@ def filled(memory: Memory, entries: int) -> Conversation:
 def drafts(conversation: Conversation, entries: int, dice: random.Random) -> Iterator[Draft]:
     for n in range(entries):
         yield Draft(
-            conversation=conversation.seq, parent=None, parent_id=f"i{n - 1}" if n else "", id=f"i{n}",
-            kind=EntryKind.MESSAGE, role=Role.ASSISTANT if n % 2 else Role.USER,
+            conversation=conversation.seq,
+            parent=None,
+            parent_id=f"i{n - 1}" if n else "",
+            id=f"i{n}",
+            kind=EntryKind.MESSAGE,
+            role=Role.ASSISTANT if n % 2 else Role.USER,
             text=Cleared(f"{n}: " + said(dice, dice.randint(8, 50))),
-        )  # fmt: skip
+        )
 
 
 def said(dice: random.Random, words: int) -> str:

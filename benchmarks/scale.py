@@ -121,10 +121,13 @@ def _by_another(workspace: Workspace) -> float:
             word = strange()
             cold.append(
                 Draft(
-                    conversation=talk, parent=None, kind=EntryKind.MESSAGE, role=Role.USER,
+                    conversation=talk,
+                    parent=None,
+                    kind=EntryKind.MESSAGE,
+                    role=Role.USER,
                     text=as_given(f"the parcel {word} came"),
                 )
-            )  # fmt: skip
+            )
             began = time.perf_counter()
             if process.stdin is None:
                 break

@@ -69,10 +69,14 @@ def fill(cold: ColdStore, talk: Talk, entries: int) -> float:
                 conversation = cold.conversations(limit=1)[0].seq
             drafts.append(
                 Draft(
-                    conversation=conversation, parent=None, kind=EntryKind.MESSAGE, role=Role.USER,
-                    text=as_given(talk.turn()), speaker="Ann" if number % 2 else "Bo",
+                    conversation=conversation,
+                    parent=None,
+                    kind=EntryKind.MESSAGE,
+                    role=Role.USER,
+                    text=as_given(talk.turn()),
+                    speaker="Ann" if number % 2 else "Bo",
                 )
-            )  # fmt: skip
+            )
         cold.append_many(drafts)
     return time.perf_counter() - began
 

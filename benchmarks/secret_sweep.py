@@ -67,10 +67,13 @@ def work() -> None:
         found = privacy.examine(text, *others)
         seconds = time.process_time() - began
         hits = [
-            {"rule": one.rule, "line": text.count("\n", 0, one.start) + 1,
-             "text": text[max(0, one.start - SHOWN) : one.end + SHOWN][:600]}
+            {
+                "rule": one.rule,
+                "line": text.count("\n", 0, one.start) + 1,
+                "text": text[max(0, one.start - SHOWN) : one.end + SHOWN][:600],
+            }
             for one in found.secrets
-        ]  # fmt: skip
+        ]
         hidden = found.private > 0 and len(found.cleared) < len(text) / 2
         row = {"characters": len(text), "seconds": seconds, "hits": hits, "private": found.private > 0}
         print(json.dumps(row | {"halved": hidden, "injected": getattr(found, "injected", 0) > 0}), flush=True)
@@ -82,9 +85,12 @@ class Reader:
     def __init__(self, checkout: Path) -> None:
         self._process = subprocess.Popen(
             [sys.executable, __file__, "--work"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=checkout,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=checkout,
             env=os.environ | {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1"},
-        )  # fmt: skip
+        )
 
     def read(self, path: Path) -> dict[str, Any] | None:
         """What is found in the file, None where it is no text."""
@@ -100,8 +106,10 @@ class Reader:
 
 def sweep(root: Path, readers: dict[str, Reader], most: int | None, skip: frozenset[str]) -> list[dict[str, Any]]:
     """A row for each checkout."""
-    rows = {name: {"files": 0, "characters": 0, "secrets": 0, "private": 0, "halved": 0, "injected": 0, "seconds": 0.0}
-            for name in readers}  # fmt: skip
+    rows = {
+        name: {"files": 0, "characters": 0, "secrets": 0, "private": 0, "halved": 0, "injected": 0, "seconds": 0.0}
+        for name in readers
+    }
     rules: dict[str, Counter[str]] = {name: Counter() for name in readers}
     hits: dict[str, dict[str, Any]] = {name: {} for name in readers}
     for path in files(root.absolute(), most, skip):

@@ -48,26 +48,69 @@ _TOKENS = _spelt(
     "im_", "start", "end", "eot", "eom", "begin", "system", "user", "assistant", "tool", "fim_", "pad", "sep"
 )
 _TAGS = _spelt(
-    "s", "bos", "eos", "pad", "unk", "sop", "eop", "sys", "inst", "think", "tool_call", "tool_calls", "tool_response",
-    "tool_result", "tool_results", "function_call", "function_calls", "function_result", "function_results",
-    "start_of_turn", "end_of_turn", "start_of_image", "end_of_image", "begin_of_text", "end_of_text",
-    "begin_of_sentence", "end_of_sentence",
-)  # fmt: skip
+    "s",
+    "bos",
+    "eos",
+    "pad",
+    "unk",
+    "sop",
+    "eop",
+    "sys",
+    "inst",
+    "think",
+    "tool_call",
+    "tool_calls",
+    "tool_response",
+    "tool_result",
+    "tool_results",
+    "function_call",
+    "function_calls",
+    "function_result",
+    "function_results",
+    "start_of_turn",
+    "end_of_turn",
+    "start_of_image",
+    "end_of_image",
+    "begin_of_text",
+    "end_of_text",
+    "begin_of_sentence",
+    "end_of_sentence",
+)
 _NUMBERED_TAGS = rf"{_spelt('unused', 'extra_id_', 'reserved_', 'fim_')}(?:{_U}\w){{1,20}}"
 _BRACKETED = _spelt(
-    "INST", "B_INST", "E_INST", "SYS", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT",
-    "ARGS", "CALL_ID", "MODEL_SETTINGS", "BOS", "EOS", "gMASK", "sMASK", "THINK", "PREFIX", "SUFFIX", "MIDDLE",
-)  # fmt: skip
+    "INST",
+    "B_INST",
+    "E_INST",
+    "SYS",
+    "SYSTEM_PROMPT",
+    "AVAILABLE_TOOLS",
+    "TOOL_CALLS",
+    "TOOL_RESULTS",
+    "TOOL_CONTENT",
+    "ARGS",
+    "CALL_ID",
+    "MODEL_SETTINGS",
+    "BOS",
+    "EOS",
+    "gMASK",
+    "sMASK",
+    "THINK",
+    "PREFIX",
+    "SUFFIX",
+    "MIDDLE",
+)
 _HEADERS = _spelt("instruction", "instructions", "response", "input", "system", "human", "assistant", "user")
 _REF = r"(?:(?:e|pg|m)_(?=[a-z]{0,20}[0-9])[0-9a-z]{6,24}|[^\s\[\]]{1,200}\.md\#L\d{1,9}-L\d{1,9})"
 
-_AFTER_ANGLE = "|".join([
-    rf"(?:{_S}[/\\]){{0,3}}{_S}{_spelt('palimpsest')}",
-    rf"{_U}\|{_U}[\w/]",
-    rf"{_S}\|{_S}{_TOKENS}",
-    rf"{_S}<{_S}/?{_S}{_spelt('sys')}{_S}>{_S}>",
-    rf"{_S}/?{_S}(?:{_TAGS}|{_NUMBERED_TAGS})(?:\s[^<>\n]{{0,80}})?{_S}/?{_S}>",
-])  # fmt: skip
+_AFTER_ANGLE = "|".join(
+    [
+        rf"(?:{_S}[/\\]){{0,3}}{_S}{_spelt('palimpsest')}",
+        rf"{_U}\|{_U}[\w/]",
+        rf"{_S}\|{_S}{_TOKENS}",
+        rf"{_S}<{_S}/?{_S}{_spelt('sys')}{_S}>{_S}>",
+        rf"{_S}/?{_S}(?:{_TAGS}|{_NUMBERED_TAGS})(?:\s[^<>\n]{{0,80}})?{_S}/?{_S}>",
+    ]
+)
 _MARKER = re.compile(
     r"[<\[#|](?:"
     rf"(?<=<)(?:{_AFTER_ANGLE})"

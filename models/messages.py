@@ -15,9 +15,27 @@ from models.fence import framed, label, neutral, neutral_json
 from models.recalled import Recalled, recalled_block
 
 __all__ = [
-    "Fact", "Image", "Message", "Part", "Recalled", "Request", "Role", "Text", "Tool", "ToolCall", "ToolResult",
-    "Usage", "as_sent", "assistant", "nonces", "render", "system", "unseen", "user", "words_of",
-]  # fmt: skip
+    "Fact",
+    "Image",
+    "Message",
+    "Part",
+    "Recalled",
+    "Request",
+    "Role",
+    "Text",
+    "Tool",
+    "ToolCall",
+    "ToolResult",
+    "Usage",
+    "as_sent",
+    "assistant",
+    "nonces",
+    "render",
+    "system",
+    "unseen",
+    "user",
+    "words_of",
+]
 
 
 class Role(StrEnum):

@@ -24,9 +24,8 @@ from tui.launch import app_of
 from tui.widgets.prompt.input import Prompt
 
 REPLY = (
-    "It lies in the blue tin behind your third tomato pot, as Ann wrote on 5 March [t100]; "
-    "Mrs Okonkwo keeps a spare."
-)  # fmt: skip
+    "It lies in the blue tin behind your third tomato pot, as Ann wrote on 5 March [t100]; Mrs Okonkwo keeps a spare."
+)
 WISH = "Note for later: the cello lesson moved to 17:45 on Thursdays, room 4B. Bring rosin. 大提琴课改到星期四。"
 
 
@@ -98,9 +97,11 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         os.environ |= {
-            "HOME": place, "USERPROFILE": place, "PALIMPSEST_DETECT": "off",
+            "HOME": place,
+            "USERPROFILE": place,
+            "PALIMPSEST_DETECT": "off",
             "PALIMPSEST_CONFIG_DIR": str(Path(place) / "config"),
-        }  # fmt: skip
+        }
         asyncio.run(record(Path(place), folder))
 
 

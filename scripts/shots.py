@@ -171,10 +171,15 @@ def demo(workspace: Workspace) -> None:
             moment += timedelta(minutes=1)
             entry = memory.cold.append(
                 Draft(
-                    conversation=conversation.seq, parent=parent, kind=EntryKind.MESSAGE, role=role, time=moment,
-                    text=clear(text), speaker=clear("Ann" if role is Role.USER else ""),
+                    conversation=conversation.seq,
+                    parent=parent,
+                    kind=EntryKind.MESSAGE,
+                    role=role,
+                    time=moment,
+                    text=clear(text),
+                    speaker=clear("Ann" if role is Role.USER else ""),
                 )
-            )  # fmt: skip
+            )
             parent = entry.seq
         memory.vault.archive_text(as_given(DEMO_TEXT), label="A letter", mode="small")
     finally:

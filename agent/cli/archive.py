@@ -51,9 +51,18 @@ palimpsest archive -- --odd-name.txt
 @click.option("--repack", is_flag=True, help="Pack all pages tighter now, a minute for a thousand of them.")
 @click.option("--demo", is_flag=True, help="Show on a text of our own what a page is; nothing of yours is touched.")
 def command(
-    *, file: str | None, label: str | None, mode: str | None, dense: bool, no_text: bool, folder: Path | None,
-    layout: str | None, redact: bool, dry_run: bool, **actions: Any,
-) -> None:  # fmt: skip
+    *,
+    file: str | None,
+    label: str | None,
+    mode: str | None,
+    dense: bool,
+    no_text: bool,
+    folder: Path | None,
+    layout: str | None,
+    redact: bool,
+    dry_run: bool,
+    **actions: Any,
+) -> None:
     """Turn FILE (or - for standard input) into page images that can be read back to the letter.
 
     Every page is written, read back and compared before anything refers to it. The text is yours and kept to the
@@ -72,9 +81,15 @@ def command(
     text, name = _text(file, invocation.reading.config.archive.max_file_mb)
     with invocation.memory(for_writing=True) as memory, output.Progress("pages") as progress:
         kept = archive_text(
-            memory, text, label if label is not None else name,
-            mode=mode, dense=dense or None, keep=not no_text, redact=redact, on_page=progress,
-        )  # fmt: skip
+            memory,
+            text,
+            label if label is not None else name,
+            mode=mode,
+            dense=dense or None,
+            keep=not no_text,
+            redact=redact,
+            on_page=progress,
+        )
     copies = (draw_natural if layout == "natural" else copy_pictures)(kept, folder) if folder else ()
     _print(invocation, kept, copies)
 

@@ -47,8 +47,11 @@ def _side_by_side(shown: Demo) -> None:
     for _ in range(3):
         table.add_column(width=wide, overflow="fold")
     table.add_row("text", "page", "read back", style="bold")
-    table.add_row(_beginning(shown.text, wide, high, console), half_blocks(shown.picture, wide, high),
-                  _beginning(shown.read_back, wide, high, console))  # fmt: skip
+    table.add_row(
+        _beginning(shown.text, wide, high, console),
+        half_blocks(shown.picture, wide, high),
+        _beginning(shown.read_back, wide, high, console),
+    )
     console.print(table)
     console.print()
 

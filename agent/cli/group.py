@@ -85,9 +85,10 @@ class LazyGroup(Branch):
         if near := nearest(word, [*self._table, *LATER.get(ctx.command_path, ())]):
             refuse_later(ctx.command_path, near)
             raise Misuse(
-                "Unknown command", f"There is no command “{word}”. Did you mean “{near}”?",
+                "Unknown command",
+                f"There is no command “{word}”. Did you mean “{near}”?",
                 f"To send it as a message: {command_line('palimpsest', 'chat', word)}",
-            )  # fmt: skip
+            )
         return self._default, self.get_command(ctx, self._default), args
 
     def _help(self, ctx: click.Context, words: list[str]) -> NoReturn:
@@ -137,9 +138,15 @@ def conversation_options(function: F) -> F:
         "-r", "--resume", metavar="ID", expose_value=False, callback=_resume, help="Go on with this conversation."
     )(function)
     return click.option(
-        "-c", "--continue", "latest", is_flag=True, default=None, expose_value=False, callback=_latest,
+        "-c",
+        "--continue",
+        "latest",
+        is_flag=True,
+        default=None,
+        expose_value=False,
+        callback=_latest,
         help="Go on with the latest conversation.",
-    )(function)  # fmt: skip
+    )(function)
 
 
 raw_option = click.option("--raw", is_flag=True, help="The stored bytes, controls and escape sequences included.")

@@ -66,9 +66,13 @@ def add(
     invocation = current()
     config = invocation.reading.config
     options = AddOptions(
-        mode=mode or config.archive.mode, redact=redact, again=again, category=category, importance=importance,
+        mode=mode or config.archive.mode,
+        redact=redact,
+        again=again,
+        category=category,
+        importance=importance,
         max_file_mb=config.knowledge.max_file_mb,
-    )  # fmt: skip
+    )
     report = AddReport(redacted=redact)
     places = [invocation.here / path.expanduser() for path in paths]
     with invocation.memory(for_writing=True) as memory:
@@ -76,10 +80,12 @@ def add(
             with Counting() as counting:
                 memory.knowledge.add(
                     places, options, config.knowledge, sight=sight(config), report=report, on_progress=counting
-                )  # fmt: skip
+                )
         except KeyboardInterrupt:
-            output.say(f"Stopped: {len(report.added) + len(report.changed):,} files were added and stay. "
-                       "The same command goes on.")  # fmt: skip
+            output.say(
+                f"Stopped: {len(report.added) + len(report.changed):,} files were added and stay. "
+                "The same command goes on."
+            )
             raise
         if report.purged and (trouble := let_go_by_search(memory)):
             output.say(trouble)
@@ -217,8 +223,11 @@ def importance(words: tuple[str, ...]) -> None:
         return
     *patterns, number = words
     if not patterns:
-        raise Misuse("Which files?", "Say which files, and how much they matter.",
-                     "palimpsest knowledge importance 'contracts/*.pdf' 9")  # fmt: skip
+        raise Misuse(
+            "Which files?",
+            "Say which files, and how much they matter.",
+            "palimpsest knowledge importance 'contracts/*.pdf' 9",
+        )
     value = _number(number)
     with invocation.memory(for_writing=True) as memory:
         meant = memory.knowledge.set_importance([settled(one, invocation.here) for one in patterns], value)
@@ -228,8 +237,9 @@ def importance(words: tuple[str, ...]) -> None:
         return
     for known in meant:
         output.line(f"{known.id}  {one_line(known.name)}")
-    output.say(f"Importance {value:g}: {len(meant):,} file{'s' if len(meant) != 1 else ''} now, and what is added "
-               "later.")  # fmt: skip
+    output.say(
+        f"Importance {value:g}: {len(meant):,} file{'s' if len(meant) != 1 else ''} now, and what is added later."
+    )
 
 
 def _number(word: str) -> float:

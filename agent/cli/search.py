@@ -116,10 +116,24 @@ def command(words: tuple[str, ...], batch: str | None, raw: bool, **options: Any
     show(results, wanted, raw=raw)
 
 
-FILTERS = frozenset({
-    "kinds", "role", "speaker", "since", "until", "conversation", "label", "trust", "types", "concepts", "files",
-    "entities", "around", "recent",
-})  # fmt: skip
+FILTERS = frozenset(
+    {
+        "kinds",
+        "role",
+        "speaker",
+        "since",
+        "until",
+        "conversation",
+        "label",
+        "trust",
+        "types",
+        "concepts",
+        "files",
+        "entities",
+        "around",
+        "recent",
+    }
+)
 
 
 def _found(memory: Memory, query: Query) -> Results:

@@ -50,8 +50,10 @@ def nothing(results: Results, query: Query) -> str:
     about = f" about “{results.query}”" if results.query.strip() else " that fits"
     said = [f"Nothing is remembered{about}."]
     for given, option, known in (
-        (query.types, "--type", TYPES), (query.concepts, "--concept", CONCEPTS), (query.entities, "--entity", KINDS),
-    ):  # fmt: skip
+        (query.types, "--type", TYPES),
+        (query.concepts, "--concept", CONCEPTS),
+        (query.entities, "--entity", KINDS),
+    ):
         kinds = [each.partition(":")[0].strip().casefold() for each in given]
         if given and not any(kind in known for kind in kinds):
             said.append(f"{option} {given[0]} fits nothing here; usual are {', '.join(known)}.")

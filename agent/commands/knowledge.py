@@ -91,8 +91,14 @@ def _add(session: Session, paths: list[Path], on_page: OnPage) -> str:
     options = AddOptions(mode=config.archive.mode, max_file_mb=config.knowledge.max_file_mb)
     report = AddReport()
     try:
-        session.memory.knowledge.add(paths, options, config.knowledge, sight=sight(config), report=report,
-                                     on_progress=lambda progress: on_page(progress.done))  # fmt: skip
+        session.memory.knowledge.add(
+            paths,
+            options,
+            config.knowledge,
+            sight=sight(config),
+            report=report,
+            on_progress=lambda progress: on_page(progress.done),
+        )
     except Cancelled:
         count = len(report.added) + len(report.changed)
         return f"Stopped: {count:,} files were added and stay. The same command goes on."

@@ -60,9 +60,13 @@ def _turns_proposal(session: Session, outlook: Outlook, label: Cleared, *, sure:
         return Said(said, context=True)
 
     return Proposal(
-        title="Archive older turns", rows=outlook_rows(outlook, label), doing="archiving", pages=outlook.pages, run=run,
+        title="Archive older turns",
+        rows=outlook_rows(outlook, label),
+        doing="archiving",
+        pages=outlook.pages,
+        run=run,
         sure=sure,
-    )  # fmt: skip
+    )
 
 
 def _drawn(session: Session, label: str) -> str:

@@ -21,10 +21,20 @@ if TYPE_CHECKING:  # the list of commands must not load the search
     from memory.search import Hit, Query, Results
 
 _NARROWING: Final = {
-    "kind": "kinds", "type": "types", "concept": "concepts", "file": "files", "entity": "entities", "role": "role",
-    "speaker": "speaker", "since": "since", "until": "until", "conversation": "conversation", "label": "label",
-    "trust": "trust", "around": "around",
-}  # fmt: skip
+    "kind": "kinds",
+    "type": "types",
+    "concept": "concepts",
+    "file": "files",
+    "entity": "entities",
+    "role": "role",
+    "speaker": "speaker",
+    "since": "since",
+    "until": "until",
+    "conversation": "conversation",
+    "label": "label",
+    "trust": "trust",
+    "around": "around",
+}
 _NUMBERS: Final = {"before": int, "after": int, "k": int, "page": int, "threshold": float}
 _FLAGS: Final = ("recent", "exact", "newest", "help")
 _OPTION = re.compile(

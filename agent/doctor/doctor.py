@@ -192,6 +192,8 @@ def _models(environment: Mapping[str, str]) -> Iterator[Finding]:
         )
     if not found:
         yield Finding(
-            "model", "missing", "No model server answers and no key is set; offline quotes from memory.",
+            "model",
+            "missing",
+            "No model server answers and no key is set; offline quotes from memory.",
             "Start Ollama, LM Studio or llama.cpp, or set a key.",
-        )  # fmt: skip
+        )

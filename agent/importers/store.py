@@ -21,9 +21,16 @@ MOST_TOLD = 200
 """Bad places that are told one by one; the rest are counted."""
 
 _OF_ONE_LINE = (
-    NotFound, AlreadyThere, ValueError, TypeError, OverflowError, RecursionError,
-    apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError,
-)  # fmt: skip
+    NotFound,
+    AlreadyThere,
+    ValueError,
+    TypeError,
+    OverflowError,
+    RecursionError,
+    apsw.ConstraintError,
+    apsw.MismatchError,
+    apsw.TooBigError,
+)
 """What can be wrong with one entry; all else that the store raises is of the store itself."""
 
 Progress = Callable[[int], None]
@@ -100,10 +107,15 @@ class Storing:
             if held is not None and leaf in held.known and self._stands_elsewhere_in_file(held, leaf):
                 self._cold.set_leaf(held.seq, self._cold.find(leaf, held.seq).seq)
         return Imported(
-            source=self._source, conversations=tuple(self._touched), entries=self._entries, already=self._already,
-            bad=tuple(self._bad), bad_count=self._bad_count, taken_out=self._taken_out,
+            source=self._source,
+            conversations=tuple(self._touched),
+            entries=self._entries,
+            already=self._already,
+            bad=tuple(self._bad),
+            bad_count=self._bad_count,
+            taken_out=self._taken_out,
             kept_count=self._kept_count,
-        )  # fmt: skip
+        )
 
     def _stands_elsewhere_in_file(self, held: "_Held", wanted: str) -> bool:
         """Whether it stands at another entry of the file; where a person went on with it, it stays theirs."""

@@ -56,9 +56,7 @@ def archive_text(
     archived = memory.vault.archive_text(kept, label=label, mode=mode, dense=dense, on_page=on_page)
     path = keep_text(memory.workspace.kept_texts, label, kept) if keep else None
     pictures = tuple(memory.vault.png(page.id) for page in archived.pages)
-    return Kept(
-        archived=archived, text=kept, pictures=pictures, text_path=path, secrets=secrets, redacted=redact
-    )  # fmt: skip
+    return Kept(archived=archived, text=kept, pictures=pictures, text_path=path, secrets=secrets, redacted=redact)
 
 
 def _looked_over(text: str, *, redact: bool) -> tuple[Cleared, int]:
@@ -109,7 +107,7 @@ def sentence(kept: Kept) -> str:
     archived = kept.archived
     counted = counted_as_pages(
         len(archived.pages), archived.text_tokens, archived.vision_tokens, archived.profile, archived.tokenizer
-    )  # fmt: skip
+    )
     return f"“{archived.label}”: {counted}"
 
 

@@ -156,16 +156,35 @@ def _searched(memory: "Memory", text: str, number: int) -> Look:
 def of_hit(hit: "Hit") -> Row:
     """The row of a hit."""
     return Row(
-        id=hit.id, kind=hit.kind, entry=hit.entry, conversation=hit.conversation, title=hit.citation.title,
-        who=who_said(hit), time=hit.time, trust=hit.trust, snippet=hit.snippet, citation=str(hit.citation),
-        score=hit.score, span=hit.text_span, like=hit.like, parts=hit.parts,
-        marks=hit.marks, superseded_by=hit.superseded_by,
-    )  # fmt: skip
+        id=hit.id,
+        kind=hit.kind,
+        entry=hit.entry,
+        conversation=hit.conversation,
+        title=hit.citation.title,
+        who=who_said(hit),
+        time=hit.time,
+        trust=hit.trust,
+        snippet=hit.snippet,
+        citation=str(hit.citation),
+        score=hit.score,
+        span=hit.text_span,
+        like=hit.like,
+        parts=hit.parts,
+        marks=hit.marks,
+        superseded_by=hit.superseded_by,
+    )
 
 
 def of_passage(found: Recalled) -> Row:
     """The row of a passage that was looked up."""
     return Row(
-        id=found.id, kind=found.kind, conversation=found.conversation or "", who=who_said(found), time=found.time,
-        trust=found.trust, snippet=found.snippet, citation=found.citation, whole=found,
-    )  # fmt: skip
+        id=found.id,
+        kind=found.kind,
+        conversation=found.conversation or "",
+        who=who_said(found),
+        time=found.time,
+        trust=found.trust,
+        snippet=found.snippet,
+        citation=found.citation,
+        whole=found,
+    )

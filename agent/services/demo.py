@@ -82,10 +82,17 @@ def demonstrate(folder: Path | None = None) -> Demo:
             memory.close()
     page = read_png(picture)
     return Demo(
-        text=DEMO_TEXT, read_back=page.text, trust=page.trust.value, engine=page.engine, page=kept.archived.pages[0],
-        picture=picture, tokenizer=kept.archived.tokenizer, profile=kept.archived.profile,
-        archive_ms=round(took * 1000, 1), read_ms=page.read_ms,
-    )  # fmt: skip
+        text=DEMO_TEXT,
+        read_back=page.text,
+        trust=page.trust.value,
+        engine=page.engine,
+        page=kept.archived.pages[0],
+        picture=picture,
+        tokenizer=kept.archived.tokenizer,
+        profile=kept.archived.profile,
+        archive_ms=round(took * 1000, 1),
+        read_ms=page.read_ms,
+    )
 
 
 def figures(shown: Demo) -> tuple[tuple[str, str], ...]:

@@ -14,11 +14,24 @@ if TYPE_CHECKING:  # the list of commands must not load the search
     from memory.search import Query
 
 FILTERS: Final = {
-    "kind": "kinds", "type": "types", "concept": "concepts", "file": "files", "entity": "entities",
-    "who": "speaker", "speaker": "speaker", "role": "role",
-    "since": "since", "after": "since", "until": "until", "before": "until", "around": "around",
-    "in": "conversation", "conversation": "conversation", "label": "label", "trust": "trust",
-}  # fmt: skip
+    "kind": "kinds",
+    "type": "types",
+    "concept": "concepts",
+    "file": "files",
+    "entity": "entities",
+    "who": "speaker",
+    "speaker": "speaker",
+    "role": "role",
+    "since": "since",
+    "after": "since",
+    "until": "until",
+    "before": "until",
+    "around": "around",
+    "in": "conversation",
+    "conversation": "conversation",
+    "label": "label",
+    "trust": "trust",
+}
 """What may stand before the colon, and the argument of `parse_query` that it gives."""
 
 SEVERAL: Final = frozenset({"kinds", "types", "concepts", "files", "entities"})

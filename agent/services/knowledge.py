@@ -46,9 +46,7 @@ def sight(config: "Config") -> Callable[[], Sight | None]:
 
 def recalled(found: KnowledgeContext) -> tuple[Recalled, ...]:
     """The passages, as parts of a request; a page's exact words where it goes as a picture."""
-    return tuple(
-        Recalled(one.text, one.citation, one.trust, one.score, one.citation.time) for one in found.brought
-    )  # fmt: skip
+    return tuple(Recalled(one.text, one.citation, one.trust, one.score, one.citation.time) for one in found.brought)
 
 
 def pictures(found: KnowledgeContext) -> tuple[Attachment, ...]:
@@ -201,9 +199,17 @@ def row(one: Remembered) -> tuple[str, ...]:
     known = one.known
     state = f"{one.standing.state}, gone from disk" if known.missing else one.standing.state
     return (
-        known.id, iso(known.added)[:10], known.kind, known.category, f"{known.importance:g}", f"{one.score:.1f}",
-        f"{known.accesses:,}", f"{one.standing.tokens:,}", state, one_line(known.name),
-    )  # fmt: skip
+        known.id,
+        iso(known.added)[:10],
+        known.kind,
+        known.category,
+        f"{known.importance:g}",
+        f"{one.score:.1f}",
+        f"{known.accesses:,}",
+        f"{one.standing.tokens:,}",
+        state,
+        one_line(known.name),
+    )
 
 
 HEADS = ("ID", "ADDED", "KIND", "CATEGORY", "IMPORTANCE", "SCORE", "USES", "TOKENS", "STATE", "NAME")

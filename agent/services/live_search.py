@@ -83,10 +83,16 @@ def seek(memory: "Memory", typed: str, number: int = 1, *, explain: bool = False
     damaged = tuple(memory.vault.troubles())
     reading = _share_read(memory) if results.partial else None
     return Look(
-        rows=rows, total=results.total, next=results.next, took_ms=results.took_ms, damaged=damaged, reading=reading,
-        anchor=results.anchor, told=memory.search.vectors.trouble,
+        rows=rows,
+        total=results.total,
+        next=results.next,
+        took_ms=results.took_ms,
+        damaged=damaged,
+        reading=reading,
+        anchor=results.anchor,
+        told=memory.search.vectors.trouble,
         sure=results.found or not results.hits,
-    )  # fmt: skip
+    )
 
 
 def _share_read(memory: "Memory") -> float:

@@ -114,9 +114,7 @@ def together(asked: Sequence[str], found: Sequence[Recollection]) -> Recollectio
     """Several pictures' texts, or what several references name, as one answer, in order."""
     hits = tuple(hit for one in found for hit in one.hits)
     took = round(sum(one.took_ms for one in found), 3)
-    return Recollection(
-        query=" ".join(asked), took_ms=took, found=bool(hits), total=len(hits), next=None, hits=hits
-    )  # fmt: skip
+    return Recollection(query=" ".join(asked), took_ms=took, found=bool(hits), total=len(hits), next=None, hits=hits)
 
 
 def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1, conversation: str = "") -> Recollection:
@@ -134,7 +132,7 @@ def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1, conve
     hits = tuple(_of_hit(memory, hit) for hit in results.hits)
     return Recollection(
         query=asked, took_ms=_since(began), found=results.found, total=results.total, next=results.next, hits=hits
-    )  # fmt: skip
+    )
 
 
 def found_by(memory: "Memory", reference: str, conversation: str = "") -> Recollection:
@@ -186,7 +184,7 @@ def citations(hit: Recalled) -> tuple[Citation, ...]:
             kind="entry", ref=one.entry, speaker=one.speaker or one.role, time=one.time, page=hit.id, lines=one.lines
         )
         for one in hit.passages
-    )  # fmt: skip
+    )
 
 
 def by_reference(memory: "Memory", asked: str, conversation: str = "") -> tuple[Recalled, ...]:
@@ -236,13 +234,19 @@ def recalled_archive(memory: "Memory", asked: str) -> Recalled | None:
     citation = Citation(kind="archive", ref=f"#{row.seq}", title=row.label, place=count, time=row.created)
     lines_before = accumulate((page.text.count("\n") for page in pages), initial=0)
     whole = Recalled(
-        id=f"#{row.seq}", kind="archive", time=row.created, citation=str(citation), text=text, snippet=_snippet(text),
+        id=f"#{row.seq}",
+        kind="archive",
+        time=row.created,
+        citation=str(citation),
+        text=text,
+        snippet=_snippet(text),
         trust=max((page.trust for page in pages), key=list(Trust).index),
         engine="+".join(dict.fromkeys(page.engine for page in pages)),
         read_ms=round(sum(page.read_ms for page in pages), 3),
         doubt=tuple(before + n for before, page in zip(lines_before, pages, strict=False) for n in page.doubt),
-        pages=tuple(page.page_id for page in pages), passages=tuple(one for page in pages for one in spoken(page)),
-    )  # fmt: skip
+        pages=tuple(page.page_id for page in pages),
+        passages=tuple(one for page in pages for one in spoken(page)),
+    )
     return _doubted(whole, memory.cold.read(lambda db: label_doubts(db, row.seq)))
 
 
@@ -273,15 +277,31 @@ def _of_entry(memory: "Memory", entry: "Entry") -> Recalled:
     conversation = memory.cold.conversation_at(entry.conversation_seq)
     told = (*passage.told, *conversation.doubts)
     citation = Citation(
-        kind="entry", ref=entry.id, title=conversation.title, conversation=entry.conversation,
-        speaker=entry.said_by, time=entry.time, page=passage.pages[0] if passage.pages else "",
-    )  # fmt: skip
+        kind="entry",
+        ref=entry.id,
+        title=conversation.title,
+        conversation=entry.conversation,
+        speaker=entry.said_by,
+        time=entry.time,
+        page=passage.pages[0] if passage.pages else "",
+    )
     return Recalled(
-        id=entry.id, kind=entry.kind.value, conversation=entry.conversation, entry=entry.id, time=entry.time,
-        role=entry.role.value, speaker=entry.speaker, citation=str(citation), text=passage.text,
-        trust=Trust.APPROXIMATE if told else passage.trust, told=told,
-        snippet=_snippet(passage.text), engine=_engine(passage.pages), read_ms=took, pages=passage.pages,
-    )  # fmt: skip
+        id=entry.id,
+        kind=entry.kind.value,
+        conversation=entry.conversation,
+        entry=entry.id,
+        time=entry.time,
+        role=entry.role.value,
+        speaker=entry.speaker,
+        citation=str(citation),
+        text=passage.text,
+        trust=Trust.APPROXIMATE if told else passage.trust,
+        told=told,
+        snippet=_snippet(passage.text),
+        engine=_engine(passage.pages),
+        read_ms=took,
+        pages=passage.pages,
+    )
 
 
 def _of_hit(memory: "Memory", hit: "Hit") -> Recalled:
@@ -294,11 +314,23 @@ def _of_hit(memory: "Memory", hit: "Hit") -> Recalled:
         text, pages, told = passage.text, passage.pages, passage.told
         trust = passage.trust if hit.trust is Trust.EXACT else hit.trust  # an OCR engine's word stays approximate
     return Recalled(
-        id=hit.id, kind=hit.kind, conversation=hit.conversation or None, entry=hit.entry_id or None,
-        time=hit.time, role=hit.role or None, speaker=hit.speaker or None, score=round(hit.score, 4),
-        snippet=hit.snippet, citation=str(hit.citation), trust=trust, text=text, engine=_engine(pages),
-        read_ms=_since(began) if pages else 0.0, pages=pages, told=told,
-    )  # fmt: skip
+        id=hit.id,
+        kind=hit.kind,
+        conversation=hit.conversation or None,
+        entry=hit.entry_id or None,
+        time=hit.time,
+        role=hit.role or None,
+        speaker=hit.speaker or None,
+        score=round(hit.score, 4),
+        snippet=hit.snippet,
+        citation=str(hit.citation),
+        trust=trust,
+        text=text,
+        engine=_engine(pages),
+        read_ms=_since(began) if pages else 0.0,
+        pages=pages,
+        told=told,
+    )
 
 
 def _note_now(memory: "Memory", hit: "Hit") -> tuple[str, Trust]:
@@ -314,20 +346,34 @@ def _note_now(memory: "Memory", hit: "Hit") -> tuple[str, Trust]:
 
 def _of_page(page: PageText, citation: Citation) -> Recalled:
     return Recalled(
-        id=page.page_id, kind=citation.kind, citation=str(citation), trust=page.trust, text=page.text,
-        snippet=_snippet(page.text), engine=page.engine, read_ms=page.read_ms, doubt=page.doubt,
-        passages=spoken(page), told=page.told,
+        id=page.page_id,
+        kind=citation.kind,
+        citation=str(citation),
+        trust=page.trust,
+        text=page.text,
+        snippet=_snippet(page.text),
+        engine=page.engine,
+        read_ms=page.read_ms,
+        doubt=page.doubt,
+        passages=spoken(page),
+        told=page.told,
         pages=(page.page_id,) if page.page_id else (),
-    )  # fmt: skip
+    )
 
 
 def _of_note(note: "Note") -> Recalled:
     lines = (note.line_first, note.line_last)
     citation = Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines)
     return Recalled(
-        id=note.id, kind="memory", conversation=note.conversation, time=note.time, citation=str(citation),
-        trust=Trust.EXACT, text=note.text, snippet=_snippet(note.text),
-    )  # fmt: skip
+        id=note.id,
+        kind="memory",
+        conversation=note.conversation,
+        time=note.time,
+        citation=str(citation),
+        trust=Trust.EXACT,
+        text=note.text,
+        snippet=_snippet(note.text),
+    )
 
 
 def _covers(note: "Note", asked: str) -> bool:

@@ -98,9 +98,11 @@ class TurnRun:
             yield events.TurnFailed(error.code, error.title, error.message, error.hint)
         except OSError as error:
             yield events.TurnFailed(
-                "disk", "The disk refused", f"{error.strerror or error}: {error.filename or 'the store'}.",
+                "disk",
+                "The disk refused",
+                f"{error.strerror or error}: {error.filename or 'the store'}.",
                 "What was stored before is safe. Free some space or check the folder's rights, then send it again.",
-            )  # fmt: skip
+            )
         finally:
             if self._ahead is not None:
                 self._ahead.end()
@@ -128,9 +130,15 @@ class TurnRun:
         if self._hidden is not None:
             yield self._hidden
         turn = Turn(
-            conversation=conversation, leaf=entry.parent, entry=entry.seq, text=self._text,
-            attachments=self._attachments, skill=self._skill, brought=self._brought, ahead=ahead,
-        )  # fmt: skip
+            conversation=conversation,
+            leaf=entry.parent,
+            entry=entry.seq,
+            text=self._text,
+            attachments=self._attachments,
+            skill=self._skill,
+            brought=self._brought,
+            ahead=ahead,
+        )
         while True:
             async with aclosing(self._assemble(turn, entry)) as assembling:
                 async for event in assembling:
@@ -174,10 +182,14 @@ class TurnRun:
         desk.conversation = desk.memory.cold.conversation_at(desk.conversation.seq)
         entry = desk.memory.cold.append(
             Draft(
-                conversation=desk.conversation.seq, parent=desk.conversation.leaf, kind=EntryKind.MESSAGE,
-                role=Role.USER, text=said, meta=cleared_fields(meta),
+                conversation=desk.conversation.seq,
+                parent=desk.conversation.leaf,
+                kind=EntryKind.MESSAGE,
+                role=Role.USER,
+                text=said,
+                meta=cleared_fields(meta),
             )
-        )  # fmt: skip
+        )
         self._last = entry
         return entry
 
@@ -279,15 +291,21 @@ class TurnRun:
     def _begin(self) -> Recorder:
         profile = self._desk.model.profile
         draft = Draft(
-            conversation=self._conversation.seq, parent=self._newest.seq, kind=EntryKind.MESSAGE,
-            role=Role.ASSISTANT, speaker=clear(profile.name), text=EMPTY,
-        )  # fmt: skip
+            conversation=self._conversation.seq,
+            parent=self._newest.seq,
+            kind=EntryKind.MESSAGE,
+            role=Role.ASSISTANT,
+            speaker=clear(profile.name),
+            text=EMPTY,
+        )
         box = self._desk.toolbox
         return Recorder(
-            self._desk.memory.cold.begin_answer(draft), profile.name,
-            calls=box.settings.most_calls - self._calls_made, arguments=box.most_arguments - self._arguments_sent,
+            self._desk.memory.cold.begin_answer(draft),
+            profile.name,
+            calls=box.settings.most_calls - self._calls_made,
+            arguments=box.most_arguments - self._arguments_sent,
             echoes=self._echoes,
-        )  # fmt: skip
+        )
 
     async def _run_tools(self, calls: Sequence[ToolCall]) -> AsyncGenerator[SessionEvent, None]:
         box = self._desk.toolbox
@@ -316,11 +334,16 @@ class TurnRun:
             meta["shown"] = output.shown
         return self._desk.memory.cold.append(
             Draft(
-                conversation=self._conversation.seq, parent=self._newest.seq, kind=EntryKind.TOOL_RESULT,
-                role=Role.TOOL, speaker=clear(call.name), text=whole, id=result_id,
+                conversation=self._conversation.seq,
+                parent=self._newest.seq,
+                kind=EntryKind.TOOL_RESULT,
+                role=Role.TOOL,
+                speaker=clear(call.name),
+                text=whole,
+                id=result_id,
                 meta=self._echoes.fields(meta),
             )
-        )  # fmt: skip
+        )
 
     @property
     def _conversation(self) -> Conversation:
@@ -341,10 +364,11 @@ def _too_many_calls(box: Toolbox, made: int, left_out: int) -> events.TurnFailed
         limit = f"{box.most_arguments:,} characters of arguments are the most (models.limits.arguments_mb)"
         setting = "models.limits.arguments_mb"
     return events.TurnFailed(
-        "too_many_calls", "Too many tool calls",
+        "too_many_calls",
+        "Too many tool calls",
         f"The model asked for {asked:,} tool calls in one turn and {made:,} were made: {limit}.",
         f"Say what you want done next, or raise {setting} in the configuration.",
-    )  # fmt: skip
+    )
 
 
 def _shown(event: Event) -> SessionEvent | None:

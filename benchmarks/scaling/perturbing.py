@@ -19,9 +19,34 @@ _SWAPPED = 0.2  # of the words
 _FIRST = datetime(2015, 1, 1, tzinfo=UTC)
 _DAYS = 3900
 _WORD = re.compile(r"\d+|[^\W\d_]+|\W+|_+")
-_PEOPLE = ["".join(pair).capitalize() for pair in product(("bar", "del", "fin", "kor", "lin", "mel", "nor", "per",
-    "ras", "sol", "tam", "ul", "ver", "win", "yor"), ("a", "bert", "da", "fred", "gar", "ia", "ka", "lo", "mund", "na",
-    "o", "ric", "sten", "to", "us", "vin", "wig", "y", "zan", "e"))]  # fmt: skip
+_PEOPLE = [
+    "".join(pair).capitalize()
+    for pair in product(
+        ("bar", "del", "fin", "kor", "lin", "mel", "nor", "per", "ras", "sol", "tam", "ul", "ver", "win", "yor"),
+        (
+            "a",
+            "bert",
+            "da",
+            "fred",
+            "gar",
+            "ia",
+            "ka",
+            "lo",
+            "mund",
+            "na",
+            "o",
+            "ric",
+            "sten",
+            "to",
+            "us",
+            "vin",
+            "wig",
+            "y",
+            "zan",
+            "e",
+        ),
+    )
+]
 """Three hundred: as many as speak to one person in the years that a million turns take."""
 
 

@@ -42,9 +42,10 @@ def load_attachment(path: Path) -> Attachment:
         raise BadAttachment("Not a file", f"{path} is a folder.", "Attach the files in it one by one.") from error
     except TooLarge as error:
         raise BadAttachment(
-            "Too large to attach", f"{path.name} has more than {MOST_BYTES:,} bytes, which are the most.",
+            "Too large to attach",
+            f"{path.name} has more than {MOST_BYTES:,} bytes, which are the most.",
             "`palimpsest archive FILE` keeps a long text whole; then ask about it.",
-        ) from error  # fmt: skip
+        ) from error
     except UnsafePath as error:
         raise BadAttachment("Not a file", error.message, error.hint) from error
     except OSError as error:
@@ -69,9 +70,10 @@ def seen(attachment: Attachment, *, vision: bool, read_image: ReadImage | None) 
         text = attachment.data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise BadAttachment(
-            "Not text", f"{attachment.name} is neither UTF-8 text nor a picture ({attachment.media_type}).",
+            "Not text",
+            f"{attachment.name} is neither UTF-8 text nor a picture ({attachment.media_type}).",
             "Save it as text first.",
-        ) from error  # fmt: skip
+        ) from error
     value = _json(attachment, text)
     if value is None:
         return Seen(_words(attachment, text), frozenset({"any", "text"}))
@@ -122,9 +124,10 @@ def _size(attachment: Attachment) -> tuple[int, int]:
         raise BadAttachment("Not a picture", f"{attachment.name} cannot be read as {attachment.media_type}.") from error
     if width * height > MOST_PIXELS:
         raise BadAttachment(
-            "Too large a picture", f"{attachment.name} has {width * height:,} pixels; {MOST_PIXELS:,} are the most.",
+            "Too large a picture",
+            f"{attachment.name} has {width * height:,} pixels; {MOST_PIXELS:,} are the most.",
             "Scale it down first.",
-        )  # fmt: skip
+        )
     return width, height
 
 

@@ -69,7 +69,7 @@ _WORDS = {
     "english": """the a an and or but of to in is it you that was for on are with as i his they at be this have from
         had by not what all were we when your can there she do how their if will he my me so no her him our just
         like about out up them then than been has would more who its did get got where which""",
-}  # fmt: skip
+}
 _SCRIPTS = {"greek": "[\u0370-\u03ff\u1f00-\u1fff]{2}", "armenian": "[\u0531-\u0587]{2}", "tamil": "[\u0b85-\u0bcd]{2}"}
 """Languages that have a script for themselves."""
 

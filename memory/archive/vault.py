@@ -368,8 +368,9 @@ class Vault:
             raise away
         if kept is not None:
             self._tell(row, label, why, "Its text is taken from memory/archive, where it was kept to the letter.")
-            return PageText(text=kept, trust=Trust.EXACT, engine=STORED, read_ms=0.0, page_id=row.id,
-                            number=row.number, label=label)  # fmt: skip
+            return PageText(
+                text=kept, trust=Trust.EXACT, engine=STORED, read_ms=0.0, page_id=row.id, number=row.number, label=label
+            )
         if read is not None:
             return read
         self._tell(row, label, why, "What stands on it is left out.")

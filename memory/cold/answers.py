@@ -75,8 +75,17 @@ class Answer:
         """The whole text in the chunks' place, complete. `ms` is how long the answer took."""
 
         def transaction(connection: apsw.Connection) -> Entry:
-            return settle(connection, self.entry.seq, text, self._meta(meta), self._desk.analyse,
-                          complete=True, usage=usage, model=model, ms=ms)  # fmt: skip
+            return settle(
+                connection,
+                self.entry.seq,
+                text,
+                self._meta(meta),
+                self._desk.analyse,
+                complete=True,
+                usage=usage,
+                model=model,
+                ms=ms,
+            )
 
         return self._settle(transaction)
 
@@ -88,8 +97,17 @@ class Answer:
         def transaction(connection: apsw.Connection) -> Entry:
             came, sound = said(connection, self.entry.seq)
             text = joined([came, *self._waiting])
-            return settle(connection, self.entry.seq, text, _vouched(self._meta(meta), sound), self._desk.analyse,
-                          complete=False, usage=usage, model=model, ms=ms)  # fmt: skip
+            return settle(
+                connection,
+                self.entry.seq,
+                text,
+                _vouched(self._meta(meta), sound),
+                self._desk.analyse,
+                complete=False,
+                usage=usage,
+                model=model,
+                ms=ms,
+            )
 
         return self._settle(transaction)
 

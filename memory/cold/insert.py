@@ -66,11 +66,12 @@ def insert_entry(
     body, packed = pack(raw) if keep_text else (None, 0)
     who = (id_, draft.kind.value, draft.role.value, plain(draft.speaker))
     what = (len(draft.text), digest(raw), from_parts(draft.sent), from_meta(draft.meta), int(complete))
-    run(connection,
+    run(
+        connection,
         """INSERT INTO entries (conversation, parent, id, kind, role, speaker, time_ms, body, packed, chars, sha256,
            sent, meta, complete) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         (draft.conversation, parent, *who, ms, body, packed, *what),
-    )  # fmt: skip
+    )
     seq = connection.last_insert_rowid()
     name, *spoken = (one.encode() for one in who)
     seal = seal_of((draft.conversation, name, parent, *spoken, ms, *what))

@@ -216,9 +216,15 @@ class Knowledge:
     # ── bringing back ──
 
     def get_context_for_query(
-        self, query: str, budget: int, *, max_vision_tokens: int = 400, cost: Cost | None = None,
-        count: Callable[[str], int] = estimate, most: int = 8,
-    ) -> KnowledgeContext:  # fmt: skip
+        self,
+        query: str,
+        budget: int,
+        *,
+        max_vision_tokens: int = 400,
+        cost: Cost | None = None,
+        count: Callable[[str], int] = estimate,
+        most: int = 8,
+    ) -> KnowledgeContext:
         """What knowledge has on a question, in at most `budget` tokens; each memory that is brought was used once.
 
         With `cost` (tokens of a picture, by its pixels) the model sees: it is given pages, in at most

@@ -27,11 +27,26 @@ def insert(db: apsw.Connection, known: Known, sketch: Sketch) -> int:
         """INSERT INTO knowledge (id, source, name, root, kind, category, bytes, mtime_ns, sha256, text_sha256, chars,
            added_ms, importance, accesses, accessed_ms, conversation, sketch)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-        (known.id, known.source, known.name, known.root, known.kind, known.category, known.bytes, known.mtime_ns,
-         bytes.fromhex(known.sha256), bytes.fromhex(known.text_sha256), known.chars, to_ms(known.added),
-         known.importance, known.accesses, to_ms(known.accessed) if known.accessed else None, known.conversation,
-         packed(sketch)),
-    )  # fmt: skip
+        (
+            known.id,
+            known.source,
+            known.name,
+            known.root,
+            known.kind,
+            known.category,
+            known.bytes,
+            known.mtime_ns,
+            bytes.fromhex(known.sha256),
+            bytes.fromhex(known.text_sha256),
+            known.chars,
+            to_ms(known.added),
+            known.importance,
+            known.accesses,
+            to_ms(known.accessed) if known.accessed else None,
+            known.conversation,
+            packed(sketch),
+        ),
+    )
     return db.last_insert_rowid()
 
 
@@ -198,16 +213,48 @@ def delete(db: apsw.Connection, seq: int) -> None:
 
 
 def _known(row: Row) -> Known:
-    (seq, id_, source, name, root, kind, category, size, mtime_ns, sha256, text_sha256, chars, added, importance,
-     accesses, accessed, conversation, missing, replaced) = row  # fmt: skip
+    (
+        seq,
+        id_,
+        source,
+        name,
+        root,
+        kind,
+        category,
+        size,
+        mtime_ns,
+        sha256,
+        text_sha256,
+        chars,
+        added,
+        importance,
+        accesses,
+        accessed,
+        conversation,
+        missing,
+        replaced,
+    ) = row
     return Known(
-        seq=seq, id=_name(id_), source=_name(source), name=_name(name), root=_name(root), kind=_name(kind),
-        category=_name(category), bytes=size,
-        mtime_ns=mtime_ns, sha256=sha256.hex(), text_sha256=text_sha256.hex(), chars=chars, added=from_ms(added),
-        importance=importance, accesses=accesses, accessed=from_ms(accessed) if accessed is not None else None,
-        conversation=conversation, missing=from_ms(missing) if missing is not None else None,
+        seq=seq,
+        id=_name(id_),
+        source=_name(source),
+        name=_name(name),
+        root=_name(root),
+        kind=_name(kind),
+        category=_name(category),
+        bytes=size,
+        mtime_ns=mtime_ns,
+        sha256=sha256.hex(),
+        text_sha256=text_sha256.hex(),
+        chars=chars,
+        added=from_ms(added),
+        importance=importance,
+        accesses=accesses,
+        accessed=from_ms(accessed) if accessed is not None else None,
+        conversation=conversation,
+        missing=from_ms(missing) if missing is not None else None,
         replaced=from_ms(replaced) if replaced is not None else None,
-    )  # fmt: skip
+    )
 
 
 def _name(raw: bytes) -> str:

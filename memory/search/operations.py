@@ -189,10 +189,22 @@ def exact(search: Search, given: Exact) -> Results:
     named = [by.entity_type] if isinstance(by.entity_type, str) else by.entity_type
     since, until = (by.date_range.since, by.date_range.until) if by.date_range else ("", "")
     query = parse_query(
-        given.query, clock=search.clock, exact=True, newest=given.newest, limit=given.k, page=given.page, role=by.role,
-        speaker=by.speaker, conversation=by.conversation, since=since, until=until, types=_several(by.type),
-        concepts=_several(by.concept), files=_several(by.file), entities=[each for each in named if each],
-    )  # fmt: skip
+        given.query,
+        clock=search.clock,
+        exact=True,
+        newest=given.newest,
+        limit=given.k,
+        page=given.page,
+        role=by.role,
+        speaker=by.speaker,
+        conversation=by.conversation,
+        since=since,
+        until=until,
+        types=_several(by.type),
+        concepts=_several(by.concept),
+        files=_several(by.file),
+        entities=[each for each in named if each],
+    )
     return search.query(query)
 
 
@@ -206,9 +218,15 @@ def _nothing(_search: Search, _given: Nothing) -> Results:
 
 def _asked(search: Search, given: ForWords, **more: Any) -> Results:
     query = parse_query(
-        given.query, clock=search.clock, limit=given.k, page=given.page, since=given.since, until=given.until,
-        conversation=given.conversation, **more,
-    )  # fmt: skip
+        given.query,
+        clock=search.clock,
+        limit=given.k,
+        page=given.page,
+        since=given.since,
+        until=given.until,
+        conversation=given.conversation,
+        **more,
+    )
     return search.query(query)
 
 
@@ -221,28 +239,73 @@ def _several(said: str) -> tuple[str, ...]:
 
 
 _ALL = (
-    Operation("observations", "Search what was observed: structured notes of what was done and learned.",
-              ForWords, observations, "--kind observation"),
-    Operation("conversations", "Find conversations, each by its best passage; their summaries are searched too.",
-              ForWords, conversations, "--kind conversation"),
+    Operation(
+        "observations",
+        "Search what was observed: structured notes of what was done and learned.",
+        ForWords,
+        observations,
+        "--kind observation",
+    ),
+    Operation(
+        "conversations",
+        "Find conversations, each by its best passage; their summaries are searched too.",
+        ForWords,
+        conversations,
+        "--kind conversation",
+    ),
     Operation("prompts", "Search what the person said themselves.", ForWords, prompts, "--kind prompt"),
-    Operation("by_concept", "What is marked with a concept: discovery, pattern, gotcha, trade-off and so on.",
-              ByConcept, by_concept, "--concept C"),
+    Operation(
+        "by_concept",
+        "What is marked with a concept: discovery, pattern, gotcha, trade-off and so on.",
+        ByConcept,
+        by_concept,
+        "--concept C",
+    ),
     Operation("by_file", "What names a file, or is about it.", ByFile, by_file, "--file F"),
-    Operation("by_type", "What is of a type: decision, bugfix, feature, refactor, discovery or change.",
-              ByType, by_type, "--type T"),
-    Operation("recent", "The latest entries of the latest conversations, a conversation after the other.",
-              Recent, recent, "--recent"),
-    Operation("timeline", "What was said before and after a moment, or before and after what was found.",
-              Timeline, timeline, "--around D|ID"),
-    Operation("timeline_of_best", "What was said before and after the best hit of a query.",
-              TimelineOfBest, timeline_of_best, "--around best"),
+    Operation(
+        "by_type",
+        "What is of a type: decision, bugfix, feature, refactor, discovery or change.",
+        ByType,
+        by_type,
+        "--type T",
+    ),
+    Operation(
+        "recent",
+        "The latest entries of the latest conversations, a conversation after the other.",
+        Recent,
+        recent,
+        "--recent",
+    ),
+    Operation(
+        "timeline",
+        "What was said before and after a moment, or before and after what was found.",
+        Timeline,
+        timeline,
+        "--around D|ID",
+    ),
+    Operation(
+        "timeline_of_best",
+        "What was said before and after the best hit of a query.",
+        TimelineOfBest,
+        timeline_of_best,
+        "--around best",
+    ),
     Operation("help", "What can be asked, and how.", Nothing, _nothing, "--help"),
-    Operation("exact", "Each word must stand in the passage itself; filters by time, entity, type, concept, file.",
-              Exact, exact, "--exact"),
-    Operation("semantic", "What is meant: the best hits above a score, each with a snippet.",
-              Semantic, semantic, "--threshold X"),
-)  # fmt: skip
+    Operation(
+        "exact",
+        "Each word must stand in the passage itself; filters by time, entity, type, concept, file.",
+        Exact,
+        exact,
+        "--exact",
+    ),
+    Operation(
+        "semantic",
+        "What is meant: the best hits above a score, each with a snippet.",
+        Semantic,
+        semantic,
+        "--threshold X",
+    ),
+)
 
 OPERATIONS: dict[str, Operation] = {each.name: each for each in _ALL}
 """By name."""

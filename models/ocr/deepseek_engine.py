@@ -37,7 +37,7 @@ class DeepSeekEngine:
         generate: Callable[..., Any] = self._library.stream_generate
         pieces = generate(
             self._model, self._processor, prompt, image=[picture], max_tokens=most, temperature=0.0, **size
-        )  # fmt: skip
+        )
         try:
             for piece in pieces:
                 yield Piece(

@@ -30,10 +30,16 @@ def words(name: str) -> str:
 def old(run: Run, root: Path, tmp_path: Path) -> Workspace:
     """Two conversations of long ago: three entries in one, one in the other."""
     lines = [
-        {"id": name, "conversation": {"h": "harbour", "i": "island"}[name[0]], "role": "user", "text": words(name),
-         "time": "2020-01-05T10:00:00Z", "speaker": "Ann"}
+        {
+            "id": name,
+            "conversation": {"h": "harbour", "i": "island"}[name[0]],
+            "role": "user",
+            "text": words(name),
+            "time": "2020-01-05T10:00:00Z",
+            "speaker": "Ann",
+        }
         for name in IDS
-    ]  # fmt: skip
+    ]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert run("import", str(tmp_path / "a.jsonl")).status == 0
     changed(Workspace(root), f"UPDATE conversations SET updated_ms = {OLD_MS}")
@@ -69,10 +75,12 @@ def exact_texts(workspace: Workspace) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     "sql",
-    ["UPDATE entries SET body = CAST(replace(body, 'nine', 'nina') AS BLOB), packed = 0 WHERE id = 'h1'",
-     "UPDATE entries SET speaker = 'Amn' WHERE id = 'h1'"],
+    [
+        "UPDATE entries SET body = CAST(replace(body, 'nine', 'nina') AS BLOB), packed = 0 WHERE id = 'h1'",
+        "UPDATE entries SET speaker = 'Amn' WHERE id = 'h1'",
+    ],
     ids=["text", "row"],
-)  # fmt: skip
+)
 def test_a_damaged_entry_is_named_and_stays_and_the_others_leave(run: Run, old: Workspace, sql: str) -> None:
     changed(old, sql)
     tried = run("archive", "--older-than", "30d", "--dry-run")

@@ -42,8 +42,11 @@ def age(run: Run, root: Path, touched: dict[str, str]) -> Run:
     memory = Memory.open(Workspace(root))
     for name, when in touched.items():
         ms = to_ms(datetime.fromisoformat(when))
-        memory.cold.write(lambda db, ms=ms, name=name: db.execute(
-            "UPDATE conversations SET updated_ms = ? WHERE id = ?", (ms, name)) and None)  # fmt: skip
+        memory.cold.write(
+            lambda db, ms=ms, name=name: (
+                db.execute("UPDATE conversations SET updated_ms = ? WHERE id = ?", (ms, name)) and None
+            )
+        )
     memory.close()
     return run
 
@@ -106,8 +109,10 @@ def test_short_lines_of_talk_count_as_their_words_alone(run: Run, root: Path, tm
     from models.tokens import estimate
 
     said = [f"So the ferry leaves at {n}." for n in range(300)]
-    lines = [{"id": f"s{n}", "conversation": "talk", "time": OLD, "role": "user", "speaker": "Ann", "text": text}
-             for n, text in enumerate(said)]  # fmt: skip
+    lines = [
+        {"id": f"s{n}", "conversation": "talk", "time": OLD, "role": "user", "speaker": "Ann", "text": text}
+        for n, text in enumerate(said)
+    ]
     (tmp_path / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     run("import", str(tmp_path / "talk.jsonl"))
     age(run, root, {"talk": OLD})
@@ -171,8 +176,12 @@ def test_archives_are_listed_with_all_that_is_known_of_them(run: Run, tmp_path: 
     run("archive", "--pin", "letter")
     (one,) = run("archive", "--list", "--json").json["archives"]
     assert (one["number"], one["label"], one["pages"], one["tags"], one["pinned"]) == (
-        1, "letter", 1, ["2026", "travel"], True,
-    )  # fmt: skip
+        1,
+        "letter",
+        1,
+        ["2026", "travel"],
+        True,
+    )
     assert one["text_tokens"] > one["vision_tokens"] > 0
     table = run("archive", "--list").out
     assert "2026 travel" in table and "pinned" in table

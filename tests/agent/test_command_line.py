@@ -135,8 +135,11 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     os.close(read)
     done = subprocess.run(
         [sys.executable, "-m", "agent.cli", "config", "schema", "--workspace", str(tmp_path)],
-        stdout=write, stderr=subprocess.PIPE, cwd=ROOT, check=False,
-    )  # fmt: skip
+        stdout=write,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        check=False,
+    )
     os.close(write)
     assert done.stderr == b""
     assert done.returncode == 0

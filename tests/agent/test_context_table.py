@@ -7,9 +7,16 @@ from context.report import Archive, InView, LayerReport, Report, Source, archive
 def report(**given: object) -> Report:
     layers = (LayerReport("conversation", 1500, 3000, (Source("pages (3)", 1500),)),)
     return Report(
-        model="openai:qwen3-vl", window=8192, reserve=2048, total_tokens=1500, layers=layers, zones=(), messages=(),
-        prefix_sha256="", **given,  # type: ignore[arg-type]  # a test's own
-    )  # fmt: skip
+        model="openai:qwen3-vl",
+        window=8192,
+        reserve=2048,
+        total_tokens=1500,
+        layers=layers,
+        zones=(),
+        messages=(),
+        prefix_sha256="",
+        **given,  # type: ignore[arg-type]  # a test's own
+    )
 
 
 def test_pages_in_view_tell_what_they_cost_and_what_they_stand_for() -> None:

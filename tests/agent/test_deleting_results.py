@@ -51,9 +51,11 @@ def _session(workspace: Workspace, tmp_path: Path, server: Loopback) -> Session:
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
     prepare(workspace, environment)
     config = Config(
-        model=f"openai:m@{server.address}/v1", environment=environment,
-        models=ModelSettings(tools=True, window=16_000), tools=ToolSettings(result_chars=300, most_calls=9),
-    )  # fmt: skip
+        model=f"openai:m@{server.address}/v1",
+        environment=environment,
+        models=ModelSettings(tools=True, window=16_000),
+        tools=ToolSettings(result_chars=300, most_calls=9),
+    )
     return Session.open(workspace, config)
 
 

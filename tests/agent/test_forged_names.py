@@ -98,8 +98,13 @@ def test_check_lists_every_forged_row_and_changes_nothing(begun: Path, run: Run)
     done = run("check", "--json")
     told = [one for one in done.json["problems"] if one["what"] == "name"]
     assert sorted(one["where"].split()[0] for one in told) == [
-        "answers", "deletions", "deletions", "leaving", "leaving", "unsealed",
-    ]  # fmt: skip
+        "answers",
+        "deletions",
+        "deletions",
+        "leaving",
+        "leaving",
+        "unsealed",
+    ]
     assert rows(begun, "SELECT count(*) FROM leaving") == [(1,)]
     assert rows(begun, "SELECT owner FROM answers") == [("/etc/passwd",)]
 

@@ -136,10 +136,14 @@ def test_memory_is_recalled_without_a_screen(run: Run) -> None:
 
 def test_turns_are_archived_without_a_screen_and_without_asking(run: Run, tmp_path: Path) -> None:
     lines = [
-        {"id": f"t{n}", "conversation": "garden", "role": "user" if n % 2 == 0 else "assistant",
-         "text": f"Bed {n}: " + "radishes in March, beans after the last frost. " * 20}
+        {
+            "id": f"t{n}",
+            "conversation": "garden",
+            "role": "user" if n % 2 == 0 else "assistant",
+            "text": f"Bed {n}: " + "radishes in March, beans after the last frost. " * 20,
+        }
         for n in range(24)
-    ]  # fmt: skip
+    ]
     talk = tmp_path / "talk.jsonl"
     talk.write_text("\n".join(json.dumps(line) for line in lines))
     run("import", str(talk))

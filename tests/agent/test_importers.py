@@ -264,9 +264,12 @@ def test_a_conversation_that_a_person_went_on_with_stays_where_they_are(cold: Co
     stored(cold, read_chatgpt([BRANCHED]), source="chatgpt")
     conversation = cold.conversation("abc")
     mine = Draft(
-        conversation=conversation.seq, parent=cold.find("a1").seq, kind=EntryKind.MESSAGE, role=Role.USER,
+        conversation=conversation.seq,
+        parent=cold.find("a1").seq,
+        kind=EntryKind.MESSAGE,
+        role=Role.USER,
         text=clear("Rome, then"),
-    )  # fmt: skip
+    )
     cold.append(mine)
     stored(cold, read_chatgpt([BRANCHED]), source="chatgpt")
     assert [entry.text for entry in branch(cold, "abc")] == ["Where to?", "Rome", "Rome, then"]
@@ -314,16 +317,27 @@ CLAUDE = {
     "name": "Garden",
     "created_at": "2025-01-02T03:04:05.678Z",
     "chat_messages": [
-        {"uuid": "m1", "sender": "human", "text": "old", "content": [{"type": "text", "text": "When to sow?"}],
-         "created_at": "2025-01-02T03:04:05Z", "attachments": [{"file_name": "n.txt", "extracted_content": "notes"}],
-         "parent_message_uuid": "00000000-0000-4000-8000-000000000000"},
-        {"uuid": "m2", "sender": "assistant", "text": "", "content": [{"type": "thinking", "thinking": "hm"}],
-         "parent_message_uuid": "m1"},
+        {
+            "uuid": "m1",
+            "sender": "human",
+            "text": "old",
+            "content": [{"type": "text", "text": "When to sow?"}],
+            "created_at": "2025-01-02T03:04:05Z",
+            "attachments": [{"file_name": "n.txt", "extracted_content": "notes"}],
+            "parent_message_uuid": "00000000-0000-4000-8000-000000000000",
+        },
+        {
+            "uuid": "m2",
+            "sender": "assistant",
+            "text": "",
+            "content": [{"type": "thinking", "thinking": "hm"}],
+            "parent_message_uuid": "m1",
+        },
         {"uuid": "m3", "sender": "assistant", "text": "In May.", "content": None, "parent_message_uuid": "m2"},
         {"uuid": "m4", "sender": "assistant", "text": "In June.", "parent_message_uuid": "m1"},
         None,
     ],
-}  # fmt: skip
+}
 
 
 def test_a_claude_conversation_keeps_blocks_attachments_and_retries(cold: ColdStore) -> None:

@@ -36,8 +36,10 @@ def test_files_are_added_listed_weighed_and_asked(run: Run, notes: Path) -> None
     added = run("knowledge", "add", "notes")
     assert added.status == 0, added.err
     assert [line.split()[-1] for line in added.out.splitlines()] == [
-        "notes/code.py", "notes/contracts/lease.pdf", "notes/transformers.md",
-    ]  # fmt: skip
+        "notes/code.py",
+        "notes/contracts/lease.pdf",
+        "notes/transformers.md",
+    ]
     assert "3 added." in added.err
     assert "9" in run("knowledge", "importance", "contracts/*.pdf", "9").err
     listed = run("knowledge", "list", "--json").json["memories"]
@@ -232,8 +234,10 @@ def test_the_budget_is_a_setting_and_forgetting_is_told(run: Run, notes: Path, m
 
 
 def test_what_left_the_view_is_told_with_the_budget() -> None:
-    told = [Told(name, name, why) for name, why in
-            [("a", "out of view"), ("b", "smaller: small"), ("c", "out of view"), ("d", "in view")]]  # fmt: skip
+    told = [
+        Told(name, name, why)
+        for name, why in [("a", "out of view"), ("b", "smaller: small"), ("c", "out of view"), ("d", "in view")]
+    ]
     assert narration(AddReport(forgotten=told, budget=400)) == [
         "Out of view now, because the budget is 400 vision tokens: a, c.",
         "Shown smaller now, because the budget is 400 vision tokens: b.",

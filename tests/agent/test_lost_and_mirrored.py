@@ -33,9 +33,13 @@ def mirrored(run: Run, root: Path) -> list[dict[str, object]]:
     memory = Memory.open(Workspace(root))
     said = talk(memory, 8)
     draft = Draft(
-        conversation=said[0].conversation_seq, parent=said[-1].seq, kind=EntryKind.TOOL_RESULT, role=Role.TOOL,
-        speaker="read", text=talked("a ``` within\n"),
-    )  # fmt: skip
+        conversation=said[0].conversation_seq,
+        parent=said[-1].seq,
+        kind=EntryKind.TOOL_RESULT,
+        role=Role.TOOL,
+        speaker="read",
+        text=talked("a ``` within\n"),
+    )
     memory.cold.append(draft)
     memory.mirrors.update(said[0].conversation_seq)
     memory.close()
@@ -85,9 +89,13 @@ def test_a_tool_s_output_that_the_mirror_cut_is_said_to_be_lost(run: Run, root: 
     memory = Memory.open(Workspace(root))
     (first, *_) = talk(memory, 1)
     draft = Draft(
-        conversation=first.conversation_seq, parent=first.seq, kind=EntryKind.TOOL_RESULT, role=Role.TOOL,
-        speaker="read", text=talked("a line of it\n" * 500),
-    )  # fmt: skip
+        conversation=first.conversation_seq,
+        parent=first.seq,
+        kind=EntryKind.TOOL_RESULT,
+        role=Role.TOOL,
+        speaker="read",
+        text=talked("a line of it\n" * 500),
+    )
     result = memory.cold.append(draft)
     memory.mirrors.update(first.conversation_seq)
     memory.close()
@@ -143,9 +151,12 @@ def answered(root: Path, id_: str) -> str:
     memory = Memory.open(Workspace(root))
     conversation = memory.cold.new_conversation(clear("Boat"))
     draft = Draft(
-        conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.ASSISTANT,
+        conversation=conversation.seq,
+        parent=None,
+        kind=EntryKind.MESSAGE,
+        role=Role.ASSISTANT,
         text=talked("Here is the letter:" + FORGED.format(id_)),
-    )  # fmt: skip
+    )
     memory.cold.append(draft)
     path = memory.mirrors.update(conversation.seq)
     assert path is not None

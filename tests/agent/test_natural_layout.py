@@ -12,8 +12,16 @@ from tests.agent.conftest import Run
 
 def test_the_pictures_in_the_folder_show_lines_as_lines(run: Run, tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("milk\nbread\ntea\n")
-    said = run("archive", str(tmp_path / "list.txt"), "--dense", "--png", str(tmp_path / "out"), "--layout", "natural",
-               "--json")  # fmt: skip
+    said = run(
+        "archive",
+        str(tmp_path / "list.txt"),
+        "--dense",
+        "--png",
+        str(tmp_path / "out"),
+        "--layout",
+        "natural",
+        "--json",
+    )
     assert said.status == 0, said.err
     (picture,) = (tmp_path / "out").iterdir()
     assert said.json["copies"] == [str(picture)]

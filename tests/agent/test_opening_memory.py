@@ -12,10 +12,19 @@ from tests.sealed import sealed
 
 ROOT = Path(__file__).resolve().parents[2]
 READING = [
-    ("stats",), ("search", "x"), ("recall", "x"), ("check",), ("export",), ("conversations", "list"),
-    ("conversations", "rename", "x", "y"), ("memory", "list"), ("memory", "edit"), ("context", "x"),
-    ("archive", "--list"), ("config", "set", "context.reserve", "700"),
-]  # fmt: skip
+    ("stats",),
+    ("search", "x"),
+    ("recall", "x"),
+    ("check",),
+    ("export",),
+    ("conversations", "list"),
+    ("conversations", "rename", "x", "y"),
+    ("memory", "list"),
+    ("memory", "edit"),
+    ("context", "x"),
+    ("archive", "--list"),
+    ("config", "set", "context.reserve", "700"),
+]
 
 
 READ_ALONE = (

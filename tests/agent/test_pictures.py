@@ -61,14 +61,22 @@ def test_a_conversations_page_gives_each_entry_and_its_lines(bare: Run, talked: 
     assert (hit["id"], hit["trust"], hit["engine"], hit["doubt"]) == ("pg_abcdefghijkl", "exact", "cells", [])
     assert hit["passages"] == [
         {
-            "entry": "e_4kx7m2p0q9ab", "speaker": "Ann", "role": "user", "time": "2026-03-14T09:26:53Z", "line": 1,
+            "entry": "e_4kx7m2p0q9ab",
+            "speaker": "Ann",
+            "role": "user",
+            "time": "2026-03-14T09:26:53Z",
+            "line": 1,
             "text": "When does it leave?\nAnd from where?",
         },
         {
-            "entry": "e_4kx7m2p0q9ac", "speaker": "", "role": "assistant", "time": "2026-03-14T09:27:10Z", "line": 1,
+            "entry": "e_4kx7m2p0q9ac",
+            "speaker": "",
+            "role": "assistant",
+            "time": "2026-03-14T09:27:10Z",
+            "line": 1,
             "text": "At 09:40.",
         },
-    ]  # fmt: skip
+    ]
 
 
 def test_a_person_is_told_the_entry_and_its_lines(bare: Run, talked: Path) -> None:

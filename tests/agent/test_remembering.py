@@ -11,13 +11,32 @@ from PIL import Image
 from tests.agent.conftest import Run
 
 TALK = [
-    {"id": "t1", "conversation": "garden", "time": "2026-03-01T08:00:00Z", "role": "user", "speaker": "Ann",
-     "text": "The greenhouse key is in the blue tin behind the third tomato pot."},
-    {"id": "t2", "conversation": "garden", "time": "2026-03-02T08:00:00Z", "role": "user", "speaker": "Ben",
-     "text": "I will water the seedlings on Thursday.", "weather": "rain"},
-    {"id": "t3", "conversation": "travel", "time": "2026-04-01T08:00:00Z", "role": "assistant", "speaker": "",
-     "text": "The ferry to Naxos leaves at 07:25 from gate E3. 渡轮早上出发。"},
-]  # fmt: skip
+    {
+        "id": "t1",
+        "conversation": "garden",
+        "time": "2026-03-01T08:00:00Z",
+        "role": "user",
+        "speaker": "Ann",
+        "text": "The greenhouse key is in the blue tin behind the third tomato pot.",
+    },
+    {
+        "id": "t2",
+        "conversation": "garden",
+        "time": "2026-03-02T08:00:00Z",
+        "role": "user",
+        "speaker": "Ben",
+        "text": "I will water the seedlings on Thursday.",
+        "weather": "rain",
+    },
+    {
+        "id": "t3",
+        "conversation": "travel",
+        "time": "2026-04-01T08:00:00Z",
+        "role": "assistant",
+        "speaker": "",
+        "text": "The ferry to Naxos leaves at 07:25 from gate E3. 渡轮早上出发。",
+    },
+]
 
 
 @pytest.fixture
@@ -61,8 +80,22 @@ def test_search_gives_the_contracts_object(talk: Run) -> None:
     found = talk("search", "where is the greenhouse key", "--json").json
     assert list(found) == ["schema", "query", "took_ms", "found", "total", "next", "hits", "likelihood"]
     hit = found["hits"][0]
-    assert list(hit) == ["id", "kind", "conversation", "entry", "time", "role", "speaker", "score", "snippet",
-                         "citation", "trust", "superseded_by", "marks", "like"]  # fmt: skip
+    assert list(hit) == [
+        "id",
+        "kind",
+        "conversation",
+        "entry",
+        "time",
+        "role",
+        "speaker",
+        "score",
+        "snippet",
+        "citation",
+        "trust",
+        "superseded_by",
+        "marks",
+        "like",
+    ]
     assert (hit["id"], hit["entry"], hit["conversation"], hit["trust"]) == ("t1", "t1", "garden", "exact")
     assert hit["time"] == "2026-03-01T08:00:00Z"
 
@@ -85,8 +118,15 @@ def test_filters_and_misuse(talk: Run) -> None:
 
 def test_a_batch_answers_in_order_and_an_error_stands_in_its_place(talk: Run, tmp_path: Path) -> None:
     batch = tmp_path / "batch.jsonl"
-    lines = ['{"query": "ferry"}', "not json", '{"query": "key", "speaker": "Ann", "k": 1}', '{"query": 3}', "",
-             '{"query": "x", "role": "wizard"}', '{"query": "渡轮"}']  # fmt: skip
+    lines = [
+        '{"query": "ferry"}',
+        "not json",
+        '{"query": "key", "speaker": "Ann", "k": 1}',
+        '{"query": 3}',
+        "",
+        '{"query": "x", "role": "wizard"}',
+        '{"query": "渡轮"}',
+    ]
     batch.write_text("\n".join(lines), encoding="utf-8")
     said = talk("search", "--batch", str(batch))
     assert said.status == 0

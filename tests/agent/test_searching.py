@@ -19,10 +19,17 @@ _LINES = [
     _said("x2", "house", 2, "assistant", "The oil boiler is louder."),
     _said("x3", "trip", 3, "user", "我的航班是CA1234，去北京。"),
     _said(
-        "x4", "trip", 4, "assistant", "Pack warm.", speaker="Mel",
-        type="decision", concepts=["gotcha"], files=["plans/trip.md"],
+        "x4",
+        "trip",
+        4,
+        "assistant",
+        "Pack warm.",
+        speaker="Mel",
+        type="decision",
+        concepts=["gotcha"],
+        files=["plans/trip.md"],
     ),
-]  # fmt: skip
+]
 
 
 def _lines(objects: list[dict[str, Any]]) -> bytes:
@@ -114,8 +121,13 @@ def test_a_batch_knows_all_options(told: Run) -> None:
     said = told("search", "--batch", "-", stdin=_lines(lines))
     answers = [json.loads(line) for line in said.out.splitlines()]
     assert [[hit["id"] for hit in answer.get("hits", [])] for answer in answers] == [
-        ["x3"], ["x2"], ["x1", "x2"], ["x4"], ["x3", "x4", "x1", "x2"], [],
-    ]  # fmt: skip
+        ["x3"],
+        ["x2"],
+        ["x1", "x2"],
+        ["x4"],
+        ["x3", "x4", "x1", "x2"],
+        [],
+    ]
     assert "Line 6" in answers[5]["error"]["message"]
 
 

@@ -20,9 +20,14 @@ def _no_screen(_opening: Opening) -> int:
 
 def imported(entries: int, conversations: int, already: int = 0, bad: int = 0) -> Imported:
     return Imported(
-        source="talk", conversations=tuple(range(conversations)), entries=entries, already=already,
-        bad=(), bad_count=bad, taken_out=0,
-    )  # fmt: skip
+        source="talk",
+        conversations=tuple(range(conversations)),
+        entries=entries,
+        already=already,
+        bad=(),
+        bad_count=bad,
+        taken_out=0,
+    )
 
 
 def test_an_import_tells_what_happened_and_nothing_else() -> None:

@@ -45,9 +45,11 @@ async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> Asy
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
     prepare(workspace, environment)
     config = Config(
-        model=f"openai:m@{server.address}/v1", environment=environment,
-        models=ModelSettings(tools=True, window=16_000), tools=ToolSettings(result_chars=200, most_calls=3),
-    )  # fmt: skip
+        model=f"openai:m@{server.address}/v1",
+        environment=environment,
+        models=ModelSettings(tools=True, window=16_000),
+        tools=ToolSettings(result_chars=200, most_calls=3),
+    )
     opened = Session.open(workspace, config)
     yield opened
     await opened.close()

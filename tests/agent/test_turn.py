@@ -33,10 +33,18 @@ from tests.loopback import Loopback, Reply, Stall, chat, data, delta, json_reply
 def calls(*wanted: tuple[str, dict[str, Any]]) -> Reply:
     """The model asks for tools, at once."""
     steps = [
-        delta(tool_calls=[{"index": i, "id": f"call_{i}", "type": "function",
-                           "function": {"name": name, "arguments": json.dumps(arguments)}}])
+        delta(
+            tool_calls=[
+                {
+                    "index": i,
+                    "id": f"call_{i}",
+                    "type": "function",
+                    "function": {"name": name, "arguments": json.dumps(arguments)},
+                }
+            ]
+        )
         for i, (name, arguments) in enumerate(wanted)
-    ]  # fmt: skip
+    ]
     return stream(*map(data, steps), data(delta("tool_calls")), data("[DONE]"))
 
 
@@ -50,9 +58,11 @@ async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> Asy
     environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
     prepare(workspace, environment)
     config = Config(
-        model=f"openai:m@{server.address}/v1", environment=environment,
-        models=ModelSettings(tools=True, window=8_000, retries=0), tools=ToolSettings(most_calls=2),
-    )  # fmt: skip
+        model=f"openai:m@{server.address}/v1",
+        environment=environment,
+        models=ModelSettings(tools=True, window=8_000, retries=0),
+        tools=ToolSettings(most_calls=2),
+    )
     opened = Session.open(workspace, config)
     yield opened
     await opened.close()

@@ -99,10 +99,14 @@ class Talk:
         assert self.conversation is not None
         return self.memory.cold.append(
             Draft(
-                conversation=self.conversation.seq, parent=self.leaf, kind=kind, role=role, text=clear(text),
+                conversation=self.conversation.seq,
+                parent=self.leaf,
+                kind=kind,
+                role=role,
+                text=clear(text),
                 meta=meta or {},
             )
-        )  # fmt: skip
+        )
 
     def write(self, name: str, text: str) -> None:
         path = self.workspace.root / name
@@ -116,9 +120,14 @@ class Talk:
             receipt = self.context.compact(self.conversation, self.leaf, self.profile, self.counter)
             self.receipts.append(receipt)
             turn = Turn(
-                conversation=self.conversation, leaf=receipt.summary_seq or turn.leaf, entry=turn.entry,
-                text=turn.text, skill=turn.skill, attachments=turn.attachments, continuing=turn.continuing,
-            )  # fmt: skip
+                conversation=self.conversation,
+                leaf=receipt.summary_seq or turn.leaf,
+                entry=turn.entry,
+                text=turn.text,
+                skill=turn.skill,
+                attachments=turn.attachments,
+                continuing=turn.continuing,
+            )
             self.assembled = self.context.assemble(turn, self.profile, self.counter, tools=self.tools)
         return self.assembled
 

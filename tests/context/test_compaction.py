@@ -184,12 +184,16 @@ def test_a_long_conversation_that_was_imported_is_not_walked_to_its_root(talk: T
     conversation = talk.conversation = talk.memory.cold.new_conversation(clear("Imported"))
     drafts = [
         Draft(
-            conversation=conversation.seq, parent=None, parent_id=f"i{n - 1}" if n else "", id=f"i{n}",
-            kind=EntryKind.MESSAGE, role=Role.ASSISTANT if n % 2 else Role.USER,
+            conversation=conversation.seq,
+            parent=None,
+            parent_id=f"i{n - 1}" if n else "",
+            id=f"i{n}",
+            kind=EntryKind.MESSAGE,
+            role=Role.ASSISTANT if n % 2 else Role.USER,
             text=clear(f"line {n} " + "words " * 20),
         )
         for n in range(6000)
-    ]  # fmt: skip
+    ]
     talk.memory.cold.append_many(drafts)
     assembled = talk.send("Where were we?")
     assert assembled.report.total_tokens <= 6144

@@ -18,10 +18,18 @@ def entry(seq: int, what: str) -> Entry:
     kind = EntryKind.TOOL_RESULT if what == T else EntryKind.MESSAGE
     role = {Q: Role.USER, A: Role.ASSISTANT, C: Role.ASSISTANT, T: Role.TOOL}[what]
     return Entry(
-        seq=seq, id=f"e_{seq}", conversation="c", conversation_seq=1, parent=seq - 1 or None, kind=kind, role=role,
-        time=datetime(2026, 3, 14, tzinfo=UTC), text="x", chars=1,
+        seq=seq,
+        id=f"e_{seq}",
+        conversation="c",
+        conversation_seq=1,
+        parent=seq - 1 or None,
+        kind=kind,
+        role=role,
+        time=datetime(2026, 3, 14, tzinfo=UTC),
+        text="x",
+        chars=1,
         meta={"tool_calls": [{"id": f"c{seq}"}]} if what == C else {},
-    )  # fmt: skip
+    )
 
 
 def entries(*what: str) -> tuple[Entry, ...]:

@@ -21,9 +21,16 @@ from tests.fakes import FakeClock
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 WORDS = st.sampled_from(
-    ["", "When does CA1234 leave?", "hello " * 40, "我们明天见面吧。" * 12, "pay $300 <private>pin 4711</private>",
-     "key ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8", "packing list please"]
-)  # fmt: skip
+    [
+        "",
+        "When does CA1234 leave?",
+        "hello " * 40,
+        "我们明天见面吧。" * 12,
+        "pay $300 <private>pin 4711</private>",
+        "key ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8",
+        "packing list please",
+    ]
+)
 ANSWERS = st.one_of(st.none(), st.sampled_from(["Fine.", "word " * 120, "", "好的。" * 30]))
 SYSTEM = """\
 version: 1

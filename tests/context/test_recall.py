@@ -23,10 +23,15 @@ def remembered(talk: Talk, *lines: str, title: str = "Trip planning", day: int =
     for n, line in enumerate(lines):
         entry = talk.memory.cold.append(
             Draft(
-                conversation=conversation.seq, parent=parent, kind=EntryKind.MESSAGE, role=Role.USER, speaker="Ann",
-                text=clear(line), time=datetime(2026, 1, day, 10, n % 60, tzinfo=UTC),
+                conversation=conversation.seq,
+                parent=parent,
+                kind=EntryKind.MESSAGE,
+                role=Role.USER,
+                speaker="Ann",
+                text=clear(line),
+                time=datetime(2026, 1, day, 10, n % 60, tzinfo=UTC),
             )
-        )  # fmt: skip
+        )
         parent = entry.seq
         ids.append(entry.id)
     return ids
@@ -147,10 +152,14 @@ def test_what_offline_said_is_not_recalled(talk: Talk) -> None:
     conversation = talk.memory.cold.new_conversation(clear("Old"))
     talk.memory.cold.append(
         Draft(
-            conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.ASSISTANT, speaker="offline",
+            conversation=conversation.seq,
+            parent=None,
+            kind=EntryKind.MESSAGE,
+            role=Role.ASSISTANT,
+            speaker="offline",
             text=clear("I quote: the ferry to Hydra leaves at seven."),
         )
-    )  # fmt: skip
+    )
     assert talk.send("When does the ferry to Hydra leave?").recalled == ()
 
 
@@ -168,9 +177,16 @@ def test_the_best_passage_goes_before_newer_ones_that_only_come_close(talk: Talk
         time = datetime(2026, 1, day, tzinfo=UTC)
         citation = Citation(kind="entry", ref=f"e_{day}", time=time)
         return Hit(
-            id=f"e_{day}", kind="message", conversation="c", entry=day, time=time, score=score, snippet=text,
-            citation=citation, trust=Trust.EXACT,
-        )  # fmt: skip
+            id=f"e_{day}",
+            kind="message",
+            conversation="c",
+            entry=day,
+            time=time,
+            score=score,
+            snippet=text,
+            citation=citation,
+            trust=Trust.EXACT,
+        )
 
     hits = (
         hit("Note 1: the vault code is ZX-1037.", 0.640, 1),
@@ -191,9 +207,17 @@ def said(text: str, seq: int, *, conversation: str = "c", day: int = 1, score: f
     time = datetime(2026, 1, day, tzinfo=UTC)
     citation = Citation(kind="entry", ref=f"e_{seq}", conversation=conversation, title=conversation, time=time)
     return Hit(
-        id=f"e_{seq}", kind="message", conversation=conversation, entry=seq, time=time, score=score, snippet=text,
-        citation=citation, trust=Trust.EXACT, superseded_by=by,
-    )  # fmt: skip
+        id=f"e_{seq}",
+        kind="message",
+        conversation=conversation,
+        entry=seq,
+        time=time,
+        score=score,
+        snippet=text,
+        citation=citation,
+        trust=Trust.EXACT,
+        superseded_by=by,
+    )
 
 
 def test_passages_of_a_day_stand_together_where_the_best_of_them_was_and_in_their_order() -> None:

@@ -69,8 +69,11 @@ def killed(workspace: Workspace, environment: dict[str, str], kills: int, *how: 
     landed = 0
     with subprocess.Popen(
         [sys.executable, "-m", "tests.e2e.kill_driver", str(workspace.root), *how],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT,
-    ) as driver:  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
+        cwd=ROOT,
+    ) as driver:
         assert driver.stdin
         assert driver.stdout
         assert json.loads(driver.stdout.readline()) == {"ready": True}

@@ -39,7 +39,7 @@ REVIEWED = {
     ("memory/library.py", "as_given"): "a text that the caller of the library names, kept to the byte",
     ("memory/search/vectors/embedders.py", "as_made"): "a fixed sentence",
     ("memory/search/vectors/passages.py", "edited"): "blanks taken off a cleared text",
-}  # fmt: skip
+}
 
 
 def called(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -83,9 +83,17 @@ def test_each_caller_that_clears_nothing_has_its_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["Cleared(text)", "privacy.Cleared(text)", "cast(Cleared, text)", 'cast("Cleared", t)', "ClearedBytes(b)",
-             "ClearedFields({})", "ClearedParts(())"],
-)  # fmt: skip
+    "line",
+    [
+        "Cleared(text)",
+        "privacy.Cleared(text)",
+        "cast(Cleared, text)",
+        'cast("Cleared", t)',
+        "ClearedBytes(b)",
+        "ClearedFields({})",
+        "ClearedParts(())",
+    ],
+)
 def test_the_rule_sees_one_made_elsewhere(line: str) -> None:
     made, _ = findings({"agent/x.py": f"def f(text):\n    return {line}\n"})
     assert len(made) == 1

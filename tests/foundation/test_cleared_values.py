@@ -70,9 +70,17 @@ def test_the_name_of_a_field_tells_what_its_value_is(fields: dict[str, Any]) -> 
 
 def test_ordinary_fields_stay() -> None:
     fields = {
-        "covers": [1, 9], "token_count": 512, "model": "gpt-4o-mini-2024", "password": "", "id": "e_4kx7m2p0q9ab",
-        "tokens": {"prompt": 10, "cached": None}, "key": "value", "time": "2026-01-02T03:04:05Z", "n": 1.5, "ok": True,
-    }  # fmt: skip
+        "covers": [1, 9],
+        "token_count": 512,
+        "model": "gpt-4o-mini-2024",
+        "password": "",
+        "id": "e_4kx7m2p0q9ab",
+        "tokens": {"prompt": 10, "cached": None},
+        "key": "value",
+        "time": "2026-01-02T03:04:05Z",
+        "n": 1.5,
+        "ok": True,
+    }
     assert cleared_fields(fields) == fields
 
 

@@ -19,7 +19,7 @@ def _cut() -> bytes:
 @pytest.mark.parametrize("read", [decode_grey, opened])
 @pytest.mark.parametrize(
     ("data", "said"), [(b"", "is empty"), (b"hello", "no picture of a kind"), (_cut(), "is cut off")]
-)  # fmt: skip
+)
 def test_a_file_that_is_no_picture_is_told_in_a_plain_sentence(read: object, data: bytes, said: str) -> None:
     assert callable(read)
     with pytest.raises(PalimpsestError) as raised:

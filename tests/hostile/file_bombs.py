@@ -9,9 +9,17 @@ from pathlib import Path
 from tests.memory.knowledge.test_pdf_bombs import pdf
 
 HTML = {
-    "comments": "<!--", "tags": "<a ", "quotes": '<a x="', "sections": "<![CDATA[", "signs": "<", "pairs": "<a x=1 ",
-    "apostrophes": "<p a='", "declarations": "<!", "instructions": "<?", "pictures": "<svg>",
-}  # fmt: skip
+    "comments": "<!--",
+    "tags": "<a ",
+    "quotes": '<a x="',
+    "sections": "<![CDATA[",
+    "signs": "<",
+    "pairs": "<a x=1 ",
+    "apostrophes": "<p a='",
+    "declarations": "<!",
+    "instructions": "<?",
+    "pictures": "<svg>",
+}
 """Each is repeated to 400 kB."""
 
 

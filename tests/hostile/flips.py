@@ -14,12 +14,15 @@ INTERNAL = {
     "terms.analyser": "which program made the terms",
     "changes.op": "what a second process must catch up with",
     "answers.owner": "a lock's name, held against its grammar",
-    "deletions.token": "a hash", "deletions.name": "a hash", "deletions.pages": "ids of pages to let go of",
-    "leaving.name": "a file to delete, held against its grammar", "leaving.owner": "a lock's name",
+    "deletions.token": "a hash",
+    "deletions.name": "a hash",
+    "deletions.pages": "ids of pages to let go of",
+    "leaving.name": "a file to delete, held against its grammar",
+    "leaving.owner": "a lock's name",
     "unsealed.pack": "a pack to write a manifest for",
     "token_counts.tokenizer": "a count is made anew under another name",
     "passages.hash": "where a text that is drawn again stands already",
-}  # fmt: skip
+}
 """Columns that hold no text which is given out, each with what it is."""
 
 

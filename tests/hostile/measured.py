@@ -61,9 +61,13 @@ def measured(
             file.seek(0)
         unit = 2**20 if sys.platform == "darwin" else 2**10
         return Measured(
-            process.returncode, out.read().decode("utf-8", "replace"), err.read().decode("utf-8", "replace"),
-            peak or usage.ru_maxrss / unit, time.monotonic() - began, usage.ru_utime + usage.ru_stime,
-        )  # fmt: skip
+            process.returncode,
+            out.read().decode("utf-8", "replace"),
+            err.read().decode("utf-8", "replace"),
+            peak or usage.ru_maxrss / unit,
+            time.monotonic() - began,
+            usage.ru_utime + usage.ru_stime,
+        )
 
 
 def _peak_mb(pid: int) -> float:

@@ -45,7 +45,7 @@ KNOWN: dict[str, tuple[bytes, bool]] = {
     "a million lists": (b'{"text":"b","n":[' + b"[]," * 1_000_000 + b"1]}", False),
     "an id of 100 kB": (b'{"text":"b","id":"' + b"x" * 100_000 + b'"}', True),
     "escape sequences": (b'{"text":"\\u001b[2J","speaker":"\\u001b]0;x\\u0007","id":"\\u001b[2J"}', True),
-}  # fmt: skip
+}
 
 
 def random_line(chance: random.Random) -> bytes:

@@ -136,16 +136,47 @@ FLOODS: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 ODD: tuple[Any, ...] = (
-    None, True, False, -1, 0, 1.5, 1e308, float("nan"), 10**30, -(10**30), "", "x", "12", "\ud800", "\x00", "💥" * 50,
-    [], {}, [[]], {"a": {"b": []}}, [None], "NaN", 2**63, 2**64, [1, "2", None], {"": ""},
-)  # fmt: skip
+    None,
+    True,
+    False,
+    -1,
+    0,
+    1.5,
+    1e308,
+    float("nan"),
+    10**30,
+    -(10**30),
+    "",
+    "x",
+    "12",
+    "\ud800",
+    "\x00",
+    "💥" * 50,
+    [],
+    {},
+    [[]],
+    {"a": {"b": []}},
+    [None],
+    "NaN",
+    2**63,
+    2**64,
+    [1, "2", None],
+    {"": ""},
+)
 RAW = (
     '{"choices":' + "[" * 5000 + "]" * 5000 + "}",
     '{"choices":[{"delta":' + '{"a":' * 500 + "1" + "}" * 500 + "}]}",
     '{"error":' + '{"message":' * 300 + "1" + "}" * 300 + "}",
     '{"usage":{"prompt_tokens":' + "9" * 5000 + "}}",
-    '{"error":{"code":1e999}}', "{", "null", "[]", '"x"', "\x00", "1e999", "{}" * 3,
-)  # fmt: skip
+    '{"error":{"code":1e999}}',
+    "{",
+    "null",
+    "[]",
+    '"x"',
+    "\x00",
+    "1e999",
+    "{}" * 3,
+)
 
 
 def odd_openai(chance: random.Random) -> bytes:
@@ -155,11 +186,18 @@ def odd_openai(chance: random.Random) -> bytes:
         "usage": {"prompt_tokens": 3, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 1}},
         "timings": {"prompt_n": 1, "cache_n": 2, "predicted_n": 3, "predicted_per_second": 4.5},
         "choices": [
-            {"index": 0, "finish_reason": None,
-             "delta": {"role": "assistant", "content": "b", "reasoning_content": "c",
-                       "tool_calls": [{"index": 0, "id": "i", "function": {"name": "recall", "arguments": "{}"}}]}}
+            {
+                "index": 0,
+                "finish_reason": None,
+                "delta": {
+                    "role": "assistant",
+                    "content": "b",
+                    "reasoning_content": "c",
+                    "tool_calls": [{"index": 0, "id": "i", "function": {"name": "recall", "arguments": "{}"}}],
+                },
+            }
         ],
-    }  # fmt: skip
+    }
     odd = [_odd(usual, chance) for _ in range(chance.randint(1, 3))]
     return data(delta(content="a")) + b"".join(odd) + chat_bytes("fine")
 

@@ -24,7 +24,7 @@ from tests.hostile.streams import (
     many_calls,
     odd_anthropic,
     odd_openai,
-)  # fmt: skip
+)
 from tests.loopback import Loopback, Received, chat_bytes, data, delta, http, json_reply, stream
 from tests.models.asking import events_of, failure, words
 

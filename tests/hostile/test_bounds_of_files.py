@@ -113,8 +113,10 @@ def test_each_pattern_of_html_ends(tmp_path: Path, room: Path) -> None:
     (folder / "notes.txt").write_text("The heron stands by the water.")
     added = palimpsest(room, "knowledge", "add", str(folder), "--json", seconds=800)
     told = json.loads(added.out)
-    print(f"{len(HTML)} patterns of HTML: {len(told['bad'])} given up, {len(told['added'])} added, "
-          f"{added.seconds:.0f} s, {added.peak_mb:.0f} MB")  # fmt: skip
+    print(
+        f"{len(HTML)} patterns of HTML: {len(told['bad'])} given up, {len(told['added'])} added, "
+        f"{added.seconds:.0f} s, {added.peak_mb:.0f} MB"
+    )
     assert "files/notes.txt" in {one["name"] for one in told["added"]}
     assert len(told["bad"]) + len(told["added"]) + len(told["skipped"]) == len(HTML) + 1
     assert added.peak_mb < MOST_MB

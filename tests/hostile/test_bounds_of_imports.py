@@ -216,10 +216,16 @@ def test_what_is_no_file_is_refused_at_once(room: Path, tmp_path: Path, kind: st
     else:
         path.symlink_to("/dev/zero")
     for words in (
-        ["import", str(path)], ["archive", str(path)], ["recall", str(path)], ["knowledge", "add", str(path)],
-        ["config", "validate", str(path)], ["-p", f"what is @{path}?"], ["-p", "x", "--knowledge", str(path)],
-        ["context", "--skill", "x", f"@{path}"], ["export", "--all", "--out", str(path)],
-    ):  # fmt: skip
+        ["import", str(path)],
+        ["archive", str(path)],
+        ["recall", str(path)],
+        ["knowledge", "add", str(path)],
+        ["config", "validate", str(path)],
+        ["-p", f"what is @{path}?"],
+        ["-p", "x", "--knowledge", str(path)],
+        ["context", "--skill", "x", f"@{path}"],
+        ["export", "--all", "--out", str(path)],
+    ):
         ended = palimpsest(room, *words, seconds=20)
         assert ended.status != -9, f"{words} waits for {kind}"
         assert "defect" not in ended.err, (words, ended.err)

@@ -41,9 +41,15 @@ def filled(workspace: Workspace, tmp_path: Path) -> Workspace:
         parent = None
         for n, (id_, text) in enumerate(zip(("e_boiler", "e_ferry", "e_heron", "e_pay"), said, strict=True)):
             draft = Draft(
-                conversation=chat.seq, parent=parent, kind=EntryKind.MESSAGE, role=Role.USER, text=clear(text),
-                id=clear(id_), speaker=clear("Ann"), meta=cleared_fields({"n": n}),
-            )  # fmt: skip
+                conversation=chat.seq,
+                parent=parent,
+                kind=EntryKind.MESSAGE,
+                role=Role.USER,
+                text=clear(text),
+                id=clear(id_),
+                speaker=clear("Ann"),
+                meta=cleared_fields({"n": n}),
+            )
             parent = memory.cold.append(draft).seq
         answer = memory.cold.begin_answer(
             Draft(conversation=chat.seq, parent=parent, kind=EntryKind.MESSAGE, role=Role.ASSISTANT, text=clear(""))

@@ -63,10 +63,16 @@ def test_within_json_the_strings_are_fenced_and_the_rest_stays(value: dict[str, 
 
 def test_ordinary_text_and_code_stay_to_the_letter() -> None:
     for text in (
-        "if a < b and c[m_index] > d: # note\n    return x << 2 | y", "List<String> names = map[key];", "f <| x |> g",
-        "<div class='x'><span>Hello</span></div>", "## Input\n- [x] done · later", "[a link](https://example.org/a_b)",
-        "e_4kx7 was said in [brackets]", "昨天〔李白·静夜思〕【完】", "SELECT * FROM t WHERE a <> b",
-    ):  # fmt: skip
+        "if a < b and c[m_index] > d: # note\n    return x << 2 | y",
+        "List<String> names = map[key];",
+        "f <| x |> g",
+        "<div class='x'><span>Hello</span></div>",
+        "## Input\n- [x] done · later",
+        "[a link](https://example.org/a_b)",
+        "e_4kx7 was said in [brackets]",
+        "昨天〔李白·静夜思〕【完】",
+        "SELECT * FROM t WHERE a <> b",
+    ):
         assert neutral(text) is text
 
 
@@ -79,9 +85,12 @@ def everywhere(texts: Sequence[str], nonce: str) -> Request:
         )
         parts = (
             Recalled(text, cited, Trust.EXACT, follows=bool(n % 2), nonce=nonce),
-            Text(text, "attachment", nonce), Text(text, "page", nonce), Text(text, "changes", nonce),
-            Image(b"\x89PNG", "image/png", 8, 8, text), Text("What is it?"),
-        )  # fmt: skip
+            Text(text, "attachment", nonce),
+            Text(text, "page", nonce),
+            Text(text, "changes", nonce),
+            Image(b"\x89PNG", "image/png", 8, 8, text),
+            Text("What is it?"),
+        )
         calls = (Text(text), ToolCall("call_1", "recall", json.dumps({"ref": text})), ToolCall("call_2", "x", text))
         results = (
             ToolResult("call_1", "recall", json.dumps({"text": text, "cite": label(text)})),

@@ -123,11 +123,16 @@ def imported(run: Run, folder: Path, payloads: Sequence[str]) -> None:  # noqa: 
     """A conversation whose text, title, speaker and id are the payloads, a note, and files that were added."""
     lines = [
         {
-            "text": f"zebra number {n} {text}", "speaker": f"Ann{text}", "id": f"i{n}{text}", "role": "user",
-            "conversation": f"c{text}", "title": f"Title {text}", "time": "2026-03-14T09:26:53Z",
+            "text": f"zebra number {n} {text}",
+            "speaker": f"Ann{text}",
+            "id": f"i{n}{text}",
+            "role": "user",
+            "conversation": f"c{text}",
+            "title": f"Title {text}",
+            "time": "2026-03-14T09:26:53Z",
         }
         for n, text in enumerate(payloads)
-    ]  # fmt: skip
+    ]
     path = folder / "talk.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     assert run("import", str(path)).status == 0
@@ -140,13 +145,36 @@ def imported(run: Run, folder: Path, payloads: Sequence[str]) -> None:  # noqa: 
     run("remember", f"a zebra note {payloads[0]}".replace("\x00", ""))
 
 
-COMMANDS = tuple(map(str.split, (
-    "search zebra -k 50", "search zebra --explain", "search --recent", "search --kind knowledge",
-    "search zebra --around best", "recall zebra -k 50", "conversations list", "knowledge list", "knowledge stats",
-    "memory list", "archive --list", "archive --older-than 1d --dry-run", "stats", "context zebra", "export",
-    "export --to jsonl", "check", "doctor", "config show", "-p zebra?", "-p /recall␣zebra", "-p /search␣zebra",
-    "-p --output-format stream-json zebra?",
-)))  # fmt: skip
+COMMANDS = tuple(
+    map(
+        str.split,
+        (
+            "search zebra -k 50",
+            "search zebra --explain",
+            "search --recent",
+            "search --kind knowledge",
+            "search zebra --around best",
+            "recall zebra -k 50",
+            "conversations list",
+            "knowledge list",
+            "knowledge stats",
+            "memory list",
+            "archive --list",
+            "archive --older-than 1d --dry-run",
+            "stats",
+            "context zebra",
+            "export",
+            "export --to jsonl",
+            "check",
+            "doctor",
+            "config show",
+            "-p zebra?",
+            "-p /recall␣zebra",
+            "-p /search␣zebra",
+            "-p --output-format stream-json zebra?",
+        ),
+    )
+)
 
 
 def shown_by_every_command(run: Run, folder: Path, payloads: Sequence[str]) -> int:  # noqa: F811
@@ -212,9 +240,14 @@ def on_a_terminal(*words: str) -> str:
     here, there = pty.openpty()
     environment = {**os.environ, "PYTHONUTF8": "1", "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"}
     started = subprocess.Popen(
-        [sys.executable, "-m", "agent.cli", *words], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
-        stdout=there, stderr=there, close_fds=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "agent.cli", *words],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=there,
+        stderr=there,
+        close_fds=True,
+    )
     os.close(there)
     data = b""
     while select.select([here], [], [], 0.05)[0] or started.poll() is None:

@@ -76,8 +76,10 @@ def spec(server: Loopback, name: str = "m") -> str:
 def test_messages_answers_and_tool_calls(run: Run, root: Path, server: Loopback, size: int) -> None:
     canaries = Canaries(size)
     for _ in range(size):
-        calls = {name: make(canaries.token(f"tool call, {name}"), canaries.private(f"tool call, {name}"))
-                 for name, make in ESCAPED.items()}  # fmt: skip
+        calls = {
+            name: make(canaries.token(f"tool call, {name}"), canaries.private(f"tool call, {name}"))
+            for name, make in ESCAPED.items()
+        }
         token, word, name = canaries.token("message"), canaries.private("message"), canaries.token("tool's name")
         mine = f"my key {token} and <private>{word}</private> then <private>{canaries.private('unclosed')} end"
         answer = f"you said {canaries.token('answer')} <private>{canaries.private('answer')}</private>"
@@ -114,9 +116,15 @@ def test_imports(run: Run, root: Path, tmp_path: Path, size: int) -> None:
             {"text": "d", "env": [{"name": "DB_PASSWORD", "value": canaries.password("sibling name")}]},
             {"text": "e", "raw": json.dumps({"password": canaries.password("JSON in a field")})},
             {"text": "f", f"k {canaries.token('field name')}": 1},
-            {"text": "g", "palimpsest": {"title": canaries.token("title"), "source": canaries.token("source"),
-                                         "meta": {"arguments": json.dumps({"x": "\n" + canaries.token("meta")})}}},
-        ]  # fmt: skip
+            {
+                "text": "g",
+                "palimpsest": {
+                    "title": canaries.token("title"),
+                    "source": canaries.token("source"),
+                    "meta": {"arguments": json.dumps({"x": "\n" + canaries.token("meta")})},
+                },
+            },
+        ]
         file = tmp_path / f"talk-{number}-{canaries.token('file name')}.jsonl"
         file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
         assert run("import", str(file)).status == 0

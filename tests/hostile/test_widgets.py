@@ -71,9 +71,17 @@ def answered(text: str) -> list[Passage]:
 def report(text: str) -> Report:
     layer = LayerReport(text, 1, 2, (Source(text, 3),), (Dropped(text, 4, text),))
     return Report(
-        model=text, window=9, reserve=1, total_tokens=2, layers=(layer,), zones=(), messages=(), prefix_sha256="",
-        unchanged_prefix_tokens=REPORT.unchanged_prefix_tokens, previous_tokens=REPORT.previous_tokens,
-    )  # fmt: skip
+        model=text,
+        window=9,
+        reserve=1,
+        total_tokens=2,
+        layers=(layer,),
+        zones=(),
+        messages=(),
+        prefix_sha256="",
+        unchanged_prefix_tokens=REPORT.unchanged_prefix_tokens,
+        previous_tokens=REPORT.previous_tokens,
+    )
 
 
 PIECES = {
@@ -124,9 +132,18 @@ def _pieces_shown(payloads: list[str]) -> int:
 
 def row(text: str, **more: Any) -> Row:
     return Row(
-        id=text, title=text, who=text, time=NOW, trust=Trust.EXACT, snippet=f"zebra {text}", citation=text,
-        like=(text,), superseded_by=text, parts={text: 1.0}, **more,
-    )  # fmt: skip
+        id=text,
+        title=text,
+        who=text,
+        time=NOW,
+        trust=Trust.EXACT,
+        snippet=f"zebra {text}",
+        citation=text,
+        like=(text,),
+        superseded_by=text,
+        parts={text: 1.0},
+        **more,
+    )
 
 
 def remembered(memory: Memory, texts: list[str]) -> None:
@@ -136,10 +153,14 @@ def remembered(memory: Memory, texts: list[str]) -> None:
         conversation = memory.cold.new_conversation(clear(f"zebra {storable}"))
         memory.cold.append(
             Draft(
-                conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER,
-                speaker=clear(storable), text=clear(f"zebra {storable}"),
+                conversation=conversation.seq,
+                parent=None,
+                kind=EntryKind.MESSAGE,
+                role=Role.USER,
+                speaker=clear(storable),
+                text=clear(f"zebra {storable}"),
             )
-        )  # fmt: skip
+        )
         memory.hot.remember(clear(f"zebra note {storable}"), heading=None, conversation=None)
 
 
@@ -250,11 +271,12 @@ async def test_the_chat_shows_nothing_that_a_terminal_obeys(open_chat: Open, tmp
 @pytest.mark.parametrize(
     ("module", "shows"),
     [
-        ("tui.widgets.prompt.suggestions", "offer"), ("tui.widgets.transcript.segments", "pieces"),
+        ("tui.widgets.prompt.suggestions", "offer"),
+        ("tui.widgets.transcript.segments", "pieces"),
         ("tui.app", "notify"),
         ("tui.dialogs.confirm", "screen"),
     ],
-)  # fmt: skip
+)
 async def test_the_walk_sees_one_that_is_switched_off(
     open_chat: Open,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
@@ -279,10 +301,25 @@ async def test_the_walk_sees_one_that_is_switched_off(
 # ── by reading: whatever is built of text comes through the sanitiser, or says here why not ──
 
 SINKS = frozenset({"Static", "Label", "Option", "Text", "Segment", "Content"})
-SANCTIONED = frozenset({
-    "visible", "one_line", "_one_line", "clipped", "spelled", "ink", "iso", "len", "when", "day", "likelihood",
-    "listed", "preview", "row_text", "bar",
-})  # fmt: skip
+SANCTIONED = frozenset(
+    {
+        "visible",
+        "one_line",
+        "_one_line",
+        "clipped",
+        "spelled",
+        "ink",
+        "iso",
+        "len",
+        "when",
+        "day",
+        "likelihood",
+        "listed",
+        "preview",
+        "row_text",
+        "bar",
+    }
+)
 """Functions whose result holds nothing that a terminal obeys."""
 REASONS = {
     "tui/images/half_blocks.py lines_of": "shades of a picture's pixels",

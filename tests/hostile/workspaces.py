@@ -78,15 +78,46 @@ def _paths(root: Path) -> list[Path]:
     kept = sorted(space.kept_texts.glob("*.md"))
     state = space.state
     return [
-        space.system_yaml, space.memory_md, space.agents_md, space.soul_md, space.entities_yaml,
-        space.skills, space.skills / "x" / "SKILL.md", space.memory_dir, space.kept_texts, space.conversations,
-        *mirrors, *kept, space.database, *(state / f"cold.db{end}" for end in ("-wal", "-shm", "-journal")),
-        state / "cold.db-writers", state / "cold.db.rebuilding", space.packs, *packs, space.packs / "deleted.ids",
-        space.packs / "workspace.id", space.pack_cache, space.page_cache, space.knowledge, space.postings,
-        space.postings / "postings.lock", space.vectors, space.versions, space.hot_lock, state / "mirrors.lock",
-        state / "repack.lock", state / "delete.lock", space.drafts, space.drafts / "new.md", space.prompt_history,
-        space.config, space.last_good_system, space.log, space.damaged, state,
-    ]  # fmt: skip
+        space.system_yaml,
+        space.memory_md,
+        space.agents_md,
+        space.soul_md,
+        space.entities_yaml,
+        space.skills,
+        space.skills / "x" / "SKILL.md",
+        space.memory_dir,
+        space.kept_texts,
+        space.conversations,
+        *mirrors,
+        *kept,
+        space.database,
+        *(state / f"cold.db{end}" for end in ("-wal", "-shm", "-journal")),
+        state / "cold.db-writers",
+        state / "cold.db.rebuilding",
+        space.packs,
+        *packs,
+        space.packs / "deleted.ids",
+        space.packs / "workspace.id",
+        space.pack_cache,
+        space.page_cache,
+        space.knowledge,
+        space.postings,
+        space.postings / "postings.lock",
+        space.vectors,
+        space.versions,
+        space.hot_lock,
+        state / "mirrors.lock",
+        state / "repack.lock",
+        state / "delete.lock",
+        space.drafts,
+        space.drafts / "new.md",
+        space.prompt_history,
+        space.config,
+        space.last_good_system,
+        space.log,
+        space.damaged,
+        state,
+    ]
 
 
 def _clear(path: Path) -> None:
@@ -218,7 +249,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("UPDATE conversations SET source = ? WHERE seq = 1", "conversations"),
     ("UPDATE entries SET id = ? WHERE seq = 1", "conversations"),
     ("UPDATE archives SET label = ?", "packs"),
-)  # fmt: skip
+)
 _BEGUN = "INSERT OR REPLACE INTO deletions (token, name, conversation, deleted_ms, pages, finished) VALUES "
 
 

@@ -87,9 +87,10 @@ class FakeSession:
         self.profile = Profile(spec=spec, name=spec)
         self.conversation: Any = None
         self.memory = SimpleNamespace(
-            passage=lambda entry: SimpleNamespace(text=entry.text), cold=SimpleNamespace(find=_unknown),
+            passage=lambda entry: SimpleNamespace(text=entry.text),
+            cold=SimpleNamespace(find=_unknown),
             vault=SimpleNamespace(find_archive=_archived, settings=ArchiveSettings()),
-        )  # fmt: skip
+        )
         self.notices: list[Any] = []  # what the next look at the files tells
         self.context = SimpleNamespace(reload=self._reload)
         self.config = SimpleNamespace(screen=ScreenSettings())
@@ -192,6 +193,14 @@ def spoken(seq: int, role: Role, text: str) -> Any:
     from memory.cold import Entry, EntryKind
 
     return Entry(
-        seq=seq, id=f"e_{seq}", conversation="c_1", conversation_seq=1, parent=seq - 1 or None, kind=EntryKind.MESSAGE,
-        role=role, time=NOW, text=text, chars=len(text),
-    )  # fmt: skip
+        seq=seq,
+        id=f"e_{seq}",
+        conversation="c_1",
+        conversation_seq=1,
+        parent=seq - 1 or None,
+        kind=EntryKind.MESSAGE,
+        role=role,
+        time=NOW,
+        text=text,
+        chars=len(text),
+    )

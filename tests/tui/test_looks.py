@@ -78,10 +78,16 @@ def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memo
         role = Role.USER if speaker else Role.ASSISTANT
         memory.cold.append(
             Draft(
-                conversation=house.seq, parent=None, kind=EntryKind.MESSAGE, role=role, speaker=speaker,
-                text=clear(text), id=f"e_{number}", time=NOW + timedelta(days=number),
+                conversation=house.seq,
+                parent=None,
+                kind=EntryKind.MESSAGE,
+                role=role,
+                speaker=speaker,
+                text=clear(text),
+                id=f"e_{number}",
+                time=NOW + timedelta(days=number),
             )
-        )  # fmt: skip
+        )
     yield memory
     memory.close()
 
@@ -292,10 +298,23 @@ def test_the_search_with_a_filter_that_cannot_be(look: Look, remembered: Memory)
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
 def test_a_page_as_a_picture(look: Look, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     def drawn(_memory: object, page: str, _start: int | None = None) -> PagePicture:
-        return PagePicture(PICTURE, PageRow(
-            id=page, archive=1, number=1, mode="tiny", width=512, height=512, chars=1_402, sha256="", pack="",
-            position=0, text_tokens=505, vision_tokens=64,
-        ))  # fmt: skip
+        return PagePicture(
+            PICTURE,
+            PageRow(
+                id=page,
+                archive=1,
+                number=1,
+                mode="tiny",
+                width=512,
+                height=512,
+                chars=1_402,
+                sha256="",
+                pack="",
+                position=0,
+                text_tokens=505,
+                vision_tokens=64,
+            ),
+        )
 
     monkeypatch.setattr("agent.services.browse.page_picture", drawn)
 

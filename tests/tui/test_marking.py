@@ -15,8 +15,10 @@ def styled(text: str, asked: str) -> list[str]:
 
 def test_words_are_marked_by_their_stems_and_weak_ones_are_not() -> None:
     assert styled("The boilers were serviced; a boiler is warm.", "when is the boiler serviced") == [
-        "boilers", "serviced", "boiler",
-    ]  # fmt: skip
+        "boilers",
+        "serviced",
+        "boiler",
+    ]
 
 
 def test_chinese_words_are_marked_without_gaps() -> None:

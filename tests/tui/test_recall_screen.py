@@ -42,11 +42,16 @@ def say(memory: Memory, *texts: str, title: str = "House") -> list[str]:
     conversation = memory.cold.new_conversation(clear(title))
     drafts = [
         Draft(
-            conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, speaker="Ann",
-            text=clear(text), time=BEGAN + timedelta(minutes=number),
+            conversation=conversation.seq,
+            parent=None,
+            kind=EntryKind.MESSAGE,
+            role=Role.USER,
+            speaker="Ann",
+            text=clear(text),
+            time=BEGAN + timedelta(minutes=number),
         )
         for number, text in enumerate(texts)
-    ]  # fmt: skip
+    ]
     return [entry.id for entry in memory.cold.append_many(drafts) if entry]
 
 

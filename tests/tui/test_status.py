@@ -7,9 +7,13 @@ from rich.cells import cell_len
 from tui.widgets.status import Standing, context_meter, fitted, short_count, short_model
 
 FULL = Standing(
-    model="openai:qwen3-coder-30b@http://127.0.0.1:8080/v1", tokens=4_200, budget=10_000, speed=38.2, doing="answering",
+    model="openai:qwen3-coder-30b@http://127.0.0.1:8080/v1",
+    tokens=4_200,
+    budget=10_000,
+    speed=38.2,
+    doing="answering",
     waiting=2,
-)  # fmt: skip
+)
 
 
 def test_the_meter_reads_as_people_write_it() -> None:

@@ -222,11 +222,14 @@ def opening_of(root: Path) -> Opening:
     found: list[Opening] = []
     run_chat(
         Invocation(
-            environment=dict(os.environ), here=root, home=root.parent, workspace_flag=root,
+            environment=dict(os.environ),
+            here=root,
+            home=root.parent,
+            workspace_flag=root,
             open_screen=lambda opening: found.append(opening) or 0,
         ),
         "",
-    )  # fmt: skip
+    )
     return found[0]
 
 
@@ -345,11 +348,14 @@ def test_a_link_out_of_it_is_asked_about_once(linked: Path, key: str, follows: b
     again: list[Opening] = []
     run_chat(
         Invocation(
-            environment=dict(os.environ), here=linked, home=linked.parent, workspace_flag=linked,
+            environment=dict(os.environ),
+            here=linked,
+            home=linked.parent,
+            workspace_flag=linked,
             open_screen=lambda opening: again.append(opening) or 0,
         ),
         "",
-    )  # fmt: skip
+    )
     assert again[0].links == ()
     (linked / "MEMORY.md").unlink()
     (linked / "MEMORY.md").symlink_to(linked.parent / "elsewhere.md")

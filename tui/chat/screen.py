@@ -71,9 +71,13 @@ class ChatScreen(Screen[None]):
         self._waiting = Static(id="waiting", markup=False)
         self._keeper = DraftKeeper(self.prompt, self._history, Drafts(start.workspace.drafts), self._writing_in)
         parts = Parts(
-            screen=self, transcript=self.transcript, status=self.status, prompt=self.prompt, waiting=self._waiting,
+            screen=self,
+            transcript=self.transcript,
+            status=self.status,
+            prompt=self.prompt,
+            waiting=self._waiting,
             keeper=self._keeper,
-        )  # fmt: skip
+        )
         self._face = ChatFace(parts, self.leave)
 
     def compose(self) -> ComposeResult:

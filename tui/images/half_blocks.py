@@ -34,8 +34,10 @@ def fitted(width: int, height: int, columns: int, rows: int) -> tuple[int, int]:
 def lines_of(picture: "Picture", columns: int, rows: int, drawing: Drawing = Drawing.BLOCKS) -> list[Line]:
     """The picture (of Pillow, in RGB) in exactly so many cells."""
     if drawing is Drawing.SHADES:
-        return [[Segment("".join(SHADES[pixel * len(SHADES) // 256] for pixel in row))]
-                for row in _rows(picture.convert("L"), columns, rows)]  # fmt: skip
+        return [
+            [Segment("".join(SHADES[pixel * len(SHADES) // 256] for pixel in row))]
+            for row in _rows(picture.convert("L"), columns, rows)
+        ]
     pixels = [list(_pixels(row)) for row in _rows(picture, columns, rows * 2)]
     return [_line(upper, lower) for upper, lower in zip(pixels[::2], pixels[1::2], strict=True)]
 

@@ -29,9 +29,12 @@ def open_in_viewer(path: Path) -> None:
         raise NoViewer("No viewer", f"Nothing can open the page here: {why}.", f"It is {path}")
     try:
         started = subprocess.Popen(
-            [program, str(path)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            [program, str(path)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
-        )  # fmt: skip
+        )
     except OSError as error:
         raise NoViewer("No viewer", f"{program}: {error.strerror}.", f"The page is {path}") from error
     threading.Thread(target=started.wait, daemon=True).start()  # some viewers stay until they are closed

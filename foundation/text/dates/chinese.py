@@ -24,9 +24,24 @@ _YEAR_WORDS = {"大前年": -3, "前年": -2, "去年": -1, "上一年": -1, "�
 _SAID_YEAR = r"(?:(?P<year>\d{4}|[一二][〇零一二三四五六七八九]{3})\s{0,2}年|(?P<shift>" + "|".join(_YEAR_WORDS) + "))"
 _YEAR = rf"(?:{_SAID_YEAR}的?\s{{0,2}})"
 _DAY_WORDS = {
-    "大前天": -3, "前天": -2, "前晚": -2, "昨天": -1, "昨日": -1, "昨晚": -1, "昨夜": -1, "今天": 0, "今日": 0,
-    "今晚": 0, "今早": 0, "今晨": 0, "明天": 1, "明日": 1, "明晚": 1, "后天": 2, "大后天": 3,
-}  # fmt: skip
+    "大前天": -3,
+    "前天": -2,
+    "前晚": -2,
+    "昨天": -1,
+    "昨日": -1,
+    "昨晚": -1,
+    "昨夜": -1,
+    "今天": 0,
+    "今日": 0,
+    "今晚": 0,
+    "今早": 0,
+    "今晨": 0,
+    "明天": 1,
+    "明日": 1,
+    "明晚": 1,
+    "后天": 2,
+    "大后天": 3,
+}
 _FEAST = (
     r"(?P<feast>"
     + "|".join(sorted((f for f in FEASTS if not f.isascii()), key=len, reverse=True))
@@ -208,4 +223,4 @@ RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
         ("|".join(sorted(_DAY_WORDS, key=len, reverse=True)), _near),
         (_SAID_YEAR, _whole_year),
     )
-)  # fmt: skip
+)

@@ -288,4 +288,4 @@ RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
         (rf"\b(?:{_WHICH}{_S})?{_WEEKDAY}\b", _weekday),
         (r"(?<![\w.,/-])(?P<year>(?:19|20)\d\d)(?![\w/-]|[.,:]\d)", _bare_year),
     )
-)  # fmt: skip
+)

@@ -30,10 +30,18 @@ _DETERMINER = (
     r"|\w{3,}ing)"
 )
 _SIDES = {
-    "before": Side.BEFORE, "prior to": Side.BEFORE, "leading up to": Side.BEFORE, "until": Side.BEFORE,
-    "ahead of": Side.BEFORE, "after": Side.AFTER, "following": Side.AFTER, "since": Side.AFTER, "once": Side.AFTER,
-    "during": Side.DURING, "while": Side.DURING,
-}  # fmt: skip
+    "before": Side.BEFORE,
+    "prior to": Side.BEFORE,
+    "leading up to": Side.BEFORE,
+    "until": Side.BEFORE,
+    "ahead of": Side.BEFORE,
+    "after": Side.AFTER,
+    "following": Side.AFTER,
+    "since": Side.AFTER,
+    "once": Side.AFTER,
+    "during": Side.DURING,
+    "while": Side.DURING,
+}
 _ENGLISH = re.compile(
     r"\b(?P<side>(?i:" + "|".join(sorted((s.replace(" ", r"\s") for s in _SIDES), key=len, reverse=True)) + r"))\s{1,3}"
     rf"(?P<event>(?P<first>(?i:{_DETERMINER}))\b(?:\s{{1,3}}[^\s,.;:?!()，。？！]{{1,30}}){{0,{_WORDS}}})"

@@ -147,7 +147,7 @@ SHAPING_BEFORE = _before_it(
     (rf"{_THE}(?:day|night|evening)\s{_BEFORE_AFTER}\s{{1,3}}{_THE}", _day_beside),
     (rf"{_THE}(?P<weekday>{'|'.join(WEEKDAYS)})\s{_BEFORE_AFTER}\s{{1,3}}{_THE}", _weekday_beside),
     (rf"{_NUMBER}\s(?P<unit>day|night|week|month|year)s?\s{_BEFORE_AFTER}\s{{1,3}}{_THE}", _units_beside),
-)  # fmt: skip
+)
 SHAPING_AFTER = _after_it(
     (r"\s?的?(?:月?初|上旬|早些时候)", _early),
     (r"\s?的?中旬", _mid),

@@ -60,8 +60,13 @@ def nearest(of: OfYear, today: date) -> Days | None:
 
 
 WHICH: dict[str, Which] = {
-    "last": last, "past": last, "previous": last, "this": this, "next": coming, "coming": coming,
-}  # fmt: skip
+    "last": last,
+    "past": last,
+    "previous": last,
+    "this": this,
+    "next": coming,
+    "coming": coming,
+}
 
 
 def settled(part: Part, today: date, which: Which = latest) -> Days | None:

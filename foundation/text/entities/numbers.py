@@ -48,10 +48,24 @@ _BEFORE, _AFTER = 24, 16  # characters that are looked at around a number
 _MONTHS = {
     name: number
     for number, names in enumerate(
-        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
-         "september sept sep", "october oct", "november nov", "december dec"), 1)
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        1,
+    )
     for name in names.split()
-}  # fmt: skip
+}
 _VERBS = frozenset({"may", "march", "mar"})
 _MONTH_BEFORE = re.compile(r"(?<![A-Za-z])([A-Za-z]{3,9})\.? ?$")
 _MONTH_AFTER = re.compile(r"(?:st|nd|rd|th)?(?: of)?[ -]([A-Za-z]{3,9})(?![A-Za-z])\.?(?:,?[ -]([12][0-9]{3})(?!\d))?")
@@ -62,20 +76,68 @@ _YEAR_BEFORE = re.compile(r"(?:^|[\s(])(?:in|since|by|of|until|till|before|after
 _HAN_DATE = re.compile(r"(\d{4}) ?年(?: ?(\d{1,2}) ?月(?: ?(\d{1,2}) ?[日号])?)?|(\d{1,2}) ?月 ?(\d{1,2}) ?[日号]")
 _YEARS = range(1800, 2200)
 
-_SIGNS = {"$": ("usd",), "€": ("eur",), "£": ("gbp",), "¥": ("cny", "jpy"), "￥": ("cny", "jpy"), "₩": ("krw",),
-          "₹": ("inr",)}  # fmt: skip
+_SIGNS = {
+    "$": ("usd",),
+    "€": ("eur",),
+    "£": ("gbp",),
+    "¥": ("cny", "jpy"),
+    "￥": ("cny", "jpy"),
+    "₩": ("krw",),
+    "₹": ("inr",),
+}
 _BESIDE = frozenset("$€£¥￥₩₹.,-")
 _SIGN_BEFORE = re.compile(r"(?:(?<![A-Za-z])(US|CA|C|AU|A|HK|NZ|SG|S|NT|CN|JP))?([$€£¥￥₩₹]) ?$")
-_OTHER_DOLLARS = {"CA": "cad", "C": "cad", "AU": "aud", "A": "aud", "HK": "hkd", "NZ": "nzd", "SG": "sgd", "S": "sgd",
-                  "NT": "twd"}  # fmt: skip
+_OTHER_DOLLARS = {
+    "CA": "cad",
+    "C": "cad",
+    "AU": "aud",
+    "A": "aud",
+    "HK": "hkd",
+    "NZ": "nzd",
+    "SG": "sgd",
+    "S": "sgd",
+    "NT": "twd",
+}
 _CODES = "usd eur gbp cny rmb jpy krw inr chf cad aud hkd nzd sgd twd sek nok dkk".split()  # noqa: SIM905
 CURRENCIES = frozenset(_CODES) - {"rmb"}
-_WORDS = {**{code: code for code in _CODES}, "rmb": "cny", "dollar": "usd", "dollars": "usd", "bucks": "usd",
-          "euro": "eur", "euros": "eur", "yuan": "cny", "yen": "jpy", "francs": "chf", "rupees": "inr",
-          "元": "cny", "块": "cny", "人民币": "cny", "美元": "usd", "美金": "usd", "欧元": "eur", "英镑": "gbp",
-          "日元": "jpy", "日圆": "jpy", "港币": "hkd", "港元": "hkd", "円": "jpy"}  # fmt: skip
-_TIMES = {"k": 1e3, "m": 1e6, "bn": 1e9, "b": 1e9, "thousand": 1e3, "million": 1e6, "billion": 1e9, "百": 1e2,
-          "千": 1e3, "万": 1e4, "亿": 1e8}  # fmt: skip
+_WORDS = {
+    **{code: code for code in _CODES},
+    "rmb": "cny",
+    "dollar": "usd",
+    "dollars": "usd",
+    "bucks": "usd",
+    "euro": "eur",
+    "euros": "eur",
+    "yuan": "cny",
+    "yen": "jpy",
+    "francs": "chf",
+    "rupees": "inr",
+    "元": "cny",
+    "块": "cny",
+    "人民币": "cny",
+    "美元": "usd",
+    "美金": "usd",
+    "欧元": "eur",
+    "英镑": "gbp",
+    "日元": "jpy",
+    "日圆": "jpy",
+    "港币": "hkd",
+    "港元": "hkd",
+    "円": "jpy",
+}
+_TIMES = {
+    "k": 1e3,
+    "m": 1e6,
+    "bn": 1e9,
+    "b": 1e9,
+    "thousand": 1e3,
+    "million": 1e6,
+    "billion": 1e9,
+    "百": 1e2,
+    "千": 1e3,
+    "万": 1e4,
+    "亿": 1e8,
+}
 _SCALE = re.compile(r" ?(?:(k|m|bn|b)(?![A-Za-z])|(thousand|million|billion)\b|([百千万亿]))", re.IGNORECASE)
 _CURRENCY = re.compile(
     r" ?(?:(usd|eur|gbp|cny|rmb|jpy|krw|inr|chf|cad|aud|hkd|nzd|sgd|twd|sek|nok|dkk|dollars?|bucks|euros?|yuan|yen"

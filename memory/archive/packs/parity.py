@@ -205,9 +205,10 @@ def _zfec() -> Any:
         import zfec  # pyright: ignore[reportMissingImports,reportUnknownVariableType] -- it has no types
     except ImportError as error:
         raise MissingLibrary(
-            "Parity needs zfec", "Packs have parity beside them, and what reads it is not installed.",
+            "Parity needs zfec",
+            "Packs have parity beside them, and what reads it is not installed.",
             install_extra("parity"),
-        ) from error  # fmt: skip
+        ) from error
     return cast("Any", zfec)
 
 

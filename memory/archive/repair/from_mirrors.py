@@ -123,10 +123,16 @@ def _is_claimed(db: apsw.Connection, id_: str) -> bool:
 
 def _draft(conversation: int, parent: int | None, turn: MirrorTurn, id_: str) -> Draft:
     return Draft(
-        conversation=conversation, parent=parent, kind=turn.kind, role=turn.role, text=clear(turn.text, Source.OTHER),
-        id=clear(id_), speaker=clear(turn.speaker), time=turn.time,
+        conversation=conversation,
+        parent=parent,
+        kind=turn.kind,
+        role=turn.role,
+        text=clear(turn.text, Source.OTHER),
+        id=clear(id_),
+        speaker=clear(turn.speaker),
+        time=turn.time,
         meta=cleared_fields(MARK if turn.complete else {**MARK, "cut_off": True}),
-    )  # fmt: skip
+    )
 
 
 def _entries(db: apsw.Connection, mirror: Mirror) -> dict[str, int]:

@@ -53,9 +53,15 @@ def pixel_page(saved: Saved, pack: str, position: int) -> PixelPage:
     mode, cell = _mode(saved)
     page = saved.page
     return PixelPage(
-        pack=pack, position=position, id=page.page_id, number=page.number, mode=mode, cell=cell, text=page.text,
+        pack=pack,
+        position=position,
+        id=page.page_id,
+        number=page.number,
+        mode=mode,
+        cell=cell,
+        text=page.text,
         heads=page.heads,
-    )  # fmt: skip
+    )
 
 
 def facts_of_pixels(pages: Sequence[PixelPage], now: datetime) -> dict[Key, Fields]:

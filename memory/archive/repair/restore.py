@@ -73,9 +73,12 @@ class _Numbers:
         same = "SELECT seq FROM conversations WHERE seq = ? AND (id = ? OR created_ms = ?)"
         named = "SELECT seq FROM conversations WHERE source = ? AND id = ?"
         children = "SELECT 1 FROM entries WHERE conversation = ? LIMIT 1"
-        seq = self._settled("conversations", fields["seq"], children, [
-            (same, (fields["seq"], fields["id"], fields["created_ms"])), (named, (fields["source"], fields["id"]))
-        ])  # fmt: skip
+        seq = self._settled(
+            "conversations",
+            fields["seq"],
+            children,
+            [(same, (fields["seq"], fields["id"], fields["created_ms"])), (named, (fields["source"], fields["id"]))],
+        )
         self._conversations[fields["seq"]] = seq
         return seq
 
@@ -83,10 +86,15 @@ class _Numbers:
         same = "SELECT seq FROM archives WHERE seq = ? AND (label = ? OR created_ms = ?)"
         alike = "SELECT seq FROM archives WHERE label = ? AND created_ms = ? AND origin = ?"
         children = "SELECT 1 FROM pages WHERE archive = ? LIMIT 1"
-        seq = self._settled("archives", fields["seq"], children, [
-            (same, (fields["seq"], fields["label"], fields["created_ms"])),
-            (alike, (fields["label"], fields["created_ms"], fields["origin"])),
-        ])  # fmt: skip
+        seq = self._settled(
+            "archives",
+            fields["seq"],
+            children,
+            [
+                (same, (fields["seq"], fields["label"], fields["created_ms"])),
+                (alike, (fields["label"], fields["created_ms"], fields["origin"])),
+            ],
+        )
         self._archives[fields["seq"]] = seq
         return seq
 
@@ -97,10 +105,15 @@ class _Numbers:
         same = "SELECT seq FROM entries WHERE seq = ? AND (id = ? OR sha256 = ?)"
         named = "SELECT seq FROM entries WHERE conversation = ? AND id = ?"
         children = "SELECT 1 FROM spans WHERE entry = ? LIMIT 1"
-        seq = self._settled("entries", fields["seq"], children, [
-            (same, (fields["seq"], fields["id"], bytes.fromhex(fields["sha256"]))),
-            (named, (conversation, fields["id"])),
-        ])  # fmt: skip
+        seq = self._settled(
+            "entries",
+            fields["seq"],
+            children,
+            [
+                (same, (fields["seq"], fields["id"], bytes.fromhex(fields["sha256"]))),
+                (named, (conversation, fields["id"])),
+            ],
+        )
         if first(self._db, "SELECT 1 FROM entries WHERE seq = ?", (seq,)) is None:
             self.made.add(seq)
         self._entries[fields["seq"]] = seq
@@ -161,9 +174,16 @@ def _archive(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> 
            ON CONFLICT (seq) DO UPDATE SET label = excluded.label, created_ms = excluded.created_ms,
            origin = excluded.origin, pinned = excluded.pinned, bare = excluded.bare,
            conversation = excluded.conversation""",
-        (seq, fields["label"], fields["created_ms"], fields["origin"], int(fields["pinned"]), int(fields["bare"]),
-         conversation or None),
-    )  # fmt: skip
+        (
+            seq,
+            fields["label"],
+            fields["created_ms"],
+            fields["origin"],
+            int(fields["pinned"]),
+            int(fields["bare"]),
+            conversation or None,
+        ),
+    )
     run(db, "DELETE FROM archive_tags WHERE archive = ?", (seq,))
     tags = [(seq, tag) for tag in fields["tags"]]
     run_many(db, "INSERT INTO archive_tags (archive, tag) VALUES (?, ?)", tags)
@@ -179,10 +199,23 @@ def _page(db: apsw.Connection, key: Key, fields: Fields, numbers: _Numbers) -> N
            width = excluded.width, height = excluded.height, chars = excluded.chars, sha256 = excluded.sha256,
            pack = excluded.pack, position = excluded.position, text_tokens = excluded.text_tokens,
            vision_tokens = excluded.vision_tokens, cell = excluded.cell, factsheet = excluded.factsheet""",
-        (key[1], numbers.archive(fields["archive"]), fields["number"], fields["mode"], side, side, fields["chars"],
-         bytes.fromhex(fields["sha256"]), fields["pack"], fields["position"], fields["text_tokens"],
-         fields["vision_tokens"], fields["cell"], msgspec.json.encode(fields["factsheet"]).decode()),
-    )  # fmt: skip
+        (
+            key[1],
+            numbers.archive(fields["archive"]),
+            fields["number"],
+            fields["mode"],
+            side,
+            side,
+            fields["chars"],
+            bytes.fromhex(fields["sha256"]),
+            fields["pack"],
+            fields["position"],
+            fields["text_tokens"],
+            fields["vision_tokens"],
+            fields["cell"],
+            msgspec.json.encode(fields["factsheet"]).decode(),
+        ),
+    )
 
 
 def _held(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> None:
@@ -217,10 +250,20 @@ def _entry(db: apsw.Connection, _: Key, fields: Fields, numbers: _Numbers) -> No
            kind = excluded.kind, role = excluded.role, speaker = excluded.speaker, time_ms = excluded.time_ms,
            body = NULL, packed = 0, chars = excluded.chars, sha256 = excluded.sha256, meta = excluded.meta,
            complete = excluded.complete""",
-        (seq, numbers.conversation(fields["conversation"]), fields["id"], fields["kind"], fields["role"],
-         fields["speaker"], fields["time_ms"], fields["chars"], bytes.fromhex(fields["sha256"]), meta,
-         int(fields["complete"])),
-    )  # fmt: skip
+        (
+            seq,
+            numbers.conversation(fields["conversation"]),
+            fields["id"],
+            fields["kind"],
+            fields["role"],
+            fields["speaker"],
+            fields["time_ms"],
+            fields["chars"],
+            bytes.fromhex(fields["sha256"]),
+            meta,
+            int(fields["complete"]),
+        ),
+    )
     sent = first(db, "SELECT sent FROM entries WHERE seq = ?", (seq,))
     if sent and sent[0] and hashlib.sha256(sent[0]).hexdigest() != fields["sent"]:
         run(db, "UPDATE entries SET sent = NULL WHERE seq = ?", (seq,))

@@ -51,11 +51,25 @@ def insert_pages(connection: apsw.Connection, pages: Iterable[PageRow]) -> None:
         """INSERT INTO pages (id, archive, number, mode, width, height, chars, sha256, pack, position, text_tokens,
            vision_tokens, cell, factsheet) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         [
-            (p.id, p.archive, p.number, p.mode, p.width, p.height, p.chars, bytes.fromhex(p.sha256), p.pack, p.position,
-             p.text_tokens, p.vision_tokens, p.cell, _ascii(p.factsheet))
+            (
+                p.id,
+                p.archive,
+                p.number,
+                p.mode,
+                p.width,
+                p.height,
+                p.chars,
+                bytes.fromhex(p.sha256),
+                p.pack,
+                p.position,
+                p.text_tokens,
+                p.vision_tokens,
+                p.cell,
+                _ascii(p.factsheet),
+            )
             for p in pages
         ],
-    )  # fmt: skip
+    )
 
 
 def insert_spans(connection: apsw.Connection, entry: int, spans: Iterable[Span]) -> None:

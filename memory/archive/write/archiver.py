@@ -5,7 +5,7 @@ Killed anywhere, a text is in the store or on pages, never in neither, and never
 The entries of an archived file: each page's text is one, found by its terms and read back from its pixels.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 
@@ -32,7 +32,8 @@ from memory.cold.encoding import plain
 from memory.cold.insert import insert_conversation, insert_entry, let_go
 from memory.cold.records import Analyse, Draft, EntryKind, Terms
 from memory.errors import OutOfDate
-from memory.pages.render.blocks import Stretch, stretches
+from memory.pages.render.blocks import Stretch
+from memory.pages.render.entry_heads import Head
 from memory.pages.render.header import digest
 from memory.pages.render.modes import Mode
 from memory.pages.render.page import sheets
@@ -209,9 +210,7 @@ class Bindery:
             pages += 1
             text_tokens += self._figures.words(sheet.text, sheet.laid, drawn)
             vision_tokens += self._figures.picture(sheet.mode.name)
-        return Expected(
-            pages=pages, text_tokens=text_tokens, vision_tokens=vision_tokens, shared_chars=sharing.chars
-        )  # fmt: skip
+        return Expected(pages=pages, text_tokens=text_tokens, vision_tokens=vision_tokens, shared_chars=sharing.chars)
 
     # ── the steps ──
 
@@ -343,3 +342,11 @@ def _out_of_date(entry: Entry) -> OutOfDate:
         f"Entry {entry.id} was changed, archived or deleted while it was being archived. Nothing was let go.",
         "Try again: the pages will be made from what stands there now.",
     )
+
+
+def stretches(entries: Iterable[Entry]) -> list[Stretch]:
+    """The entries' texts, each under its head. Entries without text are not for this."""
+    return [
+        Stretch(entry.text or "", Head(entry.id, entry.speaker, entry.role.value, entry.time), entry.seq)
+        for entry in entries
+    ]

@@ -13,8 +13,20 @@ from msgspec import msgpack
 
 from memory.cold.sql import Row, each, fetch, run_many
 
-COLUMNS = ("conversation", "id", "parent", "kind", "role", "speaker", "time_ms", "chars", "sha256", "sent", "meta",
-           "complete")  # fmt: skip
+COLUMNS = (
+    "conversation",
+    "id",
+    "parent",
+    "kind",
+    "role",
+    "speaker",
+    "time_ms",
+    "chars",
+    "sha256",
+    "sent",
+    "meta",
+    "complete",
+)
 """What is sealed of an entry, in this order."""
 
 NAMES = frozenset({"id", "kind", "role", "speaker"})  # TEXT: read as bytes, for a flipped bit may leave no UTF-8

@@ -124,9 +124,15 @@ def _turns(text: str, plain: Callable[[str], str]) -> Iterator[MirrorTurn]:
         else:
             rest = ""
         yield MirrorTurn(
-            id=one["id"], kind=kind, role=role, speaker=speaker, time=when, complete=complete,
-            whole=_MORE not in rest, text=plain(words),
-        )  # fmt: skip
+            id=one["id"],
+            kind=kind,
+            role=role,
+            speaker=speaker,
+            time=when,
+            complete=complete,
+            whole=_MORE not in rest,
+            text=plain(words),
+        )
 
 
 def _who(who: str, named: set[str]) -> tuple[EntryKind, Role, str]:

@@ -67,8 +67,9 @@ class Weighing:
         """Vision tokens of the pages that the budget holds, of what scores highest first."""
         views = self._cold.read(rows.counts)
         best_first = sorted(memories, key=lambda one: (-one.score, one.known.seq))
-        return filled([(views.get(one.known.seq, {}), one.standing.mode) for one in best_first if one.standing.in_view],
-                      budget)  # fmt: skip
+        return filled(
+            [(views.get(one.known.seq, {}), one.standing.mode) for one in best_first if one.standing.in_view], budget
+        )
 
     def _where(self, memories: Sequence[Known], budget: int, now: datetime) -> dict[int, Standing]:
         views = self._cold.read(rows.counts)

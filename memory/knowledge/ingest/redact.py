@@ -37,10 +37,13 @@ def _redacted(document: Document) -> Document:
         case _:
             places = _moved(document, found.spans)
     pictures = tuple(
-        replace(one, start=(start := place_after(found.spans, one.start)),
-                length=place_after(found.spans, one.start + one.length) - start)
+        replace(
+            one,
+            start=(start := place_after(found.spans, one.start)),
+            length=place_after(found.spans, one.start + one.length) - start,
+        )
         for one in document.pictures
-    )  # fmt: skip
+    )
     return replace(document, text=found.cleared, places=places, pictures=pictures)
 
 

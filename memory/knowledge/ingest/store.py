@@ -76,11 +76,19 @@ class Keeping:
     def _known(self, file: File, document: Document, text: Cleared, sha256: str) -> Known:
         met = file.met
         return Known(
-            id=new_id("k"), source=met.path, name=clear(met.name), root=met.root, kind=document.kind,
-            category=clear(self._options.category or _category(met, document)), bytes=len(file.raw),
-            mtime_ns=file.mtime_ns, sha256=sha256, text_sha256=hashlib.sha256(to_bytes(text)).hexdigest(),
-            chars=len(text), added=self._now,
-        )  # fmt: skip
+            id=new_id("k"),
+            source=met.path,
+            name=clear(met.name),
+            root=met.root,
+            kind=document.kind,
+            category=clear(self._options.category or _category(met, document)),
+            bytes=len(file.raw),
+            mtime_ns=file.mtime_ns,
+            sha256=sha256,
+            text_sha256=hashlib.sha256(to_bytes(text)).hexdigest(),
+            chars=len(text),
+            added=self._now,
+        )
 
     def _beside_the_old(self, db: apsw.Connection, made: Known) -> Known:
         """With what was known of the file before; the old version steps back."""
@@ -92,9 +100,7 @@ class Keeping:
             raise AlreadyThere("Already known", f"{made.source} was added meanwhile.")
         rows.replace(db, old.seq, to_ms(made.added))
         category = made.category if self._options.category else old.category
-        return replace(
-            made, importance=importance, category=category, accesses=old.accesses, accessed=old.accessed
-        )  # fmt: skip
+        return replace(made, importance=importance, category=category, accesses=old.accesses, accessed=old.accessed)
 
 
 def _category(met: Met, document: Document) -> str:

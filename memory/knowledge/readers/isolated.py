@@ -19,7 +19,7 @@ from memory.knowledge.readers.frames import (
     Whole,
     read_frame,
     write_bytes,
-)  # fmt: skip
+)
 
 PATIENCE = 10.0  # seconds for a file that is read at once,
 PATIENCE_A_MEGABYTE = 5.0  # and more for a large one; a parser takes a twentieth of that

@@ -21,7 +21,7 @@ from memory.knowledge.readers.frames import (
     Whole,
     read_bytes,
     write_frame,
-)  # fmt: skip
+)
 
 MEMORY = 860 * 2**20  # bytes of address space, 300 MB of them for libraries: the parts of a large office document
 PDF_MEMORY = 225 * 2**20  # the same for a PDF, beside what the process has: a page drawn at 2,600 pixels takes 30 MB

@@ -18,15 +18,78 @@ FEW = 2
 STEM_ONLY = 0.4  # what a passage is worth that has other forms of the question's words, and none as it was asked
 PASSAGE = 200  # tokens
 _OF_KNOWING = frozenset(
-    ["learn", "learned", "learnt", "know", "knew", "known", "read", "note", "noted", "notes", "file", "files",
-     "document", "documents", "say", "says", "said", "tell", "tells", "show", "find", "found", "write", "wrote",
-     "written", "saved", "knowledge", "paper", "papers", "pdf", "screenshot", "screenshots", "slides",
-     "summarise", "summarize"]
-)  # fmt: skip
+    [
+        "learn",
+        "learned",
+        "learnt",
+        "know",
+        "knew",
+        "known",
+        "read",
+        "note",
+        "noted",
+        "notes",
+        "file",
+        "files",
+        "document",
+        "documents",
+        "say",
+        "says",
+        "said",
+        "tell",
+        "tells",
+        "show",
+        "find",
+        "found",
+        "write",
+        "wrote",
+        "written",
+        "saved",
+        "knowledge",
+        "paper",
+        "papers",
+        "pdf",
+        "screenshot",
+        "screenshots",
+        "slides",
+        "summarise",
+        "summarize",
+    ]
+)
 _ASKING = frozenset(
-    ["what", "did", "do", "does", "i", "me", "my", "mine", "we", "our", "us", "about", "in", "on", "of", "from", "the",
-     "a", "an", "is", "are", "was", "were", "have", "has", "which", "where", "when", "how", "that"]
-)  # fmt: skip
+    [
+        "what",
+        "did",
+        "do",
+        "does",
+        "i",
+        "me",
+        "my",
+        "mine",
+        "we",
+        "our",
+        "us",
+        "about",
+        "in",
+        "on",
+        "of",
+        "from",
+        "the",
+        "a",
+        "an",
+        "is",
+        "are",
+        "was",
+        "were",
+        "have",
+        "has",
+        "which",
+        "where",
+        "when",
+        "how",
+        "that",
+    ]
+)
 _WORD = re.compile(r"[^\W_][\w'’.+#/-]*")
 
 
@@ -48,13 +111,19 @@ def _found(search: Callable[[Query], Results], text: str, conversations: frozens
     """A few passages of each file, so that one large file does not stand before all the others."""
     if not conversations:
         return ()
-    query = Query(
-        text=text, limit=LOOKED_AT, kinds=(KNOWLEDGE,), window_tokens=PASSAGE, among=conversations, each=EACH
-    )  # fmt: skip
+    query = Query(text=text, limit=LOOKED_AT, kinds=(KNOWLEDGE,), window_tokens=PASSAGE, among=conversations, each=EACH)
     hits = search(query).hits
     if hits and len({hit.conversation for hit in hits}) <= FEW:
-        return search(Query(text=text, limit=LOOKED_AT, kinds=(KNOWLEDGE,), window_tokens=PASSAGE,
-                            among=conversations, each=EACH_OF_FEW)).hits  # fmt: skip
+        return search(
+            Query(
+                text=text,
+                limit=LOOKED_AT,
+                kinds=(KNOWLEDGE,),
+                window_tokens=PASSAGE,
+                among=conversations,
+                each=EACH_OF_FEW,
+            )
+        ).hits
     return hits
 
 

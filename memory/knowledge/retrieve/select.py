@@ -152,6 +152,12 @@ def _passage(one: Candidate, room: int, count: Count) -> Brought | None:
 def _brought(one: Candidate, text: str, tokens: int, image: Image | None = None, seen: int = 0) -> Brought:
     hit = one.hit
     return Brought(
-        known=one.known, citation=hit.citation, trust=hit.trust, text=text, score=round(one.score, 3), tokens=tokens,
-        vision_tokens=seen, image=image,
-    )  # fmt: skip
+        known=one.known,
+        citation=hit.citation,
+        trust=hit.trust,
+        text=text,
+        score=round(one.score, 3),
+        tokens=tokens,
+        vision_tokens=seen,
+        image=image,
+    )

@@ -130,10 +130,19 @@ _KINDS: Final[tuple[tuple[str, int, str, str], ...]] = (
     ("title", 1, "《", r"《[^《》\n]{1,60}》|「[^「」\n]{1,60}」"),
 )
 _BEGINS: Final = {
-    "a": "[a-z]", "N": r"[A-Z][a-z]*+(?![\w@/\\.+:'’-]|\(\))", "A": "[A-Z]",
-    "0": "[0-9]", "_": "_", "/": "[/~]", ".": r"\.", "+": r"\+", "-": "-",
-    "$": "[$€£¥￥₩₹]", "《": "[《「]", "*": r"[^\W\x00-\x7f]",
-}  # fmt: skip
+    "a": "[a-z]",
+    "N": r"[A-Z][a-z]*+(?![\w@/\\.+:'’-]|\(\))",
+    "A": "[A-Z]",
+    "0": "[0-9]",
+    "_": "_",
+    "/": "[/~]",
+    ".": r"\.",
+    "+": r"\+",
+    "-": "-",
+    "$": "[$€£¥￥₩₹]",
+    "《": "[《「]",
+    "*": r"[^\W\x00-\x7f]",
+}
 _NEEDS: Final = {"email": "@", "drive": ":\\"}  # what stands in each; a text without it is not searched for them
 _TRAIL: Final = ".,:;!?'’-"  # no part of a token that it stands at the end of
 # Most of a text, in which no kind begins: words of small letters that nothing goes on from, marks between them, and

@@ -1,10 +1,7 @@
 """What goes onto pages: stretches of text, an entry's under a head of its own, a file's without one."""
 
-from collections.abc import Iterable
-
 from msgspec import Struct
 
-from memory.cold.records import Entry
 from memory.pages.render.entry_heads import Head
 
 
@@ -18,11 +15,3 @@ class Stretch(Struct, frozen=True):
     text: str
     head: Head | None = None
     key: int = 0
-
-
-def stretches(entries: Iterable[Entry]) -> list[Stretch]:
-    """The entries' texts, each under its head. Entries without text are not for this."""
-    return [
-        Stretch(entry.text or "", Head(entry.id, entry.speaker, entry.role.value, entry.time), entry.seq)
-        for entry in entries
-    ]

@@ -136,11 +136,20 @@ class Documents:
         talk = self._talk_of(row, old, before)
         own = substance(*split(row.packed), row.speaker)
         values = {
-            "entry": row.entry, "conversation": row.conversation, "time": row.time_ms, "length": row.length,
-            "says": own.says, "asks": own.asks,
-            "kind": self._coded(row.kind), "role": self._coded(row.role), "speaker": self._coded(row.speaker),
-            "previous": before, "following": after, "talk": talk, "alive": 1,
-        }  # fmt: skip
+            "entry": row.entry,
+            "conversation": row.conversation,
+            "time": row.time_ms,
+            "length": row.length,
+            "says": own.says,
+            "asks": own.asks,
+            "kind": self._coded(row.kind),
+            "role": self._coded(row.role),
+            "speaker": self._coded(row.speaker),
+            "previous": before,
+            "following": after,
+            "talk": talk,
+            "alive": 1,
+        }
         for name, value in values.items():
             self._columns[name].append(value)
         self._speaks(values["speaker"])

@@ -12,8 +12,15 @@ from foundation.text.tags import CONCEPT, FILE, TYPE, mark, path_ends
 
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 CONCEPTS = (
-    "discovery", "problem-solution", "pattern", "how-it-works", "why-it-exists", "gotcha", "trade-off", "what-changed",
-)  # fmt: skip
+    "discovery",
+    "problem-solution",
+    "pattern",
+    "how-it-works",
+    "why-it-exists",
+    "gotcha",
+    "trade-off",
+    "what-changed",
+)
 """The types and concepts that observations are given; others may be asked for as well."""
 
 _KIND = re.compile(r"([a-z][a-z0-9_-]*)\s*[:：=]\s*(?!//)(.+)", re.IGNORECASE | re.DOTALL)

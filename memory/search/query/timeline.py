@@ -133,9 +133,10 @@ def _named(around: str, cold: ColdStore) -> Entry:
         if "more than one" in error.message:
             raise
         raise NotFound(
-            "Around what?", f"“{around}” is neither a moment nor the id of an entry.",
+            "Around what?",
+            f"“{around}” is neither a moment nor the id of an entry.",
             "--around takes 2026-03-01, 2w, the id of a hit (e_…), or best.",
-        ) from error  # fmt: skip
+        ) from error
 
 
 def _of_note(id_: str, hot: HotMemory) -> Anchor:

@@ -94,10 +94,16 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
     reachable = _reachable(worth, asking, looked, more)
     score = parts.sum(axis=1)
     return Ranked(
-        documents=chosen, score=score, reachable=reachable + (semantic.MOST if nearness is not None else 0.0),
-        coverage=_coverage(question, looked, own, counts), names=names, parts=parts, cosine=cosine,
-        by_words=(score - near) / max(reachable, 1e-9), reachable_by_words=max(reachable, 1e-9),
-    )  # fmt: skip
+        documents=chosen,
+        score=score,
+        reachable=reachable + (semantic.MOST if nearness is not None else 0.0),
+        coverage=_coverage(question, looked, own, counts),
+        names=names,
+        parts=parts,
+        cosine=cosine,
+        by_words=(score - near) / max(reachable, 1e-9),
+        reachable_by_words=max(reachable, 1e-9),
+    )
 
 
 def _worth(question: Question, called: Called, looked: Looked) -> float:

@@ -94,11 +94,16 @@ def find(
     looked = look_up(question, [source.collection for source in sources], corpus, asking.called.terms)
     ranked = tuple(
         rank(
-            source.collection, asking, terms, corpus, May(source.allowed, source.lends, source.each), most,
+            source.collection,
+            asking,
+            terms,
+            corpus,
+            May(source.allowed, source.lends, source.each),
+            most,
             source.nearness,
         )
         for source, terms in zip(sources, looked, strict=True)
-    )  # fmt: skip
+    )
     if not any(_answers(each) for each in ranked):
         return Findings()
     reachable = max(each.reachable for each in ranked) or 1.0

@@ -35,9 +35,11 @@ def _newest(n: int, hits: Sequence[Hit], said: Sequence[tuple[Statement, ...]]) 
     others = [
         m
         for m, hit in enumerate(hits)
-        if said[m] and _is_newer(hit, hits[n]) and _same_source(hit, hits[n])
+        if said[m]
+        and _is_newer(hit, hits[n])
+        and _same_source(hit, hits[n])
         and any(contradicts(new, old) for new in said[m] for old in said[n])
-    ]  # fmt: skip
+    ]
     return max(others, key=lambda m: (hits[m].time or 0, -m), default=None)
 
 

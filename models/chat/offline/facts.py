@@ -26,12 +26,35 @@ _PLAIN = frozenset(  # what a question about any program may say besides
     )
 )
 _CHINESE = {
-    "归档": "archive", "存档": "archive", "搜索": "search", "查找": "search", "模型": "model", "记忆": "memory",
-    "记住": "remember", "召回": "recall", "回忆": "recall", "导出": "export", "导入": "import", "对话": "conversation",
-    "命令": "command", "帮助": "help", "退出": "quit", "停止": "stop", "隐私": "private", "技能": "skill",
-    "密钥": "key", "按键": "key", "恢复": "resume", "上下文": "context", "设置": "config", "页面": "page",
-    "文件": "file", "离线": "offline", "服务器": "server", "窗口": "window",
-}  # fmt: skip
+    "归档": "archive",
+    "存档": "archive",
+    "搜索": "search",
+    "查找": "search",
+    "模型": "model",
+    "记忆": "memory",
+    "记住": "remember",
+    "召回": "recall",
+    "回忆": "recall",
+    "导出": "export",
+    "导入": "import",
+    "对话": "conversation",
+    "命令": "command",
+    "帮助": "help",
+    "退出": "quit",
+    "停止": "stop",
+    "隐私": "private",
+    "技能": "skill",
+    "密钥": "key",
+    "按键": "key",
+    "恢复": "resume",
+    "上下文": "context",
+    "设置": "config",
+    "页面": "page",
+    "文件": "file",
+    "离线": "offline",
+    "服务器": "server",
+    "窗口": "window",
+}
 _CHINESE_PLAIN = re.compile(
     r"[怎么样如何什谁是能不可以用连接新的了吗呢请问在哪里我你这个有一把做到把从为让它给进行东西多大会些事情]"
 )

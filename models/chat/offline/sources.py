@@ -21,9 +21,16 @@ FIRST_LINES = 5
 _UNREAD = re.compile(r"\A(?P<name>[^\n]+): a picture of (?P<size>\d+×\d+) pixels\. This model cannot see it, and ")
 _READ = re.compile(r"\A(?P<name>[^\n]+) \(a picture of (?P<size>\d+×\d+) pixels; [^\n]+\)\n")
 _KINDS = {
-    ".json": "JSON", ".md": "Markdown", ".csv": "CSV", ".yaml": "YAML", ".yml": "YAML", ".toml": "TOML",
-    ".py": "Python", ".html": "HTML", ".xml": "XML",
-}  # fmt: skip
+    ".json": "JSON",
+    ".md": "Markdown",
+    ".csv": "CSV",
+    ".yaml": "YAML",
+    ".yml": "YAML",
+    ".toml": "TOML",
+    ".py": "Python",
+    ".html": "HTML",
+    ".xml": "XML",
+}
 
 
 class Attached(Struct, frozen=True):

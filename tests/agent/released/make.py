@@ -15,13 +15,31 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 LINES = [
-    {"id": "r1", "conversation": "trip", "time": "2026-03-14T09:30:00Z", "role": "user", "speaker": "Ann",
-     "text": "The greenhouse key hangs behind the blue door; the code of the gate is 7-4-1-9."},
-    {"id": "r2", "conversation": "trip", "time": "2026-03-14T09:31:00Z", "role": "assistant", "speaker": "qwen",
-     "text": "Noted: greenhouse key, blue door.\n\n```python\nprint('été, 钥匙, 🌱')\n```"},
-    {"id": "r3", "conversation": "trip", "time": "2026-05-02T18:00:00Z", "role": "user", "speaker": "Ann",
-     "text": "钥匙在蓝色的门后面。 We moved to Lisbon in May."},
-]  # fmt: skip
+    {
+        "id": "r1",
+        "conversation": "trip",
+        "time": "2026-03-14T09:30:00Z",
+        "role": "user",
+        "speaker": "Ann",
+        "text": "The greenhouse key hangs behind the blue door; the code of the gate is 7-4-1-9.",
+    },
+    {
+        "id": "r2",
+        "conversation": "trip",
+        "time": "2026-03-14T09:31:00Z",
+        "role": "assistant",
+        "speaker": "qwen",
+        "text": "Noted: greenhouse key, blue door.\n\n```python\nprint('été, 钥匙, 🌱')\n```",
+    },
+    {
+        "id": "r3",
+        "conversation": "trip",
+        "time": "2026-05-02T18:00:00Z",
+        "role": "user",
+        "speaker": "Ann",
+        "text": "钥匙在蓝色的门后面。 We moved to Lisbon in May.",
+    },
+]
 LONG = "".join(f"Line {n}: the {n * 7919 % 1000} tiles of the kitchen floor, counted twice.\n" for n in range(400))
 KNOWLEDGE = (
     "# Boiler\n\nThe boiler is a Vaillant ecoTEC, last serviced on 3 February 2026.\n\n## Pressure\n\n1.5 bar.\n"
@@ -57,8 +75,11 @@ def main(checkout: str, python: str) -> None:
 
 def _command(checkout: str, python: str, folder: Path):
     environment = {
-        **os.environ, "PYTHONPATH": checkout, "PALIMPSEST_CONFIG_DIR": str(folder / "config"), "HOME": str(folder)
-    }  # fmt: skip
+        **os.environ,
+        "PYTHONPATH": checkout,
+        "PALIMPSEST_CONFIG_DIR": str(folder / "config"),
+        "HOME": str(folder),
+    }
 
     def run(*words: str) -> bytes:
         command = [python, "-m", "tui.main", "--workspace", str(folder / "workspace"), *words]

@@ -59,9 +59,7 @@ def test_a_flipped_bit_in_the_first_id_says_so_and_a_repair_keeps_the_trust(run:
 
 def flip_first_id(root: Path) -> None:
     database = Workspace(root).database
-    cell = next(
-        cell for cell in cells(database) if cell.name == "entries.id" and ("seq", 1) in cell.key
-    )  # fmt: skip
+    cell = next(cell for cell in cells(database) if cell.name == "entries.id" and ("seq", 1) in cell.key)
     put(database, cell, flipped(cell, 8 * (len(cell.value) - 1)), cell.value)
     db = apsw.Connection(str(database))
     execute(db, "PRAGMA wal_checkpoint(TRUNCATE)")

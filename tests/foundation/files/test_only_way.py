@@ -11,14 +11,47 @@ PACKAGES = ("foundation", "models", "memory", "context", "agent", "tui", "agent_
 HOME = "foundation/files/"
 
 ANY_ARGUMENTS = {
-    "read_bytes", "read_text", "write_bytes", "write_text", "unlink", "touch", "mkdir", "rmdir", "chmod", "lchmod",
-    "symlink_to", "hardlink_to", "iterdir", "glob", "rglob",
-}  # fmt: skip
+    "read_bytes",
+    "read_text",
+    "write_bytes",
+    "write_text",
+    "unlink",
+    "touch",
+    "mkdir",
+    "rmdir",
+    "chmod",
+    "lchmod",
+    "symlink_to",
+    "hardlink_to",
+    "iterdir",
+    "glob",
+    "rglob",
+}
 """Methods of Path, whatever they are called on."""
 OF_OS = {
-    "open", "replace", "rename", "renames", "unlink", "remove", "rmdir", "mkdir", "makedirs", "removedirs", "chmod",
-    "chown", "link", "symlink", "truncate", "mkfifo", "mknod", "utime", "listdir", "scandir", "walk", "fwalk",
-}  # fmt: skip
+    "open",
+    "replace",
+    "rename",
+    "renames",
+    "unlink",
+    "remove",
+    "rmdir",
+    "mkdir",
+    "makedirs",
+    "removedirs",
+    "chmod",
+    "chown",
+    "link",
+    "symlink",
+    "truncate",
+    "mkfifo",
+    "mknod",
+    "utime",
+    "listdir",
+    "scandir",
+    "walk",
+    "fwalk",
+}
 OF_SHUTIL = {"rmtree", "copy", "copy2", "copyfile", "copytree", "move", "chown"}
 MODULES = {"filelock", "sqlite3"}
 
@@ -114,12 +147,27 @@ def test_no_module_reaches_a_file_past_foundation_files() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "open(path)", "path.open('rb')", "path.read_bytes()", "(folder / name).write_text('')", "path.unlink()",
-        "a.rename(b)", "a.replace(b)", "path.touch()", "path.mkdir(parents=True)", "os.open(path, 0)",
-        "os.replace(a, b)", "os.remove(a)", "shutil.rmtree(a)", "shutil.copyfile(a, b)", "path.hardlink_to(b)",
-        "from filelock import FileLock", "import filelock", "apsw.Connection('x')", "folder.glob('*')",
+        "open(path)",
+        "path.open('rb')",
+        "path.read_bytes()",
+        "(folder / name).write_text('')",
+        "path.unlink()",
+        "a.rename(b)",
+        "a.replace(b)",
+        "path.touch()",
+        "path.mkdir(parents=True)",
+        "os.open(path, 0)",
+        "os.replace(a, b)",
+        "os.remove(a)",
+        "shutil.rmtree(a)",
+        "shutil.copyfile(a, b)",
+        "path.hardlink_to(b)",
+        "from filelock import FileLock",
+        "import filelock",
+        "apsw.Connection('x')",
+        "folder.glob('*')",
     ],
-)  # fmt: skip
+)
 def test_each_way_past_it_is_seen(line: str) -> None:
     assert len(list(calls(line))) == 1
 

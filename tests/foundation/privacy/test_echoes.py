@@ -68,12 +68,12 @@ def test_a_hidden_line_takes_no_sign_away_from_another_secret() -> None:
 def test_arguments_are_looked_through_as_what_they_say() -> None:
     echoes = Echoes(['Berta "Zork"', "4711"])
     arguments = [
-        json.dumps({"note": 'for Berta "Zork"', "list": [4711, {"berta \"zork\"": True}], "one": 1}),
-        json.dumps({"deep": json.dumps(["Berta \"Zork\""])}),
-        "".join(["{\"note\": \"", *(f"\\u{ord(letter):04x}" for letter in 'Berta "Zork"'), "\"}"]),
+        json.dumps({"note": 'for Berta "Zork"', "list": [4711, {'berta "zork"': True}], "one": 1}),
+        json.dumps({"deep": json.dumps(['Berta "Zork"'])}),
+        "".join(['{"note": "', *(f"\\u{ord(letter):04x}" for letter in 'Berta "Zork"'), '"}']),
         '{"note": "4711", "note": "x"}',
         '{"note": "cut off: Berta \\"Zork\\"',
-    ]  # fmt: skip
+    ]
     for one in arguments:
         for made in (echoes.json(one), echoes.fields({"arguments": one})["arguments"], echoes.result(one)):
             flat = re.sub(r"\\+", "", made).lower()
@@ -81,8 +81,10 @@ def test_arguments_are_looked_through_as_what_they_say() -> None:
             assert "4711" not in flat, made
             assert "\\u00" not in made
     assert json.loads(echoes.json(arguments[0])) == {
-        "note": "for [private]", "list": ["[private]", {"[private]": True}], "one": 1,
-    }  # fmt: skip
+        "note": "for [private]",
+        "list": ["[private]", {"[private]": True}],
+        "one": 1,
+    }
     assert echoes.json('{"one":  1}') == '{"one":  1}'
 
 

@@ -145,14 +145,24 @@ def test_an_answer_with_a_generic_type_is_stored_whole_as_it_comes() -> None:
 
 
 SPELLINGS = [
-    "＜private＞{}＜/private＞", "＜private>{}＜/private>", "<private＞{}</private＞", "〈private〉{}〈/private〉",
-    "<ｐｒｉｖａｔｅ>{}</ｐｒｉｖａｔｅ>", "＜ＰＲＩＶＡＴＥ＞{}＜／ＰＲＩＶＡＴＥ＞", "⟨private⟩{}⟨/private⟩",
-    "&lt;private&gt;{}&lt;/private&gt;", "&#60;private&#62;{}&#60;/private&#62;",
+    "＜private＞{}＜/private＞",
+    "＜private>{}＜/private>",
+    "<private＞{}</private＞",
+    "〈private〉{}〈/private〉",
+    "<ｐｒｉｖａｔｅ>{}</ｐｒｉｖａｔｅ>",
+    "＜ＰＲＩＶＡＴＥ＞{}＜／ＰＲＩＶＡＴＥ＞",
+    "⟨private⟩{}⟨/private⟩",
+    "&lt;private&gt;{}&lt;/private&gt;",
+    "&#60;private&#62;{}&#60;/private&#62;",
     "&#x3C;private&#x3E;{}&#x3c;/private&#x3E;",
-    "<private\xa0>{}</private\xa0>", "<\xa0private>{}</\xa0private>", "<\u200bprivate>{}</private>",
-    "<\u3000private\u3000>{}</private>", r"\u003cprivate\u003e{}\u003c/private\u003e", "%3Cprivate%3E{}%3C/private%3E",
+    "<private\xa0>{}</private\xa0>",
+    "<\xa0private>{}</\xa0private>",
+    "<\u200bprivate>{}</private>",
+    "<\u3000private\u3000>{}</private>",
+    r"\u003cprivate\u003e{}\u003c/private\u003e",
+    "%3Cprivate%3E{}%3C/private%3E",
     "%3cprivate%3e{}%3c%2Fprivate%3e",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)

@@ -11,7 +11,7 @@ from memory.archive.packs.storage import Folder
 from memory.pages.read.exact import read
 from memory.pages.render.header import digest
 
-RELEASED = Path(__file__).parent / "data" / "released-0.1.0"
+RELEASED = Path(__file__).parents[1] / "pages" / "data" / "released-0.1.0"
 TEXTS: dict[str, str] = json.loads((RELEASED / "texts.json").read_text("ascii"))
 
 

@@ -117,11 +117,28 @@ def test_the_shape_for_programs(vault: Vault) -> None:
     shape = archived_as_json(archived, vault.png)
     assert next(iter(shape)) == "schema"
     assert list(shape) == [
-        "schema", "label", "pages", "text_tokens", "vision_tokens", "ratio", "tokenizer", "profile",
-    ]  # fmt: skip
+        "schema",
+        "label",
+        "pages",
+        "text_tokens",
+        "vision_tokens",
+        "ratio",
+        "tokenizer",
+        "profile",
+    ]
     assert list(shape["pages"][0]) == [
-        "id", "path", "mode", "width", "height", "chars", "text_tokens", "vision_tokens", "ratio", "sha256", "verified",
-    ]  # fmt: skip
+        "id",
+        "path",
+        "mode",
+        "width",
+        "height",
+        "chars",
+        "text_tokens",
+        "vision_tokens",
+        "ratio",
+        "sha256",
+        "verified",
+    ]
     assert Path(shape["pages"][0]["path"]).is_file()
 
 

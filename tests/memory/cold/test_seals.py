@@ -86,8 +86,9 @@ def test_rows_of_before_are_sealed_when_the_store_is_brought_up(tmp_path: Path) 
     path = tmp_path / "state" / "cold.db"
     released.load(3, path)
     cold = open_store(path)
-    assert cold.read(lambda db: fetch(db, "SELECT count(*) FROM entries WHERE seq NOT IN (SELECT entry FROM seals)")) \
-        == [(0,)]  # fmt: skip
+    assert cold.read(
+        lambda db: fetch(db, "SELECT count(*) FROM entries WHERE seq NOT IN (SELECT entry FROM seals)")
+    ) == [(0,)]
     cold.write(lambda db: run(db, "UPDATE entries SET role = 'uses' WHERE id = 'e_question'"))
     assert "e_question" in [problem.where for problem in cold.check()]
     cold.close()

@@ -97,13 +97,28 @@ def test_ten_megabytes_are_read_in_a_few_seconds() -> None:
 MARKDOWN = st.lists(
     st.sampled_from(
         [
-            "# A\n", "## B\n", "text\n", "\n", "- item\n", "<!-- 2024-03-15T14:30:00Z -->\n", "<!-- x -->\n", "<!--\n",
-            "-->\n", "```\n", "~~~~\n", "---\n", "[#c_1](./conversations/c_1.md)\n", "\ufeff", "x\r\n", "\r\n",
-            "# \n", "end",
+            "# A\n",
+            "## B\n",
+            "text\n",
+            "\n",
+            "- item\n",
+            "<!-- 2024-03-15T14:30:00Z -->\n",
+            "<!-- x -->\n",
+            "<!--\n",
+            "-->\n",
+            "```\n",
+            "~~~~\n",
+            "---\n",
+            "[#c_1](./conversations/c_1.md)\n",
+            "\ufeff",
+            "x\r\n",
+            "\r\n",
+            "# \n",
+            "end",
         ]
     ),
     max_size=16,
-).map("".join)  # fmt: skip
+).map("".join)
 
 
 @given(MARKDOWN)

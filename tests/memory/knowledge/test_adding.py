@@ -150,8 +150,9 @@ def test_one_bad_file_never_stops_the_rest(knowledge: Knowledge, notes: Path) ->
         "notes/d.txt": "its text is not UTF-8",
     }
     assert {one.name: one.why for one in report.skipped} == {
-        "notes/e.exe": "no reader for .exe files", "notes/f.md": "there is nothing in it",
-    }  # fmt: skip
+        "notes/e.exe": "no reader for .exe files",
+        "notes/f.md": "there is nothing in it",
+    }
 
 
 def test_what_a_person_names_is_not_passed_over_in_silence(knowledge: Knowledge, tmp_path: Path) -> None:
@@ -171,13 +172,19 @@ def test_hidden_and_made_and_linked_things_are_passed_over_and_told(
     (notes / "loop").symlink_to(notes)
     report = knowledge.add([notes])
     assert names(report.added) == [
-        "notes/bread.txt", "notes/contracts/lease.txt", "notes/deep/build/x.txt", "notes/package.json",
+        "notes/bread.txt",
+        "notes/contracts/lease.txt",
+        "notes/deep/build/x.txt",
+        "notes/package.json",
         "notes/transformers.md",
-    ]  # fmt: skip
+    ]
     assert {one.name.removeprefix("notes/"): one.why for one in report.skipped} == {
-        ".git": "hidden", ".env": "hidden", "node_modules": "made or fetched by a program",
-        "build": "made or fetched by a program", "loop": "a link to a folder: add that folder by its name",
-    }  # fmt: skip
+        ".git": "hidden",
+        ".env": "hidden",
+        "node_modules": "made or fetched by a program",
+        "build": "made or fetched by a program",
+        "loop": "a link to a folder: add that folder by its name",
+    }
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
@@ -231,9 +238,7 @@ def test_a_link_that_leads_out_is_passed_over_and_one_that_was_named_is_read(
     (notes / "gone.txt").symlink_to(tmp_path / "nowhere")
     report = knowledge.add([notes])
     why = "a link that leads out of the folder: add what it leads to by its name"
-    assert [(one.name, one.why) for one in report.skipped] == [
-        ("notes/gone.txt", why), ("notes/innocent.txt", why)
-    ]  # fmt: skip
+    assert [(one.name, one.why) for one in report.skipped] == [("notes/gone.txt", why), ("notes/innocent.txt", why)]
     assert len(report.added) == 3
     assert names(knowledge.add([notes / "innocent.txt"]).added) == ["innocent.txt"]
 
@@ -246,8 +251,11 @@ def test_a_link_within_is_found_by_the_name_that_is_listed(knowledge: Knowledge,
     (notes / "a-loaf.txt").symlink_to("bread.txt")  # comes before the file itself
     report = knowledge.add([notes])
     assert names(report.added) == [
-        "notes/bread.txt", "notes/contracts/lease.txt", "notes/pilot.txt", "notes/transformers.md"
-    ]  # fmt: skip
+        "notes/bread.txt",
+        "notes/contracts/lease.txt",
+        "notes/pilot.txt",
+        "notes/transformers.md",
+    ]
     for typed in ("pilot.txt", "notes/pilot.txt", "pilot*", str(notes / ".store" / "0001.txt")):
         assert [one.name for one in knowledge.find([typed])] == ["notes/pilot.txt"], typed
 

@@ -13,9 +13,9 @@ from memory.pages.render.modes import MODES
 
 TOKENS = {"tiny": 64, "small": 100, "base": 256, "large": 400}
 views = some.dictionaries(some.sampled_from(list(TOKENS)), some.integers(1, 5), min_size=1, max_size=3)
-weights = some.lists(
-    some.tuples(some.floats(0, 10), some.integers(0, 40), views), max_size=12
-).map(lambda each: [Weight(seq, *one) for seq, one in enumerate(each, 1)])  # fmt: skip
+weights = some.lists(some.tuples(some.floats(0, 10), some.integers(0, 40), views), max_size=12).map(
+    lambda each: [Weight(seq, *one) for seq, one in enumerate(each, 1)]
+)
 
 
 def no_twins(_seqs: object) -> list[tuple[int, int]]:
@@ -85,8 +85,11 @@ def test_the_second_rule_makes_smaller_only_what_was_used_more_than_ten_times(
             assert one.accesses > 10
     left_over = sum(one.tokens for one in found.values()) > budget
     if left_over:  # then all that may be smaller is as small as it gets
-        assert all(found[one.seq].tokens == tokens_at(one.views, "tiny") for one in memories
-                   if one.accesses > 10 and found[one.seq].in_view)  # fmt: skip
+        assert all(
+            found[one.seq].tokens == tokens_at(one.views, "tiny")
+            for one in memories
+            if one.accesses > 10 and found[one.seq].in_view
+        )
 
 
 def test_the_third_rule_lets_the_better_of_two_twins_stand_for_both() -> None:
@@ -104,8 +107,12 @@ def test_twins_are_left_alone_while_there_is_room() -> None:
 
 
 def test_the_rules_act_in_their_order() -> None:
-    low, used, twin, other = (Weight(1, 2.0, 0, {"base": 1}), Weight(2, 6.0, 11, {"base": 1}),
-                              Weight(3, 5.0, 0, {"base": 1}), Weight(4, 5.5, 0, {"base": 1}))  # fmt: skip
+    low, used, twin, other = (
+        Weight(1, 2.0, 0, {"base": 1}),
+        Weight(2, 6.0, 11, {"base": 1}),
+        Weight(3, 5.0, 0, {"base": 1}),
+        Weight(4, 5.5, 0, {"base": 1}),
+    )
 
     def states(budget: int) -> list[tuple[str, str]]:
         found = standings([low, used, twin, other], budget, lambda _seqs: [(3, 4)])

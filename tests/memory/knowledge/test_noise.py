@@ -55,8 +55,9 @@ def test_what_is_out_of_view_takes_no_ones_place(knowledge: Knowledge, noisy: Pa
 
 
 def test_the_best_passages_of_several_files_go_before_the_others_of_one(knowledge: Knowledge, tmp_path: Path) -> None:
-    book = "\n\n".join(f"# Chapter {n}\n\nThe boiler of house {n} is serviced by Ann in spring.{' Yes.' * 900}"
-                       for n in range(12))  # fmt: skip
+    book = "\n\n".join(
+        f"# Chapter {n}\n\nThe boiler of house {n} is serviced by Ann in spring.{' Yes.' * 900}" for n in range(12)
+    )
     (tmp_path / "book.md").write_text(book)
     (tmp_path / "letter.txt").write_text("The boiler was serviced by Ben this year, wrote the landlord.\n")
     knowledge.add([tmp_path / "book.md", tmp_path / "letter.txt"])

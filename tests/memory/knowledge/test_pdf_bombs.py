@@ -13,10 +13,16 @@ def pdf(stream: bytes, filters: bytes, box: bytes = b"0 0 600 800") -> bytes:
     """One page, drawn by `stream`, which `filters` unpack."""
     return (
         b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
-        b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[" + box + b"]/Contents 4 0 R>>endobj\n4 0 obj<</Length "
-        + str(len(stream)).encode() + b"/Filter " + filters + b">>stream\n" + stream
+        b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox["
+        + box
+        + b"]/Contents 4 0 R>>endobj\n4 0 obj<</Length "
+        + str(len(stream)).encode()
+        + b"/Filter "
+        + filters
+        + b">>stream\n"
+        + stream
         + b"\nendstream endobj\ntrailer<</Root 1 0 R>>\n"
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.slow

@@ -134,9 +134,9 @@ def test_markdown_and_text_and_code_are_kept_to_the_byte() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "encoding"), [(codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
-                           (codecs.BOM_UTF32_LE, "utf-32-le")]
-)  # fmt: skip
+    ("mark", "encoding"),
+    [(codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF32_LE, "utf-32-le")],
+)
 def test_a_byte_order_mark_says_the_encoding(mark: bytes, encoding: str) -> None:
     assert read_file(mark + "Grüße 你好".encode(encoding), "a.txt", None).text == "Grüße 你好"
 
@@ -162,12 +162,20 @@ WORDS = {
 @pytest.mark.parametrize(
     ("words", "codec", "name"),
     [
-        ("short", "gbk", "GB18030"), ("chinese", "gb18030", "GB18030"), ("code", "gbk", "GB18030"),
-        ("traditional", "big5", "Big5"), ("japanese", "cp932", "Shift-JIS"), ("japanese", "euc_jp", "EUC-JP"),
-        ("korean", "cp949", "EUC-KR"), ("german", "cp1252", "Windows-1252"), ("french", "cp1252", "Windows-1252"),
-        ("german", "utf-16-le", "UTF-16"), ("chinese", "utf-16-le", "UTF-16"), ("japanese", "utf-16-be", "UTF-16"),
+        ("short", "gbk", "GB18030"),
+        ("chinese", "gb18030", "GB18030"),
+        ("code", "gbk", "GB18030"),
+        ("traditional", "big5", "Big5"),
+        ("japanese", "cp932", "Shift-JIS"),
+        ("japanese", "euc_jp", "EUC-JP"),
+        ("korean", "cp949", "EUC-KR"),
+        ("german", "cp1252", "Windows-1252"),
+        ("french", "cp1252", "Windows-1252"),
+        ("german", "utf-16-le", "UTF-16"),
+        ("chinese", "utf-16-le", "UTF-16"),
+        ("japanese", "utf-16-be", "UTF-16"),
     ],
-)  # fmt: skip
+)
 def test_text_of_older_files_is_read_in_its_own_encoding(words: str, codec: str, name: str) -> None:
     found = read_file(WORDS[words].encode(codec), "a.txt", None)
     assert (found.text, found.encoding) == (WORDS[words], name)

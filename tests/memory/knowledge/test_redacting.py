@@ -43,9 +43,13 @@ def test_a_private_span_over_a_heading_of_a_word_document_goes(
     knowledge: Knowledge, memory: Memory, tmp_path: Path
 ) -> None:
     blocks = [
-        ("Heading 1", "Plan"), ("Normal", "open <private>zorkone"), ("Heading 1", "zorktwo heading"),
-        ("Normal", "zorkthree</private> open again"), ("Heading 1", "After"), ("Normal", "the end"),
-    ]  # fmt: skip
+        ("Heading 1", "Plan"),
+        ("Normal", "open <private>zorkone"),
+        ("Heading 1", "zorktwo heading"),
+        ("Normal", "zorkthree</private> open again"),
+        ("Heading 1", "After"),
+        ("Normal", "the end"),
+    ]
     knowledge.add([word(tmp_path / "a.docx", blocks)], REDACT)
     assert "zork" not in stored_words(memory, knowledge)
     (known,) = knowledge.find(["a.docx"])
@@ -106,8 +110,9 @@ def test_redacting_what_was_added_before_deletes_the_older_versions(
     assert "zork" not in stored_words(memory, knowledge)
     (known,) = knowledge.find(["n.txt"])
     assert [knowledge.text(version).text for version in knowledge.versions(known)] == [
-        "pin [private] and more\n", "harmless first version\n",
-    ]  # fmt: skip
+        "pin [private] and more\n",
+        "harmless first version\n",
+    ]
     again = knowledge.add([page], REDACT)
     assert (again.unchanged, again.changed, again.purged) == (1, [], [])
     assert knowledge.add([page]).unchanged == 1

@@ -63,11 +63,14 @@ def test_recent_leaves_out_older_conversations(store: Memory, talk: Talk) -> Non
 
 def test_timelines(store: Memory) -> None:
     assert found(store, "timeline", around="2026-03-02T12:00:00+00:00", before=1, after=1) == [
-        "the boiler broke", "we paid $300",
-    ]  # fmt: skip
+        "the boiler broke",
+        "we paid $300",
+    ]
     assert found(store, "timeline_of_best", query="paid", before=1, after=1) == [
-        "the boiler broke", "we paid $300", "a new boiler it is",
-    ]  # fmt: skip
+        "the boiler broke",
+        "we paid $300",
+        "a new boiler it is",
+    ]
 
 
 def test_exact_takes_the_filters_of_a_structured_query(store: Memory) -> None:

@@ -26,9 +26,14 @@ def talk(memory: Memory, *texts: str, title: str = "House", parent: int | None =
     for number, text in enumerate(texts):
         role = Role.ASSISTANT if number % 2 else Role.USER
         draft = Draft(
-            conversation=conversation, parent=parent, kind=EntryKind.MESSAGE, role=role, text=clear(text),
-            speaker="" if number % 2 else "Ann", time=BEGAN + timedelta(minutes=number),
-        )  # fmt: skip
+            conversation=conversation,
+            parent=parent,
+            kind=EntryKind.MESSAGE,
+            role=role,
+            text=clear(text),
+            speaker="" if number % 2 else "Ann",
+            time=BEGAN + timedelta(minutes=number),
+        )
         entries.append(memory.cold.append(draft))
         parent = entries[-1].seq
     return entries

@@ -48,9 +48,13 @@ class Prompt(TextArea):
 
     def __init__(self, history: PromptHistory, suggestions: Suggestions) -> None:
         super().__init__(
-            id="prompt", soft_wrap=True, show_line_numbers=False, tab_behavior="focus", highlight_cursor_line=False,
+            id="prompt",
+            soft_wrap=True,
+            show_line_numbers=False,
+            tab_behavior="focus",
+            highlight_cursor_line=False,
             placeholder="Ask, or / for commands, @ for files",
-        )  # fmt: skip
+        )
         self.cursor_blink = False  # an idle screen costs nothing
         self._history = history
         self._suggestions = suggestions

@@ -48,8 +48,9 @@ def code_lines(source: str, language: str, width: int, look: Look, *, labelled: 
         space = " " * (width - cell_len(language) - 1)
         lines.append([Segment(space, look.panel), Segment(f"{language} ", look.panel + look.comment)])
     plain = language in UNNAMED  # as like as not prose, such as a recalled passage: it breaks between words
-    for row in cut(_coloured(source.expandtabs(TAB), language, look), width - 2, breaks if plain else fold,
-                   keep_spaces=not plain):  # fmt: skip
+    for row in cut(
+        _coloured(source.expandtabs(TAB), language, look), width - 2, breaks if plain else fold, keep_spaces=not plain
+    ):
         space = " " * (width - 1 - cells(row))
         lines.append([Segment(" ", look.panel), *row, Segment(space, look.panel)])
     return lines
