@@ -43,7 +43,7 @@ WIDE: Final = 110  # columns from which the preview stands beside the list
 class SearchScreen(ModalScreen[Chosen | None]):
     """Gives a place to go to, a citation to put into the prompt, or None."""
 
-    CSS_PATH = "../../styles/search.tcss"
+    CSS_PATH = "../styles/search.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", "Back", show=False, priority=True),
         Binding("up", "move(-1)", show=False, priority=True),
