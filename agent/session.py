@@ -29,8 +29,8 @@ from foundation.errors import Misuse, NotYet, PalimpsestError
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.access import refuse_read_only
-from memory.cold import Conversation, Entry, EntryKind
 from memory.memory import Memory
+from memory.records import Conversation, Entry, EntryKind
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
 from models.limits import in_bytes

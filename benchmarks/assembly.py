@@ -26,8 +26,8 @@ from context import Assembled, Context, ContextSettings, Turn
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
-from memory.cold import Conversation, Draft, EntryKind
 from memory.memory import Memory
+from memory.records import Conversation, Draft, EntryKind
 from models.chat.port import Profile
 from models.messages import Role
 from models.tokens import Estimate

@@ -26,9 +26,9 @@ from context import Assembled, Context, ContextSettings, Turn
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.cold import Draft, EntryKind
 from memory.memory import Memory
 from memory.pages.cost.profiles import profile_for
+from memory.records import Draft, EntryKind
 from models.chat.openai.probe import image_rule
 from models.chat.port import ImageRule, Profile
 from models.messages import Role

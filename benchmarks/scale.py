@@ -35,7 +35,8 @@ from benchmarks.scaling.perturbing import entries, source
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.cold import ColdStore, Draft, EntryKind
+from memory.cold import ColdStore
+from memory.records import Draft, EntryKind
 from memory.search import analyse
 from models.messages import Role
 

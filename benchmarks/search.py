@@ -22,8 +22,9 @@ from pathlib import Path
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.cold import ColdStore, Draft, EntryKind
+from memory.cold import ColdStore
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from memory.search import Query, analyse
 from models.messages import Role
 

@@ -28,8 +28,9 @@ from foundation.privacy import as_given
 from memory.archive.packs.pack import Pack
 from memory.archive.rows import pages as page_rows
 from memory.archive.vault import Vault
-from memory.cold import ColdStore, Draft, EntryKind
+from memory.cold import ColdStore
 from memory.pages.render.modes import mode_named
+from memory.records import Draft, EntryKind
 from memory.search import analyse
 from models.messages import Role
 

@@ -36,7 +36,8 @@ from context.types import Assembled, Turn
 from foundation.clock import Clock, to_ms
 from foundation.paths import Workspace
 from foundation.privacy import NO_BYTES, clear
-from memory.cold import Conversation, Entry, EntryKind, context_state
+from memory.cold import context_state
+from memory.records import Conversation, Entry, EntryKind
 from memory.search import Query
 from memory.settings import ArchiveSettings
 from models.chat.port import Profile, TokenCounter

@@ -7,7 +7,7 @@ from context.notice import Notice
 from context.recall.prefetch import Ahead
 from context.report import Report
 from foundation.privacy import NO_BYTES, Cleared, ClearedBytes
-from memory.cold.records import Conversation
+from memory.records import Conversation
 from models.cleared_parts import NO_PARTS, ClearedParts
 from models.messages import Message, Recalled, Request
 

@@ -14,11 +14,12 @@ from foundation.files import make_folder, real, remove_tree
 from foundation.paths import Workspace
 from foundation.terminal_text import visible
 from foundation.workspace_trust import Standing, TrustStore, trust_command
-from memory.cold import Analyse, ColdStore
+from memory.cold import ColdStore
 from memory.cold.read_only import connect_immutable
 from memory.cold.sql import first
 from memory.cold.store import FIRST_ENTRY
 from memory.errors import ReadOnly
+from memory.records import Analyse
 
 
 class Access:

@@ -17,13 +17,14 @@ from memory.archive.open_storage import packs_at
 from memory.archive.rows.archives import page_label_doubts
 from memory.archive.rows.facts import seal_older
 from memory.archive.vault import Vault
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.cold.mirrors.mirrors import Mirrors
 from memory.errors import ForgedName, MemoryTrouble
 from memory.hot import HotMemory, Note
 from memory.knowledge.knowledge import Knowledge
 from memory.pages.types import Passage
 from memory.passage_cache import fragments_of
+from memory.records import Entry
 from memory.search import Search
 from memory.settings import ArchiveSettings
 

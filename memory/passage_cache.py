@@ -11,8 +11,9 @@ from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from foundation.trust import Trust
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.pages.types import Passage
+from memory.records import Entry
 
 T = TypeVar("T")
 MOST_BYTES = 32 * 1024 * 1024

@@ -25,8 +25,8 @@ from agent.services.trust import following
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
-from memory.cold import Draft, EntryKind
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from models.messages import Role
 from tui.app import PalimpsestApp
 from tui.dialogs.trust import ChangesScreen, LinkScreen, Question, TrustScreen

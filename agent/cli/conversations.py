@@ -15,7 +15,7 @@ from foundation.clock import iso
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
-    from memory.cold import Conversation
+    from memory.records import Conversation
 
 
 @click.group(cls=Branch)

@@ -16,8 +16,9 @@ from agent.cli.troubles import Troubles
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
-    from memory.cold import ColdStore, Conversation
+    from memory.cold import ColdStore
     from memory.memory import Memory
+    from memory.records import Conversation
 
 PAGE = 200
 

@@ -8,9 +8,9 @@ from agent.exporters.markdown import markdown
 from foundation.errors import Misuse
 from foundation.files import exists, real, write_atomically
 from foundation.privacy import as_given
-from memory.cold import Conversation
 from memory.cold.mirrors.render import mirror_name
 from memory.memory import Memory
+from memory.records import Conversation
 
 
 def export_to_file(memory: Memory, conversation: Conversation, asked: str) -> Path:

@@ -14,8 +14,8 @@ from typing import Any, cast
 from agent.exporters.walk import Exported, OnTrouble, entries_of
 from agent.importers.jsonl import KEYS
 from foundation.trust import Trust
-from memory.cold import Conversation, EntryKind
 from memory.memory import Memory
+from memory.records import Conversation, EntryKind
 
 
 def lines(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None) -> Iterator[dict[str, Any]]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from agent.exporters.walk import Exported, OnTrouble, entries_of
 from foundation.clock import iso
-from memory.cold import Conversation, Entry, EntryKind
 from memory.memory import Memory
+from memory.records import Conversation, Entry, EntryKind
 
 NAMES = {"user": "You", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 

@@ -6,9 +6,9 @@ import apsw
 from msgspec import Struct
 
 from memory.archive.repair.entries import standing_text
-from memory.cold import Conversation, Entry, EntryKind
 from memory.cold.sql import fetch
 from memory.memory import Memory
+from memory.records import Conversation, Entry, EntryKind
 
 PAGE = 500
 

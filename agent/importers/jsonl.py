@@ -11,7 +11,7 @@ from agent.importers.record import Bad, Leaf, Read, Record, as_object
 from agent.importers.timestamps import moment
 from foundation.bounded_json import BadJson, load_json
 from foundation.trust import Trust
-from memory.cold.records import TRUST, EntryKind
+from memory.records import TRUST, EntryKind
 from models.messages import Role
 
 KEYS = frozenset({"schema", "id", "conversation", "time", "role", "speaker", "text", "palimpsest"})

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from msgspec import Struct, field
 
-from memory.cold.records import EntryKind
+from memory.records import EntryKind
 from models.messages import Role
 
 

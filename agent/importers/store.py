@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from agent.importers.names import Naming, made_before, said
 from agent.importers.record import Bad, Leaf, Read, Record
 from foundation.privacy import EMPTY, Cleared, Source, clear, cleared_fields, examine
-from memory.cold import ColdStore, Conversation, Draft, Entry
+from memory.cold import ColdStore
 from memory.cold.insert import insert_conversation
 from memory.errors import AlreadyThere, NotFound
+from memory.records import Conversation, Draft, Entry
 
 BATCH = 2000
 """Entries in one transaction."""

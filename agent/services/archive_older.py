@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from foundation.privacy import clear
 from memory.archive.lifecycle.overdue import Old, old, portions, put_away
-from memory.cold import Entry
 from memory.memory import Memory
 from memory.pages.cost.profiles import profile_named
 from memory.pages.types import Expected
+from memory.records import Entry
 
 
 class Aged(Struct, frozen=True, kw_only=True):

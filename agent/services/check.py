@@ -12,11 +12,11 @@ from foundation.paths import Workspace
 from memory.archive.repair.from_mirrors import FromMirrors, Missing
 from memory.archive.repair.quarantine import Damages
 from memory.archive.repair.repair import repair
-from memory.cold import Problem
 from memory.cold.integrity.forged_names import forged, take_out
 from memory.cold.integrity.salvage import salvage_store
 from memory.errors import Damaged, StoreTrouble
 from memory.memory import Memory
+from memory.records import Problem
 from memory.settings import ArchiveSettings
 
 

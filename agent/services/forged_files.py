@@ -9,9 +9,9 @@ from foundation.files import list_files
 from foundation.names import DRAFT, MIRROR, Grammar
 from foundation.paths import Workspace, is_draft_name
 from memory.archive.repair.quarantine import Damages
-from memory.cold import Problem
 from memory.cold.mirrors.parse import misnamed_mirrors
 from memory.names import shown
+from memory.records import Problem
 
 _TEMPORARY = ".tmp"
 

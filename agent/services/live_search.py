@@ -17,8 +17,8 @@ from foundation.files import read_bytes, real_within
 from memory.errors import MemoryTrouble, NotFound
 
 if TYPE_CHECKING:
-    from memory.cold import Entry
     from memory.memory import Memory
+    from memory.records import Entry
 
 ROWS: Final = 30  # looked for at once: more than a screen holds
 NEAR: Final = 2  # turns before a passage, and after it

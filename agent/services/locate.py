@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from agent.services.recall import Recalled
 from foundation.trust import Trust
-from memory.cold import Conversation, Entry
 from memory.cold.tree import PAGE, steps_up
+from memory.records import Conversation, Entry
 
 if TYPE_CHECKING:  # a list is shown without them
     from memory.memory import Memory

@@ -7,8 +7,8 @@ from memory.errors import NotFound
 from memory.pages.types import PageText
 
 if TYPE_CHECKING:
-    from memory.cold import Entry
     from memory.memory import Memory
+    from memory.records import Entry
 
 MOST = 24  # entries named
 

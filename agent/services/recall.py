@@ -19,11 +19,11 @@ from memory.pages.read.attribution import Spoken, spoken
 from memory.pages.types import PageText
 
 if TYPE_CHECKING:  # a picture is read without a workspace
-    from memory.cold import Entry
     from memory.hot import Note
     from memory.memory import Memory
     from memory.pages.read.ocr.lines import OnLine
     from memory.pages.read.reader import OnStage
+    from memory.records import Entry
     from memory.search import Hit
 
 STORED = "stored"

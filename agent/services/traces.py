@@ -13,10 +13,10 @@ from msgspec import Struct
 from foundation.files import UnsafePath, is_file, list_files, list_folders, read_bytes, remove, write_atomically
 from foundation.paths import Workspace, draft_name
 from foundation.privacy import clear, joined, json_line
-from memory.cold import Conversation, Entry, EntryKind
 from memory.cold.sql import each
 from memory.errors import MemoryTrouble
 from memory.memory import Memory
+from memory.records import Conversation, Entry, EntryKind
 from models.messages import Role
 
 _TELLING = 12  # characters: a shorter message may be anybody's

@@ -13,7 +13,8 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from foundation.privacy import ClearedFields, Echoes, EchoStream, clear
-from memory.cold import Answer, Entry
+from memory.cold import Answer
+from memory.records import Entry
 from models.chat.port import ReasoningDelta, TextDelta
 from models.messages import ToolCall, Usage
 

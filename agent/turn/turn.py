@@ -22,8 +22,8 @@ from context.report import Report
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
 from foundation.privacy import EMPTY, Cleared, Echoes, clear, cleared_fields, edited, examine, hidden_texts
-from memory.cold import Conversation, Draft, Entry, EntryKind, new_id
 from memory.memory import Memory
+from memory.records import Conversation, Draft, Entry, EntryKind, new_id
 from models.chat.port import ChatModel, Done, Event, Failed, PrefillProgress, ReasoningDelta, StopReason, TextDelta
 from models.messages import Image, Recalled, Request, Role, ToolCall, Usage, nonces
 

@@ -18,9 +18,9 @@ from benchmarks.scaling.embedded import FakeEmbedder, fill_vectors
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.cold import Draft, EntryKind
 from memory.cold.insert import note_change
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from memory.search import Query
 from memory.search.vectors.embedders import Embedding
 from models.messages import Role

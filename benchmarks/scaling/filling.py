@@ -14,8 +14,8 @@ from memory.cold import ColdStore
 from memory.cold.encoding import digest, from_meta, from_parts, pack, to_bytes
 from memory.cold.insert import note_change
 from memory.cold.integrity.row_hashes import seal_of
-from memory.cold.records import new_id
 from memory.cold.sql import fetch, run_many
+from memory.records import new_id
 from memory.search import analyse
 
 _AT_ONCE = 20_000

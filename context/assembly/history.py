@@ -11,7 +11,8 @@ from context.assembly.view import View, read_view
 from context.layers.conversation import Sent, before_next, past_pieces, reply_to_past, turn_messages
 from context.pages.recipe import Recipe
 from context.report import InView, Source
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
+from memory.records import Entry
 from models.messages import Image, Message, Role, Text
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
-from memory.cold.records import Entry, EntryKind
+from memory.records import Entry, EntryKind
 from models.messages import Role
 
 MOST_ENTRIES = 4000

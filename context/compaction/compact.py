@@ -18,8 +18,8 @@ from context.compaction.plan import Plan
 from context.compaction.summary import Said, summarise
 from context.report import InView
 from foundation.privacy import Cleared, Source, clear, cleared_fields
-from memory.cold import Conversation, Draft, Entry, EntryKind
 from memory.pages.types import Archived
+from memory.records import Conversation, Draft, Entry, EntryKind
 from models.fence import label, neutral, reference
 from models.messages import Role
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from context.assembly.view import View
 from context.settings import ContextSettings
-from memory.cold.records import Entry, EntryKind
+from memory.records import Entry, EntryKind
 from models.messages import Role
 
 SUMMARY_PART = 0.12  # of what leaves, that its summary takes

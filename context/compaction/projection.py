@@ -12,7 +12,7 @@ from context.compaction.plan import Plan
 from context.pages.in_view import TO_COME, Asked, page_room
 from context.pages.recipe import Begin
 from context.state import Bench
-from memory.cold import Entry
+from memory.records import Entry
 from models.chat.port import Profile
 from models.fence import SAMPLE_NONCE
 

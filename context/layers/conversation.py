@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from context.assembly.tokens import Layer, Piece
 from foundation.privacy import Source, clear
-from memory.cold.records import Entry, EntryKind
+from memory.records import Entry, EntryKind
 from models.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
 
 NO_ANSWER = "(no answer)"

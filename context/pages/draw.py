@@ -8,11 +8,11 @@ from msgspec import Struct
 from context.pages.layout import Text as Said
 from context.pages.layout import WordsOf, fitting, texts_of, words_beside
 from context.pages.recipe import Recipe
-from memory.cold.records import Entry
 from memory.errors import Damaged
 from memory.pages.cost.gate import deflated
 from memory.pages.render.modes import DENSE, mode_named
 from memory.pages.render.page import Sheet, draw
+from memory.records import Entry
 from models.messages import Image, Text
 
 _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"

@@ -13,11 +13,12 @@ from context.assembly.tokens import Counting
 from context.pages.recipe import Begin, Chapter, Recipe
 from context.pages.runs import Run, Runs, read_runs
 from context.settings import ContextSettings
-from memory.cold import ColdStore, Entry, EntryKind
+from memory.cold import ColdStore
 from memory.errors import MemoryTrouble
 from memory.pages.cost.gate import FRAME
 from memory.pages.cost.profiles import RenderProfile, profile_for
 from memory.pages.render.modes import Mode
+from memory.records import Entry, EntryKind
 from models.chat.port import Profile
 from models.messages import Image, Text
 

@@ -9,13 +9,13 @@ from msgspec import Struct
 
 from context.pages.recipe import Chapter
 from foundation.privacy import Cleared, Source, clear
-from memory.cold.records import Entry
 from memory.pages.cost.factsheet import factsheet
 from memory.pages.render.blocks import Stretch
 from memory.pages.render.entry_heads import Head, head_line
 from memory.pages.render.layout import Place
 from memory.pages.render.modes import Mode
 from memory.pages.render.page import Sheet, sheets
+from memory.records import Entry
 
 WordsOf = Callable[[Entry], str]
 LEAST = 40  # characters: an entry that has less than this left is not shown at all

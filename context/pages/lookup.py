@@ -7,9 +7,10 @@ from msgspec import Struct
 
 from context.epoch import decoded
 from context.pages.recipe import Recipe
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.errors import MemoryTrouble
+from memory.records import Entry
 
 if TYPE_CHECKING:
     from context.pages.layout import WordsOf

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from memory.cold.records import Entry, EntryKind
+from memory.records import Entry, EntryKind
 
 MOST_RUNS = 64
 _SHOWN = (EntryKind.MESSAGE, EntryKind.TOOL_RESULT)

@@ -12,12 +12,12 @@ from context.layers.conversation import PAGES, reply_to_past
 from context.pages.layout import Laid, Text, WordsOf, chapters_of, laid_out, said, shown_text, texts_of, words_beside
 from context.pages.recipe import Begin, Chapter, Recipe
 from context.pages.runs import Run
-from memory.cold.records import Entry
 from memory.errors import MemoryTrouble
 from memory.pages.cost.factsheet import MOST
 from memory.pages.cost.gate import stays_text, worth_it
 from memory.pages.cost.profiles import RenderProfile
 from memory.pages.render.modes import DENSE, Mode, mode_named
+from memory.records import Entry
 from models.fence import SAMPLE_NONCE
 from models.messages import Text as Said
 from models.tokens import image_tokens

@@ -8,7 +8,7 @@ from threading import Event
 from msgspec import Struct
 
 from context.assembly.view import View
-from memory.cold.records import EntryKind
+from memory.records import EntryKind
 from memory.search import Query, Results
 from models.messages import Role
 

@@ -27,10 +27,11 @@ from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
 from memory.archive.write.costs import Filing
-from memory.cold import ColdStore, Entry, Problem, deletions
+from memory.cold import ColdStore, deletions
 from memory.errors import Damaged, NotAPage, NotFound, Unreachable
 from memory.pages.render.header import digest
 from memory.pages.types import STORED, Archived, ArchiveRow, Expected, PageRow, PageText, Passage
+from memory.records import Entry, Problem
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from memory.cold.encoding import from_meta, to_bytes
 from memory.cold.insert import note_change, put_terms, put_text
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.lookup import entry_at
-from memory.cold.records import TRUST, Analyse, Entry
 from memory.cold.rows import said
 from memory.cold.sql import fetch, run
 from memory.errors import Closed, NotFound, StoreTrouble
+from memory.records import TRUST, Analyse, Entry
 from models.messages import Usage
 
 BATCH_SECONDS = 0.1

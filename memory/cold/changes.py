@@ -6,8 +6,8 @@ import apsw
 from msgspec import Struct
 
 from memory.cold.lookup import batches, marks
-from memory.cold.records import Change
 from memory.cold.sql import Row, each, fetch
+from memory.records import Change
 
 _TERMS = """SELECT e.seq, e.conversation, CAST(e.kind AS BLOB), CAST(e.role AS BLOB), CAST(e.speaker AS BLOB),
     e.time_ms, t.terms, t.length

@@ -7,10 +7,10 @@ from memory.cold.encoding import plain, to_bytes
 from memory.cold.insert import note_change
 from memory.cold.lookup import conversation_at
 from memory.cold.recalled_copies import blank_recalled
-from memory.cold.records import Conversation
 from memory.cold.rows import CONVERSATIONS, conversation_of
 from memory.cold.sql import each, fetch, run
 from memory.errors import NotFound, StoreBusy
+from memory.records import Conversation
 
 
 def conversations(

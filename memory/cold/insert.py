@@ -11,9 +11,9 @@ from foundation.privacy import EMPTY, Cleared, edited
 from memory.cold.encoding import digest, from_meta, from_parts, pack, plain, to_bytes
 from memory.cold.integrity.row_hashes import seal_of, seal_rows
 from memory.cold.lookup import conversation_at, entry_at
-from memory.cold.records import Analyse, Conversation, Draft, Entry, new_id
 from memory.cold.sql import fetch, run, run_many
 from memory.errors import AlreadyThere, NotFound
+from memory.records import Analyse, Conversation, Draft, Entry, new_id
 
 
 def insert_conversation(

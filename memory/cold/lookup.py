@@ -6,10 +6,10 @@ from typing import TypeVar
 import apsw
 
 from memory.cold.encoding import plain, to_bytes
-from memory.cold.records import Conversation, Entry
 from memory.cold.rows import CONVERSATIONS, ENTRIES, conversation_of, entries_of, entry_of
 from memory.cold.sql import each, fetch
 from memory.errors import NotFound
+from memory.records import Conversation, Entry
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from foundation.files import FileLock, LockTimeout, exists, make_private_folder, remove
 from foundation.names import OWNER
-from memory.cold.records import new_id
 from memory.names import vetted
+from memory.records import new_id
 
 
 class Owner:

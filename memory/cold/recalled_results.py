@@ -17,9 +17,9 @@ from memory.cold.encoding import from_meta, readable_meta, unpack
 from memory.cold.insert import note_change, put_terms, put_text
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.recalled_copies import DELETED
-from memory.cold.records import Analyse, EntryKind
 from memory.cold.sql import Row, each, first, run
 from memory.errors import Damaged
+from memory.records import Analyse, EntryKind
 from models.fence import reference
 
 TOOLS = ("search_memory", "recall")

@@ -17,9 +17,9 @@ from memory.cold.encoding import WIDEST, to_meta, to_parts, to_text, unpack, unp
 from memory.cold.integrity import row_seals as sealed
 from memory.cold.integrity.row_hashes import seal_of
 from memory.cold.integrity.row_seals import CHUNKS
-from memory.cold.records import Conversation, Entry, EntryKind
 from memory.cold.sql import each
 from memory.errors import Damaged
+from memory.records import Conversation, Entry, EntryKind
 from models.messages import Part, Recalled, Role
 
 

@@ -3,37 +3,10 @@
 from pathlib import Path
 
 import apsw
-from msgspec import Struct
 
 from foundation.files import status
 from memory.cold.sql import each, fetch
-
-
-class ModelUsage(Struct, frozen=True):
-    """What one model's answers cost, in tokens and milliseconds, since the first."""
-
-    model: str
-    answers: int
-    prompt_tokens: int
-    completion_tokens: int
-    cached_tokens: int
-    ms: int
-
-
-class Statistics(Struct, frozen=True, kw_only=True):
-    """Counts of the whole store; `chars` are characters of text, wherever its home is."""
-
-    conversations: int
-    entries: int
-    chars: int
-    archived_entries: int
-    archived_chars: int
-    pages: int
-    packs: int
-    pack_bytes: int
-    cold_pages: int  # of the pages, those in packs at rest
-    database_bytes: int
-    models: tuple[ModelUsage, ...]
+from memory.records import ModelUsage, Statistics
 
 
 def statistics(connection: apsw.Connection) -> Statistics:

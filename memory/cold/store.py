@@ -19,20 +19,18 @@ from memory.cold.connection import Readers, connect, make_place, no_place, refus
 from memory.cold.context_state import Epoch, LastRequest
 from memory.cold.encoding import plain
 from memory.cold.integrity import check as integrity
-from memory.cold.integrity.check import Problem
 from memory.cold.integrity.row_seals import fill_seals
 from memory.cold.owners import Owner
 from memory.cold.read_only import REFUSALS, NoWriter, connect_read_only, read_only
-from memory.cold.records import Analyse, Branch, Change, Conversation, Draft, Entry
 from memory.cold.schema import migrate, refuse_foreign_parts, require_newest
 from memory.cold.secret import secret_at
 from memory.cold.sql import each, fetch, run
 from memory.cold.sql import first as sql_first
 from memory.cold.sqlite_errors import sentences
-from memory.cold.statistics import Statistics
 from memory.cold.untrusted_store import untouched
 from memory.cold.writer import Writer
 from memory.errors import MemoryTrouble
+from memory.records import Analyse, Branch, Change, Conversation, Draft, Entry, Problem, Statistics
 from models.cleared_parts import ClearedParts
 
 T = TypeVar("T")

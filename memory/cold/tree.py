@@ -8,9 +8,9 @@ from typing import cast
 import apsw
 
 from memory.cold.lookup import entries_at, entry_at, marks
-from memory.cold.records import Branch, Entry, EntryKind
 from memory.cold.rows import ENTRIES, entries_of, entry_of
 from memory.cold.sql import each, fetch
+from memory.records import Branch, Entry, EntryKind
 
 PAGE = 128  # rows read at once on the way up
 PAGE_SIZE = 32 * 2**20  # characters and bytes of fields read at once

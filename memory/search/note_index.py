@@ -4,8 +4,8 @@ from foundation.clock import to_ms
 from foundation.text.analysis import analyse
 from foundation.text.term_codec import split
 from memory.cold.changes import TermsRow
-from memory.cold.records import Analyse, Terms
 from memory.hot.note import Note
+from memory.records import Analyse, Terms
 from memory.search.index.documents import Documents
 from memory.search.index.postings import Posting, Recent, find
 from memory.search.query.query import NOTE

@@ -12,13 +12,13 @@ from msgspec import Struct
 
 from foundation.text import analysis
 from foundation.trust import Trust
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.cold.insert import note_change
 from memory.cold.lookup import marks
-from memory.cold.records import Terms
 from memory.cold.sql import fetch, first, run
 from memory.errors import Closed, MemoryTrouble
 from memory.pages.types import Passage
+from memory.records import Entry, Terms
 
 _AT_ONCE = 200  # entries: some hundredths of a second, and one transaction
 _CHARS_AT_ONCE = 400_000  # of text, so that long pages take no longer

@@ -15,9 +15,10 @@ from msgspec.structs import replace
 
 from foundation.clock import Clock
 from foundation.text.cross_language import held_languages
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.hot import HotMemory, Note
 from memory.pages.types import Passage
+from memory.records import Entry
 from memory.search.index.index import Building, Index
 from memory.search.index.maintenance import Progress
 from memory.search.note_index import NoteDocuments

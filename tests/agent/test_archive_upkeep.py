@@ -10,8 +10,8 @@ import pytest
 from foundation.clock import to_ms
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
-from memory.cold import Draft, EntryKind
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from models.messages import Role
 from tests.agent.conftest import Run
 

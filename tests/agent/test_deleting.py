@@ -11,9 +11,9 @@ from agent.services.archive_older import archive_older
 from agent.services.deletion import copies_of
 from foundation.paths import Workspace
 from memory.archive.vault import Vault
-from memory.cold import Conversation
 from memory.cold.sql import run as execute
 from memory.memory import Memory
+from memory.records import Conversation
 from tests.agent.conftest import Run
 from tests.agent.test_archive_upkeep import OLD, age, talk
 

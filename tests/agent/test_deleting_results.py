@@ -12,8 +12,8 @@ from agent.config.workspaces import prepare
 from agent.session import Session
 from agent.tools.port import ToolSettings
 from foundation.paths import Workspace
-from memory.cold import EntryKind
 from memory.memory import Memory
+from memory.records import EntryKind
 from models.messages import Recalled
 from models.settings import ModelSettings
 from tests.agent.conftest import Run

@@ -10,9 +10,9 @@ from agent.services.recall import describe, recall
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.trust import Citation, Trust
-from memory.cold import Draft, EntryKind
 from memory.cold.sql import fetch, run
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from memory.search import Query
 from models.messages import Recalled, Role
 from tests.agent.conftest import Run

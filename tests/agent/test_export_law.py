@@ -14,8 +14,8 @@ from agent.importers.jsonl import read_jsonl
 from agent.importers.store import store_all
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
-from memory.cold import Draft, Entry, EntryKind
 from memory.memory import Memory
+from memory.records import Draft, Entry, EntryKind
 from models.messages import Role
 from tests.fakes import FakeClock
 

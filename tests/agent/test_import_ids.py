@@ -10,8 +10,9 @@ from agent.importers.store import Imported, store_all
 from foundation.paths import Workspace
 from foundation.privacy import cleared_id
 from foundation.text.analysis import analyse
-from memory.cold import ColdStore, Draft, EntryKind
+from memory.cold import ColdStore
 from memory.cold.insert import insert_conversation
+from memory.records import Draft, EntryKind
 from models.messages import Role
 from tests.fakes import FakeClock
 

@@ -23,7 +23,8 @@ from agent.importers.timestamps import moment
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.trust import Trust
-from memory.cold import ColdStore, Draft, Entry, EntryKind
+from memory.cold import ColdStore
+from memory.records import Draft, Entry, EntryKind
 from memory.search import analyse
 from models.messages import Role
 from tests.fakes import FakeClock

@@ -9,9 +9,9 @@ import pytest
 from foundation.paths import Workspace
 from foundation.privacy import Cleared, clear
 from memory.archive.packs.pack import Pack
-from memory.cold import Draft, EntryKind
 from memory.cold.sql import run as sql_run
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from models.messages import Role
 from tests.agent.conftest import Run
 from tests.memory.archive.sound import talk

@@ -14,7 +14,7 @@ from agent.session import Session
 from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.cold import Draft, EntryKind
+from memory.records import Draft, EntryKind
 from models.messages import Role
 
 

@@ -25,7 +25,7 @@ from agent.tools.builtin.memory import MOST_TOKENS, SearchMemory
 from agent.tools.port import ToolSettings
 from context.recall.prefetch import Ahead, Searched
 from foundation.paths import Workspace
-from memory.cold import Draft, Entry, EntryKind
+from memory.records import Draft, Entry, EntryKind
 from memory.search import Query, Results
 from models.messages import Role
 from models.settings import ModelSettings

@@ -8,9 +8,9 @@ from agent.services.locate import whereabouts
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.cold import Draft, EntryKind
 from memory.errors import NotFound
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from models.messages import Role
 
 

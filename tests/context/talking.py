@@ -7,8 +7,8 @@ import msgspec
 from context import Assembled, Attachment, Context, ContextSettings, Receipt, Turn
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.cold import Conversation, Draft, Entry, EntryKind
 from memory.memory import Memory
+from memory.records import Conversation, Draft, Entry, EntryKind
 from models.chat.port import Profile
 from models.messages import Message, Request, Role, Tool
 from models.tokens import Estimate

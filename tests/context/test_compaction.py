@@ -3,7 +3,7 @@
 import pytest
 
 from context.assembly.view import anchor_of
-from memory.cold import Entry, EntryKind
+from memory.records import Entry, EntryKind
 from models.messages import Role, ToolCall, ToolResult
 from tests.context.talking import Talk, begins_with, texts
 
@@ -179,7 +179,7 @@ def test_a_preview_at_the_high_water_shows_what_will_be_sent(small_talk: Talk) -
 
 def test_a_long_conversation_that_was_imported_is_not_walked_to_its_root(talk: Talk) -> None:
     from foundation.privacy import clear
-    from memory.cold import Draft
+    from memory.records import Draft
 
     conversation = talk.conversation = talk.memory.cold.new_conversation(clear("Imported"))
     drafts = [

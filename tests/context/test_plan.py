@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from context.assembly.view import View
 from context.compaction.plan import Figures, planned, turns_of
 from context.settings import ContextSettings
-from memory.cold.records import Entry, EntryKind
+from memory.records import Entry, EntryKind
 from models.messages import Role
 
 Q, A, C, T = "question", "answer", "call", "result"

@@ -6,7 +6,7 @@ from context.assembly.tokens import Counting
 from context.recall.recall import Limits, Wanted, recalled
 from foundation.privacy import clear
 from foundation.trust import Citation, Trust
-from memory.cold import Draft, EntryKind
+from memory.records import Draft, EntryKind
 from memory.search import Hit, Results
 from models.chat.port import ImageRule
 from models.messages import Recalled, Role

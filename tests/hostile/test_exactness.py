@@ -18,8 +18,8 @@ from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear, cleared_fields, encoded_struct
 from foundation.trust import Trust
-from memory.cold import Draft, EntryKind
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from memory.search import Query
 from models.messages import Role, Usage
 from tests.fakes import FakeClock

@@ -22,8 +22,8 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.trust import Trust
-from memory.cold import Draft, EntryKind
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from models.messages import Role
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from foundation.paths import Workspace
 from memory.archive.vault import Vault
-from memory.cold import ColdStore, Draft, Entry, EntryKind
+from memory.cold import ColdStore
+from memory.records import Draft, Entry, EntryKind
 from models.messages import Role
 from tests.fakes import FakeClock
 

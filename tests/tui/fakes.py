@@ -190,7 +190,7 @@ def _unknown(ref: str) -> Any:
 
 def spoken(seq: int, role: Role, text: str) -> Any:
     """A stored message."""
-    from memory.cold import Entry, EntryKind
+    from memory.records import Entry, EntryKind
 
     return Entry(
         seq=seq,

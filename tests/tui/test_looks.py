@@ -19,9 +19,9 @@ from context.report import InView, archive_of
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.cold import Draft, EntryKind
 from memory.memory import Memory
 from memory.pages.types import PageRow
+from memory.records import Draft, EntryKind
 from models.messages import Role
 from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer
 from tui.app import PalimpsestApp

@@ -15,9 +15,9 @@ from agent.services.browse import look
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
-from memory.cold import Draft, EntryKind
 from memory.errors import Damaged
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from models.messages import Role
 from tests.tui.fakes import FakeSession, answer
 from tui.recall.browser import RecallScreen

@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from memory.cold import Entry, EntryKind
 from memory.errors import Damaged
 from memory.pages.types import Passage
+from memory.records import Entry, EntryKind
 from models.messages import Image, Role
 from tui.widgets.status import short_count
 from tui.widgets.transcript.items import Asked, Piece, Quiet, passages
@@ -19,7 +19,7 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:
     from agent.services.locate import Whereabouts
     from agent.session import Session
-    from memory.cold import Entry
+    from memory.records import Entry
 
 
 Pictures = Callable[[Sequence[Image]], list[Piece]]

@@ -6,8 +6,8 @@ What a report calls by its address, in a person's words.
 from typing import TYPE_CHECKING, Final
 
 from foundation.clock import iso
-from memory.cold import Conversation
 from memory.errors import MemoryTrouble, NotFound
+from memory.records import Conversation
 from memory.search import Query
 from tui.dialogs.choices import Pick
 from tui.widgets.status import clipped

@@ -11,11 +11,12 @@ import apsw
 from msgspec import Struct
 
 from memory.archive.rows import pages as page_rows
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.cold.lookup import batches, marks
 from memory.cold.recalled_results import Result, both_forms, holding, refs_in, refs_of, results_beside
 from memory.cold.sql import each, run
 from memory.errors import MemoryTrouble
+from memory.records import Entry
 
 
 class BroughtBack(Struct, frozen=True):

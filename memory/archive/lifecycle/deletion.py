@@ -20,12 +20,13 @@ from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
 from memory.archive.rows.facts import seal
-from memory.cold import ColdStore, Entry, conversations, deletions
+from memory.cold import ColdStore, conversations, deletions
 from memory.cold.deletions import Deletion
 from memory.cold.recalled_copies import blank_recalled
 from memory.cold.recalled_results import blank_results
 from memory.cold.sql import each, fetch, first
 from memory.errors import MemoryTrouble, StoreBusy, StoreFull, Unreachable
+from memory.records import Entry
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 PATIENCE = 60  # seconds that one deletion waits for another

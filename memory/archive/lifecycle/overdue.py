@@ -15,11 +15,12 @@ from msgspec import Struct
 
 from foundation.clock import to_ms
 from memory.archive.rows import archives
-from memory.cold import ColdStore, Conversation, Entry
+from memory.cold import ColdStore
 from memory.cold.encoding import WIDEST
 from memory.cold.sql import fetch
 from memory.errors import NotFound, OutOfDate
 from memory.pages.types import Archived
+from memory.records import Conversation, Entry
 
 PINNED = "pinned"
 """A conversation with this label is spared."""

@@ -17,8 +17,9 @@ from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
 from memory.archive.rows.facts import seal
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.cold.insert import put_back
+from memory.records import Entry
 
 
 class Releasing:

@@ -29,12 +29,12 @@ from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import PackRow
 from memory.cold import ColdStore
 from memory.cold.encoding import readable_meta, unpack
-from memory.cold.records import Terms
 from memory.cold.sql import fetch, first
 from memory.errors import MemoryTrouble
 from memory.pages.read.reader import read_picture
 from memory.pages.render.header import digest
 from memory.pages.types import PageRow
+from memory.records import Terms
 
 
 class Adopter:

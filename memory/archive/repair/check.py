@@ -18,13 +18,14 @@ from memory.archive.rows import pages as page_rows
 from memory.archive.rows.checks import row_problems
 from memory.archive.rows.facts import facts_of, unsealed
 from memory.archive.rows.pages import PackRow
-from memory.cold import ColdStore, Problem
+from memory.cold import ColdStore
 from memory.cold.sql import each
 from memory.errors import MemoryTrouble
 from memory.pages.read.reader import read_picture
 from memory.pages.render.header import digest
 from memory.pages.render.modes import MODES
 from memory.pages.types import PageRow
+from memory.records import Problem
 
 _AT_ONCE = 2**23  # bytes
 

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import structs
 
 from memory.archive.packs.manifest import PackManifest
-from memory.cold import Problem
+from memory.records import Problem
 
 Key = tuple[str, ...]
 """What a fact is about: its kind (pack, archive, page, held, passage, conversation, entry), and its own name."""

@@ -20,17 +20,17 @@ from memory.archive.repair.quarantine import Damages
 from memory.archive.rows import pages
 from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import Span
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.cold.encoding import pack as packed_body
 from memory.cold.encoding import readable_meta, to_bytes, unpack
 from memory.cold.insert import note_change
 from memory.cold.integrity.repair import Elsewhere
-from memory.cold.records import Terms
 from memory.cold.sql import fetch, first, run
 from memory.errors import Damaged, MemoryTrouble, NotFound, Unreachable
 from memory.pages.read.reader import read_picture
 from memory.pages.render.header import digest
 from memory.pages.types import PageRow, PageText, Passage
+from memory.records import Entry, Terms
 
 
 class Reads(Protocol):

@@ -9,14 +9,14 @@ import apsw
 from msgspec import Struct
 
 from foundation.privacy import Source, clear, cleared_fields
-from memory.cold import ColdStore, Draft, Problem, deletions
+from memory.cold import ColdStore, deletions
 from memory.cold.conversations import set_leaf
 from memory.cold.encoding import digest, plain, to_bytes
 from memory.cold.insert import insert_conversation
 from memory.cold.mirrors.parse import Mirror, MirrorTurn, read_mirrors
 from memory.cold.mirrors.render import comment_of
-from memory.cold.records import MIRROR, RESTORED_FROM
 from memory.cold.sql import fetch, first
+from memory.records import MIRROR, RESTORED_FROM, Draft, Problem
 
 _OURS = re.compile(r"e_[0-9a-z]+", re.ASCII)
 MARK = {RESTORED_FROM: MIRROR}

@@ -14,12 +14,11 @@ from foundation.clock import from_ms, to_ms
 from memory.archive.packs.manifest import ArchiveFact, ConversationFact, EntryFact, PageFact
 from memory.archive.repair.diff import Fields, Key
 from memory.archive.repair.salvage import Saved
-from memory.cold import new_id
-from memory.cold.records import EntryKind
 from memory.pages.cost.factsheet import factsheet
 from memory.pages.render.entry_heads import Head, ReadHead
 from memory.pages.render.header import digest
 from memory.pages.render.modes import CELLS, MODES, modes_of
+from memory.records import EntryKind, new_id
 from models.messages import Role
 from models.tokens import estimate
 

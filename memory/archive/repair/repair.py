@@ -45,12 +45,13 @@ from memory.archive.rows import pages as page_rows
 from memory.archive.rows.checks import row_problems
 from memory.archive.rows.facts import facts_of, seal
 from memory.archive.rows.pages import PackRow
-from memory.cold import ColdStore, Problem
+from memory.cold import ColdStore
 from memory.cold.encoding import readable_meta, unpack
 from memory.cold.insert import note_change, put_terms
 from memory.cold.integrity.repair import Elsewhere, mend_rows, mend_sealed_rows
 from memory.cold.sql import fetch
 from memory.errors import Damaged, MemoryTrouble
+from memory.records import Problem
 
 _STALE = 3600  # seconds: a temporary file that old belongs to nobody
 

@@ -15,9 +15,9 @@ from memory.archive.repair.diff import Fields, Key
 from memory.cold.encoding import to_bytes
 from memory.cold.insert import note_change
 from memory.cold.integrity.row_hashes import seal_rows
-from memory.cold.records import Terms
 from memory.cold.sql import fetch, first, run, run_many
 from memory.pages.render.modes import mode_named
+from memory.records import Terms
 
 Facts = Mapping[Key, Fields]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import apsw
 
-from memory.cold import Problem
 from memory.cold.sql import each
+from memory.records import Problem
 
 SIDE = "CASE mode WHEN 'tiny' THEN 512 WHEN 'small' THEN 640 WHEN 'base' THEN 1024 ELSE 1280 END"
 

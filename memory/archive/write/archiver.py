@@ -27,10 +27,9 @@ from memory.archive.write.costs import Figures, Filing
 from memory.archive.write.dedup import Sharing
 from memory.archive.write.page_writer import Bound, OnPage, bind
 from memory.archive.write.shared_files import Fresh, Piece, Taken
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.cold.encoding import plain
 from memory.cold.insert import insert_conversation, insert_entry, let_go
-from memory.cold.records import Analyse, Draft, EntryKind, Terms
 from memory.errors import OutOfDate
 from memory.pages.render.blocks import Stretch
 from memory.pages.render.entry_heads import Head
@@ -38,6 +37,7 @@ from memory.pages.render.header import digest
 from memory.pages.render.modes import Mode
 from memory.pages.render.page import sheets
 from memory.pages.types import Archived, Expected, PageRow
+from memory.records import Analyse, Draft, Entry, EntryKind, Terms
 from models.messages import Role
 
 

@@ -15,9 +15,10 @@ from memory.archive.rows import pages
 from memory.archive.rows.pages import Span
 from memory.archive.write import chunks
 from memory.archive.write.chunks import WORTH_INDEXING, Part, Passage, Places
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.errors import Damaged, OutOfDate
 from memory.pages.types import PageRow
+from memory.records import Entry
 
 WORTH_A_LINE = 400  # characters; the line itself takes up to a hundred
 

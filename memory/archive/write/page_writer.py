@@ -13,13 +13,13 @@ from foundation.trust import Trust
 from memory.archive.packs.pack import Pack, Picture, write_pack
 from memory.archive.packs.storage import Storage
 from memory.archive.rows.pages import PackRow
-from memory.cold import new_id
 from memory.errors import Damaged
 from memory.pages.read.reader import read_picture
 from memory.pages.render.blocks import Stretch
 from memory.pages.render.layout import Laid
 from memory.pages.render.modes import Mode
 from memory.pages.render.page import Drawn, draw, sheets
+from memory.records import new_id
 
 PAGES_A_PACK = 256  # about 8 MB of packs, and 34 MB of PNGs in memory while one is made
 OnPage = Callable[[int], None]

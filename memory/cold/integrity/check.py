@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 import apsw
-from msgspec import Struct
 
 from foundation.names import OWNER
 from memory.cold.encoding import digest, to_bytes, unpack
@@ -13,21 +12,13 @@ from memory.cold.integrity.bit_flips import row_before
 from memory.cold.integrity.forged_names import forged
 from memory.cold.integrity.row_hashes import COLUMNS, LISTED, broken_seals
 from memory.cold.integrity.row_seals import broken_rows
-from memory.cold.records import EntryKind
 from memory.cold.sql import Row, each, fetch
 from memory.errors import Damaged
 from memory.names import shown
+from memory.records import EntryKind, Problem
 from models.messages import Role
 
 FILE = "cold.db"
-
-
-class Problem(Struct, frozen=True):
-    """Something that is not as it should be: `what` in a word, `where` its id, `message` a sentence."""
-
-    what: str
-    where: str
-    message: str
 
 
 def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[Problem]:

@@ -29,9 +29,9 @@ from foundation.files import (
 from foundation.paths import Workspace
 from memory.cold.mirrors.escapes import FORMAT
 from memory.cold.mirrors.render import head, mirror_name, turn
-from memory.cold.records import Conversation, Entry
 from memory.cold.sql import fetch, first, run
 from memory.cold.store import ColdStore
+from memory.records import Conversation, Entry
 
 if TYPE_CHECKING:
     from hashlib import _Hash  # pyright: ignore[reportPrivateUsage]  # it has no other name

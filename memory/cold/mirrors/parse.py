@@ -19,7 +19,7 @@ from foundation.files import UnsafePath, read_bytes, scan
 from foundation.names import MIRROR
 from memory.cold.mirrors.escapes import CUT, FORMAT, unescaped
 from memory.cold.mirrors.render import name_of
-from memory.cold.records import EntryKind
+from memory.records import EntryKind
 from models.messages import Role
 
 _HEADING = re.compile(

@@ -8,7 +8,7 @@ from foundation.clock import iso
 from foundation.files import encode
 from foundation.shell_words import command_line
 from memory.cold.mirrors.escapes import CUT, FORMAT, escaped
-from memory.cold.records import Conversation, Entry, EntryKind
+from memory.records import Conversation, Entry, EntryKind
 from models.messages import Role
 
 LONGEST_OUTPUT = 2_000  # characters of a tool's output; the whole is in the store

@@ -13,7 +13,6 @@ from foundation.clock import to_ms
 from foundation.privacy import Cleared, clear
 from foundation.text.minhash import sketch
 from memory.archive.vault import Vault
-from memory.cold import new_id
 from memory.cold.encoding import to_bytes
 from memory.cold.file_places import KIND
 from memory.cold.sql import fetch
@@ -27,6 +26,7 @@ from memory.knowledge.readers.document import Document, Place
 from memory.knowledge.records import Known, View
 from memory.knowledge.retrieve import images
 from memory.pages.types import Archived
+from memory.records import new_id
 
 _PAGES = """SELECT chars, (SELECT p.mode FROM spans s JOIN pages p ON p.id = s.page WHERE s.entry = e.seq
             ORDER BY s.start LIMIT 1) FROM entries e WHERE conversation = ? ORDER BY seq"""

@@ -9,10 +9,10 @@ from foundation.clock import to_ms
 from foundation.text.folding import fold
 from memory.cold import ColdStore
 from memory.cold.encoding import to_bytes, to_text
-from memory.cold.records import EntryKind
 from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.hot.note import Note
+from memory.records import EntryKind
 from memory.search.index.column import Column
 from memory.search.index.documents import Documents
 from memory.search.index.postings import Posting

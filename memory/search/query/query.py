@@ -5,7 +5,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from foundation.trust import Citation, Trust
-from memory.cold.records import EntryKind
+from memory.records import EntryKind
 from memory.search.query.syntax import Wording, worded
 
 NOTE = "memory"

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from foundation.clock import from_ms, to_ms
 from foundation.errors import Misuse
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.hot import HotMemory
+from memory.records import Entry
 from memory.search.index.column import Column
 from memory.search.query.query import Hit, Query
 from memory.search.ranking.retrieve import Newest, Source

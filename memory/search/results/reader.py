@@ -6,7 +6,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from foundation.trust import Citation, Trust
-from memory.cold import ColdStore, Conversation, Entry, EntryKind
+from memory.cold import ColdStore
 from memory.cold.file_places import KIND as KNOWN
 from memory.cold.file_places import Spot, best_spot, spots
 from memory.cold.sql import fetch
@@ -14,6 +14,7 @@ from memory.errors import MemoryTrouble
 from memory.hot.note import Note
 from memory.pages.types import Passage
 from memory.passage_cache import fragments_of
+from memory.records import Conversation, Entry, EntryKind
 from memory.search.query.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.ranking.retrieve import Findings, Found, Newest
 from memory.search.results.contradictions import superseded

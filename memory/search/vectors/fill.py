@@ -14,12 +14,13 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from foundation.privacy import EMPTY, Cleared, Source, clear, part_of
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.cold.lookup import batches, marks
 from memory.cold.sql import Row, fetch
 from memory.errors import MemoryTrouble
 from memory.hot.note import Note
 from memory.pages.types import Passage
+from memory.records import Entry
 from memory.search.index.column import Column
 from memory.search.vectors.passages import passages
 from memory.search.vectors.segment import Rows

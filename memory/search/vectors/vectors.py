@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from foundation.errors import PalimpsestError
 from foundation.files import FileLock, LockTimeout, make_private_folder
 from foundation.privacy import clear
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.hot import HotMemory, Note
 from memory.pages.types import Passage
+from memory.records import Entry
 from memory.search.vectors import embedders as abouts
 from memory.search.vectors.embedders import CANARY, About, Embedding, Keepers, Kept
 from memory.search.vectors.fill import Filling, Stop, added, entries_lacking, keys_of, removed

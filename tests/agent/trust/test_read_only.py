@@ -9,9 +9,9 @@ import pytest
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory import archive_conversation, recall_memory
-from memory.cold import Draft, EntryKind
 from memory.errors import ReadOnly
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from models.messages import Role
 from tests.agent.conftest import Run
 from tests.agent.trust.cloned import conversation_of, tree

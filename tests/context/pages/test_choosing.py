@@ -8,9 +8,9 @@ from context.assembly.tokens import Counting
 from context.pages.layout import WordsOf
 from context.pages.recipe import Begin
 from context.pages.select import Choice, Terms, chosen, ladder
-from memory.cold.records import Entry, EntryKind
 from memory.errors import Damaged
 from memory.pages.cost.profiles import profile_named
+from memory.records import Entry, EntryKind
 from models.chat.port import ImageRule
 from models.messages import Role
 from models.tokens import Estimate

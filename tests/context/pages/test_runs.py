@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from context.pages.runs import read_runs
-from memory.cold.records import Entry, EntryKind
+from memory.records import Entry, EntryKind
 from models.messages import Role
 
 

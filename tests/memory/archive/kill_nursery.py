@@ -31,10 +31,11 @@ from memory.archive.repair.repair import repair
 from memory.archive.repair.salvage import saved_pages
 from memory.archive.rows import pack_gc
 from memory.archive.vault import Vault
-from memory.cold import ColdStore, Draft, EntryKind, deletions
+from memory.cold import ColdStore, deletions
 from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.pages.font.glyphs import glyphs
+from memory.records import Draft, EntryKind
 from memory.search import analyse
 from models.messages import Role
 from tests.memory.archive.kill_points import Fuse

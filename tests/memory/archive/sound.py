@@ -7,10 +7,10 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.archive.repair.quarantine import Damages
 from memory.archive.repair.repair import Repaired, repair
-from memory.cold import Draft, Entry, EntryKind
 from memory.cold.integrity.forged_names import take_out
 from memory.errors import ForgedName
 from memory.memory import Memory
+from memory.records import Draft, Entry, EntryKind
 from models.messages import Role, Text
 from tests.fakes import FakeClock
 

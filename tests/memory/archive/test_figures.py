@@ -8,7 +8,8 @@ import pytest
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.archive.vault import Vault
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
+from memory.records import Entry
 from models.messages import Role
 from models.tokens import estimate
 from tests.fakes import FakeClock

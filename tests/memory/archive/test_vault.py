@@ -16,11 +16,12 @@ from memory.archive.packs.storage import Folder
 from memory.archive.vault import Vault
 from memory.archive.write.page_writer import picture_of
 from memory.archive.write.sidecar import keep_text
-from memory.cold import ColdStore, Entry, EntryKind
+from memory.cold import ColdStore
 from memory.errors import Damaged, NotFound, OutOfDate
 from memory.pages.render.blocks import Stretch
 from memory.pages.render.modes import TINY
 from memory.pages.render.page import draw, sheets
+from memory.records import Entry, EntryKind
 from memory.settings import ArchiveSettings
 from models.messages import Role
 from tests.fakes import FakeClock

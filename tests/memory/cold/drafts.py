@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from foundation.clock import Clock, SystemClock
 from foundation.privacy import Cleared
-from memory.cold import ColdStore, Draft, EntryKind
+from memory.cold import ColdStore
+from memory.records import Draft, EntryKind
 from models.messages import Role
 
 

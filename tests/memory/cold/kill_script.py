@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 from foundation.privacy import Cleared
-from memory.cold import answers, new_id
+from memory.cold import answers
+from memory.records import new_id
 from tests.memory.cold.drafts import answered, open_store, said
 
 REPLY = "The answer to {id}, word by word. "

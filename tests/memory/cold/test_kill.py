@@ -12,9 +12,10 @@ from threading import Timer
 
 import pytest
 
-from memory.cold import ColdStore, Entry
+from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.errors import NotFound
+from memory.records import Entry
 from tests.memory.cold.drafts import open_store
 from tests.memory.cold.kill_script import reply
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memory.cold.mirrors.escapes import escaped, unescaped
 from memory.cold.mirrors.parse import Mirror, parse_mirror
 from memory.cold.mirrors.render import LONGEST_OUTPUT, head, turn
-from memory.cold.records import Conversation, Entry, EntryKind
+from memory.records import Conversation, Entry, EntryKind
 from models.messages import Role
 
 NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

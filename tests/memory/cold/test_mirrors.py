@@ -9,11 +9,12 @@ import pytest
 
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
-from memory.cold import ColdStore, EntryKind
+from memory.cold import ColdStore
 from memory.cold.mirrors import mirrors
 from memory.cold.mirrors.mirrors import Mirrors
 from memory.cold.mirrors.render import mirror_name
 from memory.cold.sql import run
+from memory.records import EntryKind
 from models.messages import Role
 from tests.fakes import FakeClock
 from tests.memory.cold.drafts import answered, open_store, said, summed_up

@@ -8,10 +8,10 @@ import pytest
 
 from foundation.privacy import Cleared
 from foundation.trust import Citation, Trust
-from memory.cold import ColdStore, EntryKind, new_id
-from memory.cold.records import ALPHABET
+from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.errors import AlreadyThere, Closed, NotFound, StoreBusy
+from memory.records import ALPHABET, EntryKind, new_id
 from models.messages import Image, Recalled, Role, Text, ToolResult
 from tests.fakes import FakeClock
 from tests.memory.cold.drafts import answered, open_store, said

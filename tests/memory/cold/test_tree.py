@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.cold import ColdStore, EntryKind, tree
+from memory.cold import ColdStore, tree
 from memory.cold.sql import run
 from memory.errors import NotFound
+from memory.records import EntryKind
 from tests.memory.cold.drafts import open_store, said, summed_up
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from foundation.privacy import as_given
-from memory.cold import Draft, Entry, EntryKind
 from memory.memory import Memory
+from memory.records import Draft, Entry, EntryKind
 from memory.search import Query, Results
 from models.messages import Role
 

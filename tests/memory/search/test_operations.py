@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from foundation.errors import Misuse
-from memory.cold import EntryKind
 from memory.memory import Memory
+from memory.records import EntryKind
 from memory.search import Results
 from memory.search.operations import OPERATIONS, call
 from models.messages import Role

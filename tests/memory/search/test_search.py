@@ -7,9 +7,9 @@ import pytest
 
 from foundation.privacy import clear
 from foundation.trust import Trust
-from memory.cold import EntryKind
 from memory.errors import NotFound
 from memory.memory import Memory
+from memory.records import EntryKind
 from memory.search import Query, parse_query, to_json
 from models.messages import Role
 from tests.fakes import FakeClock

@@ -9,8 +9,8 @@ from textual.widgets import Input
 
 from agent.session import Session
 from foundation.privacy import clear
-from memory.cold import Draft, EntryKind
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from models.messages import Role
 from tui.search.screen import SearchScreen
 

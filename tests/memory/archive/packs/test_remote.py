@@ -18,9 +18,9 @@ from foundation.trust import Trust
 from memory.archive.packs.pack_cache import Cached, Known
 from memory.archive.packs.storage import Folder
 from memory.archive.rows import pages
-from memory.cold import Draft, EntryKind
 from memory.errors import Damaged, Unreachable
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from memory.settings import ArchiveSettings
 from models.errors import MissingLibrary
 from models.messages import Role

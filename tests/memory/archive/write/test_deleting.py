@@ -11,10 +11,11 @@ from foundation.privacy import as_given
 from foundation.trust import Citation, Trust
 from memory.archive.lifecycle.deletion import Deleting
 from memory.archive.packs.tombstones import NAME, read_tombstones
-from memory.cold import Draft, EntryKind, conversations, deletions
+from memory.cold import conversations, deletions
 from memory.cold.sql import fetch
 from memory.errors import Damaged, StoreBusy, StoreFull
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from models.messages import Recalled, Role, Text
 from tests.fakes import FakeClock
 from tests.memory.archive.sound import mend, problems, talk

@@ -14,8 +14,9 @@ from memory.archive.rows import archives
 from memory.archive.rows import pages as page_rows
 from memory.archive.vault import Vault
 from memory.archive.write import archiver, page_writer
-from memory.cold import ColdStore, Draft, EntryKind
+from memory.cold import ColdStore
 from memory.errors import Damaged
+from memory.records import Draft, EntryKind
 from models.messages import Role
 from tests.memory.conftest import fake_analyse
 

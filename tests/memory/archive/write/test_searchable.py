@@ -11,8 +11,8 @@ import pytest
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
-from memory.cold import Draft, EntryKind
 from memory.memory import Memory
+from memory.records import Draft, EntryKind
 from memory.search import Query
 from models.messages import Role
 from tests.fakes import FakeClock

@@ -14,7 +14,8 @@ from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.archive.rows import pages
 from memory.archive.vault import Vault
-from memory.cold import ColdStore, Draft, Entry, EntryKind
+from memory.cold import ColdStore
+from memory.records import Draft, Entry, EntryKind
 from models.messages import Role
 from tests.memory.conftest import fake_analyse
 

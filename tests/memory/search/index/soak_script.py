@@ -13,8 +13,8 @@ from pathlib import Path
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.cold import Draft, Entry, EntryKind
 from memory.memory import Memory
+from memory.records import Draft, Entry, EntryKind
 from memory.search import Query
 from memory.search.index import index, maintenance
 from models.messages import Role

@@ -10,9 +10,9 @@ from foundation.errors import Misuse
 from foundation.privacy import as_given
 from foundation.text.stopwords import substance
 from foundation.text.term_codec import split, unpack
-from memory.cold import EntryKind
 from memory.errors import NotFound
 from memory.memory import Memory
+from memory.records import EntryKind
 from memory.search import Query, analyse, parse_query
 from memory.search.query.entity_filters import entity_marks
 from memory.search.query.query import BEST

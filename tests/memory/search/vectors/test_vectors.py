@@ -9,8 +9,8 @@ import pytest
 
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.cold import EntryKind
 from memory.memory import Memory
+from memory.records import EntryKind
 from memory.search.vectors import fill
 from memory.search.vectors.fill import key_of
 from memory.search.vectors.vectors import Vectors

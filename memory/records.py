@@ -1,6 +1,6 @@
-"""What the cold store holds: conversations, and the entries that make their trees.
+"""Records of the store: conversations, the entries of their trees, drafts, changes, problems and statistics.
 
-Ids that a person can read aloud: `e_4kx7m2p0q9ab`.
+Every package takes these types from here. Ids can be read aloud: `e_4kx7m2p0q9ab`.
 """
 
 import secrets
@@ -161,6 +161,41 @@ class Change(Struct, frozen=True):
     seq: int
     op: str
     entry: int
+
+
+class Problem(Struct, frozen=True):
+    """A defect that a check found: `what` in a word, `where` its id, `message` a sentence."""
+
+    what: str
+    where: str
+    message: str
+
+
+class ModelUsage(Struct, frozen=True):
+    """Total cost of one model's answers, in tokens and milliseconds."""
+
+    model: str
+    answers: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    ms: int
+
+
+class Statistics(Struct, frozen=True, kw_only=True):
+    """Counts of the whole store; `chars` are characters of text, in the store or on pages."""
+
+    conversations: int
+    entries: int
+    chars: int
+    archived_entries: int
+    archived_chars: int
+    pages: int
+    packs: int
+    pack_bytes: int
+    cold_pages: int  # pages in packs at rest
+    database_bytes: int
+    models: tuple[ModelUsage, ...]
 
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32, in lower case
