@@ -23,7 +23,7 @@ from memory.errors import ForgedName, MemoryTrouble
 from memory.hot import HotMemory, Note
 from memory.knowledge.knowledge import Knowledge
 from memory.pages.types import Passage
-from memory.passage_cache import fragments_of
+from memory.passage_cache import PassageCache
 from memory.records import Entry
 from memory.search import Search
 from memory.settings import ArchiveSettings
@@ -115,7 +115,7 @@ class Memory:
         return Search(
             self.cold,
             self.hot,
-            self.passage,
+            self.passages,
             space.postings,
             self._clock,
             vectors_folder=space.vectors,
@@ -151,9 +151,17 @@ class Memory:
     def mirrors(self) -> Mirrors:
         return Mirrors(self.workspace, self.cold, lambda entry: self.passage(entry).text)
 
+    @cached_property
+    def passages(self) -> PassageCache:
+        """The passages read lately, for search, recall and the screen together."""
+        return PassageCache(self.cold, lambda entry: self.vault.entry_text(entry))  # noqa: PLW0108 -- opened late
+
     def passage(self, entry: Entry) -> Passage:
-        """The entry's whole text, from the store or read back from its pages; what was read lately is at hand."""
-        return fragments_of(self.cold).passage(entry, lambda one: self.vault.entry_text(one))  # noqa: PLW0108 -- opened late
+        """The entry's whole text, from the store or read back from its pages.
+
+        Raises NotFound where the entry was deleted meanwhile, and Damaged.
+        """
+        return self.passages.passage(entry)
 
     def recall(self, ref: str) -> Found:
         """The whole passage behind a reference: an entry (`e_…` or an imported id), a note (`m_…`, or its place as

@@ -17,8 +17,7 @@ from foundation.clock import Clock
 from foundation.text.cross_language import held_languages
 from memory.cold import ColdStore
 from memory.hot import HotMemory, Note
-from memory.pages.types import Passage
-from memory.records import Entry
+from memory.passage_cache import PassageCache
 from memory.search.index.index import Building, Index
 from memory.search.index.maintenance import Progress
 from memory.search.note_index import NoteDocuments
@@ -54,7 +53,7 @@ class Engine:
         self,
         cold: ColdStore,
         hot: HotMemory,
-        passage: Callable[[Entry], Passage],
+        passages: PassageCache,
         folder: Path,
         vectors: Vectors,
         clock: Clock,
@@ -62,7 +61,7 @@ class Engine:
         self._cold = cold
         self._clock = clock
         self._hot = hot
-        self._passage = passage
+        self._passages = passages
         self._index = Index(cold, folder)
         self._notes = NoteDocuments(cold.analyse)
         self._vectors = vectors
@@ -76,7 +75,7 @@ class Engine:
         began = perf_counter()
         question, near = self._question(query)
         findings, notes = self._findings(query, question, near)
-        hits, more = Reader(self._cold, self._passage, query, notes, findings).page()
+        hits, more = Reader(self._cold, self._passages, query, notes, findings).page()
         if query.latest and not question.terms:
             hits = by_conversation(hits)
         read_to_the_end = (query.wording.reads or query.each == 1) and not more
@@ -122,7 +121,7 @@ class Engine:
             sources, notes = self._sources(query)
             at = anchor(around, self._cold, self._hot)
             findings = timeline(sources, at, query.before, query.after)
-        hits, _ = Reader(self._cold, self._passage, query, notes, findings).page()
+        hits, _ = Reader(self._cold, self._passages, query, notes, findings).page()
         ids = [hit.id for hit in hits if at.key >= 0 and (hit.entry == at.key if at.source == 0 else hit.id == around)]
         took = round((perf_counter() - began) * 1000, 1)
         return Results(query=told, took_ms=took, total=len(hits), hits=hits, anchor=ids[0] if ids else "")
@@ -185,7 +184,7 @@ class Engine:
 class Search:
     """Finds in all that is remembered. Safe to call from any thread; opens its index at the first query.
 
-    `passage` gives an entry's whole text. Segments of the postings lie in `folder`, vectors in `vectors_folder`; both
+    `passages` gives an entry's whole text. Segments of the postings lie in `folder`, vectors in `vectors_folder`; both
     may be deleted at any time. Without `embedding` words alone are searched.
     """
 
@@ -193,7 +192,7 @@ class Search:
         self,
         cold: ColdStore,
         hot: HotMemory,
-        passage: Callable[[Entry], Passage],
+        passages: PassageCache,
         folder: Path,
         clock: Clock,
         *,
@@ -201,7 +200,7 @@ class Search:
         embedding: "Embedding | None" = None,
     ) -> None:
         self.clock = clock
-        self._parts = cold, hot, passage
+        self._parts = cold, hot, passages
         self._folder, self._vectors_folder = folder, vectors_folder
         self._embedding = embedding
         self._engine: Engine | None = None
@@ -234,7 +233,8 @@ class Search:
             if self._vectors is None:
                 from memory.search.vectors.vectors import Vectors
 
-                self._vectors = Vectors(*self._parts, self._vectors_folder, self._embedding)
+                cold, hot, passages = self._parts
+                self._vectors = Vectors(cold, hot, passages.passage, self._vectors_folder, self._embedding)
             return self._vectors
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """From what was found to what is shown: texts are read only here, a few at a time; then they are folded and spread."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from memory.cold.sql import fetch
 from memory.errors import MemoryTrouble
 from memory.hot.note import Note
 from memory.pages.types import Passage
-from memory.passage_cache import fragments_of
+from memory.passage_cache import PassageCache
 from memory.records import Conversation, Entry, EntryKind
 from memory.search.query.query import KNOWLEDGE, NOTE, Hit, Query
 from memory.search.ranking.retrieve import Findings, Found, Newest
@@ -34,20 +34,19 @@ class Reader:
     def __init__(
         self,
         cold: ColdStore,
-        passage: Callable[[Entry], Passage],
+        passages: PassageCache,
         query: Query,
         notes: Sequence[Note],
         findings: Findings | Newest,
     ) -> None:
         self._cold = cold
-        self._passage = passage
+        self._passages = passages
         self._query = query
         self._notes = notes
         self._findings = findings
         self._wording = query.wording
         self._conversations: dict[int, Conversation] = {}
-        self._fragments = fragments_of(cold)
-        self._fragments.keep_up(cold)
+        passages.refresh()
 
     def page(self) -> tuple[tuple[Hit, ...], bool]:
         """The hits of the query's page, and whether there are more after them."""
@@ -73,7 +72,7 @@ class Reader:
         """The snippet taken apart, as it was for an earlier question where it is kept."""
         owner = hit.note if hit.entry is None else hit.entry
         size = BYTES_A_CHARACTER * len(hit.snippet) + 500
-        return self._fragments.get((owner, hit.snippet), owner, size, lambda: TakenApart(hit.snippet))
+        return self._passages.get((owner, hit.snippet), owner, size, lambda: TakenApart(hit.snippet))
 
     def _hits(self) -> Iterator[Hit]:
         """One after another, as they are asked for; those that are gone by now are left out."""
@@ -122,7 +121,7 @@ class Reader:
 
     def _entry_hit(self, found: Found, entry: Entry) -> Hit | None:
         try:
-            passage = self._passage(entry)
+            passage = self._passages.passage_as_of_refresh(entry)
             conversation = self._conversation(entry.conversation_seq)
         except MemoryTrouble:  # damaged, which the vault tells of, or deleted meanwhile: either way it cannot be quoted
             return None
