@@ -7,7 +7,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from agent.background.reindex import Renewal
 from agent.background.repack import Resting
@@ -40,6 +40,7 @@ from models.ocr.open import reader_of_words
 if TYPE_CHECKING:
     from models.chat.detect import Found
 
+T = TypeVar("T")
 Facts = Callable[[], tuple[Fact, ...]]
 
 
@@ -156,7 +157,7 @@ class Session:
 
     async def use_model(self, spec: str) -> Profile:
         """Answers come from `spec` from now on. Raises Misuse, and keeps the old one, where there is no such thing."""
-        model = open_model(spec, settings=self.config.models, env=self.config.environment)
+        model = await asyncio.to_thread(open_model, spec, settings=self.config.models, env=self.config.environment)
         old, self.model = self.model, model
         await old.close()
         await self.prepare_model()
@@ -168,9 +169,9 @@ class Session:
 
         return await detect(self.config.environment, settings=self.config.models)
 
-    def skills(self) -> tuple[Skill, ...]:
+    async def skills(self) -> tuple[Skill, ...]:
         """The workspace's skills, by name."""
-        return self.context.skills()
+        return await asyncio.to_thread(self.context.skills)
 
     async def context_report(self, text: str = "", attachments: Sequence[Attachment] = ()) -> Report:
         """The request that `text` would make now, accounted for. No model is called, nothing is stored."""
@@ -179,11 +180,9 @@ class Session:
 
     def preview(self, text: str, attachments: Sequence[Attachment] = (), skill: str = "") -> Assembled:
         """The request that this message would make now. Blocks; stores nothing."""
-        leaf = None
-        if self.conversation is not None:
-            self.conversation = self.memory.cold.conversation_at(self.conversation.seq)
-            leaf = self.conversation.leaf
-        turn = Turn(conversation=self.conversation, leaf=leaf, text=text, attachments=tuple(attachments), skill=skill)
+        conversation = self.conversation and self.memory.cold.conversation_at(self.conversation.seq)
+        leaf = conversation.leaf if conversation else None
+        turn = Turn(conversation=conversation, leaf=leaf, text=text, attachments=tuple(attachments), skill=skill)
         return self.assemble(turn)
 
     def assemble(self, turn: Turn) -> Assembled:
@@ -217,7 +216,7 @@ class Session:
         receipt = await asyncio.to_thread(
             self.context.compact, conversation, conversation.leaf, model.profile, model.counter, on_page, label=label
         )
-        self.conversation = self.memory.cold.conversation_at(conversation.seq)
+        await self._reload(conversation)
         return receipt if receipt.entries else None
 
     def new(self, title: str = "") -> None:
@@ -226,62 +225,81 @@ class Session:
         self.report = None
         self.next_title = title
 
-    def resume(self, ref: str) -> Conversation:
-        """Goes on with a conversation, by id, unique beginning of an id, or exact title. Raises NotFound."""
-        self.conversation = self.memory.cold.conversation(ref)
-        self.report = None
-        return self.conversation
+    async def resume(self, ref: str) -> Conversation:
+        """Continues a conversation, by id, unique beginning of an id, or exact title. Raises NotFound."""
+        found = await asyncio.to_thread(self.memory.cold.conversation, ref)
+        self.switch_to(found)
+        return found
 
-    def stand_in(self, conversation: Conversation) -> None:
-        """Goes on with this conversation, which is in the store."""
+    async def resume_latest(self) -> Conversation | None:
+        """Continues the conversation that was used last; None where there is none."""
+        found = await asyncio.to_thread(self.memory.cold.latest)
+        if found is not None:
+            self.switch_to(found)
+        return found
+
+    def switch_to(self, conversation: Conversation) -> None:
+        """Continues this conversation, which is in the store."""
         self.conversation = conversation
         self.report = None
 
-    def resume_latest(self) -> Conversation | None:
-        self.conversation = self.memory.cold.latest()
-        return self.conversation
+    async def conversations(self, limit: int) -> list[Conversation]:
+        """The conversations used last, newest first."""
+        return await asyncio.to_thread(self.memory.cold.conversations, limit=limit)
 
-    def held_elsewhere(self) -> str:
-        """A line where the conversation was last held with another model than the one in use; "" where it was not."""
-        before = self.context.last_model(self.conversation) if self.conversation else ""
-        now = self.profile.spec
+    async def model_mismatch(self) -> str:
+        """A warning where the conversation's last request went to another model than the current one; else ""."""
+        if self.conversation is None:
+            return ""
+        before, now = await asyncio.to_thread(self.context.last_model, self.conversation), self.profile.spec
         if not before or before == now:
             return ""
         return f"This conversation was held with {before}; you speak to {now} now. /model {before} goes back."
 
-    def rename(self, title: Cleared) -> Conversation:
+    async def rename(self, title: Cleared) -> Conversation:
         """Gives the conversation another title. Raises NotYet before its first message."""
         conversation = self._begun()
-        self.memory.cold.rename(conversation.seq, title)
-        self.conversation = self.memory.cold.conversation_at(conversation.seq)
-        return self.conversation
+        await asyncio.to_thread(self.memory.cold.rename, conversation.seq, title)
+        return await self._reload(conversation)
 
-    def branch_from(self, entry_id: str) -> Entry:
-        """The next message takes the place of this message of the user's; what stood there stays on its own branch.
+    async def branch_from(self, entry_id: str) -> Entry:
+        """Begins a branch at one of the user's messages: the next message replaces it there, the old branch stays.
 
-        Raises NotFound, and Misuse where it is no message of the user's.
+        Raises NotFound, and Misuse for an entry that is no message of the user's.
         """
         conversation = self._begun()
-        entry = self.memory.cold.find(entry_id, conversation.seq)
-        if entry.role is not Role.USER:
-            raise Misuse("Not your message", f"{entry_id} was not said by you.", "/branch lists your messages.")
-        self.memory.cold.set_leaf(conversation.seq, entry.parent)
-        self.conversation = self.memory.cold.conversation_at(conversation.seq)
+        entry = await asyncio.to_thread(self._move_leaf_before, conversation.seq, entry_id)
+        await self._reload(conversation)
         return entry
 
-    def own_messages(self, most: int) -> list[tuple[Entry, str]]:
-        """The user's latest messages on this branch with their texts, newest first, at most so many."""
-        own = (entry for entry in self._backwards() if entry.role is Role.USER and entry.kind is EntryKind.MESSAGE)
-        return [(entry, self.memory.passage(entry).text) for entry in itertools.islice(own, most)]
+    def _move_leaf_before(self, conversation: int, entry_id: str) -> Entry:
+        entry = self.memory.cold.find(entry_id, conversation)
+        if entry.role is not Role.USER:
+            raise Misuse("Not your message", f"{entry_id} was not said by you.", "/branch lists your messages.")
+        self.memory.cold.set_leaf(conversation, entry.parent)
+        return entry
 
-    def answers(self, most: int) -> list[str]:
-        """The latest answers, newest first, at most so many."""
-        texts = (self.memory.passage(entry).text for entry in self._backwards() if entry.role is Role.ASSISTANT)
-        return list(itertools.islice((text for text in texts if text), most))
+    async def own_messages(self, limit: int) -> list[tuple[Entry, str]]:
+        """The user's last messages on this branch with their texts, newest first."""
 
-    def history(self, limit: int = 20, before: int | None = None) -> list[Entry]:
-        """The conversation's newest entries up to `before` (a seq, not included), oldest first, texts included."""
-        return list(itertools.islice(self._backwards(before), limit))[::-1]
+        def read(entries: Iterator[Entry]) -> list[tuple[Entry, str]]:
+            own = (entry for entry in entries if entry.role is Role.USER and entry.kind is EntryKind.MESSAGE)
+            return [(entry, self.memory.passage(entry).text) for entry in itertools.islice(own, limit)]
+
+        return await self._read_branch(read)
+
+    async def answers(self, limit: int) -> list[str]:
+        """The last answers, newest first."""
+
+        def read(entries: Iterator[Entry]) -> list[str]:
+            texts = (self.memory.passage(entry).text for entry in entries if entry.role is Role.ASSISTANT)
+            return list(itertools.islice((text for text in texts if text), limit))
+
+        return await self._read_branch(read)
+
+    async def history(self, limit: int = 20, before: int | None = None) -> list[Entry]:
+        """The conversation's last entries up to `before` (a seq, excluded), oldest first, texts included."""
+        return await self._read_branch(lambda entries: list(itertools.islice(entries, limit))[::-1], before)
 
     async def close(self) -> None:
         """Ends the turn, lets the background finish, and closes the store."""
@@ -300,12 +318,22 @@ class Session:
             raise NotYet("No conversation yet", "It begins with your first message.", "Say something first.")
         return self.conversation
 
-    def _backwards(self, before: int | None = None) -> Iterator[Entry]:
-        if self.conversation is None:
-            return iter(())
-        leaf = self.memory.cold.conversation_at(self.conversation.seq).leaf
-        start = leaf if before is None else self.memory.cold.entry(before).parent
-        return iter(()) if start is None else self.memory.cold.path(start)
+    async def _reload(self, conversation: Conversation) -> Conversation:
+        """The conversation as the store has it now."""
+        self.conversation = await asyncio.to_thread(self.memory.cold.conversation_at, conversation.seq)
+        return self.conversation
+
+    async def _read_branch(self, read: Callable[[Iterator[Entry]], T], before: int | None = None) -> T:
+        """What `read` makes, in a thread, of the branch's entries, newest first, or those before a seq."""
+        conversation, cold = self.conversation, self.memory.cold
+
+        def run() -> T:
+            if conversation is None:
+                return read(iter(()))
+            start = cold.conversation_at(conversation.seq).leaf if before is None else cold.entry(before).parent
+            return read(iter(()) if start is None else cold.path(start))
+
+        return await asyncio.to_thread(run)
 
     def _in_view(self) -> frozenset[int]:
         if self.conversation is None or self.conversation.leaf is None:

@@ -35,7 +35,7 @@ def command(text: str) -> None:
 async def _report(invocation: Invocation, text: str) -> Report:
     from agent.services.attachments import attached
 
-    session = invocation.session(for_writing=False)
+    session = await invocation.session(for_writing=False)
     try:
         return await session.context_report(text, attached(text, invocation.here))
     finally:

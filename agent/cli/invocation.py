@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -153,18 +154,18 @@ class Invocation:
         finally:
             memory.close()
 
-    def session(self, *, for_writing: bool = True) -> Session:
+    async def session(self, *, for_writing: bool = True) -> Session:
         """A session in the chosen conversation; the caller closes it."""
         from agent.services.facts import facts
         from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)
-        session = Session.open(workspace, self.reading.config, facts=facts)
+        session = await asyncio.to_thread(Session.open, workspace, self.reading.config, facts=facts)
         try:
             self._say_access(session.memory.access)
             if lost := session.memory.vault.index_lost():
                 output.say(lost)
-            self._take_up(session)
+            await self._choose_conversation(session)
         except PalimpsestError:
             session.memory.close()
             raise
@@ -185,10 +186,10 @@ class Invocation:
             return [one.name for one in read_config(self.workspace, self.environment, {}).ignored]
         return [one.name for one in self.reading.ignored]
 
-    def _take_up(self, session: Session) -> None:
+    async def _choose_conversation(self, session: Session) -> None:
         if self.resume is not None:
-            session.resume(self.resume)
-        elif self.latest and session.resume_latest() is None:
+            await session.resume(self.resume)
+        elif self.latest and await session.resume_latest() is None:
             output.say("There is no conversation to go on with; this is a new one.")
 
     def check_one_conversation(self) -> None:

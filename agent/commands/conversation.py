@@ -25,19 +25,19 @@ async def _new(session: Session, title: str) -> Outcome:
 
 async def _resume(session: Session, ref: str) -> Outcome:
     if ref:
-        session.resume(ref)
-        return Switched(session.held_elsewhere())
-    found = session.memory.cold.conversations(limit=MOST_LISTED)
+        await session.resume(ref)
+        return Switched(await session.model_mismatch())
+    found = await session.conversations(MOST_LISTED)
     items = tuple(Choice(c.id, c.title or "(untitled)", iso(c.updated)[:16].replace("T", " ")) for c in found)
     return Choices("Conversations", items, "/resume") if items else Said("There are no conversations yet.")
 
 
 async def _branch(session: Session, ref: str) -> Outcome:
     if ref:
-        entry = await asyncio.to_thread(session.branch_from, ref)
+        entry = await session.branch_from(ref)
         said = "Change the message and send it: it begins a branch. What was said after it stays on its own."
         return Switched(said, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
-    own = await asyncio.to_thread(session.own_messages, MOST_LISTED)
+    own = await session.own_messages(MOST_LISTED)
     items = tuple(Choice(entry.id, _first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in own)
     return Choices("Branch from", items, "/branch") if items else Said("There is nothing to branch from yet.")
 
@@ -50,7 +50,7 @@ def _first_line(text: str) -> str:
 async def _rename(session: Session, title: str) -> Outcome:
     if not title:
         raise Misuse("No title", "/rename needs the new title.", "/rename Trip planning")
-    session.rename(clear(title))
+    await session.rename(clear(title))
     return Said(f"This conversation is called “{title}” now.")
 
 
@@ -60,7 +60,7 @@ async def _export(session: Session, rest: str) -> Outcome:
     conversation = session.conversation
     if conversation is None:
         return Said("There is nothing to export yet.")
-    path = export_to_file(session.memory, conversation, rest)
+    path = await asyncio.to_thread(export_to_file, session.memory, conversation, rest)
     return Said(f"Written to `{path}`.")
 
 

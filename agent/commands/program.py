@@ -41,7 +41,7 @@ async def _context(session: Session, text: str) -> Outcome:
 
 async def _skill(session: Session, rest: str) -> Outcome:
     name, _, text = rest.partition(" ")
-    skills = session.skills()
+    skills = await session.skills()
     if not name:
         items = tuple(Choice(skill.name, skill.name, skill.description) for skill in skills)
         return Choices("Skills", items, "/skill") if items else Said("There are no skills in `skills/` yet.")
@@ -53,7 +53,7 @@ async def _skill(session: Session, rest: str) -> Outcome:
 
 async def _copy(session: Session, number: str) -> Outcome:
     nth = int(number) if number.isdigit() and int(number) > 0 else 1
-    answers = session.answers(nth)
+    answers = await session.answers(nth)
     if len(answers) < nth:
         return Said("There is no answer to copy yet.")
     return Copy(answers[nth - 1], "the answer" if nth == 1 else f"the answer {nth} back")

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -42,7 +42,7 @@ class Face(Protocol):
 
 
 async def answer(
-    open_session: Callable[[], Session],
+    open_session: Callable[[], Awaitable[Session]],
     text: str,
     form: str,
     *,
@@ -57,10 +57,10 @@ async def answer(
 
     A slash command is run instead. Nobody is there to be asked, so tools that ask are declined.
     """
-    session = open_session()
+    session = await open_session()
     try:
         skill = ""
-        if told := session.held_elsewhere():
+        if told := await session.model_mismatch():
             output.say(told)
         if is_command(text):
             ran = await run_command(session, text, form)

@@ -81,15 +81,15 @@ async def turn(session: Session, text: str, *, stop_at: type | None = None, allo
     return seen
 
 
-def stored(session: Session) -> list[tuple[Role | None, str]]:
-    return [(entry.role, session.memory.passage(entry).text) for entry in session.history()]
+async def stored(session: Session) -> list[tuple[Role | None, str]]:
+    return [(entry.role, session.memory.passage(entry).text) for entry in await session.history()]
 
 
 async def test_an_answer(session: Session, server: Loopback) -> None:
     server.plays(chat("The boiler ", "is fine."))
     seen = await turn(session, "How is the boiler?")
     assert names(seen) == "UserStored Recall ContextReady TextDelta TextDelta UsageKnown AnswerStored"
-    assert stored(session) == [(Role.USER, "How is the boiler?"), (Role.ASSISTANT, "The boiler is fine.")]
+    assert await stored(session) == [(Role.USER, "How is the boiler?"), (Role.ASSISTANT, "The boiler is fine.")]
 
 
 async def test_the_message_is_on_disk_before_the_model_is_asked(session: Session, server: Loopback) -> None:
@@ -140,9 +140,9 @@ async def test_a_stop_keeps_what_came(session: Session, server: Loopback, at: ty
     seen = await turn(session, "Tell me", stop_at=at)
     last = seen[-1]
     assert isinstance(last, Stopped)
-    kept = [text for role, text in stored(session) if role is Role.ASSISTANT]
+    kept = [text for role, text in await stored(session) if role is Role.ASSISTANT]
     assert kept == ([last.text] if last.text else [])
-    assert stored(session)[0] == (Role.USER, "Tell me")
+    assert (await stored(session))[0] == (Role.USER, "Tell me")
 
 
 async def test_an_answer_that_breaks_off_is_kept(session: Session, server: Loopback) -> None:
@@ -150,7 +150,7 @@ async def test_an_answer_that_breaks_off_is_kept(session: Session, server: Loopb
     seen = await turn(session, "Tell me")
     last = seen[-1]
     assert isinstance(last, TurnFailed) and last.text == "Half of"
-    assert stored(session)[-1] == (Role.ASSISTANT, "Half of")
+    assert (await stored(session))[-1] == (Role.ASSISTANT, "Half of")
 
 
 async def test_a_turn_without_a_server_fails_after_the_message_is_stored(session: Session, server: Loopback) -> None:
@@ -169,7 +169,7 @@ async def test_a_reader_that_leaves_has_the_answer_stored_before_its_iterator_is
             break
     await events.aclose()
     assert not session.busy
-    assert stored(session)[-1] == (Role.ASSISTANT, "So far")
+    assert (await stored(session))[-1] == (Role.ASSISTANT, "So far")
 
 
 async def test_one_turn_at_a_time(session: Session, server: Loopback) -> None:

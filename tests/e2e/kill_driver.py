@@ -19,7 +19,7 @@ from foundation.paths import Workspace
 
 async def talk(root: Path, *, too_early: bool) -> None:
     session = Session.open(Workspace(root), Config(model="offline"))
-    session.resume_latest()
+    await session.resume_latest()
     following = message()
     while True:
         text, following = following, message()

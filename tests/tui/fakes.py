@@ -156,19 +156,19 @@ class FakeSession:
         text = "12 older turns (24 entries) left for 3 pages of the archive. The whole request: 9,800 → 4,100 tokens."
         return Receipt(text=text, entries=24, turns=12, pages=3, archived=self.archived)
 
-    def history(self, limit: int = 20, before: int | None = None) -> list[Any]:
+    async def history(self, limit: int = 20, before: int | None = None) -> list[Any]:
         known = [entry for entry in self.entries if before is None or entry.seq < before]
         return known[-limit:]
 
-    def resume(self, ref: str) -> Any:
+    async def resume(self, ref: str) -> Any:
         self.conversation = SimpleNamespace(id=ref, title="House")
         return self.conversation
 
-    def held_elsewhere(self) -> str:
+    async def model_mismatch(self) -> str:
         return ""
 
-    def resume_latest(self) -> Any:
-        return self.resume("c_9") if self.entries else None
+    async def resume_latest(self) -> Any:
+        return await self.resume("c_9") if self.entries else None
 
     def new(self, title: str = "") -> None:
         self.conversation = None

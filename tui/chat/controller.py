@@ -138,13 +138,13 @@ class Talk:
     async def take_up(self, ref: str, *, latest: bool) -> None:
         """Goes on with a conversation: this one, or the latest. Raises NotFound."""
         if ref:
-            await asyncio.to_thread(self.session.resume, ref)
+            await self.session.resume(ref)
         elif latest:
-            await asyncio.to_thread(self.session.resume_latest)
+            await self.session.resume_latest()
         if self.session.conversation:
             await self.show_past()
-            if elsewhere := await asyncio.to_thread(self.session.held_elsewhere):
-                self._face.transcript.add(Quiet(elsewhere, gap=True))
+            if mismatch := await self.session.model_mismatch():
+                self._face.transcript.add(Quiet(mismatch, gap=True))
         self._face.opening("")
 
     async def run(self) -> None:
@@ -344,7 +344,7 @@ class Talk:
         now = self.session.conversation
         if now is None or now.seq != found.conversation.seq:
             self._face.leaves()
-            self.session.stand_in(found.conversation)
+            self.session.switch_to(found.conversation)
             self._face.status.tell(tokens=0, budget=0)
         try:
             await self._past.place(found, sought)

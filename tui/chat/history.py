@@ -107,7 +107,7 @@ class PastShown:
         """These entries and no others: the one that was found, and what stands around it."""
         look = self._begin()
         below = deque(found.below)
-        above = await asyncio.to_thread(self._session.history, ABOVE, found.entry.seq)
+        above = await self._session.history(ABOVE, found.entry.seq)
         before = await self._pieces(above)
         here: Piece = Quiet(f"▸ found here: {sought}" if sought else "▸ found here", tone="good", gap=True)
         shown = await self._pieces([found.entry]) or [Quiet(await asyncio.to_thread(self._text, found.entry))]
@@ -128,7 +128,7 @@ class PastShown:
     async def _above(self, before: int | None) -> None:
         look = self._look
         self._oldest = None  # one look back at a time
-        entries = await asyncio.to_thread(self._session.history, PAST, before)
+        entries = await self._session.history(PAST, before)
         for entry in reversed(entries):  # the newest is seen first
             pieces = await self._pieces([entry])
             if look != self._look:

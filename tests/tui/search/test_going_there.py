@@ -135,7 +135,7 @@ async def test_a_page_is_shown_as_recall_shows_it(open_chat: Any, session: Sessi
 async def test_what_is_written_stays_with_its_conversation(open_chat: Any, session: Session) -> None:
     talk(session.memory, BOILER, title="House")
     talk(session.memory, HARBOUR, title="Harbour")
-    session.resume("Harbour")
+    await session.resume("Harbour")
     async with open_chat(session=session) as chat:
         await chat.type("half a thought")
         await chat.press("ctrl+f")
@@ -161,11 +161,11 @@ async def test_what_was_written_where_one_goes_returns_however_long_the_way(
         await place(*given)
 
     monkeypatch.setattr(PastShown, "place", slow)
-    session.resume("House")
+    await session.resume("House")
     async with open_chat(session=session) as chat:
         await chat.type("of the house")
         chat.screen._keeper.put_away()
-        session.resume("Harbour")
+        await session.resume("Harbour")
         await chat.screen._keeper.restore()
         await chat.type("of the harbour")
         for word, text in (("boiler", "of the house"), ("harbour", "of the harbour")):
@@ -179,7 +179,7 @@ async def test_what_was_written_where_one_goes_returns_however_long_the_way(
 
 async def test_the_draft_stays_where_one_goes_within_the_conversation(open_chat: Any, session: Session) -> None:
     talk(session.memory, BOILER, HARBOUR)
-    session.resume("House")
+    await session.resume("House")
     async with open_chat(session=session) as chat:
         await chat.type("half a thought")
         await chat.press("ctrl+f")
