@@ -16,7 +16,7 @@ from agent.cli.launch import Opening
 from agent.config.config import load_config
 from foundation.paths import Workspace
 from scripts.shots import settled, typed, with_true_widths
-from tests.e2e.talk import QUESTION, SMALL_TALK, talk_jsonl
+from tests.e2e.conversation import QUESTION, SMALL_TALK, talk_jsonl
 from tests.scripted_models import scripted_gguf
 from tests.servers import start_llama
 from tui.app import PalimpsestApp

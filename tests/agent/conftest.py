@@ -13,7 +13,7 @@ import pytest
 
 from agent.cli import main, output
 from agent.cli.launch import Opening
-from tests.agent.json_shapes import assert_in_shape
+from tests.agent.cli.json_shapes import assert_in_shape
 from tests.loopback import Loopback, json_reply
 
 

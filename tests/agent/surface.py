@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 
@@ -11,8 +10,8 @@ from agent.cli.commands import COMMANDS
 from agent.cli.group import LazyGroup
 from agent.cli.root import palimpsest
 from agent.config.settings import json_schema
+from tests.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 HELP = ROOT / "tests" / "agent" / "snapshots" / "help.txt"
 CONFIG = ROOT / "docs" / "json" / "config.schema.json"
 WIDTH = 100

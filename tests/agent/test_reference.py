@@ -1,10 +1,9 @@
 """The page of commands is what the program says of itself today."""
 
-from pathlib import Path
-
 from agent.reference import page
+from tests.paths import ROOT
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "commands.md"
+PAGE = ROOT / "docs" / "commands.md"
 
 
 def test_the_page_of_commands_is_up_to_date() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from foundation.paths import Workspace
-from tests.context.talking import Talk
+from tests.context.conversation import Talk
 from tests.fakes import FakeClock
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.context.talking import Talk, begins_with, texts
+from tests.context.conversation import Talk, begins_with, texts
 
 
 def note(talk: Talk, n: int, text: str) -> None:

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from tests.e2e.recording_proxy import RecordingProxy
+from tests.paths import ROOT
 from tests.servers import REPLY, LlamaServer, Scripted, scripted_llama
 
 __all__ = ["scripted_llama"]
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from foundation.paths import Workspace
 from memory.memory import Memory
 from memory.pages.read.exact import Reading, read
 from tests.e2e.conftest import Palimpsest
+from tests.e2e.conversation import talk_jsonl
 from tests.e2e.recording_proxy import RecordingProxy
-from tests.e2e.talk import talk_jsonl
 from tests.scripted_models import scripted_qwen3_vl
 
 pytest.importorskip("mlx_vlm", reason="mlx-vlm has no build for this platform")

@@ -1,14 +1,13 @@
 """One megabyte for the whole program: what a sentence says is what a setting means."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from foundation.sizes import size_in_words
+from tests.paths import ROOT
 
 ROOMS = ("foundation", "models", "memory", "context", "agent", "tui")
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(

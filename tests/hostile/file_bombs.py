@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from tests.memory.knowledge.test_pdf_bombs import pdf
+from tests.memory.knowledge.readers.test_pdf_bombs import pdf
 
 HTML = {
     "comments": "<!--",

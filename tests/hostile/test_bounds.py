@@ -26,7 +26,7 @@ from tests.hostile.streams import (
     odd_openai,
 )
 from tests.loopback import Loopback, Received, chat_bytes, data, delta, http, json_reply, stream
-from tests.models.asking import events_of, failure, words
+from tests.models.chat.events import events_of, failure, words
 
 pytestmark = [
     pytest.mark.timeout(120),

@@ -18,7 +18,7 @@ from models.fence import SAMPLE_NONCE, label, neutral, neutral_json, new_nonce
 from models.messages import Image, Message, Request, Role, Text, ToolCall, ToolResult
 from models.recalled import Recalled
 from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
-from tests.agent.test_headless_server import ChatServer, server, spec  # noqa: F401 - a fixture
+from tests.agent.headless.test_server import ChatServer, server, spec  # noqa: F401 - a fixture
 from tests.hostile.fence_attacks import ROLES, TAGS, attacks, breaches, sampled, words_of
 from tests.loopback import chat, data, delta, stream
 

@@ -21,12 +21,12 @@ from foundation.shell_words import command_line, quoted
 from foundation.terminal_text import spelled, unspelled, visible
 from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
+from tests.paths import ROOT
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
 from tui.widgets.prompt.files import offers
 from tui.widgets.prompt.files import quoted as mention
 from tui.widgets.prompt.suggestions import Suggestions
 
-ROOT = Path(__file__).resolve().parents[2]
 FEW = 24
 pytestmark = pytest.mark.timeout(60)
 posix = pytest.mark.skipif(sys.platform == "win32", reason="names and terminals of POSIX")

@@ -15,7 +15,7 @@ from memory.pages.types import Passage
 from memory.passage_cache import PassageCache
 from memory.records import Entry
 from tests.fakes import FakeClock
-from tests.memory.search.talk import Talk
+from tests.memory.search.conversation import Talk
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from models.chat.port import ImageRule
 from models.messages import Image, Tool, ToolCall, assistant, system, user
 from models.tokens import Estimate, Tokenizer, estimate, image_tokens, message_tokens, request_tokens
-from tests.models.asking import request
+from tests.models.chat.events import request
 
 ENGLISH = (
     "The committee will publish its recommendations in November, after the second round of public hearings. "

@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A busy machine draws late: a screen's tests have a minute by the clock."""
     for item in items:
-        if item.path.parent == HERE and item.get_closest_marker("timeout") is None:
+        if HERE in item.path.parents and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(60))
 
 

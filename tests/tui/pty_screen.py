@@ -9,11 +9,10 @@ import sys
 import termios
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pyte
 
-ROOT = Path(__file__).parents[2]
+from tests.paths import ROOT
 
 
 class Terminal:

@@ -1,6 +1,6 @@
 """The fake session's turns keep the order of events that the real session keeps."""
 
-from tests.agent.event_order import assert_in_order
+from tests.agent.turn.event_order import assert_in_order
 from tests.tui.fakes import RECALLED, FakeSession, answer
 
 

@@ -4,19 +4,17 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.text.analysis import analyse, unpack, words
-from foundation.text.cross_language import alternatives, held_languages, question_terms
+from foundation.text.analysis import analyse, words
+from foundation.text.cross_language import alternatives, question_terms
 from foundation.text.languages import LANGUAGES, language_of, stem_in
 from foundation.text.stopwords import is_weak
-from tests.memory.search.talk import Talk
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 
@@ -105,12 +103,6 @@ def test_function_words_of_other_languages_say_little() -> None:
         assert all(map(is_weak, words(text)))
     for word in ("care", "take", "war", "die", "son"):
         assert not any(map(is_weak, words(word)))
-
-
-def test_held_languages_are_those_whose_mark_stands_in_the_store(talk: Talk) -> None:
-    talk.say("Ich habe das Buch nicht gelesen")
-    terms = unpack(talk.memory.cold.terms_of([1])[1].packed)
-    assert held_languages(terms.__contains__) == ("german",)
 
 
 def test_each_language_has_a_stemmer() -> None:

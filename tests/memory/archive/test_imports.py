@@ -2,9 +2,10 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+
+from tests.paths import ROOT
 
 LOADED = "import sys; {}; print([name for name in ('numpy', 'PIL', 'zstandard') if name in sys.modules])"
 
@@ -13,7 +14,7 @@ LOADED = "import sys; {}; print([name for name in ('numpy', 'PIL', 'zstandard') 
 def test_importing_a_room_loads_nothing_heavy(room: str) -> None:
     said = subprocess.run(
         [sys.executable, "-c", LOADED.format(f"import {room}")],
-        cwd=Path(__file__).parents[3],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import ROOT
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="keepers are forks of one process")
 
 
 def nursery(folder: Path, kills: int, seed: int = 1) -> subprocess.CompletedProcess[str]:
-    root = Path(__file__).parents[3]
-    script = str(Path(__file__).with_name("kill_nursery.py"))
+    root = ROOT
+    script = str(Path(__file__).with_name("kill_archiver.py"))
     return subprocess.run(
         [sys.executable, script, str(folder), str(kills), str(seed)],
         env={**os.environ, "PYTHONPATH": str(root)},
@@ -60,8 +62,8 @@ def test_the_look_after_a_kill_finds_what_is_lost(tmp_path: Path) -> None:
     ],
 )
 def test_a_repair_killed_anywhere_loses_nothing_and_is_done_by_the_next(tmp_path: Path, kills: int) -> None:
-    root = Path(__file__).parents[3]
-    script = str(Path(__file__).with_name("killed_repairs.py"))
+    root = ROOT
+    script = str(Path(__file__).with_name("kill_repairs.py"))
     ran = subprocess.run(
         [sys.executable, script, str(tmp_path), str(kills)],
         env={**os.environ, "PYTHONPATH": str(root)},

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[3] / "docs" / "archive.md"
+from tests.paths import ROOT
+
+DOCS = ROOT / "docs" / "archive.md"
 
 
 def test_the_example_in_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from memory.cold.connection import connect, make_place, refuse_old_sqlite
 from memory.cold.sql import fetch, pragma
 from memory.errors import CannotOpen, Damaged, StoreTrouble
 from tests.memory.cold.drafts import open_store, said
+from tests.paths import ROOT
 
 
 @pytest.mark.parametrize("version", ["3.51.2", "3.9.0", "2.99.99"])
@@ -91,5 +92,5 @@ def test_the_store_needs_no_search_room_to_open() -> None:
 
     rooms = ("memory.search", "memory.archive", "numpy", "textual", "zstandard", "filelock")
     code = f"import sys, memory.cold; sys.exit(any(module.startswith({rooms}) for module in sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], check=False, cwd=Path(__file__).parents[3]).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT).returncode == 0
     assert ColdStore.__doc__

@@ -18,8 +18,7 @@ from memory.errors import NotFound
 from memory.records import Entry
 from tests.memory.cold.drafts import open_store
 from tests.memory.cold.kill_script import reply
-
-ROOT = Path(__file__).parents[3]
+from tests.paths import ROOT
 
 
 def killed_sessions(

@@ -14,8 +14,7 @@ from memory.cold import ColdStore, connection
 from memory.cold.sql import fetch, run
 from memory.errors import StoreBusy
 from tests.memory.cold.drafts import open_store, said
-
-ROOT = Path(__file__).parents[3]
+from tests.paths import ROOT
 
 
 def start(*words: str) -> "subprocess.Popen[str]":

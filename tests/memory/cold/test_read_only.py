@@ -10,7 +10,7 @@ from memory.cold import ColdStore
 from memory.cold.sql import run
 from memory.errors import CannotOpen, ReadOnly
 from tests.memory.cold.drafts import answered, open_store, said
-from tests.sealed import sealed
+from tests.read_only_folder import sealed
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights in another way")
 

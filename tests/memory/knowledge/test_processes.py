@@ -11,8 +11,8 @@ from foundation.paths import Workspace
 from memory.cold.sql import fetch
 from memory.memory import Memory
 from tests.fakes import FakeClock
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 FILES = 24
 
 

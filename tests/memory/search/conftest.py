@@ -5,7 +5,7 @@ import pytest
 from foundation.paths import Workspace
 from memory.memory import Memory
 from tests.fakes import FakeClock
-from tests.memory.search.talk import Talk
+from tests.memory.search.conversation import Talk
 
 
 @pytest.fixture

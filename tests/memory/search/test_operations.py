@@ -9,7 +9,7 @@ from memory.records import EntryKind
 from memory.search import Results
 from memory.search.operations import OPERATIONS, call
 from models.messages import Role
-from tests.memory.search.talk import Talk
+from tests.memory.search.conversation import Talk
 
 _DECISION = ["We chose the heat pump over the boiler, see plans/house.md."]
 

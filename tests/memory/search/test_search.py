@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from foundation.privacy import clear
+from foundation.text.cross_language import held_languages
+from foundation.text.term_codec import unpack
 from foundation.trust import Trust
 from memory.errors import NotFound
 from memory.memory import Memory
@@ -13,7 +15,7 @@ from memory.records import EntryKind
 from memory.search import Query, parse_query, to_json
 from models.messages import Role
 from tests.fakes import FakeClock
-from tests.memory.search.talk import Talk
+from tests.memory.search.conversation import Talk
 
 LEDGER = "The harbour keeps a ledger of ships. " * 60
 
@@ -344,3 +346,9 @@ def test_what_is_in_view_lends_its_words_to_nothing(talk: Talk) -> None:
     (hit,) = talk.ask("What is the vault code?", exclude=frozenset({question.seq})).hits
     assert hit.entry == answer.seq
     assert hit.score < scores[answer.seq]
+
+
+def test_held_languages_are_those_whose_mark_stands_in_the_store(talk: Talk) -> None:
+    talk.say("Ich habe das Buch nicht gelesen")
+    terms = unpack(talk.memory.cold.terms_of([1])[1].packed)
+    assert held_languages(terms.__contains__) == ("german",)

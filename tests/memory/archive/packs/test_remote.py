@@ -24,7 +24,7 @@ from memory.records import Draft, EntryKind
 from memory.settings import ArchiveSettings
 from models.errors import MissingLibrary
 from models.messages import Role
-from tests.memory.archive.servers_of_packs import SshServer, s3_server, ssh_server
+from tests.memory.archive.pack_servers import SshServer, s3_server, ssh_server
 
 TEXT = "".join(f"{n}: the ferry leaves at {n % 24}:{n % 60:02}, 渡轮 {n * 7919 % 9973}\n" for n in range(400))
 

@@ -23,6 +23,7 @@ from memory.archive.packs.parity import MAGIC as PARITY_MAGIC
 from memory.errors import Damaged, NotAPage
 from memory.pages.render.png import MOST_PIXELS, decode
 from memory.zstd import packer, unpack
+from tests.paths import ROOT
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
@@ -200,7 +201,7 @@ def test_what_lies_about_its_size_is_refused_within_two_seconds_and_256_megabyte
         (tmp_path / name).write_bytes(bomb())
     with (tmp_path / "sparse.manifest").open("wb") as file:
         file.truncate(2**36)
-    root = Path(__file__).parents[4]
+    root = ROOT
     ran = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("bombs.py")), str(tmp_path)],
         env={**os.environ, "PYTHONPATH": str(root)},

@@ -24,7 +24,7 @@ from memory.pages.render.modes import MODES
 from memory.pages.render.page import draw, sheets
 from memory.search import Query
 from tests.fakes import FakeClock
-from tests.memory.archive.sound import FILE, archived, mend, problems, talk, texts
+from tests.memory.archive.intact_workspace import FILE, archived, mend, problems, talk, texts
 
 
 @pytest.fixture

@@ -19,9 +19,8 @@ from memory.search.index import combined, index, maintenance, segment
 from memory.search.index.documents import NONE
 from memory.search.index.index import Building, Index
 from memory.search.index.segment import chain, path_for, segments_in
-from tests.memory.search.talk import Talk
-
-ROOT = Path(__file__).parents[4]
+from tests.memory.search.conversation import Talk
+from tests.paths import ROOT
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +14,8 @@ from memory.cold import ColdStore
 from memory.memory import Memory
 from memory.search.index.index import Index
 from memory.search.index.segment import chain, segments_in
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[4]
 PROCESSES = 4
 
 

@@ -18,7 +18,7 @@ from memory.search.query.entity_filters import entity_marks
 from memory.search.query.query import BEST
 from models.messages import Role
 from tests.fakes import FakeClock
-from tests.memory.search.talk import Talk
+from tests.memory.search.conversation import Talk
 
 
 def observed(talk: Talk, text: str, **meta: object) -> None:

@@ -10,7 +10,7 @@ from memory.search.ranking.question import nameless
 from memory.search.ranking.signals import EMBEDDED, SIGNALS
 from memory.search.vectors.embedders import Embedding
 from tests.fakes import FakeClock
-from tests.memory.search.talk import Talk
+from tests.memory.search.conversation import Talk
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder
 
 LEDGER = "The harbour keeps a ledger of ships and of what they carry. " * 40

@@ -7,7 +7,7 @@ from memory.memory import Memory
 from memory.search.vectors.embedders import Embedding
 from memory.search.vectors.vectors import Vectors
 from tests.fakes import FakeClock
-from tests.memory.search.talk import Talk
+from tests.memory.search.conversation import Talk
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder
 
 Opens = Callable[..., Memory]

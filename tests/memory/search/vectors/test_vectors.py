@@ -14,10 +14,10 @@ from memory.records import EntryKind
 from memory.search.vectors import fill
 from memory.search.vectors.fill import key_of
 from memory.search.vectors.vectors import Vectors
-from tests.memory.search.talk import Talk
+from tests.memory.search.conversation import Talk
 from tests.memory.search.vectors.conftest import Opens
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder
-from tests.memory.search.vectors.filled import bytes_under, nearest, scattered, store_of
+from tests.memory.search.vectors.filled_memory import bytes_under, nearest, scattered, store_of
 
 # ── filling and asking ──
 

@@ -1,0 +1,60 @@
+"""After a turn what an older analyser found is found anew, and closing the program ends that at once."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from agent.background.reindex import Renewal
+from agent.doctor.doctor import examine
+from foundation.paths import Workspace
+from memory.cold.sql import run
+from memory.errors import StoreBusy
+from memory.memory import Memory
+from tests.agent.conftest import Run
+from tests.fakes import FakeClock
+from tests.memory.search.conversation import Talk
+
+
+@pytest.fixture
+def old(workspace: Workspace, clock: FakeClock) -> Iterator[Memory]:
+    memory = Memory.open(workspace, clock)
+    talk = Talk(memory)
+    for number in range(250):
+        talk.say(f"Ferry number {number}")
+    memory.cold.write(lambda db: run(db, "UPDATE terms SET analyser = '1'"))
+    yield memory
+    memory.close()
+
+
+def test_older_terms_are_due_until_they_are_renewed(old: Memory) -> None:
+    renewal = Renewal(old)
+    assert renewal.due()
+    assert renewal.work() == ""
+    assert not renewal.due()
+    assert old.renewing.left() == 0
+
+
+def test_stats_and_doctor_say_how_many_are_left(old: Memory, run: Run) -> None:
+    where = str(old.workspace.root)
+    assert run("stats", "--workspace", where, "--json").json["to_analyse"] == 250
+    assert "250 entries" in run("stats", "--workspace", where).out
+    (store,) = [each for each in examine(old.workspace, {}) if each.topic == "store"]
+    assert "250 entries are analysed anew" in store.sentence
+    old.renewing.run()
+    assert run("stats", "--workspace", where, "--json").json["to_analyse"] == 0
+    assert "to analyse" not in run("stats", "--workspace", where).out
+
+
+def test_closing_ends_it_within_a_batch(old: Memory) -> None:
+    renewal = Renewal(old)
+    renewal.end()
+    assert renewal.work() == ""
+    assert old.renewing.left() == 50
+
+
+def test_what_is_in_the_way_is_said(old: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(_: object) -> None:
+        raise StoreBusy("Busy", "Another program holds it.")
+
+    monkeypatch.setattr(old.cold, "write", busy)
+    assert Renewal(old).work() == "older entries not analysed anew: Another program holds it."

@@ -1,0 +1,85 @@
+"""The one list of slash commands: complete, documented, forgiving."""
+
+import subprocess
+import sys
+from typing import Any, cast
+
+import pytest
+
+from agent.commands import registry
+from agent.commands.results import Failed, Quit, Said
+from agent.services.facts import facts
+from tests.paths import ROOT
+
+NOBODY = cast(Any, None)  # these commands ask nothing of a session
+
+
+def test_every_command_that_is_promised_is_there() -> None:
+    promised = ["help", "new", "resume", "model", "context", "remember", "recall", "archive", "search", "skill"]
+    assert {*promised, "export", "exit"} <= {command.name for command in registry.all()}
+
+
+def test_no_two_commands_share_a_name_or_an_alias() -> None:
+    names = [name for command in registry.all() for name in (command.name, *command.aliases)]
+    assert len(names) == len(set(names))
+
+
+def test_each_says_what_it_does_in_one_sentence() -> None:
+    for command in registry.all():
+        assert command.summary.endswith(".")
+        assert command.summary[0].isupper()
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"), [("/re", "resume"), ("/ex", "export"), ("/q", "exit"), ("/rcl", "recall"), ("se", "search")]
+)
+def test_completion_puts_the_best_first(typed: str, first: str) -> None:
+    assert registry.complete(typed)[0].name == first
+
+
+def test_completion_of_nothing_is_everything_and_of_nonsense_nothing() -> None:
+    assert registry.complete("/") == registry.all()
+    assert registry.complete("/zzz") == ()
+
+
+async def test_an_unknown_command_suggests_the_nearest() -> None:
+    outcome = await registry.run(NOBODY, "/serach boiler")
+    assert isinstance(outcome, Failed)
+    assert outcome.error.hint == "Did you mean /search?"
+
+
+async def test_help_lists_all_and_explains_one() -> None:
+    everything = await registry.run(NOBODY, "/help")
+    assert isinstance(everything, Said)
+    for command in registry.all():
+        shown = command.shown.replace("|", "\\|")  # a bare one would begin another cell
+        long = f"/{command.name} […]"  # whole in `/help NAME`, so that at 80 columns the summaries have their room
+        assert f"| `{shown}` |" in everything.markdown or f"| `{long}` |" in everything.markdown
+    one = await registry.run(NOBODY, "/help recall")
+    assert isinstance(one, Said)
+    assert "/recall" in one.markdown
+
+
+async def test_a_command_without_its_words_says_what_it_needs() -> None:
+    for name in ("remember", "rename"):
+        outcome = await registry.run(NOBODY, f"/{name}")
+        assert isinstance(outcome, Failed)
+        assert outcome.error.hint
+
+
+async def test_aliases_run_the_same() -> None:
+    assert await registry.run(NOBODY, "/quit") == Quit()
+
+
+def test_the_registry_loads_no_other_room() -> None:
+    code = "import sys; from agent.commands import registry; registry.all(); print(*sys.modules)"
+    root = ROOT
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=root, check=True, text=True).stdout
+    assert not {"memory", "context", "apsw", "numpy", "agent.session"} & set(loaded.split())
+
+
+def test_the_program_knows_each_of_its_commands() -> None:
+    topics = {fact.topic for fact in facts()}
+    assert {f"/{command.name}" for command in registry.all()} <= topics
+    told = " ".join(fact.text for fact in facts())
+    assert "palimpsest search" in told and "palimpsest archive" in told

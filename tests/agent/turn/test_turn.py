@@ -1,0 +1,193 @@
+"""A turn with a model on loopback: the order of its events, and what is kept where it does not end well."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.config.config import Config
+from agent.config.workspaces import prepare
+from agent.events import (
+    AnswerStored,
+    PermissionAsked,
+    SessionEvent,
+    Stopped,
+    TextDelta,
+    TurnFailed,
+    UserStored,
+    WordsHidden,
+)
+from agent.session import Session
+from agent.tools.port import ToolSettings
+from foundation.errors import NotYet
+from foundation.paths import Workspace
+from models.messages import Role
+from models.settings import ModelSettings
+from tests.agent.turn.event_order import assert_in_order, names
+from tests.loopback import Loopback, Reply, Stall, chat, data, delta, json_reply, stream
+
+
+def calls(*wanted: tuple[str, dict[str, Any]]) -> Reply:
+    """The model asks for tools, at once."""
+    steps = [
+        delta(
+            tool_calls=[
+                {
+                    "index": i,
+                    "id": f"call_{i}",
+                    "type": "function",
+                    "function": {"name": name, "arguments": json.dumps(arguments)},
+                }
+            ]
+        )
+        for i, (name, arguments) in enumerate(wanted)
+    ]
+    return stream(*map(data, steps), data(delta("tool_calls")), data("[DONE]"))
+
+
+def stalled(*pieces: str) -> Reply:
+    """An answer that says these pieces and then hangs."""
+    return stream(*(data(delta(content=piece)) for piece in pieces), Stall())
+
+
+@pytest.fixture
+async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> AsyncIterator[Session]:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    prepare(workspace, environment)
+    config = Config(
+        model=f"openai:m@{server.address}/v1",
+        environment=environment,
+        models=ModelSettings(tools=True, window=8_000, retries=0),
+        tools=ToolSettings(most_calls=2),
+    )
+    opened = Session.open(workspace, config)
+    yield opened
+    await opened.close()
+
+
+async def turn(session: Session, text: str, *, stop_at: type | None = None, allow: bool = True) -> list[SessionEvent]:
+    """The turn's events; at the first of type `stop_at` the answer is stopped."""
+    seen: list[SessionEvent] = []
+    async for event in session.send(text):
+        seen.append(event)
+        if isinstance(event, PermissionAsked):
+            event.answer.set_result(allow)
+        if stop_at is not None and isinstance(event, stop_at):
+            session.stop()
+    assert_in_order(seen)
+    return seen
+
+
+async def stored(session: Session) -> list[tuple[Role | None, str]]:
+    return [(entry.role, session.memory.passage(entry).text) for entry in await session.history()]
+
+
+async def test_an_answer(session: Session, server: Loopback) -> None:
+    server.plays(chat("The boiler ", "is fine."))
+    seen = await turn(session, "How is the boiler?")
+    assert names(seen) == "UserStored Recall ContextReady TextDelta TextDelta UsageKnown AnswerStored"
+    assert await stored(session) == [(Role.USER, "How is the boiler?"), (Role.ASSISTANT, "The boiler is fine.")]
+
+
+async def test_the_message_is_on_disk_before_the_model_is_asked(session: Session, server: Loopback) -> None:
+    server.plays(chat("Yes."))
+    async for event in session.send("Is it kept?"):
+        if isinstance(event, UserStored):
+            assert not [post for post in server.posts if post.path.endswith("/chat/completions")]
+            assert session.memory.cold.find(event.entry).role is Role.USER
+
+
+async def test_hidden_words_are_told_after_the_message_is_stored(session: Session, server: Loopback) -> None:
+    server.plays(chat("Noted."))
+    seen = await turn(session, "Call me. <private>Later than never")
+    assert names(seen).startswith("UserStored WordsHidden Recall ContextReady ")
+    assert next(event for event in seen if isinstance(event, WordsHidden)).unclosed == len("Later than never")
+
+
+async def test_tools_come_after_the_usage_and_each_further_request_is_ready_once(
+    session: Session, server: Loopback
+) -> None:
+    server.plays(calls(("remember", {"text": "Blue tea."}), ("search_memory", {"query": "tea"})), chat("Done."))
+    seen = await turn(session, "Remember the tea")
+    assert names(seen) == (
+        "UserStored Recall ContextReady UsageKnown PermissionAsked ToolStarted ToolFinished ToolStarted ToolFinished "
+        "ContextReady TextDelta UsageKnown AnswerStored"
+    )
+
+
+async def test_a_tool_that_is_declined(session: Session, server: Loopback) -> None:
+    server.plays(calls(("remember", {"text": "Blue tea."})), chat("As you wish."))
+    seen = await turn(session, "Remember the tea", allow=False)
+    assert names(seen).count("PermissionAsked ToolStarted ToolFinished") == 1
+    assert not (session.workspace.root / "MEMORY.md").exists() or "Blue" not in (
+        session.workspace.root / "MEMORY.md"
+    ).read_text("utf-8")
+
+
+async def test_more_calls_than_the_turn_may_make(session: Session, server: Loopback) -> None:
+    search = ("search_memory", {"query": "tea"})
+    server.plays(calls(search, search), calls(search))
+    seen = await turn(session, "Search on and on")
+    assert isinstance(seen[-1], TurnFailed) and seen[-1].code == "too_many_calls"
+
+
+@pytest.mark.parametrize("at", [UserStored, TextDelta])
+async def test_a_stop_keeps_what_came(session: Session, server: Loopback, at: type) -> None:
+    server.plays(stalled("So ", "far"))
+    seen = await turn(session, "Tell me", stop_at=at)
+    last = seen[-1]
+    assert isinstance(last, Stopped)
+    kept = [text for role, text in await stored(session) if role is Role.ASSISTANT]
+    assert kept == ([last.text] if last.text else [])
+    assert (await stored(session))[0] == (Role.USER, "Tell me")
+
+
+async def test_an_answer_that_breaks_off_is_kept(session: Session, server: Loopback) -> None:
+    server.plays(stream(data(delta(content="Half of")), data({"error": {"message": "out of memory"}})))
+    seen = await turn(session, "Tell me")
+    last = seen[-1]
+    assert isinstance(last, TurnFailed) and last.text == "Half of"
+    assert (await stored(session))[-1] == (Role.ASSISTANT, "Half of")
+
+
+async def test_a_turn_without_a_server_fails_after_the_message_is_stored(session: Session, server: Loopback) -> None:
+    server.plays(json_reply({"error": {"message": "no such model"}}, status=404))
+    seen = await turn(session, "Tell me")
+    assert names(seen) == "UserStored Recall ContextReady TurnFailed"
+
+
+async def test_a_reader_that_leaves_has_the_answer_stored_before_its_iterator_is_closed(
+    session: Session, server: Loopback
+) -> None:
+    server.plays(stalled("So ", "far"))
+    events = session.send("Tell me")
+    async for event in events:
+        if isinstance(event, TextDelta) and event.text.startswith("far"):
+            break
+    await events.aclose()
+    assert not session.busy
+    assert (await stored(session))[-1] == (Role.ASSISTANT, "So far")
+
+
+async def test_one_turn_at_a_time(session: Session, server: Loopback) -> None:
+    events = session.send("First")
+    assert isinstance(await anext(events), UserStored)
+    with pytest.raises(NotYet):
+        await anext(session.send("Second"))
+    await events.aclose()
+    server.plays(chat("Third's answer."))
+    assert isinstance((await turn(session, "Third"))[-1], AnswerStored)
+
+
+async def test_an_older_talk_is_compacted_before_the_request_is_ready(session: Session, server: Loopback) -> None:
+    for number in range(12):
+        server.plays(chat("Words of an answer. " * 60))
+        seen = await turn(session, f"Message {number}: " + "words of a message " * 60)
+        if "Compacted" in names(seen):
+            assert "UserStored Compacted " in names(seen)
+            return
+        await asyncio.sleep(0)
+    pytest.fail("a window of 8,000 tokens held it all")

@@ -1,0 +1,99 @@
+"""Where a question's words stand, and what they and their kindred are worth."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.search.index.postings import Posting
+from memory.search.ranking.lookup import KIN, Corpus, Looked, idf, look_up, occurrences, soft_counts
+from memory.search.ranking.question import Question, Term, take_apart
+from tests.memory.search.ranking.documents import Made
+
+TEXTS = ("My car is red.", "An automobile, a truck and a car.", "Tea with lemon.", "The truck, the truck!", "Tea.")
+
+
+def looked(question: Question, names: frozenset[str] = frozenset()) -> dict[str, Looked]:
+    made = Made(TEXTS)
+    (found,) = look_up(question, [made], Corpus(made.documents.living, 3.0), names)
+    return {each.term.term: each for each in found}
+
+
+def test_a_word_is_worth_less_than_a_rarer_one_and_kindred_less_than_itself() -> None:
+    found = looked(take_apart("a car or tea with lemon"))
+    assert found["lemon"].idf > found["tea"].idf > 0
+    assert found["car"].posting.documents.tolist() == [0, 1]
+    worths = [near.worth for near in found["car"].kin]
+    assert worths
+    assert all(0 < worth <= KIN for worth in worths)
+
+
+def test_only_kindred_that_somebody_says_are_kept() -> None:
+    near = {tuple(near.posting.documents.tolist()) for near in looked(take_apart("car"))["car"].kin}
+    assert near == {(1,), (1, 3)}  # the automobile, and the trucks; nobody says sedan
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        Question((Term("car"),), without=frozenset({"kindred"})),
+        Question((Term("car", weak=True),)),
+        Question((Term("car", dated=True),)),
+    ],
+)
+def test_without_cause_no_kindred_are_looked_up(question: Question) -> None:
+    assert looked(Question((Term("car"),)))["car"].kin
+    assert looked(question)["car"].kin == ()
+
+
+def test_a_name_has_no_kindred() -> None:
+    assert looked(take_apart("car"), frozenset({"car"}))["car"].kin == ()
+
+
+def test_what_nobody_says_is_known_by_its_kindred() -> None:
+    found = looked(take_apart("sedan"))["sedan"]
+    assert len(found.posting.documents) == 0
+    assert found.kin
+    assert found.idf < idf(0, len(TEXTS))  # as common as they are together
+
+
+def test_kindred_count_for_a_part_and_once() -> None:
+    car = looked(take_apart("car"))["car"]
+    counts = soft_counts(car, np.arange(5, dtype="i4"))
+    assert counts[0] == 1
+    assert 1 < counts[1] <= 1 + 2 * KIN
+    assert counts[2] == counts[4] == 0
+    assert 0 < counts[3] <= KIN  # twice a truck is no more than once
+
+
+def test_the_stems_of_other_languages_are_one_term() -> None:
+    question = Question((Term("tea", also=("lemon", "zeppelin")),))
+    posting = looked(question)["tea"].posting
+    assert posting.documents.tolist() == [2, 4]
+    assert posting.counts.tolist() == [2, 1]
+
+
+def test_a_term_of_many_stems_is_counted_no_higher_than_a_byte_holds() -> None:
+    made = Made(("tea " * 200 + "lemon " * 200,))
+    ((found,),) = look_up(Question((Term("tea", also=("lemon",)),)), [made], Corpus(1, 400.0), frozenset())
+    assert found.posting.counts.tolist() == [255]
+
+
+def test_what_stands_in_several_collections_is_weighed_in_all_of_them() -> None:
+    one, two = Made(("tea", "coffee")), Made(("tea", "tea", "milk"))
+    corpus = Corpus(5, 1.0)
+    first, second = look_up(take_apart("tea"), [one, two], corpus, frozenset())
+    assert first[0].idf == second[0].idf == idf(3, 5)
+    assert (len(first[0].posting.documents), len(second[0].posting.documents)) == (1, 2)
+
+
+@given(st.dictionaries(st.integers(0, 40), st.integers(1, 255)), st.sets(st.integers(-1, 60)))
+def test_occurrences_are_those_of_a_dictionary(held: dict[int, int], some: set[int]) -> None:
+    posting = Posting(np.array(sorted(held), "i4"), np.array([held[one] for one in sorted(held)], "u1"))
+    wanted = [held.get(one, 0) for one in sorted(some)]
+    assert occurrences(posting, np.array(sorted(some), "i4")).tolist() == wanted
+
+
+@given(st.integers(0, 1000), st.integers(0, 1000))
+def test_a_word_is_never_worth_less_than_nothing(held: int, documents: int) -> None:
+    assert idf(held, documents) >= idf(held + 1, documents) > 0

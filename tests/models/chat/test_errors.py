@@ -1,0 +1,233 @@
+"""Each way that a server can fail has its own sentence: what, where, what to do."""
+
+import socket
+
+import pytest
+
+from models.chat.port import Done, Failed, TextDelta
+from models.limits import StreamLimits, TooMuch
+from models.settings import ModelSettings
+from tests.loopback import (
+    Cut,
+    Loopback,
+    Pause,
+    Reply,
+    Stall,
+    chat,
+    chat_bytes,
+    chunked,
+    data,
+    delta,
+    http,
+    json_reply,
+    stream,
+)
+from tests.models.chat.events import events_of, failure, request, words
+
+
+def openai_error(message: str, kind: str = "", code: str | int | None = None) -> dict[str, object]:
+    return {"error": {"message": message, "type": kind, "code": code}}
+
+
+LLAMA_OVERFLOW = {
+    "error": {
+        "code": 400,
+        "message": "the request exceeds the available context size, try increasing it",
+        "type": "exceed_context_size_error",
+        "n_prompt_tokens": 9026,
+        "n_ctx": 4096,
+    }
+}
+OPENAI_OVERFLOW = openai_error(
+    "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
+    "invalid_request_error",
+    "context_length_exceeded",
+)
+LMSTUDIO_OVERFLOW = {
+    "error": "Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with "
+    "context length of only 4096 tokens, which is not enough."
+}
+REFUSALS: list[tuple[str, Reply, str]] = [
+    ("401", json_reply(openai_error("Incorrect API key provided: sk-abc"), status=401), "unauthorised"),
+    ("403", json_reply(openai_error("no"), status=403), "unauthorised"),
+    (
+        "404 model",
+        json_reply(openai_error("The model `scripted` does not exist", code="model_not_found"), status=404),
+        "no_model",
+    ),
+    (
+        "404 of Ollama",
+        json_reply({"error": {"message": 'model "scripted" not found, try pulling it first'}}, status=404),
+        "no_model",
+    ),
+    (
+        "400 no model",
+        json_reply({"error": "No models loaded. Please load a model in the developer page."}, status=400),
+        "no_model",
+    ),
+    ("413", http(b"<html>too large</html>", status=413, kind="text/html"), "too_large"),
+    ("overflow of llama.cpp", json_reply(LLAMA_OVERFLOW, status=400), "too_large"),
+    ("overflow of OpenAI", json_reply(OPENAI_OVERFLOW, status=400), "too_large"),
+    ("overflow of LM Studio", json_reply(LMSTUDIO_OVERFLOW, status=400), "too_large"),
+    (
+        "429 quota",
+        json_reply(openai_error("You exceeded your current quota", "insufficient_quota"), status=429),
+        "rate_limited",
+    ),
+    ("400", json_reply(openai_error("tools are not supported"), status=400), "bad_request"),
+    ("500", json_reply(openai_error("boom", "server_error"), status=500), "server_error"),
+    ("502 of a proxy", http(b"<html><b>Bad gateway</b></html>", status=502, kind="text/html"), "server_error"),
+    ("200 and HTML", http(b"<html>Welcome to nginx</html>", kind="text/html"), "not_json"),
+    ("200 and another JSON", json_reply({"hello": "there"}), "not_json"),
+    ("a stream of no JSON", stream(b"data: hello there\n\n"), "not_json"),
+    ("an error in 200", json_reply(openai_error("the engine is gone", "server_error")), "server_error"),
+    (
+        "an error in the stream",
+        stream(data(openai_error("slot unavailable", "unavailable_error", 503))),
+        "server_error",
+    ),
+    ("an overflow in the stream", stream(data(LLAMA_OVERFLOW)), "too_large"),
+    ("a named error", stream(data(openai_error("gone"), event="error")), "server_error"),
+    ("a stream that ends at once", stream(), "cut_off"),
+    ("an empty answer", stream(data("[DONE]")), "cut_off"),
+]
+
+
+@pytest.mark.parametrize(("reply", "code"), [pytest.param(*rest, id=name) for name, *rest in REFUSALS])
+async def test_a_refusal_has_its_sentence(loopback: Loopback, hasty: ModelSettings, reply: Reply, code: str) -> None:
+    loopback.answers("/v1/chat/completions", reply)
+    failed = failure(await events_of(f"openai:scripted@{loopback.address}", hasty))
+
+    assert failed.code == code
+    assert loopback.address in failed.message
+    assert failed.title
+    assert failed.hint
+    assert "sk-abc" not in failed.message
+
+
+async def test_no_server_at_all_is_said_at_once(hasty: ModelSettings) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    failed = failure(await events_of(f"llamacpp:any@http://127.0.0.1:{port}", hasty))
+    assert failed.code == "refused"
+    assert f"127.0.0.1:{port}" in failed.message
+    assert "llama-server" in failed.hint
+
+
+async def test_a_first_word_that_never_comes(loopback: Loopback, hasty: ModelSettings) -> None:
+    loopback.plays([Stall()])
+    quick = ModelSettings(first_byte_timeout=0.2)
+    failed = failure(await events_of(f"openai:scripted@{loopback.address}", quick))
+    assert (failed.code, failed.title) == ("timed_out", "No word came")
+    assert loopback.client_left.wait(2), "the connection was left open"
+
+
+async def test_a_stream_that_never_begins_is_not_asked_for_again(loopback: Loopback) -> None:
+    loopback.answers_all(lambda _: stream(Stall()))
+    failed = failure(await events_of(f"openai:scripted@{loopback.address}", ModelSettings(first_byte_timeout=0.2)))
+    assert failed.title == "No word came"
+    assert len(loopback.posts) == 1
+
+
+async def test_a_stream_that_stands_still(loopback: Loopback, hasty: ModelSettings) -> None:
+    loopback.plays(stream(data(delta(content="Once ")), Stall()))
+    events = await events_of(f"openai:scripted@{loopback.address}", hasty)
+    assert words(events) == "Once "
+    assert failure(events).title == "The answer stood still"
+    assert loopback.client_left.wait(2)
+    assert len(loopback.posts) == 1
+
+
+async def test_keep_alive_comments_keep_a_slow_prompt_alive(loopback: Loopback, hasty: ModelSettings) -> None:
+    waits = [step for n in range(8) for step in (f": keepalive {n}/8\n\n".encode(), Pause(0.08))]
+    loopback.plays(stream(*waits, chat_bytes("Here.")))
+    assert words(await events_of(f"openai:scripted@{loopback.address}", hasty)) == "Here."
+
+
+@pytest.mark.parametrize("end", [Cut(), Cut(reset=True)], ids=["closed", "reset"])
+@pytest.mark.parametrize("reply", [stream, chunked])
+async def test_a_stream_cut_in_the_middle_keeps_what_came(
+    loopback: Loopback, hasty: ModelSettings, reply: type, end: Cut
+) -> None:
+    loopback.plays(reply(data(delta(content="Half ")), data(delta(content="a")), b'data: {"choi', Pause(0.05), end))
+    events = await events_of(f"openai:scripted@{loopback.address}", hasty)
+    assert words(events) == "Half a"
+    assert failure(events).code == "cut_off"
+    assert len(loopback.posts) == 1, "a word had come: asking again would say it twice"
+
+
+async def test_a_stream_without_its_last_mark_is_whole_when_it_gave_a_reason(
+    loopback: Loopback, hasty: ModelSettings
+) -> None:
+    loopback.plays(stream(data(delta(content="All.")), data(delta("stop"))))
+    events = await events_of(f"openai:scripted@{loopback.address}", hasty)
+    assert words(events) == "All."
+    assert isinstance(events[-1], Done)
+
+
+BUSY: list[tuple[str, Reply]] = [
+    ("429", json_reply(openai_error("slow down", "rate_limit"), status=429, headers={"retry-after": "0.05"})),
+    ("503", json_reply(openai_error("busy"), status=503)),
+    ("502", http(b"", status=502)),
+    ("loading", json_reply(openai_error("Loading model", "unavailable_error", 503), status=503)),
+    ("hung up", [Cut()]),
+    ("error before a word", stream(data(openai_error("overloaded", "server_error")))),
+    ("cut before a word", stream(data(delta(role="assistant", content="")))),
+]
+
+
+@pytest.mark.parametrize("reply", [pytest.param(reply, id=name) for name, reply in BUSY])
+async def test_a_busy_server_is_asked_again_before_the_first_word(
+    loopback: Loopback, hasty: ModelSettings, reply: Reply, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("models.chat.retry.LOADING_WAIT", 0.01)
+    loopback.plays(reply, reply, chat("At last."))
+    events = await events_of(f"openai:scripted@{loopback.address}", hasty)
+    assert words(events) == "At last."
+    assert len(loopback.posts) == 3
+    assert len({post.body for post in loopback.posts}) == 1
+
+
+async def test_asking_again_ends(loopback: Loopback, hasty: ModelSettings) -> None:
+    loopback.answers_all(lambda _: json_reply(openai_error("busy"), status=503))
+    assert failure(await events_of(f"openai:scripted@{loopback.address}", hasty)).code == "server_error"
+    assert len(loopback.posts) == 1 + hasty.retries
+
+
+async def test_a_server_that_asks_for_a_long_wait_is_taken_at_its_word(
+    loopback: Loopback, hasty: ModelSettings
+) -> None:
+    loopback.answers_all(lambda _: json_reply(openai_error("slow"), status=429, headers={"retry-after": "3600"}))
+    failed = failure(await events_of(f"openai:scripted@{loopback.address}", hasty))
+    assert "3600 s" in failed.message
+    assert len(loopback.posts) == 1
+
+
+async def test_stopping_closes_the_connection(loopback: Loopback, hasty: ModelSettings) -> None:
+    from models.chat.open import open_model
+
+    loopback.plays(stream(data(delta(content="One ")), Stall()))
+    model = open_model(f"openai:scripted@{loopback.address}", settings=ModelSettings(), env={})
+    events = model.stream(request())
+    assert await anext(events) == TextDelta("One ")
+    await events.aclose()  # type: ignore[attr-defined]  # a generator
+    assert loopback.client_left.wait(2), "the server would work on for no one"
+    await model.close()
+
+
+async def test_a_failure_is_the_last_event(loopback: Loopback, hasty: ModelSettings) -> None:
+    loopback.plays(
+        stream(data(delta(content="A")), data(openai_error("gone", "server_error")), data(delta(content="B")))
+    )
+    events = await events_of(f"openai:scripted@{loopback.address}", hasty)
+    assert words(events) == "A"
+    assert isinstance(events[-1], Failed)
+    assert len(loopback.posts) == 1
+
+
+def test_each_limit_is_told_with_its_unit() -> None:
+    told = {name: TooMuch("it", name, getattr(StreamLimits(), name)).told for name in StreamLimits.__struct_fields__}
+    assert told["answer_mb"] == "4 MB"
+    assert told["quiet_events"] == "200,000 events"
+    assert told["unpacked_times"] == "100 times its size"
+    assert set(told) == set(StreamLimits.__struct_fields__)

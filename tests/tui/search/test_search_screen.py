@@ -1,0 +1,374 @@
+"""The search on the screen: finding as one types, and looking around. The memory is real."""
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+from msgspec import structs
+from textual import events
+from textual.widgets import Input, OptionList
+
+import agent.services.live_search
+from agent.session import Session
+from foundation.privacy import clear
+from memory.errors import Damaged
+from memory.memory import Memory
+from tests.tui.search.screen_state import BOILER, HARBOUR, answered, field, flat, searching, seen, talk
+from tui.recall.passage import PassageScreen
+from tui.search.screen import SearchScreen
+
+pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
+
+
+async def test_what_is_found_stands_with_title_who_day_trust_and_likelihood(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, HARBOUR)
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.until(lambda: "1 found" in seen(chat))
+        assert "The boiler is serviced in May by Hansen." in seen(chat)
+        assert "House · Ann · 2026-03-14 · exact · " in seen(chat)
+        assert " %" in seen(chat)
+        await chat.until(lambda: f"assistant: {HARBOUR}" in seen(chat))  # the turn after it
+
+
+async def test_it_finds_as_one_types_and_lists_the_newest_before(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, HARBOUR)
+    async with searching(open_chat, session) as chat:
+        rows = chat.app.screen._rows
+        assert [row.snippet for row in rows] == [HARBOUR, BOILER]
+        await chat.type("boiler")
+        await chat.until(lambda: len(chat.app.screen._rows) == 1)
+        assert chat.app.screen._rows[0].snippet == BOILER
+
+
+async def test_the_words_that_were_asked_for_are_marked(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER)
+    async with searching(open_chat, session, "boilers serviced") as chat:
+        shown = chat.app.screen.query_one("#search-passage").content
+        marked = [shown.plain[span.start : span.end] for span in shown.spans if "underline" in str(span.style)]
+        assert marked == ["boiler", "serviced"]
+
+
+async def test_of_what_is_typed_while_it_looks_only_the_last_is_looked_for(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, BOILER, HARBOUR)
+    asked: list[str] = []
+    release = {text: threading.Event() for text in ("h", "boiler")}
+    seek = agent.services.live_search.seek
+
+    def slow(memory: Memory, text: str, *more: Any, **named: Any) -> Any:
+        asked.append(text)
+        if text:
+            release[text].wait(20)
+        return seek(memory, text.replace("h", "harbour"), *more, **named)
+
+    monkeypatch.setattr("agent.services.live_search.seek", slow)
+    async with searching(open_chat, session) as chat:
+        await chat.type("h")
+        await chat.until(lambda: "h" in asked)
+        await chat.press("backspace")
+        for letter in "boiler":
+            async with asyncio.timeout(5):  # keys come while it looks
+                await chat.press(letter)
+            await asyncio.sleep(0.12)
+        assert chat.app.screen.query_one(Input).value == "boiler"
+        release["h"].set()
+        await chat.until(lambda: "boiler" in asked)
+        assert not chat.app.screen._answered
+        assert len(chat.app.screen._rows) == 2  # the answer to “h” came too late: what stood there stands
+        release["boiler"].set()
+        await answered(chat)
+        assert asked == ["", "h", "boiler"]
+        assert [row.snippet for row in chat.app.screen._rows] == [BOILER]
+
+
+async def test_enter_while_it_looks_goes_to_the_best_when_it_is_there(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, HARBOUR, BOILER)
+    release = threading.Event()
+    seek = agent.services.live_search.seek
+
+    def slow(memory: Memory, text: str, *more: Any, **named: Any) -> Any:
+        if text:
+            release.wait(20)
+        return seek(memory, text, *more, **named)
+
+    monkeypatch.setattr("agent.services.live_search.seek", slow)
+    async with searching(open_chat, session) as chat:
+        await chat.type("harbour")
+        await chat.press("enter")
+        assert isinstance(chat.app.screen, SearchScreen)
+        release.set()
+        await chat.until(lambda: "▸ found here: harbour" in chat.text)
+
+
+async def test_while_the_index_is_built_it_finds_a_part_says_so_and_looks_again(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, BOILER, "My boiler is green.", "A boiler of copper.")
+    ready = threading.Event()
+    seek = agent.services.live_search.seek
+
+    def partly(*asked: Any, **named: Any) -> Any:
+        found = seek(*asked, **named)
+        return found if ready.is_set() else structs.replace(found, rows=found.rows[-2:], total=2, reading=0.35)
+
+    monkeypatch.setattr("agent.services.live_search.seek", partly)
+    monkeypatch.setattr("tui.search.screen.AGAIN", 0.05)
+    async with searching(open_chat, session, "boiler") as chat:
+        assert "2 found so far · 35 % of memory is read" in seen(chat)
+        await chat.press("down")
+        chosen = chat.app.screen._row.id
+        ready.set()
+        await chat.until(lambda: "3 found · " in seen(chat))
+        assert chat.app.screen._row.id == chosen
+        assert len(chat.app.screen._rows) == 3
+
+
+async def test_nothing_found_so_far_is_not_nothing(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seek = agent.services.live_search.seek
+
+    def empty(*asked: Any, **named: Any) -> Any:
+        return structs.replace(seek(*asked, **named), rows=(), total=0, reading=0.0)
+
+    monkeypatch.setattr("agent.services.live_search.seek", empty)
+    async with searching(open_chat, session, "boiler") as chat:
+        assert "Nothing so far." in seen(chat)
+
+
+async def test_filters_are_words_of_the_field(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER)
+    session.memory.hot.remember(clear("The boiler's valve is by the window."))
+    async with searching(open_chat, session, "boiler") as chat:
+        assert len(chat.app.screen._rows) == 2
+        await field(chat, "kind:note boiler")
+        assert [row.kind for row in chat.app.screen._rows] == ["memory"]
+        await field(chat, "who:Ann boiler")
+        assert [row.who for row in chat.app.screen._rows] == ["Ann"]
+        await field(chat, "kind:nonsense boiler")
+        assert "kind nonsense is not known. It can be message" in seen(chat)
+        assert [row.who for row in chat.app.screen._rows] == ["Ann"]  # what stood there stands
+        await field(chat, "boiler kind:")
+        assert "kind: note, message" in seen(chat)
+        assert len(chat.app.screen._rows) == 2
+
+
+async def test_why_words_alone_were_looked_for_is_told(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, BOILER)
+    monkeypatch.setattr(session.memory.search.vectors, "trouble", "The embedder at 127.0.0.1:9 is not there.")
+    async with searching(open_chat, session, "boiler") as chat:
+        assert "The embedder at 127.0.0.1:9 is not there." in seen(chat)
+        assert len(chat.app.screen._rows) == 1
+
+
+async def test_nothing_found_says_what_may_help(open_chat: Any, session: Session) -> None:
+    async with searching(open_chat, session) as chat:
+        await field(chat, "kind:page")
+        assert "Nothing is remembered that these filters leave." in seen(chat)
+        await field(chat, "zeppelin")
+        assert "Nothing is remembered about “zeppelin”. Another word" in seen(chat)
+        await field(chat, '"zeppelin hangar"')
+        assert "Without the quotes" in seen(chat)
+        await field(chat, "zeppelin since:30d")
+        assert "There may be something without the filters." in flat(chat)
+        await chat.press("enter", "ctrl+y", "ctrl+o", "down", "ctrl+s")  # nothing to do it with
+        assert isinstance(chat.app.screen, SearchScreen)
+
+
+async def test_an_empty_memory_says_what_will_be_found(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in session.workspace.root.rglob("*.md"):
+        path.write_text("")
+    async with searching(open_chat, session) as chat:
+        assert "Nothing is remembered yet." in seen(chat)
+
+
+async def test_more_rows_come_as_one_goes_down_each_fetched_once(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, *(f"The boiler's reading number {number} was {number * 37}." for number in range(100)))
+    asked: list[int] = []
+    seek = agent.services.live_search.seek
+
+    def slow(memory: Memory, text: str, number: int = 1, **named: Any) -> Any:
+        asked.append(number)
+        time.sleep(1 if number == 2 else 0)
+        return seek(memory, text, number, **named)
+
+    monkeypatch.setattr("agent.services.live_search.seek", slow)
+    async with searching(open_chat, session) as chat:
+        screen = chat.app.screen
+        assert len(screen._rows) == agent.services.live_search.ROWS
+        for _ in range(6):
+            await chat.press("pagedown", "up", "down", "up")
+            await chat.until(lambda: not screen._fetching)
+        await chat.press(*["pagedown"] * 6)
+        assert len(screen._rows) >= 100
+        assert screen.query_one(OptionList).option_count == len(screen._rows) == len(screen._spans)
+        assert asked == sorted(set(asked))
+
+
+async def test_a_defect_is_told_and_the_search_goes_on(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(session.memory, BOILER)
+
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError("not this")
+
+    async with searching(open_chat, session) as chat:
+        with monkeypatch.context() as patched:
+            patched.setattr("agent.services.live_search.seek", broken)
+            await field(chat, "boiler")
+            assert "ValueError: not this" in seen(chat)
+        await field(chat, "boiler ")
+        assert len(chat.app.screen._rows) == 1
+        await chat.press("escape")
+        assert chat.app.screen is chat.screen
+
+
+# Looking
+
+
+async def test_what_is_alike_and_what_is_superseded_is_shown_as_such(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, newer, twin = talk(session.memory, "The gate code is 1111.", "The gate code is 2222.", "Gate: 1111.")
+    seek = agent.services.live_search.seek
+
+    def told(*asked: Any, **named: Any) -> Any:
+        found = seek(*asked, **named)
+        rows = tuple(
+            structs.replace(row, superseded_by=newer.id, like=(twin.id, "e_gone")) if row.id == old.id else row
+            for row in found.rows
+        )
+        return structs.replace(found, rows=tuple(row for row in rows if row.id == old.id))
+
+    monkeypatch.setattr("agent.services.live_search.seek", told)
+    async with searching(open_chat, session, "gate code", size=(160, 40)) as chat:
+        await chat.until(lambda: "superseded on 2026-03-14 by" in seen(chat))
+        assert "superseded · House · 2026-03-14 · exact" in seen(chat)
+        assert "+2 alike" in seen(chat)
+        assert "2 more say the same" in seen(chat)
+        assert "The same is said in" in seen(chat)
+        assert f"House · Ann · 2026-03-14 · {twin.id}" in seen(chat)
+        assert "and 1 more" in seen(chat)
+
+
+async def test_a_key_shows_what_a_score_is_made_of_and_the_choice_stays(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, "Hansen sells boilers.", "My boiler is green.")
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.press("down")
+        chosen = chat.app.screen._row.id
+        await chat.press("ctrl+s")
+        await answered(chat)
+        row = chat.app.screen._row
+        assert row.id == chosen
+        assert row.parts
+        assert all(name in seen(chat) for name in row.parts)
+        await chat.press("ctrl+s")
+        await answered(chat)
+        assert not chat.app.screen._row.parts
+
+
+async def test_nothing_foreign_reaches_the_terminal_as_it_is(open_chat: Any, session: Session) -> None:
+    evil = "boiler \x1b]52;c;QUJD\x07 \x9b31m \u202e [@click=app.quit]x[/] [/red"
+    talk(session.memory, evil, evil, title=f"T {evil}")
+    async with searching(open_chat, session, "boiler", size=(140, 40)) as chat:
+        await chat.until(lambda: "assistant:" in seen(chat))
+        assert not {"\x1b", "\x9b", "\u202e", "\x00"} & set(seen(chat))
+        assert "[@click=app.quit]x[/]" in seen(chat)
+
+
+async def test_a_very_long_title_leaves_room_for_what_stands_beside_it(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, title="标题 and a long title 🙂 " * 400)
+    async with searching(open_chat, session, "boiler") as chat:
+        line = next(line for line in chat.seen if "2026-03-14 · exact" in line)
+        assert "Ann · 2026-03-14 · exact · " in line
+        assert line.rstrip().endswith("%")
+        await chat.pilot.resize_terminal(60, 20)
+        await chat.until(lambda: any(line.rstrip().endswith("%") and len(line) < 60 for line in chat.seen))
+
+
+async def test_a_damaged_neighbour_is_named_and_the_passage_stands(
+    open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _first, second = talk(session.memory, BOILER, HARBOUR)
+    passage = session.memory.passage
+
+    def damaged(entry: Any) -> Any:
+        if entry.seq == second.seq:
+            raise Damaged("A page is damaged", "Page pg_1 does not match.", "")
+        return passage(entry)
+
+    async with searching(open_chat, session) as chat:
+        monkeypatch.setattr(session.memory, "passage", damaged)
+        await field(chat, "boiler")
+        await chat.until(lambda: "[lost: Page pg_1 does not match.]" in seen(chat))
+        assert "May by Hansen" in seen(chat)
+
+
+async def test_the_passage_is_opened_whole(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER)
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.press("ctrl+o")
+        await chat.until(lambda: "exact, as it was stored" in seen(chat))
+        await chat.press("escape")
+        assert isinstance(chat.app.screen, SearchScreen)
+        await chat.press("tab", "o")
+        await chat.until(lambda: isinstance(chat.app.screen, PassageScreen))
+
+
+async def test_an_id_names_its_passage(open_chat: Any, session: Session) -> None:
+    entry, _ = talk(session.memory, BOILER, HARBOUR)
+    async with searching(open_chat, session, entry.id) as chat:
+        assert [row.snippet for row in chat.app.screen._rows] == [BOILER]
+        await field(chat, f"[House · Ann · 2026-03-14 · {entry.id}]")
+        assert [row.id for row in chat.app.screen._rows] == [entry.id]
+        await chat.press("enter")
+        await chat.until(lambda: "▸ found here" in chat.text)
+
+
+async def test_a_click_shows_a_row_and_a_second_goes_there(open_chat: Any, session: Session) -> None:
+    talk(session.memory, BOILER, "My boiler is green.", "A boiler of copper.")
+    async with searching(open_chat, session, "boiler") as chat:
+        other = chat.app.screen._rows[1]
+        await chat.pilot.click("#choices", offset=(5, 2))
+        assert isinstance(chat.app.screen, SearchScreen)
+        assert chat.app.screen._row == chat.app.screen._drawn == other
+        await chat.pilot.click("#choices", offset=(5, 2))
+        await chat.until(lambda: "▸ found here" in chat.text)
+
+
+async def test_what_is_pasted_comes_in_visible_and_on_one_line(open_chat: Any, session: Session) -> None:
+    async with searching(open_chat, session) as chat:
+        chat.app.screen.query_one(Input).post_message(events.Paste("the \x1b]52;c;QUJD\x07\nboiler\t\u202e"))
+        await chat.until(lambda: "boiler" in chat.app.screen._text)
+        assert chat.app.screen._text == "the ␛]52;c;QUJD␇ boiler ⟨U+202E⟩"
+
+
+async def test_the_passage_stands_in_view_however_long_what_was_said_before_it(
+    open_chat: Any, session: Session
+) -> None:
+    talk(session.memory, "Long talk of nothing. " * 60, "And an answer to it. " * 60, BOILER, "After it. " * 60)
+    async with searching(open_chat, session, "boiler") as chat:
+        await chat.until(lambda: chat.app.screen._row.key in chat.app.screen._near)
+        await chat.until(lambda: seen(chat).count("The boiler is serviced in May") == 2)
+        assert "Ann:" in seen(chat)
+        await chat.press("ctrl+up", "ctrl+up")
+        await chat.until(lambda: "answer to it" in seen(chat))
+
+
+async def test_of_a_long_passage_the_words_that_were_asked_for_stand_in_view(open_chat: Any, session: Session) -> None:
+    talk(session.memory, "Nothing of note so far. " * 30 + "The zeppelin lands at noon.")
+    async with searching(open_chat, session, "zeppelin") as chat:
+        await chat.until(lambda: chat.app.screen._row.key in chat.app.screen._near)
+        await chat.until(lambda: seen(chat).count("zeppelin lands at noon") == 2)
