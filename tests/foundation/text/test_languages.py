@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.text.analysis import analyse, words
+from foundation.text.analysis import analyse, unpack, words
 from foundation.text.cross_language import alternatives, question_terms
 from foundation.text.languages import LANGUAGES, language_of, stem_in
 from foundation.text.stopwords import is_weak
