@@ -12,6 +12,8 @@ from datetime import datetime
 from msgspec import Struct
 
 from context.sources.conditions import found
+from foundation.text.folding import UNSPACED
+from foundation.text.sentences import is_question, sentences
 
 Count = Callable[[str], int]
 
@@ -20,7 +22,6 @@ MOST_SENTENCES = 4000  # looked at in one compaction
 CARRIED_SHARE = 0.4  # of the summary, for what earlier ones said
 FACTS_SHARE = 0.25  # of the summary, for names and figures
 
-_SENTENCE = re.compile(r"[^.!?。!?;;\n]+(?:[.!?。!?;;]+(?=\s|$|[^\x00-\x7f])|[.!?](?=\S)|\n|$)?")
 _DECIDED = re.compile(
     r"\b(?:decid\w+|agree[ds]?|settled|we(?:'ll| will)|let's|going (?:with|to)|chose|chosen|picked|booked|confirmed"
     r"|fixed|done|resolved|instead of|must|always|never|prefer\w*)\b|决定|同意|确定|选择|改用|已经|完成|订好|必须|不要",
@@ -38,6 +39,8 @@ _REFERENCE = re.compile(r"\[[^\[\]\s]{1,80}\]$")
 _ASK = re.compile(r"(?:First|Last) asked")
 _BEFORE = "Before that:"
 _FACTS = "Spoken of: "
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_SHORTEST = 8  # columns of a sentence that says something: a Chinese character fills two
 _KINDS = ("flight_number", "date", "money", "email", "url", "file_path")
 
 
@@ -163,10 +166,11 @@ def _scored(said: Sequence[Said], longest: int) -> Iterator[_Line]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    for match in _SENTENCE.finditer(text):
-        sentence = " ".join(match.group().split())
-        if len(sentence) >= 8 and any(character.isalnum() for character in sentence):
-            yield sentence
+    for sentence in sentences(text):
+        line = " ".join(sentence.text.split())
+        columns = len(line) + len(_UNSPACED.findall(line)) if len(line) < _SHORTEST else len(line)
+        if columns >= _SHORTEST and any(character.isalnum() for character in line):
+            yield line
 
 
 def _weight(sentence: str, one: Said) -> float:
@@ -175,14 +179,14 @@ def _weight(sentence: str, one: Said) -> float:
     score += 2.0 if _OPEN.search(sentence) else 0.0
     score += 1.5 if _NUMBER.search(sentence) else 0.0
     score += 1.0 if _NAME.search(sentence) else 0.0
-    score += 1.0 if "?" in sentence or "?" in sentence else 0.0
+    score += 1.0 if "?" in sentence or "？" in sentence else 0.0
     if len(sentence) > LONGEST_LINE:
         score -= 1.5
     return score
 
 
 def _is_open(line: _Line) -> bool:
-    return bool(_OPEN.search(line.text)) or (line.asked and line.text.endswith(("?", "?")))
+    return bool(_OPEN.search(line.text)) or (line.asked and is_question(line.text))
 
 
 def _facts(said: Sequence[Said], before: Sequence[str], room: int, count: Count) -> str:

@@ -11,6 +11,7 @@ from foundation.text.analysis import terms, words
 from foundation.text.cross_language import question_terms
 from foundation.text.dates.event_anchors import Anchor, anchors
 from foundation.text.dates.spans import Period, Span, periods, spans
+from foundation.text.sentences import is_question
 from foundation.text.stopwords import is_asking, is_weak
 
 WEAK = 0.2  # what a word that says little is worth beside the others
@@ -88,7 +89,7 @@ def take_apart(
         anchors=tuple(anchors(text)),
         asks_when=_ASKS_WHEN.search(text) is not None,
         asks_number=_ASKS_NUMBER.search(text) is not None,
-        asks=text.rstrip().endswith(("?", "？")) or any(is_asking(term) for term, *_ in found),
+        asks=is_question(text) or any(is_asking(term) for term, *_ in found),
         without=without,
     )
 

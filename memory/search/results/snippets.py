@@ -3,7 +3,6 @@
 best_window(text, {"warranti": 7.1, "boiler": 6.4}, tokens=200)  →  (1204, 1987)
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -11,6 +10,7 @@ from itertools import islice
 from msgspec import Struct
 
 from foundation.text.analysis import spans
+from foundation.text.sentences import boundaries
 from models.tokens import estimate
 
 _LONG = 20_000  # characters: of a longer text only what lies around the question's words is analysed
@@ -19,7 +19,6 @@ _MOST_PLACES = 60
 _MOST_NEEDLES = 60  # of the question's words those that are worth most are looked for in a long text
 _COUNTED = 1_000  # a word that stands there more often is no rarer than another such
 _REPEAT = 0.1  # what a word's further occurrences in a window are worth
-_END = re.compile(r"\n+|[。！？；!?]+[”’」』）]*|[.!?…]+[\"')\]”’]*(?=\s)|(?<=[,;，、])(?=\s|[\u3400-\u9fff])")
 _CLAUSE = 160  # characters: a sentence is cut at its commas only when it is longer
 
 
@@ -101,11 +100,9 @@ def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens:
 def _edges(text: str, start: int, end: int, tokens: int) -> list[int]:
     """Where sentences and lines begin; a piece is never much longer than a quarter of the window."""
     edges, last = [start], start
-    for match in _END.finditer(text, start, end):
-        at = match.end()
-        if match[0] or at - last >= _CLAUSE:
-            _cut(text, edges, last, at, tokens)
-            last = at
+    for at in boundaries(text, start, end, clause=_CLAUSE):
+        _cut(text, edges, last, at, tokens)
+        last = at
     _cut(text, edges, last, end, tokens)
     return edges
 

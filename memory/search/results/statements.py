@@ -4,15 +4,16 @@ things stand. Rules for English and Chinese; what is asked, supposed or wished i
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from msgspec import Struct
 
 from foundation.text.analysis import words
 from foundation.text.folding import HAN
+from foundation.text.sentences import sentences
 from foundation.text.stopwords import is_weak
 from memory.search.results.values import NEGATION, values
 
-_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _MOST, _LONGEST = 12, 240  # sentences of a snippet, characters of one
 _SUPPOSED = re.compile(
     r"[?？]\s*$|\b(?:if|would|could|might|maybe|perhaps|should|wish|hope|hoping|suppose|unless)\b|如果|要是|也许|可能|希望|想要|吗",
@@ -93,8 +94,8 @@ class Statement(Struct, frozen=True):
 
 def statements(text: str) -> Iterator[Statement]:
     """The first of a text's sentences that are statements."""
-    for sentence in _END.split(text)[:_MOST]:
-        bare = sentence.strip(" -*#>\t")
+    for sentence in islice(sentences(text), _MOST):
+        bare = sentence.text.strip(" -*#>\t")
         if len(bare) <= _LONGEST and bare and not _SUPPOSED.search(bare) and (found := _statement(bare)):
             yield found
 

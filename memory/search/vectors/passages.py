@@ -3,17 +3,15 @@
 passages("Long text. …")  →  ["Long text. …", "…"]
 """
 
-import re
 from itertools import pairwise
 
 from foundation.privacy import Cleared, edited, part_of
+from foundation.text.sentences import boundaries
 from models.tokens import estimate
 
 VERSION = 1  # another one makes all vectors anew
 TOKENS = 200  # small embedders were trained on 128 to 256
 MOST = 64  # passages of one entry; what follows in so long a text is found by its words
-
-_END = re.compile(r"\n+|[。！？；!?]+[”’」』）]*|[.!?…]+[\"')\]”’]*(?=\s)")
 
 
 def passages(text: Cleared) -> list[Cleared]:
@@ -37,7 +35,7 @@ def passages(text: Cleared) -> list[Cleared]:
 def _pieces(text: str) -> list[tuple[int, int]]:
     """Sentences and lines, and parts of what is too long for one passage."""
     edges = [0]
-    for at in [*(match.end() for match in _END.finditer(text)), len(text)]:
+    for at in (*boundaries(text), len(text)):
         while at - edges[-1] > TOKENS and estimate(text[edges[-1] : at]) > TOKENS:
             edges.append(_cut(text, edges[-1]))
         if at > edges[-1]:

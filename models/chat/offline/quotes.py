@@ -11,14 +11,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from foundation.text.sentences import Sentence, is_question, sentences
+
 LONGEST_QUOTE = 320  # characters of one quoted line
 FEW_WORDS = 3  # a line with fewer that say something is worth less
 RANK = 0.5  # what each place further down the order of the search costs, in rare words
 MOST_RANKS = 8  # places that cost: further down there is no search, but what stands in view
-_ENDS = re.compile(
-    r"(?<!\b[A-Z])(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\b(?:Mrs|e\.g|i\.e|etc))[.!?…]+[\"'”’)\]]*(?=\s)|[。！？…]+[”’」』）]*|\n+"
-)
-_MARK = re.compile(r"^\s*(?:[-*+]|#{1,6}|>)\s+")  # of a list, a heading, a quote
+_MARK = re.compile(r"(?:[-*+]|#{1,6}|>)\s+")  # of a list, a heading, a quote
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?")
 _WORD_PAIRS = re.compile(r"[a-z]+:[a-z]+")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
@@ -86,14 +85,6 @@ class Quote(Struct, frozen=True):
     share: float = 0.0
 
 
-class Piece(Struct, frozen=True):
-    """A sentence, or a line, and where it lies in its text."""
-
-    text: str
-    start: int
-    end: int
-
-
 def terms(text: str) -> list[str]:
     """Words, lightly stemmed, without those that say nothing; Han text as pairs of characters."""
     found: list[str] = []
@@ -118,35 +109,25 @@ def _stem(word: str) -> str:
     return word.removesuffix("e") if len(word) > 3 else word
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a text in their order, each a verbatim piece of it on one line."""
-    return [piece.text for piece in pieces_of(text)]
-
-
-def pieces_of(text: str) -> list[Piece]:
-    """The same with their places."""
-    found: list[Piece] = []
-    start = 0
-    for end in [*(match.end() for match in _ENDS.finditer(text)), len(text)]:
-        at = start
-        for raw in text[start:end].splitlines(keepends=True):
-            line = _MARK.sub("", raw).strip()
-            if line and not line.startswith("<!--"):
-                begins = at + raw.rindex(line)
-                found.append(Piece(line, begins, begins + len(line)))
-            at += len(raw)
-        start = end
+def quotable(text: str) -> list[Sentence]:
+    """The sentences of a text in their order, without marks of lists, headings and quotes, and without comments."""
+    found: list[Sentence] = []
+    for sentence in sentences(text):
+        mark = _MARK.match(sentence.text)
+        bare = sentence.text[mark.end() :] if mark else sentence.text
+        if bare and not bare.startswith("<!--"):
+            found.append(Sentence(bare, sentence.end - len(bare), sentence.end))
     return found
 
 
 def only_asks(text: str) -> bool:
     """Whether it is questions and nothing else."""
-    return all(_is_question(sentence) for sentence in sentences(text))
+    return all(is_question(sentence.text) for sentence in quotable(text))
 
 
 def quotes(question: str, sources: Sequence[Source], *, most: int = 3, lines: int = 3) -> list[Quote]:
     """The best lines of the best sources, best first; none twice, and never the question itself."""
-    split = [pieces_of(source.text) for source in sources]
+    split = [quotable(source.text) for source in sources]
     asked = _asked(question, sources, split)
     found: list[Quote] = []
     for rank, (source, pieces) in enumerate(zip(sources, split, strict=True)):
@@ -184,7 +165,7 @@ class _Asked(Struct, frozen=True):
         return self.worth_of(words) / whole if whole else 0.0
 
 
-def _asked(question: str, sources: Sequence[Source], split: Sequence[list[Piece]]) -> _Asked:
+def _asked(question: str, sources: Sequence[Source], split: Sequence[list[Sentence]]) -> _Asked:
     words = frozenset(terms(question))
     weights = _rarity(
         [
@@ -212,31 +193,27 @@ def _worth(sentence: str, asked: _Asked, speaker: str) -> float:
         score += OWN
     elif not own:
         score -= ADDRESSED * asked.worth_of(words & asked.named)  # to speak to somebody is not to speak of them
-    if not _is_question(sentence):
+    if not is_question(sentence):
         score += 0.01
     score *= min(1.0, len(words) / FEW_WORDS)  # “Thanks, Ann!” names her and tells nothing
     if score > 0.1 and any(shape.search(sentence) for shape in asked.wanted):
         score += 1.0
-    if _is_question(sentence):
+    if is_question(sentence):
         score *= 0.5  # a question tells less than its answer
     return score / (1 + 0.02 * max(0, len(words) - 20))
 
 
-def _is_question(sentence: str) -> bool:
-    return sentence.rstrip("\"'”’)」』） ").endswith(("?", "？"))
-
-
-def _with_answers(pieces: list[Piece], scores: list[float]) -> list[float]:
+def _with_answers(pieces: list[Sentence], scores: list[float]) -> list[float]:
     """What follows a question in a dialogue is likely its answer."""
     worth = list(scores)
     for i in range(1, len(pieces)):
         if _heads(pieces, i - 1):
             continue  # the same words twice are worth no more
-        worth[i] += scores[i - 1] * (1.2 if _is_question(pieces[i - 1].text) else 0.2)
+        worth[i] += scores[i - 1] * (1.2 if is_question(pieces[i - 1].text) else 0.2)
     return worth
 
 
-def _chosen(usable: list[int], pieces: list[Piece], worth: list[float], lines: int) -> list[int]:
+def _chosen(usable: list[int], pieces: list[Sentence], worth: list[float], lines: int) -> list[int]:
     """The best line, and those nearly as good, in their own order; none twice."""
     ranked = sorted(usable, key=lambda i: (-worth[i], i))
     best = worth[ranked[0]]
@@ -246,14 +223,14 @@ def _chosen(usable: list[int], pieces: list[Piece], worth: list[float], lines: i
     return sorted(chosen.values())
 
 
-def _quote(source: Source, pieces: list[Piece], score: float, asked: _Asked) -> Quote:
+def _quote(source: Source, pieces: list[Sentence], score: float, asked: _Asked) -> Quote:
     held = set(terms(" ".join(piece.text for piece in pieces)))
     spoken = held | (set(terms(source.speaker)) & asked.named)
     lines = tuple(_fitted(line, asked.words) for line in _joined(source.text, pieces))
     return Quote(lines, source, score, len(held & asked.words), asked.share(spoken))
 
 
-def _joined(text: str, pieces: list[Piece]) -> list[str]:
+def _joined(text: str, pieces: list[Sentence]) -> list[str]:
     """Sentences that follow one another on one line of the source stay together."""
     runs: list[tuple[int, int]] = []
     for piece in pieces:
@@ -303,7 +280,7 @@ def _echoes(sentence: str, asked: _Asked) -> bool:
         return True
     if not words or not asked.words:
         return False
-    if _is_question(sentence):
+    if is_question(sentence):
         shared = len(words & asked.words)
         return shared >= NEAR * min(len(words), len(asked.words)) and len(words - asked.words) <= shared
     if any(found[0] not in asked.text for shape in asked.wanted for found in shape.finditer(sentence)):
@@ -311,7 +288,7 @@ def _echoes(sentence: str, asked: _Asked) -> bool:
     return asked.is_open and words <= asked.words
 
 
-def _heads(pieces: list[Piece], i: int) -> bool:
+def _heads(pieces: list[Sentence], i: int) -> bool:
     """Whether the next piece begins with all that this one says, as a note's heading made of its first words."""
     if i + 1 == len(pieces):
         return False

@@ -36,6 +36,22 @@ def test_it_keeps_asks_decisions_open_ends_and_names() -> None:
         assert fact in spoken
 
 
+def open_lines(text: str) -> list[str]:
+    """The lines below `Open:`."""
+    lines = text.partition("\nOpen:\n")[2].split("\n")
+    return [line.removeprefix("- ") for line in lines if line.startswith("- ")]
+
+
+def test_a_chinese_question_stays_open() -> None:
+    talk = [
+        said(1, "我们先看看地图。"),
+        said(2, "渡轮几点从比雷埃夫斯出发？船票放在书房里！带护照；几点回家？"),
+        said(3, "谢谢你的帮助。"),
+    ]
+    text = summarise(talk, 400, estimate)
+    assert open_lines(text)[:2] == ["user: 渡轮几点从比雷埃夫斯出发？ [e_0002]", "user: 几点回家？ [e_0002]"]
+
+
 def test_a_joined_summary_carries_what_the_earlier_one_asked_and_decided() -> None:
     before = summarise(TALK, 400, estimate)
     text = summarise([said(9, "And what about Porto?")], 300, estimate, before=[before])

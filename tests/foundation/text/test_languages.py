@@ -128,7 +128,7 @@ def test_no_text_breaks_it(text: str, language: str) -> None:
 
 def test_english_loads_no_stemmer_of_another_language() -> None:
     program = (
-        "import sys; from memory.search import analyse; analyse('I went to the market', 'Ann', None);"
+        "import sys; from foundation.text.analysis import analyse; analyse('I went to the market', 'Ann', None);"
         "assert not {'snowballstemmer', 'foundation.text.dates.spans'} & {*sys.modules}"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from foundation.terminal_text import visible
+from foundation.text.sentences import boundaries
 
 CODE_LINES: Final = 16  # a fence is cut at the first calm line after so many, or at four times as many
 TABLE_ROWS: Final = 40
@@ -22,7 +23,6 @@ _FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([^`]*)$")
 _ITEM = re.compile(r"^ *(?:[-*+]|\d{1,9}[.)])(?: |$)")
 _HEADING = re.compile(r"^ {0,3}#{1,6}(?: |$)")
 _DELIMITER = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
-_SENTENCE = re.compile(r"[。！？；]|[.!?;](?=\s)")
 
 
 class BlockKind(StrEnum):
@@ -202,7 +202,7 @@ class Splitter:
                 self._line(self._partial)
                 self._partial = ""
             return
-        ends = [found.end() for found in _SENTENCE.finditer(self._partial)]
+        ends = list(boundaries(self._partial))
         calm = [end for end in ends if _balanced(self._partial[:end])]
         room = len(self._partial) > LONGEST_LINE
         at = calm[-1] if calm else (ends or [len(self._partial)])[-1] if room else 0

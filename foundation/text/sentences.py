@@ -1,0 +1,63 @@
+"""Sentence boundaries in English, Chinese, Japanese and Korean text.
+
+    "Dr. Ann left at 9:40.” She was late！真的吗？Yes."  →  Dr. Ann left at 9:40.” | She was late！ | 真的吗？ | Yes.
+
+A full-width mark ends a sentence wherever it stands. An ASCII mark ends one only before white space or before a script
+without spaces, so that `3.14`, `node.js` and `http://example.org/?q=1` stay whole, and not after an initial or a common
+abbreviation. A line break always ends one: lines of lists, logs and transcripts are sentences of their own.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from foundation.text.folding import UNSPACED
+
+_CLOSING = "[\"'”’)\\]」』）》】]*+"
+_ABBREVIATIONS = r"(?<!\b[A-Z])(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\b(?:Mrs|e\.g|i\.e|etc))"
+_LINE_BREAKS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"  # as str.splitlines has them
+_BOUNDARY = re.compile(
+    rf"[{_LINE_BREAKS}]+"
+    rf"|[。！？；][。！？；.!?…]*+{_CLOSING}"
+    rf"|{_ABBREVIATIONS}[.!?…][。！？；.!?…]*+{_CLOSING}(?=[\s{UNSPACED}])"
+    rf"|(?P<clause>(?<=[,;，、])(?=[\s{UNSPACED}]))"
+)
+
+
+class Sentence(NamedTuple):
+    """A sentence, or a line, without the white space around it; `text[start:end]` of the text it is from."""
+
+    text: str
+    start: int
+    end: int
+
+
+def boundaries(text: str, start: int = 0, end: int = sys.maxsize, *, clause: int = 0) -> Iterator[int]:
+    """The offsets just behind each sentence and line of `text[start:end]`, ascending.
+
+    The end of the text is no boundary by itself: more may follow. With `clause`, a sentence ends at a comma or a
+    semicolon too where it is that many characters long there.
+    """
+    last = start
+    for match in _BOUNDARY.finditer(text, start, end):
+        if match.lastgroup and not (clause and match.end() - last >= clause):
+            continue
+        last = match.end()
+        yield last
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """The sentences of a text in their order; none is blank, and none goes over a line break."""
+    start = 0
+    for end in (*boundaries(text), len(text)):
+        piece = text[start:end]
+        if bare := piece.strip():
+            first = start + len(piece) - len(piece.lstrip())
+            yield Sentence(bare, first, first + len(bare))
+        start = end
+
+
+def is_question(sentence: str) -> bool:
+    """Whether it ends with a question mark, quotation marks and brackets after it aside."""
+    return sentence.rstrip("\"'”’)]」』）》】 \t\n").endswith(("?", "？"))
