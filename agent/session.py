@@ -6,7 +6,7 @@ A face calls `send` and iterates; what it shows is already on its way to disk. N
 import asyncio
 import itertools
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from agent.background.reindex import Renewal
@@ -40,6 +40,8 @@ from models.ocr.open import reader_of_words
 if TYPE_CHECKING:
     from models.chat.detect import Found
 
+CLOSING_WAIT = 5.0  # seconds that closing waits for the turn, and for background work
+
 T = TypeVar("T")
 Facts = Callable[[], tuple[Fact, ...]]
 
@@ -65,6 +67,8 @@ class Session:
         self._working = ""
         self._facts = facts
         self._turn: TurnRun | None = None
+        self._idle = asyncio.Event()  # set while no turn runs
+        self._idle.set()
         self._prepared: ChatModel | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._resting = Resting(memory)
@@ -131,12 +135,14 @@ class Session:
         if self._turn is not None:
             raise NotYet("Still answering", "One message at a time.", "Wait, or stop the answer first.")
         self._turn = turn = TurnRun(self, text, attachments, skill, brought)
+        self._idle.clear()
         try:
             async with aclosing(turn.events()) as events:
                 async for event in events:
                     yield event
         finally:
             self._turn = None
+            self._idle.set()
             self._after_turn()
 
     def stop(self) -> None:
@@ -302,16 +308,18 @@ class Session:
         return await self._read_branch(lambda entries: list(itertools.islice(entries, limit))[::-1], before)
 
     async def close(self) -> None:
-        """Ends the turn, lets the background finish, and closes the store."""
+        """Ends the turn, waits until its answer is stored and background work has ended, and closes the store."""
         self.stop()
+        with suppress(TimeoutError):  # a reader that neither goes on nor closes its iterator
+            await asyncio.wait_for(self._idle.wait(), CLOSING_WAIT)
         self.on_working = None
         self._resting.end()
         self._renewal.end()
         self._vector_work.end()
         if self._background:
-            await asyncio.wait(self._background, timeout=5)
+            await asyncio.wait(self._background, timeout=CLOSING_WAIT)
         await self.model.close()
-        self.memory.close()
+        await asyncio.to_thread(self.memory.close)
 
     def _begun(self) -> Conversation:
         if self.conversation is None:

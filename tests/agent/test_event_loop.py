@@ -105,3 +105,32 @@ async def test_no_command_holds_up_the_loop(session: Session, calls: list[str], 
     (message, _), *_ = await session.own_messages(1)
     lines = [line.format(folder=tmp_path, message=message.id) for line in LINES]
     assert await held_up(session, calls, {line: partial(carried_out, session, line) for line in lines}) == {}
+
+
+@pytest.mark.timeout(60)
+async def test_no_method_of_a_session_holds_up_the_loop(session: Session, calls: list[str]) -> None:
+    (message, _), *_ = await session.own_messages(1)
+
+    async def send() -> None:
+        async for _ in session.send("And now?"):
+            pass
+
+    work: dict[str, Callable[[], Awaitable[object]]] = {
+        "send": send,
+        "rename": lambda: session.rename(as_given("Home")),
+        "history": session.history,
+        "own_messages": lambda: session.own_messages(9),
+        "answers": lambda: session.answers(9),
+        "model_mismatch": session.model_mismatch,
+        "outlook": session.outlook,
+        "compact": session.compact,
+        "branch_from": lambda: session.branch_from(message.id),
+        "resume": lambda: session.resume("Home"),
+        "resume_latest": session.resume_latest,
+        "conversations": lambda: session.conversations(9),
+        "use_model": lambda: session.use_model("offline"),
+        "context_report": lambda: session.context_report("What next?"),
+        "skills": session.skills,
+        "close": session.close,
+    }
+    assert await held_up(session, calls, work) == {}

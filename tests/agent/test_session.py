@@ -1,0 +1,265 @@
+"""A session over a real store, with a model on loopback: its conversations, branches, history, model and end."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.config.config import Config
+from agent.config.workspaces import prepare
+from agent.events import AnswerStored, Compacted, Stopped, TextDelta, UserStored
+from agent.session import Session
+from agent.turn.recorder import Recorder
+from foundation.errors import Misuse, NotYet, PalimpsestError
+from foundation.paths import Workspace
+from foundation.privacy import as_given
+from memory.errors import Closed, NotFound
+from memory.memory import Memory
+from memory.records import Entry
+from models.messages import Role
+from models.settings import ModelSettings
+from tests.loopback import Loopback, Stall, chat, data, delta, stream
+
+LONG = "The boiler's pressure is 1.4 bar and its valve is by the window. " * 12
+
+
+@pytest.fixture
+def config(server: Loopback, tmp_path: Path) -> Config:
+    environment = {"PALIMPSEST_CONFIG_DIR": str(tmp_path / "user-config"), "PALIMPSEST_DETECT": "off"}
+    models = ModelSettings(window=8_000, retries=0)
+    return Config(model=f"openai:m@{server.address}/v1", environment=environment, models=models)
+
+
+@pytest.fixture
+async def session(workspace: Workspace, config: Config) -> AsyncIterator[Session]:
+    prepare(workspace, config.environment)
+    opened = Session.open(workspace, config)
+    yield opened
+    await opened.close()
+
+
+async def say(session: Session, server: Loopback, text: str, answer: str = "Yes.") -> str:
+    """A whole turn; gives the answer's entry."""
+    server.plays(chat(answer))
+    seen = [event async for event in session.send(text)]
+    assert isinstance(seen[-1], AnswerStored), seen[-1]
+    return seen[-1].entry
+
+
+async def texts(session: Session, limit: int = 99) -> list[str | None]:
+    return [entry.text for entry in await session.history(limit)]
+
+
+# ── conversations ──
+
+
+async def test_a_new_conversation_is_stored_with_its_first_message(session: Session, server: Loopback) -> None:
+    assert session.conversation is None and await session.history() == []
+    await say(session, server, "How is the boiler?\nAnd the roof?")
+    assert session.conversation is not None and session.conversation.title == "How is the boiler?"
+    session.new("Garden")
+    assert session.conversation is None and session.report is None
+    assert len(await session.conversations(9)) == 1
+    await say(session, server, "When are the roses cut?")
+    assert session.conversation.title == "Garden"
+    session.new()
+    await say(session, server, "Who sells slate?")
+    assert session.conversation.title == "Who sells slate?"
+    assert [found.title for found in await session.conversations(2)] == ["Who sells slate?", "Garden"]
+
+
+async def test_a_conversation_is_resumed_by_id_by_the_beginning_of_its_id_and_by_title(
+    session: Session, server: Loopback
+) -> None:
+    await say(session, server, "House")
+    house = session.conversation
+    session.new()
+    await say(session, server, "Garden")
+    assert house is not None
+    for ref in (house.id, house.id[:-2], "House"):
+        session.new()
+        assert (await session.resume(ref)).id == house.id
+        assert session.conversation is not None and session.conversation.id == house.id
+    assert await texts(session) == ["House", "Yes."]
+    session.new()
+    latest = await session.resume_latest()
+    assert latest is not None and latest.title == "Garden"
+
+
+async def test_an_unknown_conversation_is_not_resumed_and_the_current_one_stays(
+    session: Session, server: Loopback
+) -> None:
+    assert await session.resume_latest() is None
+    await say(session, server, "House")
+    before = session.conversation
+    with pytest.raises(NotFound):
+        await session.resume("Harbour")
+    assert session.conversation is before
+
+
+async def test_an_ambiguous_beginning_of_an_id_is_not_resumed(session: Session, server: Loopback) -> None:
+    await say(session, server, "House")
+    session.new()
+    await say(session, server, "Garden")
+    with pytest.raises(NotFound):
+        await session.resume("c_")
+
+
+async def test_a_conversation_is_renamed_in_the_store(session: Session, server: Loopback) -> None:
+    with pytest.raises(NotYet):
+        await session.rename(as_given("Too early"))
+    await say(session, server, "House")
+    assert (await session.rename(as_given("Trip"))).title == "Trip"
+    session.new()
+    assert (await session.resume("Trip")).title == "Trip"
+
+
+# ── branches and history ──
+
+
+async def test_a_branch_replaces_a_message_and_keeps_the_old_branch(session: Session, server: Loopback) -> None:
+    await say(session, server, "One", "First")
+    await say(session, server, "Two", "Second")
+    (two, _), _one = await session.own_messages(9)
+    assert (await session.branch_from(two.id)).text == "Two"
+    assert await texts(session) == ["One", "First"]
+    await say(session, server, "Deux", "Deuxième")
+    assert await texts(session) == ["One", "First", "Deux", "Deuxième"]
+    assert session.memory.cold.find(two.id).text == "Two"
+
+
+async def test_a_branch_begins_at_a_message_of_the_users_alone(session: Session, server: Loopback) -> None:
+    with pytest.raises(NotYet):
+        await session.branch_from("e_1")
+    answer = await say(session, server, "One", "First")
+    with pytest.raises(Misuse):
+        await session.branch_from(answer)
+    with pytest.raises(NotFound):
+        await session.branch_from("e_zzzzzzzz")
+    assert await texts(session) == ["One", "First"]
+
+
+async def test_history_is_paged_from_the_end(session: Session, server: Loopback) -> None:
+    for number in range(3):
+        await say(session, server, f"Question {number}", f"Answer {number}")
+    last = await session.history(3)
+    assert [entry.text for entry in last] == ["Answer 1", "Question 2", "Answer 2"]
+    before = await session.history(2, last[0].seq)
+    assert [entry.text for entry in before] == ["Answer 0", "Question 1"]
+    assert [entry.text for entry in await session.history(9, before[0].seq)] == ["Question 0"]
+
+
+async def test_own_messages_and_answers_come_newest_first(session: Session, server: Loopback) -> None:
+    assert await session.own_messages(9) == [] and await session.answers(9) == []
+    for number in range(3):
+        await say(session, server, f"Question {number}", f"Answer {number}")
+    assert [text for _, text in await session.own_messages(2)] == ["Question 2", "Question 1"]
+    assert await session.answers(2) == ["Answer 2", "Answer 1"]
+
+
+# ── the model ──
+
+
+async def test_another_model_is_used_from_the_next_message_on(session: Session, server: Loopback) -> None:
+    await say(session, server, "House")
+    assert await session.model_mismatch() == ""
+    first = session.profile.spec
+    assert (await session.use_model("offline")).spec == "offline"
+    assert f"/model {first} goes back" in await session.model_mismatch()
+    async for _ in session.send("And now?"):
+        pass
+    assert await session.model_mismatch() == ""
+
+
+async def test_a_model_that_is_none_leaves_the_old_one_in_use(session: Session) -> None:
+    before = session.model
+    with pytest.raises(PalimpsestError):
+        await session.use_model("nobody:nothing")
+    assert session.model is before
+
+
+# ── compaction ──
+
+
+async def test_compact_does_what_the_outlook_says(session: Session, server: Loopback) -> None:
+    with pytest.raises(NotYet):
+        await session.compact()
+    for number in range(4):
+        await say(session, server, f"{number}: {LONG}", LONG)
+    outlook = await session.outlook()
+    assert outlook is not None and len(await session.history(99)) == 8
+    pages: list[int] = []
+    receipt = await session.compact(pages.append, label="Boiler")
+    assert receipt is not None
+    assert (receipt.entries, receipt.turns, receipt.pages) == (outlook.entries, outlook.turns, outlook.pages)
+    assert receipt.tokens_before == outlook.tokens_before and receipt.archived == "Boiler"
+    assert pages[-1] == receipt.pages
+    assert session.conversation is not None and session.conversation.leaf == receipt.summary_seq
+    assert (await session.history(1))[0].id == receipt.summary_entry
+    assert [text for _, text in await session.own_messages(9)][-1] == f"0: {LONG}"  # every word is still there
+
+
+async def test_there_is_nothing_to_compact_while_a_turn_runs(session: Session, server: Loopback) -> None:
+    for number in range(3):
+        await say(session, server, f"{number}: {LONG}", LONG)
+    events = session.send("And now?")
+    assert isinstance(await anext(events), UserStored) and session.busy
+    assert await session.outlook() is None and await session.compact() is None
+    await events.aclose()
+    assert await session.outlook() is not None
+
+
+async def test_a_turn_compacts_as_much_as_its_request_announced(session: Session, server: Loopback) -> None:
+    for number in range(20):
+        server.plays(chat(LONG))
+        announced = await session.context_report(f"{number}: {LONG}")
+        seen = [event async for event in session.send(f"{number}: {LONG}")]
+        receipts = [event.receipt for event in seen if isinstance(event, Compacted)]
+        if receipts:
+            dropped = [one.name for layer in announced.layers for one in layer.dropped]
+            assert f"{receipts[0].entries} older entries" in dropped
+            return
+    pytest.fail("a window of 8,000 tokens held it all")
+
+
+# ── the end ──
+
+
+async def test_closing_in_mid_turn_keeps_what_came(
+    session: Session, server: Loopback, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    abandon = Recorder.abandon
+
+    def slow(recorder: Recorder, **meta: Any) -> Entry | None:
+        time.sleep(0.2)  # a slow disk: the store must not be closed meanwhile
+        return abandon(recorder, **meta)
+
+    monkeypatch.setattr(Recorder, "abandon", slow)
+    server.plays(stream(data(delta(content="So ")), data(delta(content="far")), Stall()))
+    told = asyncio.Event()
+    seen: list[object] = []
+
+    async def read() -> None:
+        async for event in session.send("Tell me"):
+            seen.append(event)
+            if isinstance(event, TextDelta) and event.text == "far":
+                told.set()
+
+    reading = asyncio.create_task(read())
+    await told.wait()
+    await session.close()
+    await reading
+    assert isinstance(seen[-1], Stopped) and seen[-1].text == "So far"
+    with pytest.raises(Closed):
+        await session.history()
+    memory = Memory.open(workspace)
+    try:
+        latest = memory.cold.latest()
+        assert latest is not None and latest.leaf is not None
+        kept = [(entry.role, entry.text) for entry in memory.cold.path(latest.leaf)]
+        assert kept == [(Role.ASSISTANT, "So far"), (Role.USER, "Tell me")]
+    finally:
+        memory.close()
