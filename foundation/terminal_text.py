@@ -55,6 +55,11 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(_glyph, text)
 
 
+def visible_line(text: str) -> str:
+    """The visible text on one line: every run of white space is one space."""
+    return " ".join(visible(text).split())
+
+
 def hidden_count(text: str) -> int:
     """How many characters `visible` shows as something else; a line end `\\r\\n` counts as one."""
     return 0 if _SUSPECT.search(text) is None else sum(1 for _ in _HIDDEN.finditer(text))

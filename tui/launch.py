@@ -63,7 +63,7 @@ def app_of(opening: Opening) -> PalimpsestApp:
 
 
 def _open(opening: Opening) -> "Session":
-    from agent.services.facts import facts
+    from agent.cli.facts import facts
     from agent.session import Session
 
     return Session.open(opening.workspace, opening.config, facts=facts)

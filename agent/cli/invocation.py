@@ -156,7 +156,7 @@ class Invocation:
 
     async def session(self, *, for_writing: bool = True) -> Session:
         """A session in the chosen conversation; the caller closes it."""
-        from agent.services.facts import facts
+        from agent.cli.facts import facts
         from agent.session import Session
 
         workspace = self.prepare(for_writing=for_writing)

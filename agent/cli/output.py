@@ -11,7 +11,7 @@ import msgspec
 
 from foundation.clock import iso
 from foundation.errors import PalimpsestError
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible, visible_line
 
 SCHEMA = 1
 
@@ -93,7 +93,7 @@ def table(rows: Iterable[Sequence[str]], heads: Sequence[str]) -> None:
     """Columns that line up, wide characters included; the last is as long as it likes. A cell is one line."""
     from rich.cells import cell_len
 
-    cells = [[" ".join(visible(cell).split()) for cell in row] for row in [list(heads), *map(list, rows)]]
+    cells = [[visible_line(cell) for cell in row] for row in [list(heads), *map(list, rows)]]
     widths = [max(cell_len(row[n]) for row in cells) for n in range(len(heads) - 1)]
     for row in cells:
         padded = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=False)]

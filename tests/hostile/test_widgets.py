@@ -33,10 +33,9 @@ from tui.dialogs.confirm import PermissionScreen, ProposalScreen
 from tui.dialogs.trust import ChangesScreen, LinkScreen, TrustScreen
 from tui.images.attached import Attached
 from tui.images.protocol import Drawing
-from tui.recall.browser import RecallScreen
-from tui.recall.passage import PassageScreen
-from tui.recall.picture import PictureScreen
-from tui.search.note import NoteScreen
+from tui.passages.page_screen import PictureScreen
+from tui.passages.screen import NoteScreen, PassageScreen
+from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.query_input import Field
@@ -304,18 +303,19 @@ SINKS = frozenset({"Static", "Label", "Option", "Text", "Segment", "Content"})
 SANCTIONED = frozenset(
     {
         "visible",
-        "one_line",
+        "visible_line",
         "_one_line",
         "clipped",
         "spelled",
         "ink",
         "iso",
         "len",
-        "when",
+        "minute",
         "day",
         "likelihood",
-        "listed",
+        "_row_text",
         "preview",
+        "_preview_text",
         "row_text",
         "bar",
     }
@@ -327,9 +327,9 @@ REASONS = {
     "tui/dialogs/choices.py _show": "_line makes label and detail visible",
     "tui/chat/view.py show_waiting": "lines that clipped makes of visible words, and a figure",
     "tui/dialogs/confirm.py compose": "names, summaries, headings and rows are made visible when the screens are made",
-    "tui/recall/passage.py _described": "the trust, of our own words",
-    "tui/recall/rows.py listed": "_near cuts a line that one_line made",
-    "tui/search/preview.py _twins": "lines of one_line",
+    "tui/passages/screen.py _described": "the trust, of our own words",
+    "tui/recall/screen.py _row_text": "_near cuts a line that visible_line made",
+    "tui/search/preview.py _twins": "lines of visible_line",
     "tui/search/preview.py _parts": "names made visible, and figures",
     "tui/dialogs/trust.py compose": "facts, names and targets are made visible when the screens are made",
     "tui/widgets/new_below.py render": "our own words",

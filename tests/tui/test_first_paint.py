@@ -22,7 +22,7 @@ FORBIDDEN = (
     "textual_image",
     "apsw",
     "agent.services.live_search",
-    "tui.recall.browser",
+    "tui.recall.screen",
     "tui.search.screen",
 )
 PROGRAM = """

@@ -27,9 +27,9 @@ from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer
 from tui.app import PalimpsestApp
 from tui.chat.start import Start
 from tui.dialogs.confirm import ProposalScreen
-from tui.recall.browser import RecallScreen
-from tui.recall.passage import PassageScreen
-from tui.recall.picture import PictureScreen
+from tui.passages.page_screen import PictureScreen
+from tui.passages.screen import PassageScreen
+from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
 from tui.themes import LIGHT
 

@@ -31,9 +31,8 @@ from foundation.errors import PalimpsestError
 from memory.errors import ReadOnly
 from tui.chat.history import PAST, PastShown
 from tui.chat.lookup import conversations_with, names_of
-from tui.chat.messages import MODEL_CHANGED
 from tui.chat.progress import PageCount
-from tui.chat.turn_view import Scribe
+from tui.chat.turn_view import MODEL_CHANGED, Scribe
 from tui.dialogs.choices import Deeper
 from tui.internal_errors import defect
 from tui.shutdown import LEAVING

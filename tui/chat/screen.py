@@ -213,17 +213,17 @@ class ChatScreen(Screen[None]):
     @work
     async def _offer_model(self, talk: "Talk") -> None:
         """Where no model answers, looks once for one on this machine."""
-        from tui.chat.model_offer import model_offer
+        from tui.chat.background import detect_model
 
-        if offer := await model_offer(talk.session):
+        if offer := await detect_model(talk.session):
             self._offer = offer.spec
-            self.transcript.add(Quiet(offer.told, tone="good", gap=True))
+            self.transcript.add(Quiet(offer.text, tone="good", gap=True))
 
     @work(group="files")
     async def _watch_files(self, talk: "Talk") -> None:
-        from tui.chat.file_watch import FileWatch
+        from tui.chat.background import watch_files
 
-        await FileWatch(talk, self.transcript).run()
+        await watch_files(talk.session, lambda: talk.at_rest, self.transcript)
 
     def action_take_offer(self) -> None:
         if self._offer and self._talk:

@@ -1,4 +1,6 @@
-"""Writes a turn's events into the transcript and the status bar. It decides nothing."""
+"""Renders turn events into the transcript and the status bar."""
+
+from typing import Final
 
 from agent.events import (
     AnswerStored,
@@ -21,13 +23,20 @@ from agent.events import (
     WordsHidden,
 )
 from models.messages import Recalled
-from tui.chat.file_watch import told
-from tui.chat.messages import ARCHIVED, epoch_words
 from tui.widgets.status import StatusBar, short_count
-from tui.widgets.transcript.items import Quiet, Trouble
+from tui.widgets.transcript.items import Quiet, Trouble, notice_line
 from tui.widgets.transcript.view import Transcript
 
-MOST_CITED = 3
+MOST_CITED: Final = 3
+
+MODEL_CHANGED: Final = "the model changed"
+ARCHIVED: Final = "older turns were archived"
+
+_WORDS: Final = {
+    MODEL_CHANGED: "Another model answers now",
+    ARCHIVED: "Older turns left for the archive",
+    "another branch": "Another branch of the conversation",
+}
 
 
 class Scribe:
@@ -83,9 +92,9 @@ class Scribe:
     def _quiet(self, event: SessionEvent) -> None:
         match event:
             case Notice(level=level, text=text):
-                self._transcript.add(told(level, text))
+                self._transcript.add(notice_line(level, text))
             case WordsHidden():
-                self._transcript.add(told("warning", event.text))
+                self._transcript.add(notice_line("warning", event.text))
             case EpochChanged(reason=reason):
                 if words := epoch_words(reason, known=self._known):
                     self._quiet_line(words)
@@ -129,3 +138,16 @@ class Scribe:
             cited.append(f"and {more} more")
         for number, line in enumerate(cited):
             self._transcript.add(Quiet(("recalled  " if number == 0 else " " * 10) + line, gap=number == 0))
+
+
+def epoch_words(reason: str, *, known: frozenset[str] = frozenset()) -> str:
+    """One line, or "" where the person knows: `known` holds the reasons that they were told or made themselves."""
+    if not reason or reason in known:
+        return ""
+    return f"{_WORDS.get(reason) or _begun(reason)}: the model reads the whole context anew."
+
+
+def _begun(reason: str) -> str:
+    """With a capital, but for the name of a file."""
+    is_file = "." in reason.split(" ", 1)[0]
+    return reason if is_file else reason[0].upper() + reason[1:]

@@ -9,7 +9,7 @@ from rich.text import Text
 from textual.screen import Screen
 from textual.widgets import Static
 
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible_line
 from tui.chat.drafts import DraftKeeper
 from tui.typed_app import host
 from tui.widgets.prompt.input import Prompt
@@ -71,7 +71,7 @@ class ChatFace:
 
     async def browse(self, memory: "Memory", query: str, pictures: str) -> None:
         """Opens memory as a list; a citation that is chosen there goes into the prompt."""
-        from tui.recall.browser import RecallScreen
+        from tui.recall.screen import RecallScreen
 
         citation = await host(self._screen).push_screen_wait(RecallScreen(memory, query, pictures))
         if citation:
@@ -104,7 +104,7 @@ class ChatFace:
 
     def show_waiting(self, texts: list[str]) -> None:
         width = max(self._screen.size.width - 8, 10)
-        lines = [clipped("waits: " + " ".join(visible(text).split()), width) for text in texts[:MOST_WAITING]]
+        lines = [clipped("waits: " + visible_line(text), width) for text in texts[:MOST_WAITING]]
         more = [f"and {len(texts) - MOST_WAITING} more"] if len(texts) > MOST_WAITING else []
         self._waiting.display = bool(lines)
         self._waiting.update(Text("\n".join([*lines, *more])))

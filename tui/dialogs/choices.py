@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible, visible_line
 from tui.typed_app import ink
 from tui.widgets.query_input import Field
 
@@ -118,9 +118,9 @@ class ChoicesScreen(ModalScreen[str | None]):
             listed.highlighted = 0
 
     def _line(self, pick: Pick) -> Text:
-        label = " ".join(visible(pick.label).split())
+        label = visible_line(pick.label)
         text = Text(label, no_wrap=True, overflow="ellipsis", end="")
         if pick.detail:
-            detail = " ".join(visible(pick.detail).split())
+            detail = visible_line(pick.detail)
             text.append(f"\n  {detail}", ink(self, "muted"))
         return text

@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible, visible_line
 from tui.typed_app import ink
 
 
@@ -51,7 +51,7 @@ class ProposalScreen(ModalScreen[bool]):
     def __init__(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
         super().__init__()
         self._heading = visible(title).replace("\n", " ")
-        self._rows = [(visible(name), " ".join(visible(words).split())) for name, words in rows]
+        self._rows = [(visible(name), visible_line(words)) for name, words in rows]
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):

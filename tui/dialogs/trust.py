@@ -11,7 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible_line
 
 _AROUND = 7  # rows: padding, the title and the answers with their margins; one that they may wrap into
 
@@ -32,8 +32,8 @@ class Question(ModalScreen[bool | None]):
     def __init__(self, title: str, facts: Sequence[str], answers: str) -> None:
         super().__init__()
         self.typed = ""
-        self._heading = _one_line(title)
-        self._facts = [_one_line(fact) for fact in facts]
+        self._heading = visible_line(title)
+        self._facts = [visible_line(fact) for fact in facts]
         self._answers = answers
 
     def compose(self) -> ComposeResult:
@@ -126,7 +126,3 @@ class LinkScreen(Question):
         super().__init__(
             f"{name} is a link out of this workspace", facts, "Ctrl+T follow it · Ctrl+N never · Enter not now"
         )
-
-
-def _one_line(text: str) -> str:
-    return " ".join(visible(text).split())

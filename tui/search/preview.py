@@ -8,12 +8,11 @@ from rich.console import Console
 from rich.text import Text
 from textual.dom import DOMNode
 
-from foundation.clock import iso
-from foundation.terminal_text import visible
-from tui.recall.rows import one_line, when
+from foundation.terminal_text import visible, visible_line
 from tui.search.highlight import TAB, Spans, marked
-from tui.search.rows import TONES, likelihood
+from tui.search.rows import likelihood
 from tui.typed_app import ink
+from tui.widgets.passage_labels import TRUST_COLOURS, day, minute
 from tui.widgets.status import clipped
 
 if TYPE_CHECKING:  # loaded when memory is searched
@@ -55,9 +54,9 @@ def lines_to_mark(passage: Text, width: int) -> int:
 
 
 def _about(row: "Row", near: "Around | None", node: DOMNode) -> Text:
-    text = Text().append(one_line(row.citation), ink(node, "accent-ink")).append("\n")
-    text.append(row.trust.value, ink(node, TONES[row.trust]))
-    told = [f"{likelihood(row.score)} likely" if row.score > 0 else "", row.kind.replace("_", " "), when(row)]
+    text = Text().append(visible_line(row.citation), ink(node, "accent-ink")).append("\n")
+    text.append(row.trust.value, ink(node, TRUST_COLOURS[row.trust]))
+    told = [f"{likelihood(row.score)} likely" if row.score > 0 else "", row.kind.replace("_", " "), minute(row.time)]
     text.append("".join(f" · {part}" for part in told if part), ink(node, "muted"))
     if row.superseded_by:
         text.append(f"\n{_newer(row, near.newer if near else None)}", ink(node, "warning-ink"))
@@ -70,7 +69,7 @@ def _about(row: "Row", near: "Around | None", node: DOMNode) -> Text:
 def _passage(row: "Row", node: DOMNode, spans: Spans, near: "Around | None") -> Text:
     """What was found with its words marked, and some of the same passage beside it."""
     accent, muted = ink(node, "accent-ink"), ink(node, "muted")
-    text = Text(f"{one_line(row.who)}:\n" if row.who else "", f"bold {accent}".strip())
+    text = Text(f"{visible_line(row.who)}:\n" if row.who else "", f"bold {accent}".strip())
     shown = Text()
     if near and near.lead:
         shown.append(f"… {_plain(near.lead)}" if row.span[0] > len(near.lead) else _plain(near.lead), muted)
@@ -82,8 +81,8 @@ def _passage(row: "Row", node: DOMNode, spans: Spans, near: "Around | None") -> 
 
 def _newer(row: "Row", newer: "Turn | None") -> str:
     """What says otherwise since."""
-    on = f" on {iso(newer.time)[:10]}" if newer and newer.time else ""
-    words = f": {clipped(one_line(newer.text), SAID)}" if newer else ""
+    on = f" on {day(newer.time)}" if newer and newer.time else ""
+    words = f": {clipped(visible_line(newer.text), SAID)}" if newer else ""
     return f"superseded{on} by {visible(row.superseded_by)}{words}"
 
 
@@ -106,11 +105,11 @@ def _parts(row: "Row", muted: str) -> Text:
 
 
 def _turns(turns: "Sequence[Turn]", muted: str) -> Text:
-    return Text("\n\n".join(f"{one_line(turn.who)}: {one_line(turn.text)}" for turn in turns), muted)
+    return Text("\n\n".join(f"{visible_line(turn.who)}: {visible_line(turn.text)}" for turn in turns), muted)
 
 
 def _named(turn: "Turn") -> str:
-    parts = (one_line(turn.title), one_line(turn.who), iso(turn.time)[:10] if turn.time else "", turn.id)
+    parts = (visible_line(turn.title), visible_line(turn.who), day(turn.time), turn.id)
     return " · ".join(part for part in parts if part)
 
 

@@ -6,17 +6,15 @@ from rich.cells import cell_len
 from rich.text import Text
 from textual.dom import DOMNode
 
-from foundation.clock import iso
-from foundation.trust import Trust
-from tui.recall.rows import one_line
+from foundation.terminal_text import visible_line
 from tui.search.highlight import Spans, marked_line
 from tui.typed_app import ink
+from tui.widgets.passage_labels import TRUST_COLOURS, day
 from tui.widgets.status import clipped
 
 if TYPE_CHECKING:  # loaded when memory is searched
     from agent.services.browse import Row
 
-TONES: Final = {Trust.EXACT: "good-ink", Trust.VERIFIED: "good-ink", Trust.APPROXIMATE: "warning-ink"}
 TITLE: Final = 10  # cells that a title keeps, however narrow the list
 WHO: Final = 16
 GAP: Final = " · "
@@ -39,13 +37,9 @@ def likelihood(score: float) -> str:
     return f"{100 * score:.0f} %" if score > 0 else ""
 
 
-def day(row: "Row") -> str:
-    return iso(row.time)[:10] if row.time else ""
-
-
 def where(row: "Row") -> str:
     """The conversation's title, the note's file, the file's name."""
-    return one_line(row.title) or ("a note" if row.kind == "memory" else "untitled")
+    return visible_line(row.title) or ("a note" if row.kind == "memory" else "untitled")
 
 
 def _about(row: "Row", node: DOMNode, width: int) -> Text:
@@ -63,15 +57,15 @@ def _about(row: "Row", node: DOMNode, width: int) -> Text:
 
 def _tail(row: "Row", width: int) -> list[tuple[str, str]]:
     """What follows the title, each with its tone; where there is little room, without what matters least."""
-    said_by, alike = clipped(one_line(row.who), WHO), f"+{len(row.like)} alike" if row.like else ""
+    said_by, alike = clipped(visible_line(row.who), WHO), f"+{len(row.like)} alike" if row.like else ""
     words = [
         (said_by, ""),
-        (day(row), ""),
-        (row.trust.value, TONES[row.trust]),
+        (day(row.time), ""),
+        (row.trust.value, TRUST_COLOURS[row.trust]),
         (likelihood(row.score), ""),
         (alike, ""),
     ]
-    least = [said_by, alike, day(row)]
+    least = [said_by, alike, day(row.time)]
     room = width - 2 - min(TITLE, cell_len(where(row))) - (len(SUPERSEDED) if row.superseded_by else 0)
     shown = [word for word in words if word[0]]
     while least and cell_len(GAP.join(["", *(word for word, _ in shown)])) > room:

@@ -333,7 +333,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
         if row is None:
             return
         if row.kind == "memory":
-            from tui.search.note import NoteScreen
+            from tui.passages.screen import NoteScreen
 
             host(self).push_screen(NoteScreen(self._memory, row), self._cite)
         elif row.kind in {"page", "knowledge", "archive"}:
@@ -359,7 +359,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
 
     def action_open(self) -> None:
         if row := self._row:
-            from tui.recall.passage import PassageScreen
+            from tui.passages.screen import PassageScreen
 
             host(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
 

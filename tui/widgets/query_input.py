@@ -5,7 +5,7 @@ from typing import Final
 from textual import events
 from textual.widgets import Input
 
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible, visible_line
 
 LONGEST: Final = 2_000  # characters of what is pasted: more is no question
 
@@ -20,7 +20,7 @@ class Field(Input):
     def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()
-        words = " ".join(visible(event.text[: 2 * LONGEST]).split())[:LONGEST]
+        words = visible_line(event.text[: 2 * LONGEST])[:LONGEST]
         if self.selection.is_empty:
             self.insert_text_at_cursor(words)
         else:

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
+from agent.cli.facts import facts
 from agent.commands import registry
 from agent.commands.results import Failed, Quit, Said
-from agent.services.facts import facts
 from tests.paths import ROOT
 
 NOBODY = cast(Any, None)  # these commands ask nothing of a session

@@ -10,7 +10,7 @@ from context.notice import Notice
 from models.messages import Role
 from tests.tui.fakes import REPORT, answer, spoken
 from tui.chat.lookup import names_of
-from tui.chat.messages import ARCHIVED, MODEL_CHANGED, epoch_words
+from tui.chat.turn_view import ARCHIVED, MODEL_CHANGED, epoch_words
 from tui.dialogs.choices import Pick
 
 
@@ -22,7 +22,7 @@ async def test_an_edited_file_is_told_without_a_message(open_chat: Any) -> None:
 
 
 async def test_a_file_that_cannot_be_looked_at_is_told_once(open_chat: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("tui.chat.file_watch.PERIOD", 0.02)
+    monkeypatch.setattr("tui.chat.background.PERIOD", 0.02)
     looks: list[int] = []
 
     def broken() -> Any:

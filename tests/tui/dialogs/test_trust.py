@@ -26,7 +26,7 @@ from tests.hostile.workspaces import fingerprint
 from tui.app import PalimpsestApp
 from tui.dialogs.trust import ChangesScreen
 from tui.launch import app_of
-from tui.recall.passage import PassageScreen
+from tui.passages.screen import PassageScreen
 from tui.search.screen import SearchScreen
 from tui.themes import DARK, THEMES
 

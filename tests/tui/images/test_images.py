@@ -17,7 +17,7 @@ from tui.images.half_blocks import fitted, lines_of
 from tui.images.load import Unshown, load
 from tui.images.protocol import Drawing, drawing_for
 from tui.images.viewer import NoViewer, open_in_viewer
-from tui.recall.zoom import CLOSEST, WHOLE, Zoom
+from tui.passages.page_screen import CLOSEST, WHOLE, Zoom
 from tui.widgets.transcript.segments import cells
 from tui.widgets.transcript.styles import Look
 

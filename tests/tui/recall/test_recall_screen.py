@@ -20,9 +20,9 @@ from memory.memory import Memory
 from memory.records import Draft, EntryKind
 from models.messages import Role
 from tests.tui.fakes import FakeSession, answer
-from tui.recall.browser import RecallScreen
-from tui.recall.passage import PassageScreen
-from tui.recall.picture import PictureScreen
+from tui.passages.page_screen import PictureScreen
+from tui.passages.screen import PassageScreen
+from tui.recall.screen import RecallScreen
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 

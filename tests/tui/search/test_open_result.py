@@ -12,8 +12,7 @@ from tests.tui.fakes import FakeSession, answer
 from tests.tui.search.screen_state import BOILER, HARBOUR, field, searching, seen, talk
 from tui.chat.drafts import DELAY
 from tui.chat.history import PastShown
-from tui.recall.passage import PassageScreen
-from tui.search.note import NoteScreen
+from tui.passages.screen import NoteScreen, PassageScreen
 from tui.search.screen import SearchScreen
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long

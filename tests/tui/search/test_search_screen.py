@@ -16,7 +16,7 @@ from foundation.privacy import clear
 from memory.errors import Damaged
 from memory.memory import Memory
 from tests.tui.search.screen_state import BOILER, HARBOUR, answered, field, flat, searching, seen, talk
-from tui.recall.passage import PassageScreen
+from tui.passages.screen import PassageScreen
 from tui.search.screen import SearchScreen
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long

@@ -65,6 +65,11 @@ class Quiet(Struct, frozen=True):
         return [[], *rows] if self.gap else rows
 
 
+def notice_line(level: str, text: str) -> Quiet:
+    """A notice of the level info, warning or error as a quiet line."""
+    return Quiet(text, tone={"error": "error", "warning": "warning"}.get(level, "muted"))
+
+
 class Trouble(Struct, frozen=True):
     """An error: what, where, what to do about it."""
 

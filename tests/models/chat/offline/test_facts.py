@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.services.facts import facts
+from agent.cli.facts import facts
 from models.chat.offline.facts import window
 from models.chat.offline.phrases import CHINESE, ENGLISH
 from models.chat.offline.provider import answer

@@ -2,8 +2,9 @@
 
 import asyncio
 import os
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
+from msgspec import Struct, structs
 from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
@@ -17,7 +18,6 @@ from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from tui.images.protocol import Drawing, drawing_for
 from tui.internal_errors import in_thread
-from tui.recall.zoom import WHOLE, Zoom
 from tui.typed_app import host
 
 if TYPE_CHECKING:  # loaded when a page is shown
@@ -31,6 +31,64 @@ CELL: Final = 2  # a terminal's cell is about twice as high as wide
 READABLE: Final = {Drawing.KITTY: 16, Drawing.SIXEL: 16, Drawing.BLOCKS: 4, Drawing.SHADES: 2}
 """Pixels of a page, in the height of a terminal's cell, with which its words can still be read."""
 KEYS: Final = "+ − closer, back · arrows move · o viewer · Esc back"
+
+
+CLOSEST: Final = 5  # 2⁵: a thirty-second of the side
+STEP: Final = 0.5  # of what is in view
+
+
+class Zoom(Struct, frozen=True):
+    """`level` halves the side in view each time; `x` and `y` are the middle, from 0 to 1; the view
+    stays within the picture."""
+
+    level: int = 0
+    x: float = 0.0
+    y: float = 0.0
+
+    @property
+    def part(self) -> float:
+        """The share of each side that is in view."""
+        return 0.5**self.level
+
+    def closer(self, by: int) -> Self:
+        """One step in or out. Until it is moved it stays at the upper left, where a page begins."""
+        return structs.replace(self, level=max(0, min(self.level + by, CLOSEST)))
+
+    @classmethod
+    def reading(cls, begin: tuple[int, int], side: tuple[int, int], most: int, ratio: float = 1.0) -> Self:
+        """Where words begin, as much of the picture as can be read: a view `most` pixels high at most, that has
+        `begin` (left, top) in its upper left corner. `side` is the picture's width and height."""
+        width, height = side
+        level = next((level for level in range(CLOSEST) if height * 0.5**level <= most), CLOSEST)
+        high = height * 0.5**level
+        wide = min(high * ratio, width)
+        return cls(level, (begin[0] + wide / 2) / width, (begin[1] + high / 2) / height) if level else cls()
+
+    def moved(self, right: int, down: int) -> Self:
+        step, here = self.part * STEP, self._within()
+        return structs.replace(here, x=here.x + right * step, y=here.y + down * step)._within()
+
+    def box(self, width: int, height: int, ratio: float = 1.0) -> tuple[int, int, int, int]:
+        """Left, top, right, bottom in pixels of a picture of this size, for a view `ratio` times as wide as high."""
+        if not self.level:
+            return 0, 0, width, height
+        high = max(round(self.part * height), 1)
+        wide = max(min(round(high * ratio), width), 1)
+        left = _clamped(round(self.x * width - wide / 2), width - wide)
+        top = _clamped(round(self.y * height - high / 2), height - high)
+        return left, top, left + wide, top + high
+
+    def _within(self) -> Self:
+        half = self.part / 2
+        middle = [max(half, min(at, 1 - half)) for at in (self.x, self.y)]
+        return structs.replace(self, x=middle[0], y=middle[1])
+
+
+def _clamped(at: int, most: int) -> int:
+    return max(0, min(at, most))
+
+
+WHOLE: Final = Zoom()
 
 
 class PictureScreen(ModalScreen[None]):
@@ -185,8 +243,6 @@ class PictureScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="viewer")
     async def _open_in_viewer(self) -> None:
-        from tui.recall.page_viewer import view_page
-
         await view_page(self, self._memory, self._pages[self._at])
 
 
@@ -196,3 +252,18 @@ def _described(found: "PagePicture") -> str:
         f"{row.mode}, {row.width}×{row.height} · {row.chars:,} characters · "
         f"{row.text_tokens:,} text tokens on {row.vision_tokens:,} vision tokens"
     )
+
+
+async def view_page(screen: Widget, memory: "Memory", page: str) -> None:
+    """Opens it; a notice says which, or why not."""
+    from agent.services.browse import page_picture
+    from tui.images.viewer import open_in_viewer
+
+    try:
+        found = await in_thread(page_picture, memory, page)
+        await in_thread(open_in_viewer, found.path)
+    except PalimpsestError as error:
+        said = f"{error.message} {error.hint}".strip()
+        screen.notify(said, title=error.title, severity="warning", timeout=10, markup=False)
+        return
+    screen.notify(f"Opened {found.path.name} in the viewer.", timeout=3, markup=False)

@@ -13,17 +13,17 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from foundation.errors import PalimpsestError
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible, visible_line
 from foundation.trust import Trust
 from tui.internal_errors import in_thread
-from tui.recall.rows import one_line
 from tui.typed_app import host, ink
 from tui.widgets.transcript.items import Quiet, Trouble
-from tui.widgets.transcript.line_numbers import numbered
+from tui.widgets.transcript.line_numbers import Numbered, numbered
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded when memory is looked into
     from agent.services.browse import Row
+    from agent.services.live_search import NoteInFile
     from agent.services.recall import Recalled
     from memory.memory import Memory
 
@@ -58,7 +58,7 @@ class PassageScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="room"):
-            yield Static(Text(one_line(self._row.citation)), classes="room-title", markup=False)
+            yield Static(Text(visible_line(self._row.citation)), classes="room-title", markup=False)
             yield Static("reading …", id="passage-about", markup=False)
             yield self._text
             yield Static(f"{SCROLL} · {TAKE}", classes="room-keys", markup=False)
@@ -100,7 +100,7 @@ class PassageScreen(ModalScreen[str | None]):
         text = Text(told, trusted)
         text.append(visible(f",{how} · {size}{on}{more}"), ink(self, "muted"))
         for sentence in (*found.told, *filter(None, [shown_otherwise(found)])):
-            text.append(f"\n{one_line(sentence)}", ink(self, "warning-ink"))
+            text.append(f"\n{visible_line(sentence)}", ink(self, "warning-ink"))
         return text
 
     # Keys
@@ -123,7 +123,7 @@ class PassageScreen(ModalScreen[str | None]):
     @work(exclusive=True, group="page")
     async def _show_page(self, pages: tuple[str, ...]) -> None:
         from agent.services.locate import place_of
-        from tui.recall.picture import PictureScreen
+        from tui.passages.page_screen import PictureScreen
 
         place = None
         if self._found is not None:
@@ -137,7 +137,7 @@ class PassageScreen(ModalScreen[str | None]):
 
     @work(exclusive=True, group="viewer")
     async def _open_in_viewer(self, page: str) -> None:
-        from tui.recall.page_viewer import view_page
+        from tui.passages.page_screen import view_page
 
         await view_page(self, self._memory, page)
 
@@ -155,3 +155,40 @@ class PassageScreen(ModalScreen[str | None]):
 
     def action_to_end(self, last: bool) -> None:
         self._text.scroll_to(y=self._text.max_scroll_y if last else 0, animate=False)
+
+
+class NoteScreen(PassageScreen):
+    """Gives the citation where it is to be put into the prompt, else None."""
+
+    def __init__(self, memory: "Memory", row: "Row") -> None:
+        super().__init__(memory, row)
+
+    @work
+    async def _read(self) -> None:
+        from agent.services.browse import whole
+        from agent.services.live_search import note_in_file
+
+        try:
+            self._found = await in_thread(whole, self._memory, self._row)
+            found = await in_thread(note_in_file, self._memory, self._row)
+        except PalimpsestError as error:
+            self._about(Text("it cannot be shown", ink(self, "error-ink")))
+            self._text.add(Trouble(error.title, error.message, error.hint))
+            return
+        lines = f"line {found.first}" if found.first == found.last else f"lines {found.first}–{found.last}"
+        self._about(Text(visible(f"{found.path} · {lines}"), ink(self, "muted")))
+        before, begins, after = await asyncio.to_thread(_cut, found)
+        self._text.show([*before, begins, *after])
+        self._text.reach(begins, more=False)
+        self.query_one(".room-keys", Static).update(f"{SCROLL} · {TAKE}")
+
+
+def _cut(found: "NoteInFile") -> tuple[list[Numbered], Numbered, list[Numbered]]:
+    """The file's lines before the note, the piece that begins with its first line, and what follows."""
+    pieces = numbered(found.text, pointed=frozenset(range(found.first, found.last + 1)))
+    for index, piece in enumerate(pieces):
+        at = next((n for n, row in enumerate(piece.rows) if row.number == found.first), None)
+        if at is not None:
+            head = [Numbered(piece.rows[:at], piece.digits)] if at else []
+            return [*pieces[:index], *head], Numbered(piece.rows[at:], piece.digits), pieces[index + 1 :]
+    return [], pieces[0], pieces[1:]  # the file became shorter meanwhile

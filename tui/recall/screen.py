@@ -1,6 +1,7 @@
 """The list: a line to ask on, what is found, and what it says. It fills itself as one goes down."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.text import Text
@@ -8,15 +9,16 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.dom import DOMNode
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from foundation.errors import PalimpsestError
-from foundation.terminal_text import visible
+from foundation.terminal_text import visible, visible_line
 from tui.internal_errors import in_thread
-from tui.recall.rows import listed, preview
-from tui.typed_app import host
+from tui.typed_app import host, ink
+from tui.widgets.passage_labels import TRUST_COLOURS, minute
 from tui.widgets.query_input import Field
 
 if TYPE_CHECKING:  # loaded when memory is looked into
@@ -26,6 +28,7 @@ if TYPE_CHECKING:  # loaded when memory is looked into
 CALM: Final = 0.15  # seconds without a key before it looks
 AHEAD: Final = 10  # rows before the end at which more are fetched
 WIDE: Final = 110  # columns from which the preview has room
+NEAR: Final = 32  # characters before the first matched word
 KEYS: Final = "↑ ↓ choose · Enter shows it whole · Esc leaves"
 
 
@@ -130,7 +133,7 @@ class RecallScreen(ModalScreen[str | None]):
         self._rows += found.rows
         self._next = found.next if found.rows else None
         words = self._query.split()
-        self.query_one(OptionList).add_options(Option(listed(row, self, words)) for row in found.rows)
+        self.query_one(OptionList).add_options(Option(_row_text(row, self, words)) for row in found.rows)
 
     def _figures(self, found: "Look") -> str:
         if found.wrong:
@@ -154,7 +157,7 @@ class RecallScreen(ModalScreen[str | None]):
 
     def _shown(self, at: int | None) -> None:
         self.query_one(OptionList).highlighted = at
-        text = preview(self._rows[at], self) if at is not None else Text("")
+        text = _preview_text(self._rows[at], self) if at is not None else Text("")
         self.query_one("#recall-preview-text", Static).update(text)
         self.query_one("#recall-preview", VerticalScroll).scroll_home(animate=False)
         if at is not None and at >= len(self._rows) - AHEAD:
@@ -174,7 +177,7 @@ class RecallScreen(ModalScreen[str | None]):
             self._open(self._rows[at])
 
     def _open(self, row: "Row") -> None:
-        from tui.recall.passage import PassageScreen
+        from tui.passages.screen import PassageScreen
 
         host(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
 
@@ -189,3 +192,32 @@ class RecallScreen(ModalScreen[str | None]):
 def _is_one_passage(found: "Look") -> bool:
     """Whether what was asked names one passage, rather than asks for it."""
     return len(found.rows) == 1 and found.rows[0].whole is not None
+
+
+def _row_text(row: "Row", node: DOMNode, words: Sequence[str] = ()) -> Text:
+    """Two lines: what it says, from near the words that were asked for; how far to trust it, when, who and where."""
+    text = Text(_near(visible_line(row.snippet), words) or "(no words)", end="")
+    told = " · ".join(part for part in (minute(row.time), visible_line(row.who), visible_line(row.title)) if part)
+    text.append("\n  ")
+    text.append(row.trust.value, ink(node, TRUST_COLOURS[row.trust]))
+    return text.append(f" · {told}" if told else "", ink(node, "muted"))
+
+
+def _preview_text(row: "Row", node: DOMNode) -> Text:
+    """The citation and what was found of the passage."""
+    text = Text().append(visible_line(row.citation), ink(node, "accent-ink"))
+    text.append("\n").append(f"{row.trust.value}", ink(node, TRUST_COLOURS[row.trust]))
+    if row.time is not None:
+        text.append(f" · {minute(row.time)}", ink(node, "muted"))
+    return text.append("\n\n").append(visible(row.snippet).expandtabs(4))
+
+
+def _near(line: str, words: Sequence[str]) -> str:
+    """The line from a little before the first of the words, where that stands far into it."""
+    small = line.casefold()
+    found = [at for word in words if (at := small.find(word.casefold())) >= 0]
+    first = min(found, default=0)
+    if first <= NEAR:
+        return line
+    begin = line.rfind(" ", 0, first - NEAR // 2) + 1 or first - NEAR // 2
+    return f"… {line[max(begin, first - NEAR) :]}"
