@@ -5,13 +5,12 @@ A face calls `send` and iterates; what it shows is already on its way to disk. N
 
 import asyncio
 import itertools
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from agent.background.reindex import Renewal
-from agent.background.repack import Resting
-from agent.background.vectors import VectorWork
+from agent.background.jobs import MirrorJob, ReindexJob, RepackJob, VectorJob
+from agent.background.scheduler import Scheduler
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.events import SessionEvent
@@ -25,7 +24,7 @@ from context.compaction.preview import Outlook
 from context.report import Report
 from context.sources.skills import Skill
 from foundation.clock import Clock, SystemClock
-from foundation.errors import Misuse, NotYet, PalimpsestError
+from foundation.errors import Misuse, NotYet
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.access import refuse_read_only
@@ -63,19 +62,16 @@ class Session:
         self.report: Report | None = None
         self.next_title = ""
         self.hidden: dict[int, tuple[str, ...]] = {}
-        self.on_working: Callable[[str], None] | None = None  # told whenever `working` changes
-        self._working = ""
+        self.on_working: Callable[[str], None] | None = None  # called whenever `working` changes
         self._facts = facts
         self._turn: TurnRun | None = None
         self._idle = asyncio.Event()  # set while no turn runs
         self._idle.set()
         self._prepared: ChatModel | None = None
-        self._background: set[asyncio.Task[None]] = set()
-        self._resting = Resting(memory)
-        self._renewal = Renewal(memory)
         embedder = config.embed.embedder if config.embed.background else ""
-        self._vector_work = VectorWork(memory, embedder, lambda: self.busy)
-        self._making_vectors = False
+        self._mirror, self._vectors = MirrorJob(memory), VectorJob(memory, embedder)
+        self._jobs = (self._mirror, RepackJob(memory), ReindexJob(memory), self._vectors)
+        self.background = Scheduler(self._jobs, workspace.own, lambda: self.busy, self._report_working)
         self.toolbox = Toolbox(
             (
                 SearchMemory(memory, self._in_view),
@@ -109,14 +105,12 @@ class Session:
 
     @property
     def working(self) -> str:
-        """What goes on in the background, for the status bar."""
-        return self._working
+        """The status of background work, for the status bar."""
+        return self.background.status
 
-    @working.setter
-    def working(self, words: str) -> None:
-        changed, self._working = words != self._working, words
-        if changed and self.on_working is not None:
-            self.on_working(words)
+    def _report_working(self, status: str) -> None:
+        if self.on_working is not None:
+            self.on_working(status)
 
     async def send(
         self,
@@ -313,11 +307,7 @@ class Session:
         with suppress(TimeoutError):  # a reader that neither goes on nor closes its iterator
             await asyncio.wait_for(self._idle.wait(), CLOSING_WAIT)
         self.on_working = None
-        self._resting.end()
-        self._renewal.end()
-        self._vector_work.end()
-        if self._background:
-            await asyncio.wait(self._background, timeout=CLOSING_WAIT)
+        await self.background.close()
         await self.model.close()
         await asyncio.to_thread(self.memory.close)
 
@@ -351,46 +341,11 @@ class Session:
         return frozenset(entry.seq for entry in branch.entries) if branch else frozenset()
 
     def _after_turn(self) -> None:
-        """The readable mirror, the index and pages at rest, off the critical path."""
-        if self.conversation is None:
-            return
-        self._in_background(self._settle(self.conversation.seq))
+        """Updates the readable mirror, then runs the other background jobs that are due."""
+        if self.conversation is not None:
+            self._mirror.add(self.conversation.seq)
+        self.background.schedule(self._jobs if self.conversation else ())
 
     def begin_background(self) -> None:
-        """What may go on while nobody has said anything: vectors that are missing are made."""
-        self._in_background(self._make_vectors())
-
-    def _in_background(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
-
-    async def _settle(self, conversation: int) -> None:
-        self.working = "writing the mirror"
-        try:
-            await asyncio.to_thread(self.memory.mirrors.update, conversation)
-        except (PalimpsestError, OSError) as error:
-            self.working = f"mirror not written: {error}"
-            return
-        self.working = ""
-        if await asyncio.to_thread(self._resting.due):
-            self.working = "packing pages at rest"
-            self.working = await asyncio.to_thread(self._resting.work)
-        if await asyncio.to_thread(self._renewal.due):
-            self.working = "analysing older entries anew"
-            self.working = await asyncio.to_thread(self._renewal.work)
-        await self._make_vectors()
-
-    async def _make_vectors(self) -> None:
-        """A slice after another, until none is missing or a turn begins, after which it goes on."""
-        if self._making_vectors:
-            return
-        self._making_vectors = True
-        try:
-            more = self._vector_work.goes_on
-            while more:
-                more, trouble = await asyncio.to_thread(self._vector_work.work)
-                self.working = trouble or self._vector_work.words
-                more = more and self._vector_work.goes_on
-        finally:
-            self._making_vectors = False
+        """Makes the vectors that are missing, before anything is said."""
+        self.background.schedule([self._vectors])

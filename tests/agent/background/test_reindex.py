@@ -1,10 +1,12 @@
-"""After a turn what an older analyser found is found anew, and closing the program ends that at once."""
+"""Entries that an older analyser read are analysed again after a turn, until a turn or the closing ends the step."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from agent.background.reindex import Renewal
+from agent.background.jobs import ReindexJob
+from agent.background.scheduler import Scheduler
 from agent.doctor.doctor import examine
 from foundation.paths import Workspace
 from memory.cold.sql import run
@@ -27,10 +29,10 @@ def old(workspace: Workspace, clock: FakeClock) -> Iterator[Memory]:
 
 
 def test_older_terms_are_due_until_they_are_renewed(old: Memory) -> None:
-    renewal = Renewal(old)
-    assert renewal.due()
-    assert renewal.work() == ""
-    assert not renewal.due()
+    job = ReindexJob(old)
+    assert job.due()
+    assert not job.step(lambda: False).more
+    assert not job.due()
     assert old.renewing.left() == 0
 
 
@@ -45,16 +47,20 @@ def test_stats_and_doctor_say_how_many_are_left(old: Memory, run: Run) -> None:
     assert "to analyse" not in run("stats", "--workspace", where).out
 
 
-def test_closing_ends_it_within_a_batch(old: Memory) -> None:
-    renewal = Renewal(old)
-    renewal.end()
-    assert renewal.work() == ""
+def test_a_turn_or_closing_ends_it_within_a_batch(old: Memory) -> None:
+    job = ReindexJob(old)
+    job.step(lambda: True)
     assert old.renewing.left() == 50
+    assert job.due()
 
 
-def test_what_is_in_the_way_is_said(old: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_in_the_way_is_said(old: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def busy(_: object) -> None:
         raise StoreBusy("Busy", "Another program holds it.")
 
     monkeypatch.setattr(old.cold, "write", busy)
-    assert Renewal(old).work() == "older entries not analysed anew: Another program holds it."
+    job = ReindexJob(old)
+    scheduler = Scheduler([job], tmp_path, lambda: False)
+    scheduler.schedule([job])
+    await scheduler.idle()
+    assert scheduler.status == "older entries not analysed anew: Another program holds it."

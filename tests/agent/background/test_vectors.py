@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.background.vectors import VectorWork
+from agent.background.jobs import VectorJob
+from agent.background.scheduler import StepResult
 from agent.config.config import Config
 from agent.session import Session
 from foundation.paths import Workspace
@@ -247,36 +248,24 @@ def memory(workspace: Workspace, clock: FakeClock) -> Iterator[Memory]:
     opened.close()
 
 
-def test_it_works_in_slices_and_gives_way_to_a_turn(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_works_in_slices_and_gives_way_to_a_turn(memory: Memory) -> None:
     Talk(memory).memory.cold.append_many([Talk(memory).draft(f"text {n}", to="c") for n in range(100)])
-    busy = [False]
-    work = VectorWork(memory, "fake", lambda: busy[0])
-    monkeypatch.setattr("agent.background.vectors.SECONDS", 0.0)
-    assert work.work() == (True, "")
-    monkeypatch.setattr("agent.background.vectors.SECONDS", 60.0)
-    busy[0] = True
-    assert not work.goes_on
-    assert work.work() == (True, "")
+    assert VectorJob(memory, "fake", slice_s=0.0).step(lambda: False) == StepResult(more=True)
+    job = VectorJob(memory, "fake", slice_s=60.0)
+    assert job.step(lambda: True) == StepResult(more=True)
     assert memory.embedder.texts == []
-    busy[0] = False
-    assert work.work() == (False, "")
+    assert job.step(lambda: False) == StepResult()
     assert len(memory.embedder.texts) == 100
 
 
 def test_nothing_is_begun_where_no_embedder_is_set(memory: Memory) -> None:
-    assert not VectorWork(memory, "none", lambda: False).goes_on
-
-
-def test_an_ended_session_begins_nothing(memory: Memory) -> None:
-    work = VectorWork(memory, "fake", lambda: False)
-    work.end()
-    assert not work.goes_on
+    assert not VectorJob(memory, "none").due()
 
 
 async def test_a_session_makes_vectors_from_its_opening_on_and_says_so(
     workspace: Workspace, bag: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.background.vectors.SECONDS", 0.005)
+    monkeypatch.setattr("agent.background.jobs.VECTORS_S", 0.005)
     memory = Memory.open(workspace)
     talk = Talk(memory)
     memory.cold.append_many([talk.draft(f"the boiler {'tea ' * (n % 50)}", to="c") for n in range(400)])
@@ -286,14 +275,14 @@ async def test_a_session_makes_vectors_from_its_opening_on_and_says_so(
     told: list[str] = []
     session.on_working = told.append
     session.begin_background()
-    await _done(session)
+    await session.background.idle()
     assert session.memory.search.vectors.coverage().entries == 400
     assert any(words.startswith("making vectors: ") and words.endswith(" of 400") for words in told)
     assert session.working == ""
 
     async for _ in session.send("a ferry to lisbon"):
         pass
-    await _done(session)
+    await session.background.idle()
     assert session.memory.search.vectors.coverage().entries == 402  # what was said, and the answer
     await session.close()
 
@@ -303,7 +292,7 @@ async def test_a_session_without_it_makes_none(workspace: Workspace, bag: str) -
     async for _ in session.send("a ferry to lisbon"):
         pass
     session.begin_background()
-    await _done(session)
+    await session.background.idle()
     assert session.memory.search.vectors.coverage().entries == 0
     await session.close()
 
@@ -320,8 +309,3 @@ async def test_closing_does_not_wait_for_a_server_that_stalls(workspace: Workspa
     assert time.monotonic() - began < 7
     for thread in threading.enumerate():
         assert thread.name != "embed"
-
-
-async def _done(session: Session) -> None:
-    while session._background:
-        await asyncio.sleep(0.02)

@@ -1,0 +1,129 @@
+"""The background jobs of a session: readable mirrors, repacking, re-analysis, vectors."""
+
+from agent.background.scheduler import ShouldStop, StepResult
+from memory.memory import Memory
+from memory.search.reindex import Renewed
+
+REPACK_S = 10.0
+"""A frame of 64 pages takes some five seconds; what is left is packed after the next turn."""
+REINDEX_S = 5.0
+"""Some ten thousand turns of conversation; what is left is analysed after the next turn."""
+VECTORS_S = 2.0
+"""After each such slice the status bar shows how many vectors there are."""
+
+
+class MirrorJob:
+    """Updates the readable mirrors of conversations that a turn added to."""
+
+    name = "mirror"
+    status = "writing the mirror"
+    failure = "mirror not written"
+    essential = True
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._changed: list[int] = []
+
+    def add(self, conversation: int) -> None:
+        """Notes that the conversation of this seq has changed."""
+        if conversation not in self._changed:
+            self._changed.append(conversation)
+
+    def due(self) -> bool:
+        return bool(self._changed)
+
+    def step(self, should_stop: ShouldStop) -> StepResult:
+        self._memory.mirrors.update(self._changed.pop(0))
+        return StepResult(more=bool(self._changed))
+
+
+class _Interrupted(Exception):
+    """A step has to end; raised out of a callback, caught by the step."""
+
+
+class RepackJob:
+    """Packs pages at rest more tightly. A frame that is interrupted is packed from its beginning the next time."""
+
+    name = "repacking"
+    status = "packing pages at rest"
+    failure = "pages not packed"
+    essential = False
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def due(self) -> bool:
+        """Whether there are enough pages at rest to fill a frame."""
+        return not self._memory.cold.read_only and self._memory.vault.fills_a_frame()
+
+    def step(self, should_stop: ShouldStop) -> StepResult:
+        def check(_: int) -> None:
+            if should_stop():
+                raise _Interrupted
+
+        try:
+            self._memory.vault.repacking.run(seconds=REPACK_S, on_page=check)
+        except _Interrupted:
+            return StepResult(more=True)
+        return StepResult()
+
+
+class ReindexJob:
+    """Analyses entries again whose terms were found by an older analyser."""
+
+    name = "reindexing"
+    status = "analysing older entries anew"
+    failure = "older entries not analysed anew"
+    essential = False
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._is_done = False
+
+    def due(self) -> bool:
+        """Whether there are such entries. Those whose text could not be read are tried again at the next start."""
+        if self._is_done or self._memory.cold.read_only:
+            return False
+        self._is_done = self._memory.renewing.left() == 0
+        return not self._is_done
+
+    def step(self, should_stop: ShouldStop) -> StepResult:
+        def go_on(_: Renewed) -> bool:
+            return not should_stop()
+
+        renewed = self._memory.renewing.run(seconds=REINDEX_S, on_batch=go_on)
+        self._is_done = renewed.left <= renewed.unread
+        self._memory.search.update()
+        return StepResult()
+
+
+class VectorJob:
+    """Embeds entries that have no vector yet."""
+
+    name = "embedding"
+    failure = "vectors not made"
+    essential = False
+
+    def __init__(self, memory: Memory, embedder: str, slice_s: float | None = None) -> None:
+        self._memory = memory
+        self._is_wanted = embedder not in {"", "none"} and not memory.cold.read_only
+        self._slice_s = VECTORS_S if slice_s is None else slice_s
+        self._progress: tuple[int, int] | None = None
+
+    @property
+    def status(self) -> str:
+        """How many vectors there are; "" while none had to be made."""
+        return f"making vectors: {self._progress[0]:,} of {self._progress[1]:,}" if self._progress else ""
+
+    def due(self) -> bool:
+        """Whether an embedder is set. Whether a vector is missing is found out by the first step."""
+        return self._is_wanted
+
+    def step(self, should_stop: ShouldStop) -> StepResult:
+        filled = self._memory.search.vectors.fill(self._report, should_stop, self._slice_s)
+        if filled.done or filled.trouble:
+            self._progress = None
+        return StepResult(not (filled.done or filled.trouble), filled.trouble)
+
+    def _report(self, done: int, total: int) -> None:
+        self._progress = done, total

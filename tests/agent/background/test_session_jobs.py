@@ -1,0 +1,42 @@
+"""What a session does after a turn, and before it closes."""
+
+import pytest
+
+from agent.config.config import Config
+from agent.session import Session
+from foundation.paths import Workspace
+
+
+async def say(session: Session, text: str) -> None:
+    async for _ in session.send(text):
+        pass
+
+
+async def test_the_mirror_of_the_last_turn_is_written_before_the_session_is_closed(workspace: Workspace) -> None:
+    session = Session.open(workspace, Config())
+    await say(session, "the ferry to Lisbon")
+    await session.close()
+    (mirror,) = workspace.conversations.glob("*.md")
+    assert "the ferry to Lisbon" in mirror.read_text("utf-8")
+
+
+async def test_a_mirror_that_cannot_be_written_is_reported_until_it_is(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session.open(workspace, Config())
+    statuses: list[str] = []
+    session.on_working = statuses.append
+
+    def refuse(_: int) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(session.memory.mirrors, "update", refuse)
+        await say(session, "the ferry to Lisbon")
+        await session.background.idle()
+    assert statuses == ["writing the mirror", "mirror not written: no space left"]
+    assert session.working == "mirror not written: no space left"
+    await say(session, "and back")
+    await session.background.idle()
+    assert session.working == ""
+    await session.close()
