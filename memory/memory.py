@@ -29,7 +29,7 @@ from memory.search import Search
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
-    from memory.search.vectors.embedders import Embedding
+    from memory.search.embedding import Embedding
 
 if TYPE_CHECKING:
     from memory.search.reindex import Renewing

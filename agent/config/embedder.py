@@ -6,7 +6,7 @@ A workspace that its owner has not trusted cannot name an embedder: whatever is 
 from functools import partial
 
 from agent.config.config import Config
-from memory.search.vectors.embedders import Embedding
+from memory.search.embedding import Embedding
 from models.embed.port import Embedder
 
 

@@ -121,7 +121,7 @@ def _plain(text: str) -> str:
 def _memory(workspace: Workspace, embedder: Embedder | None) -> Memory:
     if embedder is None:
         return Memory.open(workspace, read_only=False)
-    from memory.search.vectors.embedders import Embedding
+    from memory.search.embedding import Embedding
 
     return Memory.open(workspace, read_only=False, embedding=Embedding.of(embedder))
 

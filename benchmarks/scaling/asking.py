@@ -22,7 +22,7 @@ from memory.cold.insert import note_change
 from memory.memory import Memory
 from memory.records import Draft, EntryKind
 from memory.search import Query
-from memory.search.vectors.embedders import Embedding
+from memory.search.embedding import Embedding
 from models.messages import Role
 
 TOP = 10

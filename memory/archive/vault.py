@@ -17,10 +17,9 @@ import apsw
 from foundation.clock import Clock, to_ms
 from foundation.privacy import Cleared, clear
 from foundation.trust import Trust
-from memory.archive.packs.pack import AT_REST, PAGES_A_FRAME
 from memory.archive.packs.pack_cache import Cached
 from memory.archive.packs.reader import Stacks
-from memory.archive.packs.storage import Folder, Storage
+from memory.archive.packs.storage import AT_REST, PAGES_A_FRAME, Folder, Storage
 from memory.archive.packs.unknown_packs import index_lost, strangers
 from memory.archive.page_cache import PageCache
 from memory.archive.rows import archives as archive_rows

@@ -38,7 +38,7 @@ def loaded_by(code: str) -> set[str]:
         "from models.settings import ModelSettings\n"
         "for spec in ('none', 'openai:m', 'ollama:m', 'lmstudio:m', 'llamacpp:m'):\n"
         "    open_embedder(spec, settings=EmbedSettings(), models=ModelSettings(), env={})",
-        "import agent.config.embedder, agent.config.settings, memory.search.vectors.embedders",
+        "import agent.config.embedder, agent.config.settings, memory.search.embedding",
     ],
     ids=["words", "faces", "every provider opened", "embedders opened", "embedding set"],
 )

@@ -14,7 +14,8 @@ from msgspec import Struct
 from foundation.clock import Clock, to_ms
 from foundation.files import FileLock, LockTimeout
 from memory.archive.lifecycle.move import Moving
-from memory.archive.packs.pack import AT_REST, COLD, PAGES_A_FRAME
+from memory.archive.packs.pack import COLD
+from memory.archive.packs.storage import AT_REST, PAGES_A_FRAME
 from memory.archive.rows import pages as page_rows
 from memory.cold import ColdStore
 from memory.cold.sql import fetch

@@ -12,22 +12,14 @@ import hashlib
 import secrets
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
 
 import msgspec
 from msgspec import Struct
 
-from memory.archive.packs.storage import Storage
+from memory.archive.packs.storage import PAGES_A_FRAME, Storage
 from memory.archive.packs.unknown_packs import SUFFIX
 from memory.errors import Damaged
 from memory.zstd import cold_packer, packer, unpack
-
-AT_REST = timedelta(days=1)
-"""What was archived today is what is most likely to be recalled, deleted or archived again."""
-
-PAGES_A_FRAME = 64
-"""Of a cold pack: one page of 64 is unpacked in milliseconds, one of 10,000 would take 1.5 s."""
-
 
 MAGIC = b"palimpsest-pack\x00\x01"
 END = b"palend\x00\x01"

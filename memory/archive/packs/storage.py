@@ -1,8 +1,9 @@
-"""Where packs stand. A folder on this machine here; other places keep to the same port.
+"""Storage of packs: the port, and a local folder. S3 and SSH implement the same port.
 
-A name is a file's name, never a path. What is written is there whole and durable, or not at all.
+A name is a file name, never a path. A write is complete and durable, or did not happen.
 """
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -10,6 +11,12 @@ from foundation.files import list_files, make_private_folder, open_for_reading, 
 from foundation.names import ARCHIVE_FILE
 from memory.errors import Damaged
 from memory.names import vetted
+
+AT_REST = timedelta(days=1)
+"""Minimum age of pages to repack: recent pages are the likeliest to be recalled, deleted or archived again."""
+
+PAGES_A_FRAME = 64
+"""Pages in a frame of a cold pack: a page of 64 is decompressed in milliseconds, one of 10,000 would take 1.5 s."""
 
 
 class Storage(Protocol):

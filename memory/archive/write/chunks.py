@@ -11,14 +11,17 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import apsw
 from msgspec import Struct
 
-from memory.archive.write.page_writer import Bound
 from memory.cold.lookup import batches, marks
 from memory.cold.sql import each, fetch, run_many
 from memory.errors import Damaged
+
+if TYPE_CHECKING:  # its module loads numpy, and restoring a text needs none
+    from memory.archive.write.page_writer import Bound
 
 LEAST, MOST = 256, 2048  # characters; with lines of 40 a passage has about 550
 WORTH_INDEXING = 128  # the last of a text may be shorter than LEAST
@@ -122,7 +125,7 @@ def _bytes(text: str) -> bytes:
 class Places:
     """The places of one archiving. A stretch is told by the run it belongs to, and its key."""
 
-    def __init__(self, bound: Iterable[Bound]) -> None:
+    def __init__(self, bound: "Iterable[Bound]") -> None:
         self._laid: dict[tuple[int, int], list[tuple[int, int, str, int]]] = {}
         for page in bound:
             for laid in page.laid:

@@ -1,18 +1,18 @@
-"""What a page stands for and costs: tokens of its text, tokens of its picture, and the exact tokens beside it.
-
-How an archived file is kept.
-"""
+"""Page costs: tokens of the text, of the image and of the exact tokens beside it; storage options of archived files."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from memory.archive.write.dedup import Composed
-from memory.archive.write.page_writer import Bound
 from memory.pages.render.layout import Laid
 from memory.pages.types import PageRow
 from memory.settings import ArchiveSettings
+
+if TYPE_CHECKING:  # its module loads numpy
+    from memory.archive.write.page_writer import Bound
 
 Count = Callable[[str], int]
 NOTHING_COMPOSED: Mapping[int, Composed] = {}
@@ -45,7 +45,7 @@ class Figures:
         """Tokens of the words on a page of this text: head lines, and lines for words elsewhere, are none of them."""
         return sum(self.count(words) for words in _own_words(text, laid, composed))
 
-    def row(self, page: Bound, composed: Mapping[int, Composed] = NOTHING_COMPOSED) -> PageRow:
+    def row(self, page: "Bound", composed: Mapping[int, Composed] = NOTHING_COMPOSED) -> PageRow:
         """The page's row, its archive yet to be known. `composed` tells by key what was drawn of an entry."""
         from memory.pages.cost.factsheet import factsheet
 

@@ -1,16 +1,12 @@
-"""Embedders with the folders of what they made, each opened once in a process.
+"""Registry of opened embedders and their vector stores, each opened once per process.
 
-What is known of a folder of vectors: whose they are, and how much of the store they cover.
-
-How vectors are made here: which embedder, and which one made them until now.
+`about.json` in a store's folder says which model made the vectors, and how much of the store they cover.
 """
 
 import hashlib
 import time
-from collections.abc import Callable
 from pathlib import Path
 from threading import RLock
-from typing import Self
 
 import msgspec
 import numpy as np
@@ -31,6 +27,7 @@ from foundation.files import (
 from foundation.names import VECTORS_FOLDER
 from foundation.privacy import as_made
 from memory.cold import ColdStore
+from memory.search.embedding import Embedding, Opens
 from memory.search.vectors import passages
 from memory.search.vectors.store import VectorStore
 from models.embed.port import Embedder
@@ -96,26 +93,6 @@ def is_same_model(canary: NDArray[np.float32], about: About) -> bool:
 def _change_at(cold: ColdStore, seq: int) -> tuple[str, int]:
     found = cold.changes(seq - 1, 1) if seq else []
     return (found[0].op, found[0].entry) if found and found[0].seq == seq else ("", 0)
-
-
-Opens = Callable[[], Embedder | None]
-"""Opens an embedder, or raises PalimpsestError; None where there is none."""
-
-
-def _nobody() -> None:
-    return None
-
-
-class Embedding(Struct, frozen=True):
-    """`now` embeds; the vectors of `before` serve until its own are made. Each is opened when it is first needed."""
-
-    now: Opens = _nobody
-    before: Opens = _nobody
-
-    @classmethod
-    def of(cls, embedder: Embedder, before: Embedder | None = None) -> Self:
-        """These very embedders; whoever made them closes them."""
-        return cls(lambda: embedder, lambda: before)
 
 
 UNUSED_S = 24 * 3600.0  # another process of the workspace may still be set to the old embedder

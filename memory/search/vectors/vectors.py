@@ -23,8 +23,9 @@ from memory.cold.sql import fetch
 from memory.hot import HotMemory, Note
 from memory.pages.types import Passage
 from memory.records import Entry
+from memory.search.embedding import Embedding
 from memory.search.vectors import embedders as abouts
-from memory.search.vectors.embedders import CANARY, About, Embedding, Keepers, Kept
+from memory.search.vectors.embedders import CANARY, About, Keepers, Kept
 from memory.search.vectors.fill import Filling, Stop, added, entries_lacking, keys_of, removed
 from memory.search.vectors.similarity import Asked, Nearness, Renumbered
 from memory.search.vectors.store import VectorStore

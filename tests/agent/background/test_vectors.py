@@ -16,7 +16,7 @@ from agent.config.config import Config
 from agent.session import Session
 from foundation.paths import Workspace
 from memory.memory import Memory
-from memory.search.vectors.embedders import Embedding
+from memory.search.embedding import Embedding
 from models.embed.settings import EmbedSettings
 from tests.agent.conftest import Run
 from tests.fakes import FakeClock

@@ -110,7 +110,7 @@ import os, sys, time
 from pathlib import Path
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
-from memory.cold import Draft, EntryKind
+from memory.records import Draft, EntryKind
 from memory.cold.sql import fetch
 from memory.memory import Memory
 from models.messages import Role

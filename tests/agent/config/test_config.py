@@ -44,7 +44,7 @@ def test_later_places_win_and_each_value_knows_who_set_it(workspace: Workspace, 
     assert reading.origins["context.reserve"] == "PALIMPSEST_CONTEXT_RESERVE"
     assert reading.origins["context.recall_most"] == f"{workspace.config}, line 3"
     assert reading.origins["context.recall_passage"] == f"{user_config(environment)}, line 4"
-    assert reading.origins["context.recall.recall"] == "default"
+    assert reading.origins["context.recall"] == "default"
 
 
 def test_an_untrusted_workspace_may_not_name_an_address(workspace: Workspace, environment: dict[str, str]) -> None:
@@ -198,13 +198,13 @@ def test_set_keeps_comments_order_and_a_version(run: Run, root: Path) -> None:
     before = "# mine\ncontext:  # what goes in\n  # the answer's share\n  reserve: 100  # tokens\n\n# the end\n"
     put(path, before)
     assert run("config", "set", "context.reserve", "256").status == 0
-    assert run("config", "set", "context.recall.recall", "false").status == 0
+    assert run("config", "set", "context.recall", "false").status == 0
     assert run("config", "set", "models.retries", "1").status == 0
     after = path.read_text()
     for comment in ("# mine", "# what goes in", "# the answer's share", "reserve: 256  # tokens", "# the end"):
         assert comment in after
     shown = {one["name"]: one["value"] for one in run("config", "show", "--json").json["settings"]}
-    assert (shown["context.reserve"], shown["context.recall.recall"], shown["models.retries"]) == (256, False, 1)
+    assert (shown["context.reserve"], shown["context.recall"], shown["models.retries"]) == (256, False, 1)
     versions = [version.read_text() for version in (root / ".palimpsest" / "versions").glob("config-*.yaml")]
     assert before in versions
 

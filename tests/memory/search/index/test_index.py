@@ -295,8 +295,8 @@ def test_a_segment_that_cannot_be_trusted_is_made_anew(talk: Talk, memory: Memor
 @pytest.fixture
 def all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """No segment is so small that it is looked through at once."""
-    for room in ("segment", "whole"):
-        monkeypatch.setattr(f"memory.search.postings.{room}.CHECKED_AT_ONCE", 0)
+    for room in ("segment", "combined"):
+        monkeypatch.setattr(f"memory.search.index.{room}.CHECKED_AT_ONCE", 0)
 
 
 @pytest.mark.usefixtures("small_segments", "all_are_large")
@@ -349,7 +349,7 @@ from pathlib import Path
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.cold import Draft, EntryKind
+from memory.records import Draft, EntryKind
 from memory.memory import Memory
 from models.messages import Role
 memory = Memory.open(Workspace(Path(sys.argv[1])), SystemClock())

@@ -6,9 +6,9 @@ import pytest
 
 from foundation.paths import Workspace
 from memory.memory import Memory
+from memory.search.embedding import Embedding
 from memory.search.ranking.question import nameless
 from memory.search.ranking.signals import EMBEDDED, SIGNALS
-from memory.search.vectors.embedders import Embedding
 from tests.fakes import FakeClock
 from tests.memory.search.conversation import Talk
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder

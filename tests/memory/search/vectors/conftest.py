@@ -4,7 +4,7 @@ import pytest
 
 from foundation.paths import Workspace
 from memory.memory import Memory
-from memory.search.vectors.embedders import Embedding
+from memory.search.embedding import Embedding
 from memory.search.vectors.vectors import Vectors
 from tests.fakes import FakeClock
 from tests.memory.search.conversation import Talk

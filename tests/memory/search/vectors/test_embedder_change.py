@@ -8,9 +8,9 @@ import pytest
 
 from foundation.paths import Workspace
 from memory.memory import Memory
+from memory.search.embedding import Embedding
 from memory.search.vectors import embedders
 from memory.search.vectors import vectors as module
-from memory.search.vectors.embedders import Embedding
 from memory.search.vectors.vectors import Vectors
 from models.embed.errors import EmbedError
 from tests.memory.search.conversation import Talk

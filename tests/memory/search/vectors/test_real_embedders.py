@@ -8,7 +8,7 @@ import pytest
 
 from foundation.paths import Workspace
 from memory.memory import Memory
-from memory.search.vectors.embedders import Embedding
+from memory.search.embedding import Embedding
 from models.embed.open import open_embedder
 from models.embed.port import Embedder
 from models.embed.settings import EmbedSettings

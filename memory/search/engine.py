@@ -1,0 +1,172 @@
+"""Search engine: the opened index, the note index, and the path from a query to its results."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from time import perf_counter
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from foundation.clock import Clock
+from foundation.text.cross_language import held_languages
+from memory.cold import ColdStore
+from memory.hot import HotMemory, Note
+from memory.passage_cache import PassageCache
+from memory.search.index.index import Building, Index
+from memory.search.index.maintenance import Progress
+from memory.search.note_index import NoteDocuments
+from memory.search.query.day_questions import days_alone
+from memory.search.query.filters import entries_allowed, entries_lending, notes_allowed
+from memory.search.query.query import BEST, Query, Results
+from memory.search.query.timeline import anchor, beside, best_of, by_conversation, moment_of, timeline
+from memory.search.query.timeline import near as around_then
+from memory.search.ranking.question import Question, called, nameless, take_apart
+from memory.search.ranking.retrieve import Findings, Newest, Source, find, newest, notes_source
+from memory.search.results.reader import Reader
+from memory.search.vectors.similarity import Nearness
+from memory.search.vectors.vectors import Vectors
+
+
+class Near(NamedTuple):
+    """How near the entries are to a question, and what gives the same of notes."""
+
+    entries: Nearness
+    notes: Callable[[Sequence[Note]], Nearness | None]
+
+
+class Engine:
+    """Safe to call from any thread."""
+
+    def __init__(  # noqa: PLR0917 — all that is remembered
+        self,
+        cold: ColdStore,
+        hot: HotMemory,
+        passages: PassageCache,
+        folder: Path,
+        vectors: Vectors,
+        clock: Clock,
+    ) -> None:
+        self._cold = cold
+        self._clock = clock
+        self._hot = hot
+        self._passages = passages
+        self._index = Index(cold, folder)
+        self._notes = NoteDocuments(cold.analyse)
+        self._vectors = vectors
+        self._kinds: tuple[str, ...] = getattr(cold.analyse, "kinds", ())  # of entities, the workspace's own
+        self._lock = Lock()
+
+    def query(self, query: Query) -> Results:
+        """What is relevant, most relevant first. Raises NotFound where the query names a conversation that is none."""
+        if query.around is not None:
+            return self._around(query, query.around)
+        began = perf_counter()
+        question, near = self._question(query)
+        findings, notes = self._findings(query, question, near)
+        hits, more = Reader(self._cold, self._passages, query, notes, findings).page()
+        if query.latest and not question.terms:
+            hits = by_conversation(hits)
+        read_to_the_end = (query.wording.reads or query.each == 1) and not more
+        total = (query.page - 1) * query.limit + len(hits) if read_to_the_end else len(findings)
+        return Results(
+            query=query.text,
+            took_ms=round((perf_counter() - began) * 1000, 1),
+            total=total if hits or query.page > 1 else 0,
+            next=query.page + 1 if more else None,
+            hits=hits,
+            partial=self._index.is_partial,
+            likelihood=findings.likelihood if isinstance(findings, Findings) else 1.0,
+        )
+
+    def update(self, on_progress: Progress | None = None) -> None:
+        """Takes in what is new, ahead of the next query, and lets go on disk of what was removed. Queries go on
+        meanwhile. `on_progress` is told how many entries are on disk so far."""
+        self._index.update(on_progress)
+        self._vectors.forget()
+
+    @property
+    def trouble(self) -> str:
+        """Why the index could not be written to disk, in a sentence; "" where it could."""
+        return self._index.trouble
+
+    @property
+    def building(self) -> Building | None:
+        """How far the index is, while it is being built."""
+        return self._index.building
+
+    def _around(self, query: Query, around: datetime | str) -> Results:
+        """What was said around a moment, an entry, or the best hit of the query's words; or those words near it."""
+        began, told = perf_counter(), query.text
+        if around == BEST:
+            best = self.query(best_of(query))
+            if not best.hits:
+                return best
+            around = best.hits[0].entry_id or best.hits[0].id
+        elif query.wording.question:
+            return self.query(around_then(query, moment_of(around, self._cold, self._hot)))
+        query = beside(query)
+        with self._lock:
+            sources, notes = self._sources(query)
+            at = anchor(around, self._cold, self._hot)
+            findings = timeline(sources, at, query.before, query.after)
+        hits, _ = Reader(self._cold, self._passages, query, notes, findings).page()
+        ids = [hit.id for hit in hits if at.key >= 0 and (hit.entry == at.key if at.source == 0 else hit.id == around)]
+        took = round((perf_counter() - began) * 1000, 1)
+        return Results(query=told, took_ms=took, total=len(hits), hits=hits, anchor=ids[0] if ids else "")
+
+    def _question(self, query: Query) -> tuple[Question, Near | None]:
+        """The question, taken apart, and what asks the vectors; the embedder is waited for without the lock."""
+        text = query.wording.question
+        with self._lock:
+            self._index.catch_up()
+            held = held_languages(lambda mark: len(self._index.find(mark).documents) > 0)
+            question = take_apart(text, self._clock.now(), held, query.without)
+            named = self._index.documents.speakers_called([term.term for term in question.terms])
+        if not question.content or not question.uses("vectors"):
+            return question, None
+        return question, self._near(nameless(text, called(question, dict.fromkeys(named)).terms))
+
+    def _near(self, text: str) -> Near | None:
+        entries = self._vectors.ask(text)
+        return None if entries is None else Near(entries, partial(self._vectors.ask_notes, text))
+
+    def _findings(
+        self, query: Query, question: Question, near: Near | None
+    ) -> tuple[Findings | Newest, tuple[Note, ...]]:
+        with self._lock:
+            sources, notes = self._sources(query, near)
+            if not query.wording.question:
+                return newest(sources), notes
+            if of_days := self._of_days(query, question):
+                return of_days
+            most = 2 * query.page * query.limit
+            found = find(question, sources, most=most, least=query.threshold, explain=query.explain)
+            if not len(found) and (query.exact or query.wording.phrases) and not query.threshold:
+                worth = {term.term: question.weight(term) for term in question.terms}
+                return replace(newest(sources), worth=worth), notes  # its words say little, but all of them are there
+            return (found.by_time() if query.newest else found), notes
+
+    def _of_days(self, query: Query, question: Question) -> tuple[Newest, tuple[Note, ...]] | None:
+        """What was said on the days that the question is about, newest first, where it is about nothing else."""
+        for each in days_alone(query, self._clock.now()) if question.uses("dates") else ():
+            sources, notes = self._sources(each)
+            if len(listed := newest(sources)):
+                return listed, notes
+        return None
+
+    def _sources(self, query: Query, near: Near | None = None) -> tuple[tuple[Source, ...], tuple[Note, ...]]:
+        """All that is searched, as it stands now, and the notes in it. The lock is held."""
+        allowed = entries_allowed(query, self._cold, self._index.find, self._kinds)
+        self._index.catch_up()
+        self._hot.look()
+        self._notes.keep_up(self._hot.notes())
+        notes = self._notes.notes
+        return (
+            Source(self._index, allowed, lends=entries_lending(query), each=query.each, nearness=near and near.entries),
+            notes_source(
+                self._notes, notes_allowed(query, notes, self._notes.find, self._kinds), near and near.notes(notes)
+            ),
+        ), notes
