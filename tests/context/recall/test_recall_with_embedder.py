@@ -10,7 +10,7 @@ import pytest
 from context import Assembled, Context, Turn
 from foundation.paths import Workspace
 from memory.memory import Memory
-from memory.search.vectors.embedders import Embedding
+from memory.search.embedding import Embedding
 from tests.context.conversation import Talk
 from tests.context.recall.test_recall import remembered
 from tests.fakes import FakeClock
