@@ -1,6 +1,5 @@
 """Recall: what memory has on a message, in passages of about 200 tokens, within a share of the budget."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
@@ -12,20 +11,22 @@ from context.recall.citations import Passage, pointed_parts
 from context.settings import ContextSettings
 from foundation.clock import iso
 from foundation.privacy import Source, clear
+from foundation.text.analysis import tokens
+from foundation.text.folding import is_unspaced
+from foundation.text.similarity import Shingles, alike, shingles
 from foundation.trust import Citation, Trust
 from memory.search import Hit, Query, Results
 from models.fence import SAMPLE_NONCE
 from models.recalled import Recalled, passage, recalled_block, together
 
 SHORT_MESSAGE = 6  # words: a message as short as this leans on the one before it
-ALIKE = 0.8  # of their word triples: the same thing said twice
+SHOWN_ALREADY = 0.8  # of a passage's shingles, however short it is: the text in view says it
 SHORTEST = 25  # tokens of a short turn and its label's share: no more passages than that are looked at
+_MOST_OF_PREVIOUS = 40  # words of the previous message that are searched for with a short one
 SPARE = 20  # hits more, for those that are in view already
 TELLING = 25  # characters: anybody says what is shorter
 LENGTH = 0.2  # the power of its tokens that a passage's worth falls with: best at 0.15 to 0.3 on talk of two kinds
 CLOSE = 0.03  # of the best score: hits within one such step below it are taken newest first
-
-_WORD = re.compile(r"[\w']+|[\u3400-\u9fff]")
 
 
 class Wanted(Struct, frozen=True):
@@ -57,10 +58,14 @@ def limits_of(settings: ContextSettings, total: int) -> Limits:
 
 def question(text: str, before: str) -> str:
     """What is searched for: the message, and where it is short the words of the user's previous one."""
-    words = _WORD.findall(text)
-    if len(words) >= SHORT_MESSAGE or not before:
+    if not before or _length(text) >= SHORT_MESSAGE:
         return text
-    return f"{text}\n{' '.join(_WORD.findall(before)[:40])}"
+    return f"{text}\n{' '.join(tokens(before)[:_MOST_OF_PREVIOUS])}"
+
+
+def _length(text: str) -> float:
+    """Words of a message; two characters of a script without spaces count as one."""
+    return sum(len(token) / 2 if is_unspaced(token) else 1 for token in tokens(text))
 
 
 def query_for(text: str, before: str, limits: Limits, exclude: frozenset[int] = frozenset()) -> Query | None:
@@ -101,7 +106,7 @@ def _in_view(hit: Hit, wanted: Wanted) -> bool:
     if _echoes(hit, wanted.text):
         return True  # the same question, asked before: its words are in view
     said = [text for ref, text in wanted.shown if ref == hit.citation.ref]
-    return bool(said) and any(_alike(_triples(hit.snippet), _triples(text)) for text in said)
+    return bool(said) and any(_says(shingles(hit.snippet), shingles(text)) for text in said)
 
 
 def _is_told(hit: Hit, first: Sequence[Recalled]) -> bool:
@@ -119,8 +124,8 @@ def _is_told(hit: Hit, first: Sequence[Recalled]) -> bool:
 
 def _echoes(hit: Hit, text: str) -> bool:
     """Whether the hit holds nothing beyond the message itself."""
-    said, asked = _triples(hit.snippet), _triples(text)
-    return len(said) <= 1.25 * len(asked) and _alike(said, asked)
+    said, asked = shingles(hit.snippet), shingles(text)
+    return len(said) <= 1.25 * len(asked) and _says(said, asked)
 
 
 def _ranked(hits: Sequence[Hit]) -> list[Hit]:
@@ -130,16 +135,10 @@ def _ranked(hits: Sequence[Hit]) -> list[Hit]:
     )
 
 
-def _triples(text: str) -> frozenset[tuple[str, ...]]:
-    words = [word.casefold() for word in _WORD.findall(text)]
-    if len(words) < 3:
-        return frozenset([tuple(words)])
-    return frozenset(zip(words, words[1:], words[2:], strict=False))
-
-
-def _alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
-    smaller = min(len(one), len(other))
-    return smaller > 0 and len(one & other) >= ALIKE * smaller
+def _says(one: Shingles, other: Shingles) -> bool:
+    """Whether one text contains the other. Unlike two hits, of which both may be shown, a short passage counts too:
+    its words are in view."""
+    return alike(one, other, within=SHOWN_ALREADY, shortest=1)
 
 
 def _part(hit: Hit, rank: int, newer: Mapping[str, Hit], limits: Limits, counting: Counting) -> tuple[Recalled, int]:

@@ -8,6 +8,8 @@ from msgspec import Struct
 from context.assembly.view import View
 from context.epoch import EpochState
 from context.layers.project import MEMORY, NEWEST
+from foundation.text.analysis import plain_words
+from foundation.text.similarity import overlap
 from memory.hot import Note
 from memory.hot.parse import parse
 from models.messages import Recalled
@@ -15,7 +17,6 @@ from models.messages import Recalled
 MOST_CHARACTERS = 800  # of replaced words that one change names
 _ALIKE = 0.5  # of the shorter note's words: the same note, rewritten
 _MARK = re.compile(r"^\s*(?:[-*+]|#{1,6}|>|\d{1,3}[.)])\s+")
-_WORD = re.compile(r"\w+")
 
 
 class Known(Struct, frozen=True):
@@ -107,6 +108,5 @@ def _same(then: Note, now: Note) -> float:
         return 0.0
     if then.heading and then.heading == now.heading:
         return 2.0
-    one, other = ({word.casefold() for word in _WORD.findall(_words(note))} for note in (then, now))
-    share = len(one & other) / (min(len(one), len(other)) or 1)
+    share = overlap(*(set(plain_words(_words(note).casefold())) for note in (then, now)))
     return share if share >= _ALIKE else 0.0

@@ -45,6 +45,8 @@ TOKEN = re.compile(
 )
 """A token of a text as it stands. `unspaced` is a run without spaces; `word` may have joints within."""
 
+_PLAIN_WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")
+
 
 def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> Terms:
     """The terms of a text and of who said it, and what it is marked with: by `meta`, and by what stands in the text."""
@@ -59,6 +61,19 @@ def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None)
 def version() -> str:
     """What found the terms, as it stands in their rows: the number ANALYSER."""
     return str(ANALYSER)
+
+
+def tokens(text: str) -> list[str]:
+    """The words, paths, addresses and signs of a text as they are written; a run without spaces is one."""
+    return [match[0] for match in TOKEN.finditer(text)]
+
+
+def plain_words(text: str) -> list[str]:
+    """The words without their joints (`it's` gives two), and each character of a script without spaces.
+
+    The cheapest way to compare texts: nothing is stemmed, and numbers and names stay as they are.
+    """
+    return _PLAIN_WORD.findall(text)
 
 
 def words(text: str, language: str | None = None) -> list[str]:

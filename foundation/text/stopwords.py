@@ -16,18 +16,20 @@ from foundation.text.folding import EMOJI
 from foundation.text.languages import function_terms
 from foundation.text.tags import MARK
 
-_ENGLISH = """
-a an the this that these those and or but if then than so as at by for from in into of off on onto out over to up with
-without about after again against all also am any anyone anything are because before being between both can could
-did do does doing down during each either else ever every few further had has have having he her here hers herself
-him himself his how however i is it its itself just let like may maybe me might mine more most much must my myself
-neither no nor not now once one only other our ours ourselves own please same shall she should some somebody someone
-something still such tell their theirs them themselves there they think though through too under until us very want
-was we were what whatever when where whether which while who whoever whom whose why will would yes yet you your yours
-yourself yourselves get got go going know say said see make made thing things way kind sort lot really okay ok
-thank thanks hello hi hey remember recall mention mentioned talk talked tell told ask asked well able lately many
-great good nice cool awesome wow sure sorry right yeah yep nope bye lol haha perfect fine
+_FUNCTION_WORDS = """
+a an the this that these those and or but if then so as at by for from in into of on out over to up with about again
+also am any are be been can could did do does doing done down ever had has have having he her hers here herself him
+himself his how i is it its itself just may me might mine must my myself no nor not our ours ourselves please shall she
+should some such tell than their theirs them themselves there they though us was we were what when where whether which
+while who whoever whom whose why will would yes you your yours yourself yourselves know say said remember
 don't doesn't didn't isn't wasn't won't can't i'm i'd i've
+"""
+_FILLERS = """
+off onto without after against all anyone anything because before being between both during each either else every few
+further however let like maybe more most much neither now once one only other own same somebody someone something still
+think through too under until very want whatever yet get got go going see make made thing things way kind sort lot
+really okay ok thank thanks hello hi hey recall mention mentioned talk talked told ask asked well able lately many great
+good nice cool awesome wow sure sorry right yeah yep nope bye lol haha perfect fine
 """
 _CHINESE = """
 什么 怎么 怎样 如何 为何 为什 哪个 哪些 哪里 哪儿 哪种 哪位 哪一 谁的 是谁 多少 几个 几次 何时 何地
@@ -37,11 +39,21 @@ _CHINESE = """
 _PARTICLES = frozenset(
     "的了着过是在和与及或吗呢吧啊呀哦嗯么我你您他她它们这那哪谁何几很也都就还又再不没有被把让给对从向到而但则之其所以为于"
 )
+_EMPTY_CHARACTERS = _PARTICLES | frozenset("什怎样多少个时候请问")
 
 _PICTURE = re.compile(f"[{EMOJI}]|[\U0001f1e6-\U0001f1ff]{{2}}")
 
-WEAK = frozenset(words(_ENGLISH, "")) | frozenset(_CHINESE.split()) | frozenset(function_terms())
+FUNCTION_WORDS = frozenset(words(_FUNCTION_WORDS, "")) | frozenset(_CHINESE.split()) | frozenset(function_terms())
 """Function words of the other languages too, but for those that are English words of weight (`die`, `war`)."""
+WEAK = FUNCTION_WORDS | frozenset(words(_FILLERS, ""))
+
+
+def is_function_word(term: str) -> bool:
+    """Whether the term says nothing: a function word, or Chinese of particles and question characters alone.
+
+    Stricter than `is_weak`: a quote that answers "Is it late?" must keep `late`, which a search may well weigh less.
+    """
+    return term in FUNCTION_WORDS or _EMPTY_CHARACTERS.issuperset(term)
 
 
 def is_weak(term: str) -> bool:

@@ -6,7 +6,7 @@ import apsw
 
 from foundation.clock import from_ms, to_ms
 from foundation.names import PICTURE
-from foundation.text.minhash import Sketch, packed, unpacked
+from foundation.text.similarity import Sketch, pack_sketch, unpack_sketch
 from memory.cold.integrity.row_seals import PLACES
 from memory.cold.sql import Row, fetch, first, run, run_many
 from memory.knowledge.readers.document import Place
@@ -44,7 +44,7 @@ def insert(db: apsw.Connection, known: Known, sketch: Sketch) -> int:
             known.accesses,
             to_ms(known.accessed) if known.accessed else None,
             known.conversation,
-            packed(sketch),
+            pack_sketch(sketch),
         ),
     )
     return db.last_insert_rowid()
@@ -108,7 +108,7 @@ def counts(db: apsw.Connection) -> dict[int, dict[str, int]]:
 def sketches(db: apsw.Connection, seqs: Sequence[int]) -> dict[int, Sketch]:
     wanted = set(seqs)
     rows = fetch(db, "SELECT seq, sketch FROM knowledge WHERE replaced_ms IS NULL")
-    return {seq: unpacked(raw) for seq, raw in rows if seq in wanted}
+    return {seq: unpack_sketch(raw) for seq, raw in rows if seq in wanted}
 
 
 def view_at(db: apsw.Connection, seq: int, offset: int) -> View | None:

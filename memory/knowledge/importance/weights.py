@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from foundation.text.minhash import pairs_among
+from foundation.text.similarity import near_duplicates
 from memory.cold import ColdStore
 from memory.knowledge import rows
 from memory.knowledge.importance.score import importance_score
@@ -77,7 +77,7 @@ class Weighing:
         return standings(weights, budget, self._twins)
 
     def _twins(self, seqs: Sequence[int]) -> list[tuple[int, int]]:
-        return pairs_among(self._cold.read(lambda db: rows.sketches(db, seqs)), seqs)
+        return near_duplicates(self._cold.read(lambda db: rows.sketches(db, seqs)), seqs)
 
 
 def score(known: Known, now: datetime) -> float:

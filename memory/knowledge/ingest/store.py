@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from foundation.clock import to_ms
 from foundation.privacy import Cleared, clear
-from foundation.text.minhash import sketch
+from foundation.text.similarity import sketch
 from memory.archive.vault import Vault
 from memory.cold.encoding import to_bytes
 from memory.cold.file_places import KIND
@@ -59,12 +59,12 @@ class Keeping:
         """
         names = images.keep(self._folder, document.pictures)
         made = self._known(file, document, text, sha256 or file.sha256)
-        alike = sketch(text)
+        hashes = sketch(text)
 
         def also(db: apsw.Connection, archived: Archived) -> None:
             (conversation,) = fetch(db, "SELECT conversation FROM archives WHERE seq = ?", (archived.seq,))[0]
             whole = self._beside_the_old(db, replace(made, conversation=conversation))
-            seq = rows.insert(db, whole, alike)
+            seq = rows.insert(db, whole, hashes)
             rows.insert_places(db, seq, [Place(0, ""), *document.places])  # what stands at 0 itself goes before
             rows.insert_views(db, seq, _views(db, conversation, document, names))
 

@@ -4,11 +4,12 @@
 notes, every file here could say. So those words are left out, and asked with only where nothing is found without them.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from foundation.text.analysis import tokens, words
+from foundation.text.stopwords import is_function_word
 from memory.search import Hit, Query, Results
 from memory.search.query.query import KNOWLEDGE
 
@@ -18,79 +19,10 @@ FEW = 2
 STEM_ONLY = 0.4  # what a passage is worth that has other forms of the question's words, and none as it was asked
 PASSAGE = 200  # tokens
 _OF_KNOWING = frozenset(
-    [
-        "learn",
-        "learned",
-        "learnt",
-        "know",
-        "knew",
-        "known",
-        "read",
-        "note",
-        "noted",
-        "notes",
-        "file",
-        "files",
-        "document",
-        "documents",
-        "say",
-        "says",
-        "said",
-        "tell",
-        "tells",
-        "show",
-        "find",
-        "found",
-        "write",
-        "wrote",
-        "written",
-        "saved",
-        "knowledge",
-        "paper",
-        "papers",
-        "pdf",
-        "screenshot",
-        "screenshots",
-        "slides",
-        "summarise",
-        "summarize",
-    ]
+    """learn learned learnt know knew known read note noted notes file files document documents say says said tell tells
+    show find found write wrote written saved knowledge paper papers pdf screenshot screenshots slides summarise
+    summarize""".split()  # noqa: SIM905 — a list of them fills a screen
 )
-_ASKING = frozenset(
-    [
-        "what",
-        "did",
-        "do",
-        "does",
-        "i",
-        "me",
-        "my",
-        "mine",
-        "we",
-        "our",
-        "us",
-        "about",
-        "in",
-        "on",
-        "of",
-        "from",
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "was",
-        "were",
-        "have",
-        "has",
-        "which",
-        "where",
-        "when",
-        "how",
-        "that",
-    ]
-)
-_WORD = re.compile(r"[^\W_][\w'’.+#/-]*")
 
 
 def asked(
@@ -128,34 +60,40 @@ def _found(search: Callable[[Query], Results], text: str, conversations: frozens
 
 
 def _by_exact_words(hits: Sequence[Hit], text: str) -> Iterator[Hit]:
-    """The search goes by stems, to which `transformers` is `transformed`: the word as it was asked says more."""
-    words = {_singular(word) for word in map(_bare, text.split()) if word} - _ASKING - _OF_KNOWING
+    """The hits with less of their score for each word of the question that they hold in another form alone.
+
+    The search goes by stems, to which `transformers` is `transformed`.
+    """
+    asked_for = {_singular(word) for word in _content_words(text)}
     for hit in hits:
-        there = {_singular(word[0]) for word in _WORD.finditer(f"{hit.citation.title} {hit.snippet}".casefold())}
-        share = len(words & there) / len(words) if words else 1.0
+        held = {_singular(word) for word in tokens(f"{hit.citation.title} {hit.snippet}".casefold())}
+        share = len(asked_for & held) / len(asked_for) if asked_for else 1.0
         yield replace(hit, score=hit.score * (STEM_ONLY + (1 - STEM_ONLY) * share))
 
 
 def _singular(word: str) -> str:
-    """Near enough: `transformers` and `transformer` are the same word."""
-    word = word.rstrip(".'’-/+").removesuffix("'s").removesuffix("’s")
+    """The word without its plural's `s`. A stem would not do: it is the other forms that are told apart here."""
+    word = word.removesuffix("'s").removesuffix("’s")
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _content_words(text: str) -> list[str]:
+    """The words of a question that name its subject, in small letters."""
+    return [word for word in tokens(text.casefold()) if word not in _OF_KNOWING and not _is_function_word(word)]
+
+
+def _is_function_word(word: str) -> bool:
+    return all(map(is_function_word, words(word, "")))
 
 
 def topic(question: str) -> str:
     """The question without the words that say only that something was learnt, noted or filed."""
-    return " ".join(word for word in question.split() if _bare(word) not in _OF_KNOWING)
+    return " ".join(word for word in question.split() if _OF_KNOWING.isdisjoint(tokens(word.casefold())[:1]))
 
 
 def _wordings(question: str) -> Iterator[str]:
-    first = topic(question)
-    if any(_bare(word) not in _ASKING for word in first.split()):
-        yield first
+    """The question about its subject, the whole question, and each longer word by itself, the longest first."""
+    if _content_words(question):
+        yield topic(question)
     yield question
-    words = {_bare(word) for word in question.split()} - _OF_KNOWING - _ASKING
-    yield from sorted((word for word in words if len(word) > 3), key=lambda word: (-len(word), word))
-
-
-def _bare(word: str) -> str:
-    found = _WORD.search(word.casefold())
-    return found[0] if found else ""
+    yield from sorted({word for word in _content_words(question) if len(word) > 3}, key=lambda word: (-len(word), word))

@@ -8,8 +8,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from foundation.text.analysis import words
-from foundation.text.folding import HAN
+from foundation.text.analysis import plain_words, words
 from foundation.text.sentences import sentences
 from foundation.text.stopwords import is_weak
 from memory.search.results.values import NEGATION, values
@@ -72,7 +71,6 @@ _INSTEAD = re.compile(
     r"|(?P<new2>[\w.+#-]+) (?:instead of|rather than) (?P<old2>[\w.+#-]+)",
     re.IGNORECASE,
 )
-_WORD = re.compile(rf"[{HAN}]|[\w’'-]+")
 
 
 class Statement(Struct, frozen=True):
@@ -132,13 +130,13 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
 
 def _subject(sentence: str) -> str:
     """Whom it is of: `self`, or its first word that names something; "" where that stands in another sentence."""
-    for word in _WORD.findall(_OPENING.sub("", sentence.casefold())):
+    for word in plain_words(_OPENING.sub("", sentence.casefold())):
         if word in _SOMEBODY:
             return ""
         if word in _SELF - {"my", "our"} or word == "我":
             return "self"
         if word not in _OF_SOMEBODY and word not in _CURRENT:
-            return word.removesuffix("'s").removesuffix("’s")
+            return word
     return ""
 
 

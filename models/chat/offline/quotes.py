@@ -11,37 +11,17 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from foundation.text.analysis import plain_words, spans, words
 from foundation.text.sentences import Sentence, is_question, sentences
+from foundation.text.similarity import overlap
+from foundation.text.stopwords import is_function_word
 
 LONGEST_QUOTE = 320  # characters of one quoted line
 FEW_WORDS = 3  # a line with fewer that say something is worth less
 RANK = 0.5  # what each place further down the order of the search costs, in rare words
 MOST_RANKS = 8  # places that cost: further down there is no search, but what stands in view
 _MARK = re.compile(r"(?:[-*+]|#{1,6}|>)\s+")  # of a list, a heading, a quote
-_WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?")
-_WORD_PAIRS = re.compile(r"[a-z]+:[a-z]+")
-_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
-_STOP = frozenset(
-    _WORD.findall(
-        "a an the of to in on at for from with by is are was were be been am do does did done have has had i "
-        "you he she it we they me my your his her its our their them us this that these those and or but if "
-        "then so as what when where who whom whose which why how can could will would shall should may might "
-        "must not no yes about into out up down over there here just also any some tell know please say said "
-        "remember again ever"
-    )
-)
-_STOP_HAN = frozenset("的了是在我你他她它们吗呢吧什么谁哪几多少怎样有和与都就也那这个时候请问")
-_IRREGULAR = dict(
-    pair.split(":")
-    for pair in _WORD_PAIRS.findall(
-        "bought:buy went:go gone:go came:come took:take taken:take made:make gave:give given:give got:get found:find "
-        "saw:see seen:see met:meet told:tell left:leave kept:keep held:hold paid:pay sent:send spent:spend lost:lose "
-        "won:win wrote:write written:write read:read ate:eat eaten:eat drank:drink drove:drive flew:fly flown:fly "
-        "began:begin begun:begin became:become chose:choose chosen:choose grew:grow grown:grow felt:feel thought:think "
-        "taught:teach built:build sold:sell ran:run sat:sit stood:stand slept:sleep spoke:speak broke:break wore:wear "
-        "children:child people:person wives:wife men:man women:woman feet:foot mice:mouse"
-    )
-)
+SAME = 0.8  # of the shorter quote's terms: one line that is quoted by another, or said again in another order
 NEAR = 0.6  # of the shorter question's words: the same question, asked in other words
 OWN = 0.5  # in rare words: the one asked about speaks, and of what is asked
 ADDRESSED = 0.5  # of a name's worth, where the line is not of the one who bears it
@@ -86,27 +66,9 @@ class Quote(Struct, frozen=True):
 
 
 def terms(text: str) -> list[str]:
-    """Words, lightly stemmed, without those that say nothing; Han text as pairs of characters."""
-    found: list[str] = []
-    for word in _WORD.findall(text.lower()):
-        if _HAN.search(word):
-            continue
-        if word not in _STOP and (stem := _stem(word)):
-            found.append(stem)
-    for run in _HAN.findall(text):
-        pairs = [run[i : i + 2] for i in range(len(run) - 1)] or [run]
-        found.extend(pair for pair in pairs if not set(pair) <= _STOP_HAN)
-    return found
-
-
-def _stem(word: str) -> str:
-    word = word.partition("'")[0]
-    word = _IRREGULAR.get(word, word)
-    for ending, least in (("ing", 3), ("ies", 3), ("ed", 3), ("es", 3), ("s", 3)):
-        if word.endswith(ending) and len(word) - len(ending) >= least:
-            word = word.removesuffix(ending) + ("y" if ending == "ies" else "")
-            break
-    return word.removesuffix("e") if len(word) > 3 else word
+    """The analyser's terms that say something. All languages are taken as English: a question of two words does not
+    show its language, and must match the sentences that answer it."""
+    return [term for term in words(text, "") if not is_function_word(term)]
 
 
 def quotable(text: str) -> list[Sentence]:
@@ -247,7 +209,7 @@ def _fitted(sentence: str, asked: frozenset[str]) -> str:
     """A very long sentence is cut to the stretch around the first word that was asked for."""
     if len(sentence) <= LONGEST_QUOTE:
         return sentence
-    at = next((m.start() for m in _WORD.finditer(sentence) if set(terms(m[0])) & asked), 0)
+    at = next((start for held, start, _ in spans(sentence) if not asked.isdisjoint(held)), 0)
     start = max(0, min(at - LONGEST_QUOTE // 3, len(sentence) - LONGEST_QUOTE))
     if start and (space := sentence.find(" ", start, start + 40)) >= 0:
         start = space + 1
@@ -258,16 +220,12 @@ def _different(found: list[Quote]) -> list[Quote]:
     kept: list[Quote] = []
     said: list[set[str]] = []
     for quote in found:
-        words = set(terms(" ".join(quote.lines)))
-        if any(_alike(words, other) for other in said):
+        held = set(terms(" ".join(quote.lines)))
+        if any(overlap(held, other) > SAME for other in said):
             continue
         kept.append(quote)
-        said.append(words)
+        said.append(held)
     return kept
-
-
-def _alike(one: set[str], other: set[str]) -> bool:
-    return len(one & other) > 0.8 * min(len(one), len(other)) if one and other else one == other
 
 
 def _echoes(sentence: str, asked: _Asked) -> bool:
@@ -292,5 +250,5 @@ def _heads(pieces: list[Sentence], i: int) -> bool:
     """Whether the next piece begins with all that this one says, as a note's heading made of its first words."""
     if i + 1 == len(pieces):
         return False
-    one, following = (" ".join(_WORD.findall(piece.text.casefold())) for piece in pieces[i : i + 2])
+    one, following = (" ".join(plain_words(piece.text.casefold())) for piece in pieces[i : i + 2])
     return bool(one) and (following == one or following.startswith(f"{one} "))

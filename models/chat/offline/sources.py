@@ -12,6 +12,7 @@ from pathlib import PurePath
 
 from msgspec import Struct
 
+from foundation.text.similarity import overlap
 from models.chat.offline.phrases import Words
 from models.chat.offline.quotes import LONGEST_QUOTE, Source, only_asks, quotes, terms
 from models.messages import Image, Message, Recalled, Request, Role, Text
@@ -111,7 +112,7 @@ def _cut(line: str) -> str:
 
 CHANGES = "changes"
 QUOTED_BEFORE = "offline"  # the speaker that has no words of its own
-REPHRASED = 0.5  # of the shorter line's words: the same note, edited
+REPHRASED = 0.5  # of the shorter line's terms: the same note, edited
 
 _HOT = re.compile(r"memor|remember|note", re.IGNORECASE)
 _IN_VIEW = re.compile(r"memor|remember|summary|summaries|observation|note", re.IGNORECASE)
@@ -238,4 +239,4 @@ def _bare(line: str) -> str:
 def _edited(line: str, newer: str) -> bool:
     """Whether `newer` is the line with other words in it."""
     one, other = set(terms(line)), set(terms(newer))
-    return line != newer and bool(one - other) and len(one & other) >= REPHRASED * (min(len(one), len(other)) or 1)
+    return line != newer and bool(one - other) and overlap(one, other) >= REPHRASED

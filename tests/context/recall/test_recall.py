@@ -2,8 +2,10 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from context.assembly.tokens import Counting
-from context.recall.recall import Limits, Wanted, recalled
+from context.recall.recall import Limits, Wanted, question, recalled
 from foundation.privacy import clear
 from foundation.trust import Citation, Trust
 from memory.records import Draft, EntryKind
@@ -130,6 +132,20 @@ def test_recall_keeps_to_its_share(small_talk: Talk) -> None:
     assert assembled.recalled
     taken = [s.tokens for s in assembled.report.layers[3].sources if s.name.startswith("recalled")]
     assert sum(taken) <= 0.15 * 1536 + 8
+
+
+@pytest.mark.parametrize(
+    ("text", "leans"),
+    [
+        ("and for how long?", True),
+        ("When does the ferry to Naxos leave tomorrow?", False),
+        ("那要住多久呢？", True),
+        ("明天去那克索斯的渡轮几点从比雷埃夫斯出发？", False),
+    ],
+)
+def test_only_a_short_message_brings_the_words_of_the_one_before(text: str, leans: bool) -> None:
+    before = "订好极光酒店了吗 Hotel Aurora?"
+    assert question(text, before) == (f"{text}\n订好极光酒店了吗 Hotel Aurora" if leans else text)
 
 
 def test_a_short_follow_up_leans_on_the_question_before(talk: Talk) -> None:

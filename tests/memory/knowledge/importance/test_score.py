@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from foundation.text.minhash import alike, likeness, packed, sketch, unpacked
+from foundation.text.similarity import near_duplicates, pack_sketch, resemblance, sketch, unpack_sketch
 from memory.knowledge.importance.score import importance_score, pick_score, recency
 from memory.knowledge.importance.view_budget import Standing, Weight, standings, tokens_at
 from memory.pages.render.modes import MODES
@@ -135,7 +135,7 @@ words = some.text(alphabet="abcdefghij ", min_size=0, max_size=400)
 
 @given(words)
 def test_a_sketch_comes_back_from_its_bytes(text: str) -> None:
-    assert unpacked(packed(sketch(text))) == sketch(text)
+    assert unpack_sketch(pack_sketch(sketch(text))) == sketch(text)
 
 
 def test_near_duplicates_are_found_and_others_are_not() -> None:
@@ -143,7 +143,7 @@ def test_near_duplicates_are_found_and_others_are_not() -> None:
     near = base.replace("word7 ", "other ")
     far = " ".join(f"thing{n} in another" for n in range(200))
     sketches = {1: sketch(base), 2: sketch(far), 3: sketch(near)}
-    assert alike(sketches) == [(1, 3)]
-    assert likeness(sketches[1], sketches[3]) > 0.9
-    assert likeness(sketches[1], sketches[2]) < 0.1
-    assert alike({1: sketch(""), 2: sketch("")}) == []
+    assert near_duplicates(sketches) == [(1, 3)]
+    assert resemblance(sketches[1], sketches[3]) > 0.9
+    assert resemblance(sketches[1], sketches[2]) < 0.1
+    assert near_duplicates({1: sketch(""), 2: sketch("")}) == []
