@@ -2,7 +2,8 @@
 
 A turn's events come in this order: Notice*, UserStored, WordsHidden?; for each request Compacted?, EpochChanged?,
 Notice*, Recall (the first request only), ContextReady, then Prefill, TextDelta and ReasoningDelta in any order,
-UsageKnown, and for each tool call PermissionAsked?, ToolStarted, ToolFinished; then the next request. The last event is
+UsageKnown, and for each tool call PermissionRequested?, ToolStarted, ToolFinished; then the next request. The last
+event is
 exactly one of AnswerStored (after UsageKnown), Stopped or TurnFailed; the latter two may come at any place. Whatever a
 TextDelta holds is already on its way to disk.
 """
@@ -12,9 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from context.compaction.compact import Receipt
-from context.report import Report
-from models.messages import Recalled, ToolCall, Usage
+from context.compaction.compact import CompactionReceipt
+from context.report import ContextReport
+from models.messages import RecalledSpan, ToolCall, Usage
 
 
 class Notice(Struct, frozen=True):
@@ -60,7 +61,7 @@ class WordsHidden(Struct, frozen=True):
 class Recall(Struct, frozen=True):
     """What memory brought back for this message; empty where nothing is relevant."""
 
-    recalled: tuple[Recalled, ...]
+    recalled: tuple[RecalledSpan, ...]
 
 
 class EpochChanged(Struct, frozen=True):
@@ -72,13 +73,13 @@ class EpochChanged(Struct, frozen=True):
 class Compacted(Struct, frozen=True):
     """Older turns left for the archive."""
 
-    receipt: Receipt
+    receipt: CompactionReceipt
 
 
 class ContextReady(Struct, frozen=True):
     """A request stands; the model is called next."""
 
-    report: Report
+    report: ContextReport
 
 
 class Prefill(Struct, frozen=True):
@@ -96,7 +97,7 @@ class ReasoningDelta(Struct, frozen=True):
     text: str
 
 
-class PermissionAsked(Struct):
+class PermissionRequested(Struct):
     """A tool wants to run. The face answers: `answer.set_result(True | False)`.
 
     Where nobody is there to be asked it says so first, `somebody = False`, for the model is told who declined.
@@ -175,7 +176,7 @@ SessionEvent = (
     | Prefill
     | TextDelta
     | ReasoningDelta
-    | PermissionAsked
+    | PermissionRequested
     | ToolStarted
     | ToolFinished
     | UsageKnown

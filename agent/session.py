@@ -15,16 +15,16 @@ from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.events import SessionEvent
 from agent.tools.builtin.files import ReadFile
-from agent.tools.builtin.memory import RecallPassage, Remember, SearchMemory
+from agent.tools.builtin.memory import RecallPassage, RememberNote, SearchMemory
 from agent.tools.registry import Toolbox
 from agent.turn.turn import TurnRun
-from context import Assembled, Attachment, Context, Turn
-from context.compaction.compact import Receipt
-from context.compaction.preview import Outlook
-from context.report import Report
+from context import AssembledRequest, Attachment, Context, Turn
+from context.compaction.compact import CompactionReceipt
+from context.compaction.preview import CompactionPreview
+from context.report import ContextReport
 from context.sources.skills import Skill
 from foundation.clock import Clock, SystemClock
-from foundation.errors import Misuse, NotYet
+from foundation.errors import Misuse, TemporaryFailure
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.access import refuse_read_only
@@ -33,11 +33,11 @@ from memory.records import Conversation, Entry, EntryKind
 from models.chat.open import open_model
 from models.chat.port import ChatModel, Profile
 from models.limits import in_bytes
-from models.messages import Fact, Recalled, Role
+from models.messages import Fact, RecalledSpan, Role
 from models.ocr.open import reader_of_words
 
 if TYPE_CHECKING:
-    from models.chat.detect import Found
+    from models.chat.detect import DetectedModel
 
 CLOSING_WAIT = 5.0  # seconds that closing waits for the turn, and for background work
 
@@ -59,7 +59,7 @@ class Session:
         read_image = reader_of_words(config.models, config.environment)  # for models that see no pictures
         self.context = Context(workspace, memory, config.context, clock, read_image=read_image)
         self.conversation: Conversation | None = None
-        self.report: Report | None = None
+        self.report: ContextReport | None = None
         self.next_title = ""
         self.hidden: dict[int, tuple[str, ...]] = {}
         self.on_working: Callable[[str], None] | None = None  # called whenever `working` changes
@@ -76,7 +76,7 @@ class Session:
             (
                 SearchMemory(memory, self._in_view),
                 RecallPassage(memory),
-                Remember(memory, lambda: self.conversation.id if self.conversation else None),
+                RememberNote(memory, lambda: self.conversation.id if self.conversation else None),
                 ReadFile(workspace.root),
             ),
             config.tools,
@@ -117,17 +117,17 @@ class Session:
         text: str,
         attachments: Sequence[Attachment] = (),
         skill: str = "",
-        brought: tuple[Recalled, ...] | None = None,
+        brought: tuple[RecalledSpan, ...] | None = None,
     ) -> AsyncGenerator[SessionEvent, None]:
         """One turn. Events as agent.events tells; closing the iterator stops the answer and keeps what came.
 
         `brought` is what knowledge has on the message (agent.services.knowledge): then nothing else is recalled for it.
 
-        Raises NotYet while another turn is under way, ReadOnly where the workspace is not trusted.
+        Raises TemporaryFailure while another turn is under way, ReadOnly where the workspace is not trusted.
         """
         refuse_read_only(self.workspace)
         if self._turn is not None:
-            raise NotYet("Still answering", "One message at a time.", "Wait, or stop the answer first.")
+            raise TemporaryFailure("Still answering", "One message at a time.", "Wait, or stop the answer first.")
         self._turn = turn = TurnRun(self, text, attachments, skill, brought)
         self._idle.clear()
         try:
@@ -163,7 +163,7 @@ class Session:
         await self.prepare_model()
         return model.profile
 
-    async def models(self) -> "list[Found]":
+    async def models(self) -> "list[DetectedModel]":
         """The models at hand: what answers on this machine, and what a key in the environment opens."""
         from models.chat.detect import detect
 
@@ -173,26 +173,26 @@ class Session:
         """The workspace's skills, by name."""
         return await asyncio.to_thread(self.context.skills)
 
-    async def context_report(self, text: str = "", attachments: Sequence[Attachment] = ()) -> Report:
+    async def context_report(self, text: str = "", attachments: Sequence[Attachment] = ()) -> ContextReport:
         """The request that `text` would make now, accounted for. No model is called, nothing is stored."""
         await self.prepare_model()
         return (await asyncio.to_thread(self.preview, text, attachments)).report
 
-    def preview(self, text: str, attachments: Sequence[Attachment] = (), skill: str = "") -> Assembled:
+    def preview(self, text: str, attachments: Sequence[Attachment] = (), skill: str = "") -> AssembledRequest:
         """The request that this message would make now. Blocks; stores nothing."""
         conversation = self.conversation and self.memory.cold.conversation_at(self.conversation.seq)
         leaf = conversation.leaf if conversation else None
         turn = Turn(conversation=conversation, leaf=leaf, text=text, attachments=tuple(attachments), skill=skill)
         return self.assemble(turn)
 
-    def assemble(self, turn: Turn) -> Assembled:
+    def assemble(self, turn: Turn) -> AssembledRequest:
         """The request for this turn, with the tools that the model takes and the facts that offline needs."""
         profile = self.model.profile
         tools = self.toolbox.definitions if profile.tools and self.config.tools.enabled else ()
         facts = self._facts() if profile.spec == "offline" else ()
         return self.context.assemble(turn, profile, self.model.counter, tools=tools, facts=facts)
 
-    async def outlook(self) -> Outlook | None:
+    async def outlook(self) -> CompactionPreview | None:
         """What `compact` would do now; None where there is nothing to move."""
         conversation = self._begun()
         if conversation.leaf is None or self.busy:
@@ -203,7 +203,9 @@ class Session:
             self.context.outlook, conversation, conversation.leaf, model.profile, model.counter, archive
         )
 
-    async def compact(self, on_page: Callable[[int], None] | None = None, *, label: str = "") -> Receipt | None:
+    async def compact(
+        self, on_page: Callable[[int], None] | None = None, *, label: str = ""
+    ) -> CompactionReceipt | None:
         """Moves older turns to the archive now; None where there is nothing to move.
 
         `on_page` is told of each page that is proven, from another thread; what it raises ends it, with nothing moved.
@@ -257,7 +259,7 @@ class Session:
         return f"This conversation was held with {before}; you speak to {now} now. /model {before} goes back."
 
     async def rename(self, title: Cleared) -> Conversation:
-        """Gives the conversation another title. Raises NotYet before its first message."""
+        """Gives the conversation another title. Raises TemporaryFailure before its first message."""
         conversation = self._begun()
         await asyncio.to_thread(self.memory.cold.rename, conversation.seq, title)
         return await self._reload(conversation)
@@ -313,7 +315,7 @@ class Session:
 
     def _begun(self) -> Conversation:
         if self.conversation is None:
-            raise NotYet("No conversation yet", "It begins with your first message.", "Say something first.")
+            raise TemporaryFailure("No conversation yet", "It begins with your first message.", "Say something first.")
         return self.conversation
 
     async def _reload(self, conversation: Conversation) -> Conversation:

@@ -22,12 +22,12 @@ from itertools import accumulate, islice, product
 from pathlib import Path
 from typing import Any
 
-from context import Assembled, Context, ContextSettings, Turn
+from context import AssembledRequest, Context, ContextSettings, Turn
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.memory import Memory
-from memory.records import Conversation, Draft, EntryKind
+from memory.records import Conversation, EntryDraft, EntryKind
 from models.chat.port import Profile
 from models.messages import Role
 from models.tokens import Estimate
@@ -104,7 +104,7 @@ class Beside:
         first = self.assembled("Where were we?", recall=False)
         self.context.record(self.conversation, None, first)
 
-    def assembled(self, text: str, *, recall: bool) -> Assembled:
+    def assembled(self, text: str, *, recall: bool) -> AssembledRequest:
         turn = Turn(conversation=self.conversation, leaf=self.conversation.leaf, text=text)
         self.context.reload()
         return self.context.assemble(turn, self.profile, self.counter, recall=recall)
@@ -151,7 +151,7 @@ def filled(memory: Memory, entries: int) -> Conversation:
         memory.cold.append_many(told[start : start + BATCH])
     leaf = memory.cold.conversation_at(conversation.seq).leaf or 0
     kept = list(islice(memory.cold.path(leaf), KEPT))[-1].seq
-    summary = Draft(
+    summary = EntryDraft(
         conversation=conversation.seq,
         parent=leaf,
         kind=EntryKind.SUMMARY,
@@ -163,9 +163,9 @@ def filled(memory: Memory, entries: int) -> Conversation:
     return memory.cold.conversation_at(conversation.seq)
 
 
-def drafts(conversation: Conversation, entries: int, dice: random.Random) -> Iterator[Draft]:
+def drafts(conversation: Conversation, entries: int, dice: random.Random) -> Iterator[EntryDraft]:
     for n in range(entries):
-        yield Draft(
+        yield EntryDraft(
             conversation=conversation.seq,
             parent=None,
             parent_id=f"i{n - 1}" if n else "",

@@ -22,7 +22,7 @@ from benchmarks.pages import text
 from foundation.trust import Trust
 from memory.errors import NotAPage
 from memory.pages.read.nearest.reader import read_nearest
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import MODES, Mode, mode_named
 from memory.pages.render.page import draw, sheets
 
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
 
 def a_page(kind: str, mode: Mode) -> tuple[Image.Image, str]:
     """The first page of words of that kind, and its text."""
-    sheet = next(iter(sheets([Stretch(text(kind, mode, 2))], mode)))
+    sheet = next(iter(sheets([LayoutText(text(kind, mode, 2))], mode)))
     return Image.open(io.BytesIO(draw(sheet, "pg_0123456789ab", 1).png)).convert("L"), sheet.text
 
 

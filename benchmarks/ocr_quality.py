@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from benchmarks._antialiased import drawn, fonts_for, rows_of
 from memory.pages.read.ocr.pages import by_ocr
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import DENSE_MODES, MODES
 from memory.pages.render.page import draw, sheets
 from models.ocr.open import engine_named, is_installed
@@ -92,7 +92,7 @@ def pages(texts: dict[str, str], *, antialiased: bool = True) -> Iterator[Page]:
     """Each text's first page of 1024×1024, in each look that can be had here."""
     for language, text in texts.items():
         for mode in (MODES["base"], DENSE_MODES["base"]):
-            sheet = next(iter(sheets([Stretch(text)], mode)))
+            sheet = next(iter(sheets([LayoutText(text)], mode)))
             yield Page(f"cells {mode.cell.name}", language, sheet.text, draw(sheet, "pg_000000000000", 1).png)
     for language, text in texts.items():
         font = fonts_for(language)

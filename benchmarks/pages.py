@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from memory.archive.packs.pack import Pack
-from memory.archive.packs.storage import Folder
+from memory.archive.packs.storage import LocalStorage
 from memory.archive.write.page_writer import bind
 from memory.pages.cost.profiles import PROFILES
 from memory.pages.read.reader import read_picture
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import MODES, Mode, mode_named
 from memory.pages.render.page import sheets
 from models.tokens import estimate
@@ -87,9 +87,9 @@ def text(kind: str, mode: Mode, pages: int) -> str:
 
 def measure(folder: Path, words: str, mode: Mode) -> dict[str, Any]:
     """Pages a second of CPU for writing with verification, and for reading; and what they weigh."""
-    storage, numbers = Folder(folder), count()
+    storage, numbers = LocalStorage(folder), count()
     bound, write_cpu, write_wall = best_of(
-        lambda: list(bind(storage, [[Stretch(words)]], mode, 0, new_name=lambda: f"{next(numbers)}.pages"))
+        lambda: list(bind(storage, [[LayoutText(words)]], mode, 0, new_name=lambda: f"{next(numbers)}.pages"))
     )
     packs = {page.pack.name: Pack(storage, page.pack.name) for page in bound}
     texts, read_cpu, read_wall = best_of(
@@ -132,7 +132,7 @@ def by_profile() -> Iterable[dict[str, Any]]:
 
 def tokens_on_a_page(kind: str, mode: Mode) -> int:
     """Estimated text tokens of what fills one page."""
-    return estimate(next(iter(sheets([Stretch(text(kind, mode, 2))], mode))).text)
+    return estimate(next(iter(sheets([LayoutText(text(kind, mode, 2))], mode))).text)
 
 
 def best_of(work: Callable[[], Any], rounds: int = 3) -> tuple[Any, float, float]:

@@ -22,13 +22,13 @@ from statistics import mean
 from msgspec import Struct
 
 from benchmarks.corpora import read_corpus
-from context import Assembled, Context, ContextSettings, Turn
+from context import AssembledRequest, Context, ContextSettings, Turn
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.memory import Memory
 from memory.pages.cost.profiles import profile_for
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.chat.openai.probe import image_rule
 from models.chat.port import ImageRule, Profile
 from models.messages import Role
@@ -72,7 +72,7 @@ def _sent(said: Iterator[tuple[str, str]], memory: Memory, context: Context, pro
     counter, leaf, words = Estimate(), None, 0
 
     def append(role: Role, text: str, parent: int | None) -> int:
-        draft = Draft(conversation=held.seq, parent=parent, kind=EntryKind.MESSAGE, role=role, text=clear(text))
+        draft = EntryDraft(conversation=held.seq, parent=parent, kind=EntryKind.MESSAGE, role=role, text=clear(text))
         return memory.cold.append(draft).seq
 
     for question, answer in said:
@@ -92,7 +92,7 @@ def _sent(said: Iterator[tuple[str, str]], memory: Memory, context: Context, pro
         leaf = append(Role.ASSISTANT, answer, newest)
 
 
-def _figures(assembled: Assembled, said: int, seconds: float, *, compacted: bool) -> Sent:
+def _figures(assembled: AssembledRequest, said: int, seconds: float, *, compacted: bool) -> Sent:
     request, shown = assembled.request, assembled.report.pages
     in_turns = sum(estimate(message.text) for message in request.messages[request.zones[1] :])
     return Sent(

@@ -36,7 +36,7 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold import ColdStore
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from memory.search import analyse
 from models.messages import Role
 
@@ -121,7 +121,7 @@ def _by_another(workspace: Workspace) -> float:
         for _ in range(FROM_OTHERS):
             word = strange()
             cold.append(
-                Draft(
+                EntryDraft(
                     conversation=talk,
                     parent=None,
                     kind=EntryKind.MESSAGE,

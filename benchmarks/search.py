@@ -24,7 +24,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold import ColdStore
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from memory.search import Query, analyse
 from models.messages import Role
 
@@ -62,14 +62,14 @@ def fill(cold: ColdStore, talk: Talk, entries: int) -> float:
     """Adds so many entries; seconds that it took."""
     began = time.perf_counter()
     for start in range(0, entries, BATCH):
-        drafts: list[Draft] = []
+        drafts: list[EntryDraft] = []
         for number in range(start, min(start + BATCH, entries)):
             if number % TURNS == 0:
                 conversation = cold.new_conversation().seq
             elif not drafts:
                 conversation = cold.conversations(limit=1)[0].seq
             drafts.append(
-                Draft(
+                EntryDraft(
                     conversation=conversation,
                     parent=None,
                     kind=EntryKind.MESSAGE,

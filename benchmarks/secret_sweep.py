@@ -57,7 +57,7 @@ def work() -> None:
     """Reads paths from stdin and writes what the rules on `sys.path` find in each file, a line of JSON each."""
     from foundation import privacy
 
-    others = (source.OTHER,) if (source := getattr(privacy, "Source", None)) else ()
+    others = (source.OTHER,) if (source := getattr(privacy, "TextSource", None)) else ()
     for line in sys.stdin:
         text = text_of(Path(json.loads(line)))
         if "\0" in text:

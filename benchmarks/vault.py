@@ -30,7 +30,7 @@ from memory.archive.rows import pages as page_rows
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.pages.render.modes import mode_named
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from memory.search import analyse
 from models.messages import Role
 
@@ -155,7 +155,7 @@ def stored_once(workspace: Workspace) -> dict[str, Any]:
         for n, text in enumerate(files):
             at = dice.randrange(len(text))
             files[n] = f"{text[:at]}# edited {dice.random()}\n{text[at:]}"
-            draft = Draft(
+            draft = EntryDraft(
                 conversation=conversation,
                 parent=None,
                 kind=EntryKind.TOOL_RESULT,

@@ -23,8 +23,8 @@ import numpy as np
 
 from benchmarks.corpora.reading import read_corpus
 from memory.search.vectors import similarity
-from memory.search.vectors.segment import Rows, Segment
-from memory.search.vectors.similarity import Asked
+from memory.search.vectors.segment import VectorRows, VectorSegment
+from memory.search.vectors.similarity import SegmentSimilarity
 from memory.search.vectors.store import VectorStore
 from models.embed.open import open_embedder
 from models.embed.settings import EmbedSettings
@@ -68,7 +68,7 @@ def filled(folder: Path, vectors: Any) -> VectorStore:
         whole = similarity.quantised(vectors[start : start + 50_000])
         count = len(whole)
         store.put(
-            Rows(
+            VectorRows(
                 entry=np.arange(start + 1, start + count + 1),
                 check=np.ones(count, np.uint64),
                 chunk=np.zeros(count, np.uint16),
@@ -84,7 +84,7 @@ def recall(store: VectorStore, vectors: Any, questions: Any, most: int = 10) -> 
     for question in questions:
         scores = vectors @ question
         wanted = np.argpartition(-scores, most)[:most] + 1
-        found, _ = Asked(store.look(), question).nearest(most, everything)
+        found, _ = SegmentSimilarity(store.look(), question).nearest(most, everything)
         kept.append(len(np.intersect1d(found, wanted)) / most)
     return float(np.mean(kept))
 
@@ -93,7 +93,7 @@ def everything(entries: Any) -> Any:
     return np.ones(len(entries), bool)
 
 
-def side_by_side(segments: Sequence[Segment], question: Any) -> tuple[float, float]:
+def side_by_side(segments: Sequence[VectorSegment], question: Any) -> tuple[float, float]:
     """Milliseconds of this thread to read all vectors, and to score them: the medians of several turns.
 
     By segments in turn, each scored half a round after it was read, so that both meet it where the other left it.
@@ -115,7 +115,7 @@ def side_by_side(segments: Sequence[Segment], question: Any) -> tuple[float, flo
     return read, scored
 
 
-def _read(segment: Segment) -> None:
+def _read(segment: VectorSegment) -> None:
     flat = segment.rows.vectors.reshape(-1)
     flat[: len(flat) // 8 * 8].view(np.uint64).sum()
 
@@ -164,7 +164,7 @@ def measured(vectors: Any, questions: Any, rows: int, folder: Path) -> dict[str,
     segments = store.look()
 
     def nearest() -> None:
-        Asked(segments, questions[0]).nearest(100, everything)
+        SegmentSimilarity(segments, questions[0]).nearest(100, everything)
 
     read_ms, scan_ms = side_by_side(segments, questions[0])
     nearest_ms = median(nearest)

@@ -8,34 +8,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from context.compaction.compact import Receipt
+    from context.compaction.compact import CompactionReceipt
     from context.context import Context
     from context.layers.message import load_attachment
-    from context.notice import Notice
-    from context.report import Report
+    from context.notice import FileNotice
+    from context.report import ContextReport
     from context.settings import ContextSettings
-    from context.types import Assembled, Attachment, Turn
+    from context.types import AssembledRequest, Attachment, Turn
 
 _HOMES = {
-    "Assembled": "context.types",
+    "AssembledRequest": "context.types",
     "Attachment": "context.types",
     "Context": "context.context",
     "ContextSettings": "context.settings",
-    "Notice": "context.notice",
-    "Receipt": "context.compaction.compact",
-    "Report": "context.report",
+    "FileNotice": "context.notice",
+    "CompactionReceipt": "context.compaction.compact",
+    "ContextReport": "context.report",
     "Turn": "context.types",
     "load_attachment": "context.layers.message",
 }
 
 __all__ = [
-    "Assembled",
+    "AssembledRequest",
     "Attachment",
+    "CompactionReceipt",
     "Context",
+    "ContextReport",
     "ContextSettings",
-    "Notice",
-    "Receipt",
-    "Report",
+    "FileNotice",
     "Turn",
     "load_attachment",
 ]

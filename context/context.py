@@ -8,31 +8,31 @@ import msgspec
 from msgspec import Struct
 
 from context.assembly.budget import Budget, budget_for
-from context.assembly.builder import Asked, Assembling
-from context.assembly.history import PastReader, tokens_by_entry
-from context.assembly.request import Past
-from context.assembly.tokens import Counting
-from context.assembly.view import View, read_view
+from context.assembly.builder import AssemblyRequest, RequestAssembler
+from context.assembly.history import HistoryReader, tokens_by_entry
+from context.assembly.request import HistoryZones
+from context.assembly.tokens import MessageCounter
+from context.assembly.view import BranchView, read_view
 from context.compaction import compact as compaction
-from context.compaction.compact import OnPage, Place, Receipt
-from context.compaction.plan import Figures, Plan, planned
-from context.compaction.preview import Outlook, outlook_of
-from context.compaction.projection import Leaving, expected, past_after
-from context.epoch import EpochState, Told, decoded, encoded
+from context.compaction.compact import BranchPosition, CompactionReceipt, OnPage
+from context.compaction.plan import CompactionBudget, CompactionPlan, planned
+from context.compaction.preview import CompactionPreview, outlook_of
+from context.compaction.projection import PendingCompaction, expected, past_after
+from context.epoch import EpochState, ReportedChange, decoded, encoded
 from context.layers.conversation import message_of
 from context.layers.message import ReadImage
-from context.notice import Notice
+from context.notice import FileNotice
 from context.pages.in_view import PagesInView
-from context.pages.recipe import Begin
+from context.pages.recipe import ChapterStart
 from context.recall.citations import pointed
-from context.recall.prefetch import Ahead, asked_before
+from context.recall.prefetch import Prefetch, asked_before
 from context.recall.recall import limits_of, query_for
 from context.settings import ContextSettings
 from context.sources.attachments import PictureReader
 from context.sources.skills import Skill
-from context.sources.workspace import WorkspaceShelf
-from context.state import Bench, Pending
-from context.types import Assembled, Turn
+from context.sources.workspace import WorkspaceSources
+from context.state import ContextState, PendingOverflow
+from context.types import AssembledRequest, Turn
 from foundation.clock import Clock, to_ms
 from foundation.paths import Workspace
 from foundation.privacy import NO_BYTES, clear
@@ -47,16 +47,16 @@ if TYPE_CHECKING:
     from memory.memory import Memory
 
 
-class _Weighed(Struct, frozen=True):
+class _MeasuredPlan(Struct, frozen=True):
     """`tokens` by entry in view, `fixed` of what stands beside the past, `before` of the whole request, `pages` what
     those in view will take more or less than now."""
 
-    plan: Plan | None
+    plan: CompactionPlan | None
     tokens: dict[int, int]
     fixed: int
     before: int
     pages: int = 0
-    begin: Begin | None = None
+    begin: ChapterStart | None = None
 
 
 class Context:
@@ -75,12 +75,12 @@ class Context:
         read_image: ReadImage | None = None,
     ) -> None:
         self._memory = memory
-        reader = PastReader(memory.cold, lambda entry: memory.passage(entry).text)
-        self._bench = Bench(
+        reader = HistoryReader(memory.cold, lambda entry: memory.passage(entry).text)
+        self._bench = ContextState(
             cold=memory.cold,
             search=lambda query: memory.search.query(query),  # noqa: PLW0108 — the index is opened by its first query
             recall=memory.recall,
-            shelf=WorkspaceShelf(workspace, memory.hot, clock, memory.has_skill),
+            shelf=WorkspaceSources(workspace, memory.hot, clock, memory.has_skill),
             past=reader,
             pages=PagesInView(memory.cold, reader.text_of, settings),
             settings=settings,
@@ -89,7 +89,7 @@ class Context:
         )
         self._lock = threading.RLock()
 
-    def reload(self, *, sending: bool = False) -> tuple[Notice, ...]:
+    def reload(self, *, sending: bool = False) -> tuple[FileNotice, ...]:
         """Looks at the workspace's files again; a notice for each that changed or is broken, once.
 
         `sending`: a message goes right afterwards, so what changed goes with that one.
@@ -102,7 +102,7 @@ class Context:
         with self._lock:
             return self._bench.shelf.now().skills
 
-    def ask_ahead(self, conversation: Conversation | None, text: str, profile: Profile) -> Ahead | None:
+    def ask_ahead(self, conversation: Conversation | None, text: str, profile: Profile) -> Prefetch | None:
         """The search for what a message that is about to be stored recalls, for its `Turn`; None where none is made.
 
         Its `run` is for a thread of its own: it does not wait for other methods, nor they for it.
@@ -115,10 +115,10 @@ class Context:
         limits = limits_of(bench.settings, total)
 
         def query() -> Query | None:
-            view = read_view(cold.path(leaf), total, cold.entries) if leaf is not None else View()
+            view = read_view(cold.path(leaf), total, cold.entries) if leaf is not None else BranchView()
             return query_for(pointed(text, bench.recall).words, asked_before(view), limits, view.seqs)
 
-        return Ahead(query, bench.search)
+        return Prefetch(query, bench.search)
 
     def assemble(
         self,
@@ -129,19 +129,23 @@ class Context:
         tools: tuple[Tool, ...] = (),
         facts: tuple[Fact, ...] = (),
         recall: bool = True,
-    ) -> Assembled:
+    ) -> AssembledRequest:
         """The request for a turn. Nothing is stored. Raises TooLarge, NoSuchSkill, BadAttachment."""
         with self._lock:
-            asked = Asked(turn, profile, tools, facts, recall)
-            return Assembling(self._bench, asked, Counting(counter, profile.images)).done()
+            asked = AssemblyRequest(turn, profile, tools, facts, recall)
+            return RequestAssembler(self._bench, asked, MessageCounter(counter, profile.images)).done()
 
-    def record(self, conversation: Conversation, entry: Entry | None, assembled: Assembled) -> None:
+    def record(self, conversation: Conversation, entry: Entry | None, assembled: AssembledRequest) -> None:
         """Keeps what is about to be sent: the tail beside its entry, the epoch, the request's digest.
 
         `entry` is the user's, stored already; None where the turn goes on after a tool.
         """
         with self._lock:
-            told = {key: Told(digest, entry.seq, words) for key, digest, words in assembled.told} if entry else {}
+            told = (
+                {key: ReportedChange(digest, entry.seq, words) for key, digest, words in assembled.told}
+                if entry
+                else {}
+            )
             state = msgspec.structs.replace(assembled.epoch, told={**assembled.epoch.told, **told})
             if entry is not None:
                 self._bench.past.counts.drop(entry.seq)
@@ -172,7 +176,7 @@ class Context:
         on_page: OnPage | None = None,
         *,
         label: str = "",
-    ) -> Receipt:
+    ) -> CompactionReceipt:
         """Older turns of the branch that ends with `leaf` leave for the archive; a summary stands in their place.
 
         It is a child of `leaf` and the conversation's leaf from then on. A turn that is under way keeps its question
@@ -181,10 +185,10 @@ class Context:
         """
         with self._lock:
             budget = budget_for(profile.window, self._bench.settings)
-            counting = Counting(counter, profile.images)
+            counting = MessageCounter(counter, profile.images)
             if leaf is None:
                 return compaction.nothing_to_do(0, budget.total)
-            place = Place(conversation, leaf, self._bench.past.view(leaf, budget.total))
+            place = BranchPosition(conversation, leaf, self._bench.past.view(leaf, budget.total))
             return self._compacted(place, profile, counting, budget, on_page=on_page, label=label)
 
     def outlook(
@@ -194,14 +198,14 @@ class Context:
         profile: Profile,
         counter: TokenCounter,
         archive: ArchiveSettings,
-    ) -> Outlook | None:
+    ) -> CompactionPreview | None:
         """What `compact` would do now; None where there is nothing to do. Stores nothing."""
         with self._lock:
             if leaf is None:
                 return None
             budget = budget_for(profile.window, self._bench.settings)
-            place = Place(conversation, leaf, self._bench.past.view(leaf, budget.total))
-            weighed = self._weighed(place, profile, Counting(counter, profile.images), budget)
+            place = BranchPosition(conversation, leaf, self._bench.past.view(leaf, budget.total))
+            weighed = self._weighed(place, profile, MessageCounter(counter, profile.images), budget)
             if weighed.plan is None:
                 return None
             leaving = [entry for entry in weighed.plan.leaving if entry.text]
@@ -223,7 +227,9 @@ class Context:
             self._bench.past.counts.forget()
             self._bench.pages.forget()
 
-    def _weighed(self, place: Place, profile: Profile, counting: Counting, budget: Budget) -> "_Weighed":
+    def _weighed(
+        self, place: BranchPosition, profile: Profile, counting: MessageCounter, budget: Budget
+    ) -> "_MeasuredPlan":
         """What is in view, what it takes, and what would leave."""
         state = self._stands(place.conversation)
         past = self._in_view(place, state, counting)
@@ -237,10 +243,10 @@ class Context:
         running = _is_running(place.view)
         pages = expected(self._bench.pages.room(profile, budget), past)
         low = self._low(budget, before, pending.fixed, running)
-        figures = Figures(budget.total, pending.fixed + pages, zone_b - past.page_tokens, low)
+        figures = CompactionBudget(budget.total, pending.fixed + pages, zone_b - past.page_tokens, low)
         plan = planned(place.view, tokens, figures, self._bench.settings, running=running)
         begin = state.pages_begin if state else None
-        return _Weighed(plan, tokens, pending.fixed, before, pages - past.page_tokens, begin)
+        return _MeasuredPlan(plan, tokens, pending.fixed, before, pages - past.page_tokens, begin)
 
     def _stands(self, conversation: Conversation) -> EpochState | None:
         """The epoch that the conversation's last request was of, as far as its pages are still what they were."""
@@ -248,7 +254,7 @@ class Context:
         state = decoded(stored.state) if stored else None
         return None if state and self._bench.pages.changed(state.pages, state.pages_digest) else state
 
-    def _in_view(self, place: Place, state: EpochState | None, counting: Counting) -> Past:
+    def _in_view(self, place: BranchPosition, state: EpochState | None, counting: MessageCounter) -> HistoryZones:
         """Zones B and C as the last request had them."""
         if state is None:
             return self._bench.past.past(place.view, counting, asks=False)
@@ -258,8 +264,15 @@ class Context:
         )
 
     def _compacted(
-        self, place: Place, profile: Profile, counting: Counting, budget: Budget, *, on_page: OnPage | None, label: str
-    ) -> Receipt:
+        self,
+        place: BranchPosition,
+        profile: Profile,
+        counting: MessageCounter,
+        budget: Budget,
+        *,
+        on_page: OnPage | None,
+        label: str,
+    ) -> CompactionReceipt:
         view, reader = place.view, self._bench.past
         weighed = self._weighed(place, profile, counting, budget)
         self._bench.pending.pop(place.conversation.seq, None)
@@ -268,7 +281,7 @@ class Context:
             return compaction.nothing_to_do(before, budget.total)
         text = compaction.summary_of(plan, view, reader.text_of, counting)
         beside = weighed.fixed + sum(weighed.tokens.get(entry.seq, 0) for entry in plan.kept)
-        leaving = Leaving(
+        leaving = PendingCompaction(
             leaf=place.leaf,
             view=view,
             plan=plan,
@@ -289,14 +302,14 @@ class Context:
         low = int(budget.total * self._bench.settings.low_water)
         return low if running or before > low else fixed + (before - fixed) // 2
 
-    def _resting(self, conversation: Conversation, counting: Counting) -> Pending:
+    def _resting(self, conversation: Conversation, counting: MessageCounter) -> PendingOverflow:
         """What stands beside the past where no request waits: the head alone."""
         stored = self._memory.cold.epoch(conversation.seq)
         state = decoded(stored.state) if stored else None
         head = self._bench.heads.weighed(state, counting) if state else None
-        return Pending(head.tokens if head else 0)
+        return PendingOverflow(head.tokens if head else 0)
 
-    def _keep_private(self, entry: Entry | None, assembled: Assembled) -> None:
+    def _keep_private(self, entry: Entry | None, assembled: AssembledRequest) -> None:
         """What was sent and may not be stored stays in RAM, so that the next request begins with the same words."""
         if entry is None or assembled.sent is None:
             return
@@ -305,7 +318,7 @@ class Context:
             self._bench.past.overlay[entry.seq] = assembled.sent
 
 
-def _is_running(view: View) -> bool:
+def _is_running(view: BranchView) -> bool:
     """Whether the branch ends within a turn: with a question, a tool's result, or a call for one."""
     if not view.entries:
         return False

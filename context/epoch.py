@@ -6,8 +6,8 @@ What stands at its head is written down when it begins, so that another process 
 import msgspec
 from msgspec import Struct
 
-from context.pages.recipe import Begin, Recipe
-from context.report import Dropped
+from context.pages.recipe import ChapterStart, PageRecipe
+from context.report import DroppedSource
 from foundation.privacy import ClearedBytes, encoded_struct
 
 
@@ -20,7 +20,7 @@ class HeadPiece(Struct, frozen=True):
     injected: str = ""
 
 
-class Told(Struct, frozen=True):
+class ReportedChange(Struct, frozen=True):
     """A change since the epoch began that a message has told: the digest it told, the message's entry, the words."""
 
     digest: str
@@ -38,20 +38,20 @@ class EpochState(Struct, frozen=True, kw_only=True):
     tools: str = ""  # digest of the tools offered
     nonce: str = ""  # in the tags of the head, summaries and pages; "" in one that an older version began
     pieces: tuple[HeadPiece, ...] = ()
-    dropped: tuple[tuple[str, Dropped], ...] = ()  # layer, what did not fit
+    dropped: tuple[tuple[str, DroppedSource], ...] = ()  # layer, what did not fit
     files: dict[str, str] = msgspec.field(default_factory=dict)  # digests of what moves the head when edited
     notes: dict[str, str] = msgspec.field(default_factory=dict)  # digest of each note when it began, by id
     skills: dict[str, str] = msgspec.field(default_factory=dict)
     in_head: tuple[str, ...] = ()  # ids of the notes that the head holds
     summary: int | None = None  # seq of the newest summary in view
-    told: dict[str, Told] = msgspec.field(default_factory=dict)
-    pages: tuple[Recipe, ...] = ()  # in view, oldest first
+    told: dict[str, ReportedChange] = msgspec.field(default_factory=dict)
+    pages: tuple[PageRecipe, ...] = ()  # in view, oldest first
     pages_digest: str = ""  # of their very bytes
-    pages_begin: Begin | None = None
+    pages_begin: ChapterStart | None = None
     hidden: tuple[int, ...] = ()  # summaries not said, for every word they stand for stands on a page
 
 
-class Ground(Struct, frozen=True, kw_only=True):
+class EpochBasis(Struct, frozen=True, kw_only=True):
     """What an epoch stands on, as it is now."""
 
     model: str
@@ -79,7 +79,7 @@ def decoded(data: bytes) -> EpochState | None:
         return None
 
 
-def why_it_ends(state: EpochState, now: Ground) -> str:
+def why_it_ends(state: EpochState, now: EpochBasis) -> str:
     """Why the epoch cannot go on, in words for a person; "" where it can."""
     if state.model != now.model:
         return "the model changed"

@@ -1,7 +1,7 @@
 """The errors of context.
 
 ContextError            the root of this room's tree
-├── TooLarge            what must be sent does not fit the model's window
+├── RequestTooLarge            what must be sent does not fit the model's window
 ├── NoSuchSkill         no skill of that name
 └── BadAttachment       a file that cannot be attached
 """
@@ -15,7 +15,7 @@ class ContextError(PalimpsestError):
     code = "context"
 
 
-class TooLarge(ContextError):
+class RequestTooLarge(ContextError):
     """What must be sent does not fit the model's window."""
 
     code = "too_large"

@@ -7,7 +7,7 @@ from msgspec import Struct
 Level = Literal["info", "warning", "error"]
 
 
-class Notice(Struct, frozen=True):
+class FileNotice(Struct, frozen=True):
     """What happened to a file, and where. `line` counts from 1; 0 where it has none.
 
     A text that begins with the file's name is a whole sentence.

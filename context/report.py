@@ -6,14 +6,14 @@ import msgspec
 from msgspec import Struct
 
 
-class Source(Struct, frozen=True):
+class SourceReport(Struct, frozen=True):
     """One thing in a layer and what it takes."""
 
     name: str
     tokens: int
 
 
-class InView(Struct, frozen=True):
+class PageUsage(Struct, frozen=True):
     """Pages in view: how many, what they cost with the words beside them, and what the words on them would cost as
     text, in tokens of this request and of each that follows."""
 
@@ -26,7 +26,7 @@ class InView(Struct, frozen=True):
         return self.stands_for - self.tokens
 
 
-class Archive(Struct, frozen=True):
+class ArchiveUsage(Struct, frozen=True):
     """What left this conversation for the archive, in tokens as it stood in requests: `tokens` in all, of which so many
     are `on_pages` in view. What is out of view costs its tokens again when it is recalled."""
 
@@ -38,12 +38,12 @@ class Archive(Struct, frozen=True):
         return self.tokens - self.on_pages
 
 
-def archive_of(tokens: int, pages: InView | None) -> Archive | None:
+def archive_of(tokens: int, pages: PageUsage | None) -> ArchiveUsage | None:
     """The archive beside these pages in view; None where nothing left for it."""
-    return Archive(tokens, min(tokens, pages.stands_for) if pages else 0) if tokens else None
+    return ArchiveUsage(tokens, min(tokens, pages.stands_for) if pages else 0) if tokens else None
 
 
-class Dropped(Struct, frozen=True):
+class DroppedSource(Struct, frozen=True):
     """One thing, or a part of one, that did not fit. `tokens` is what was left out."""
 
     name: str
@@ -57,8 +57,8 @@ class LayerReport(Struct, frozen=True):
     name: str
     tokens: int
     budget: int
-    sources: tuple[Source, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
+    sources: tuple[SourceReport, ...] = ()
+    dropped: tuple[DroppedSource, ...] = ()
 
 
 class ZoneReport(Struct, frozen=True):
@@ -70,14 +70,14 @@ class ZoneReport(Struct, frozen=True):
     sha256: str
 
 
-class Shown(Struct, frozen=True):
+class DisplayMessage(Struct, frozen=True):
     """A message, for display: pictures and tool calls are told in words."""
 
     role: str
     text: str
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class ContextReport(Struct, frozen=True, kw_only=True):
     """A request, accounted for. The layers' tokens sum to `total_tokens`, which is at most `window` − `reserve`.
 
     `prefix_sha256` is of all that stands before the tail (zones A to C). `unchanged_prefix_tokens` are those of the
@@ -92,12 +92,12 @@ class Report(Struct, frozen=True, kw_only=True):
     total_tokens: int
     layers: tuple[LayerReport, ...]
     zones: tuple[ZoneReport, ...]
-    messages: tuple[Shown, ...]
+    messages: tuple[DisplayMessage, ...]
     prefix_sha256: str
     unchanged_prefix_tokens: int = 0
     previous_tokens: int = 0
-    pages: InView | None = None
-    archive: Archive | None = None
+    pages: PageUsage | None = None
+    archive: ArchiveUsage | None = None
 
     @property
     def budget(self) -> int:

@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from context.assembly.head import head_weighed
-from context.assembly.history import PastReader
-from context.assembly.tokens import Counting, Weighed
+from context.assembly.history import HistoryReader
+from context.assembly.tokens import CountedMessage, MessageCounter
 from context.epoch import EpochState
 from context.pages.in_view import PagesInView
-from context.recall.citations import Passage
+from context.recall.citations import CitablePassage
 from context.settings import ContextSettings
 from context.sources.attachments import PictureReader
-from context.sources.workspace import WorkspaceShelf
+from context.sources.workspace import WorkspaceSources
 from foundation.clock import Clock
 from memory.cold import ColdStore
-from memory.search import Query, Results
+from memory.search import Query, SearchResults
 
 
-class Pending(Struct, frozen=True):
+class PendingOverflow(Struct, frozen=True):
     """A request that did not fit, for the compaction that follows: tokens of what stands beside the past."""
 
     fixed: int
@@ -27,13 +27,13 @@ class Pending(Struct, frozen=True):
     tail: int = 0
 
 
-class Heads:
+class HeadCounts:
     """Zone A, counted once an epoch and tokenizer."""
 
     def __init__(self) -> None:
-        self._known: tuple[EpochState, str, Weighed | None] | None = None
+        self._known: tuple[EpochState, str, CountedMessage | None] | None = None
 
-    def weighed(self, state: EpochState, counting: Counting) -> Weighed | None:
+    def weighed(self, state: EpochState, counting: MessageCounter) -> CountedMessage | None:
         known = self._known
         if known and (known[0].pieces, known[0].nonce, known[1]) == (state.pieces, state.nonce, counting.key):
             return known[2]
@@ -43,17 +43,17 @@ class Heads:
 
 
 @dataclass
-class Bench:
+class ContextState:
     """The parts, and what is remembered from one request to the next."""
 
     cold: ColdStore
-    search: Callable[[Query], Results]
-    recall: Callable[[str], Passage]
-    shelf: WorkspaceShelf
-    past: PastReader
+    search: Callable[[Query], SearchResults]
+    recall: Callable[[str], CitablePassage]
+    shelf: WorkspaceSources
+    past: HistoryReader
     settings: ContextSettings
     clock: Clock
     pages: PagesInView
     pictures: PictureReader = field(default_factory=PictureReader)
-    heads: Heads = field(default_factory=Heads)
-    pending: dict[int, Pending] = field(default_factory=dict)  # by conversation
+    heads: HeadCounts = field(default_factory=HeadCounts)
+    pending: dict[int, PendingOverflow] = field(default_factory=dict)  # by conversation

@@ -3,13 +3,13 @@
 from msgspec import Struct
 
 from context.epoch import EpochState
-from context.notice import Notice
-from context.recall.prefetch import Ahead
-from context.report import Report
+from context.notice import FileNotice
+from context.recall.prefetch import Prefetch
+from context.report import ContextReport
 from foundation.privacy import NO_BYTES, Cleared, ClearedBytes
 from memory.records import Conversation
 from models.cleared_parts import NO_PARTS, ClearedParts
-from models.messages import Message, Recalled, Request
+from models.messages import Message, RecalledSpan, Request
 
 
 class Attachment(Struct, frozen=True):
@@ -32,13 +32,13 @@ class Turn(Struct, frozen=True, kw_only=True):
     text: str = ""
     attachments: tuple[Attachment, ...] = ()
     skill: str = ""
-    brought: tuple[Recalled, ...] | None = None  # what knowledge has on it; then nothing else is recalled
-    ahead: Ahead | None = None  # the search for it, where it was begun before
+    brought: tuple[RecalledSpan, ...] | None = None  # what knowledge has on it; then nothing else is recalled
+    ahead: Prefetch | None = None  # the search for it, where it was begun before
     entry: int | None = None
     continuing: bool = False
 
 
-class Assembled(Struct, frozen=True, kw_only=True):
+class AssembledRequest(Struct, frozen=True, kw_only=True):
     """A request, ready to be sent, and what `Context.record` keeps of it.
 
     `tail` holds the injected parts of the last message, cleared, as they are stored beside its entry.
@@ -47,10 +47,10 @@ class Assembled(Struct, frozen=True, kw_only=True):
     """
 
     request: Request
-    report: Report
-    recalled: tuple[Recalled, ...] = ()
+    report: ContextReport
+    recalled: tuple[RecalledSpan, ...] = ()
     tail: ClearedParts = NO_PARTS
-    notices: tuple[Notice, ...] = ()  # about what goes along
+    notices: tuple[FileNotice, ...] = ()  # about what goes along
     epoch_changed: str = ""
     compaction_needed: bool = False
     epoch: EpochState

@@ -2,7 +2,7 @@
 
     PalimpsestError                 title, message, hint; code; exit status 1
     ├── Misuse                      the caller's words are off; exit status 2
-    ├── NotYet                      try again later; exit status 75
+    ├── TemporaryFailure                      try again later; exit status 75
     └── one small tree a room (memory.errors, models.errors, …)
 
 `message` says what happened and where, `hint` what to do about it.
@@ -35,7 +35,7 @@ class Misuse(PalimpsestError):
     exit_status = 2
 
 
-class NotYet(PalimpsestError):
+class TemporaryFailure(PalimpsestError):
     """It could not be finished now and may be later: exit status 75."""
 
     code = "not_yet"

@@ -25,7 +25,7 @@ _parser = cast(Any, importlib.import_module("re._parser"))
 _ENOUGH = 1e15  # beyond this nothing is counted more exactly
 
 
-class Cost(Struct, frozen=True):
+class MatchCost(Struct, frozen=True):
     """From one place of a text: in how many ways a part can match, and the steps that trying them all takes.
 
     `loops` is how many repeats without a limit stand one after another: they share the text, n places among k of
@@ -46,7 +46,7 @@ def most_steps(source: str, length: int) -> float:
     return length * cost.steps / math.factorial(cost.loops + 1)
 
 
-def _sequence(parts: Iterable[Any], length: int) -> Cost:
+def _sequence(parts: Iterable[Any], length: int) -> MatchCost:
     ways, steps, loops = 1.0, 0.0, 0
     for operation, argument in parts:
         cost = _part(str(operation), argument, length)
@@ -54,11 +54,11 @@ def _sequence(parts: Iterable[Any], length: int) -> Cost:
         ways *= cost.ways
         loops += cost.loops
         if steps > _ENOUGH or ways > _ENOUGH:
-            return Cost(math.inf, math.inf)
-    return Cost(ways, steps, loops)
+            return MatchCost(math.inf, math.inf)
+    return MatchCost(ways, steps, loops)
 
 
-def _part(operation: str, argument: Any, length: int) -> Cost:
+def _part(operation: str, argument: Any, length: int) -> MatchCost:
     match operation:
         case "SUBPATTERN":
             cost = _sequence(argument[3], length)
@@ -69,38 +69,38 @@ def _part(operation: str, argument: Any, length: int) -> Cost:
         case "MAX_REPEAT" | "MIN_REPEAT":
             cost = _repeat(int(argument[0]), int(argument[1]), _sequence(argument[2], length), length)
         case "POSSESSIVE_REPEAT":  # each round is settled before the next
-            cost = Cost(1, 1 + min(int(argument[1]), length) * _sequence(argument[2], length).steps)
+            cost = MatchCost(1, 1 + min(int(argument[1]), length) * _sequence(argument[2], length).steps)
         case "ATOMIC_GROUP":
-            cost = Cost(1, _sequence(argument, length).steps)
+            cost = MatchCost(1, _sequence(argument, length).steps)
         case "ASSERT" | "ASSERT_NOT":
-            cost = Cost(1, _sequence(argument[1], length).steps)
+            cost = MatchCost(1, _sequence(argument[1], length).steps)
         case "GROUPREF":
-            cost = Cost(1, length)
+            cost = MatchCost(1, length)
         case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN" | "AT" | "CATEGORY" | "FAILURE":
-            cost = Cost()
+            cost = MatchCost()
         case _:  # what a later Python brings
-            cost = Cost(math.inf, math.inf)
+            cost = MatchCost(math.inf, math.inf)
     return cost
 
 
-def _choice(branches: Iterable[Any], length: int) -> Cost:
+def _choice(branches: Iterable[Any], length: int) -> MatchCost:
     costs = [_sequence(branch, length) for branch in branches]
-    return Cost(sum(c.ways for c in costs), 1 + sum(c.steps for c in costs), min(c.loops for c in costs))
+    return MatchCost(sum(c.ways for c in costs), 1 + sum(c.steps for c in costs), min(c.loops for c in costs))
 
 
-def _repeat(least: int, most: int, body: Cost, length: int) -> Cost:
+def _repeat(least: int, most: int, body: MatchCost, length: int) -> MatchCost:
     """One without a limit, or with one that the text does not reach, has as many rounds as there are characters."""
     rounds = min(most, length)
     if body.ways == 1:
         spans = (rounds == length and least == 0) or most > length
-        return Cost(max(1, rounds - least + 1), 1 + (rounds + 1) * body.steps, int(spans))
+        return MatchCost(max(1, rounds - least + 1), 1 + (rounds + 1) * body.steps, int(spans))
     ways = begun = 1.0
     for _ in range(rounds):
         begun *= body.ways
         ways += begun
         if ways > _ENOUGH:
-            return Cost(math.inf, math.inf)
-    return Cost(ways, 1 + ways * body.steps)
+            return MatchCost(math.inf, math.inf)
+    return MatchCost(ways, 1 + ways * body.steps)
 
 
 LONGEST_PATTERN = 500
@@ -118,7 +118,7 @@ class UnsafePattern(ValueError):
     """The pattern is refused; the message says why and what to write in its place."""
 
 
-class Patience:
+class PatternBudget:
     """The time that all patterns together may take over one message, in seconds of this thread's own work."""
 
     def __init__(self, seconds: float = 0.3) -> None:
@@ -152,12 +152,12 @@ class SafePattern:
         except OverflowError as error:
             raise UnsafePattern("a repeat in it has too large a limit") from error
 
-    def matches(self, text: str, patience: Patience | None = None) -> bool:
+    def matches(self, text: str, patience: PatternBudget | None = None) -> bool:
         """Whether it is found in the text; a match longer than half a `window` may be missed."""
-        patience = patience or Patience()
+        patience = patience or PatternBudget()
         return any(patience.search(self._compiled, window) for window in _windows(text[:LONGEST_TEXT], self.window))
 
-    def found(self, text: str, patience: Patience, most: int) -> list[str]:
+    def found(self, text: str, patience: PatternBudget, most: int) -> list[str]:
         """What it is found as, so many at most, in a longer text as well: the pattern looks at one window after
         another, each half in the one before, until the time is used up."""
         said = dict[str, None]()

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from foundation.files import scan
-from foundation.files.untrusted import Unreadable, read_own_bytes
+from foundation.files.untrusted import UnreadableFile, read_own_bytes
 from foundation.paths import Workspace
 
 MOST_FILES = 2_000
@@ -16,14 +16,14 @@ NONE = ""
 NEW, CHANGED, REMOVED = "new", "changed", "removed"
 
 
-class Content(Struct, frozen=True):
+class ContentDigests(Struct, frozen=True):
     """SHA-256 in hex, "" where there is nothing; skills by their name relative to the workspace."""
 
     config: str = NONE
     hooks: str = NONE
     skills: dict[str, str] = {}
 
-    def changes(self, trusted: "Content") -> tuple[tuple[str, str], ...]:
+    def changes(self, trusted: "ContentDigests") -> tuple[tuple[str, str], ...]:
         """(relative name, NEW, CHANGED or REMOVED) of what is not as it was trusted, by name."""
         now, then = self._by_name(), trusted._by_name()
         return tuple(
@@ -37,7 +37,7 @@ class Content(Struct, frozen=True):
         return {name: digest for name, digest in own.items() if digest != NONE} | self.skills
 
 
-def content_of(workspace: Workspace) -> Content:
+def content_of(workspace: Workspace) -> ContentDigests:
     """What the workspace brings now. Nothing is followed out of it but `links` allowed, and nothing raises."""
     hooks = [path for path, _ in _entries(workspace.state) if path.name.startswith("hooks")]
     found = [f"{path.name}:{digest}" for hook in hooks for path, digest in _files(hook, workspace.root)]
@@ -46,7 +46,7 @@ def content_of(workspace: Workspace) -> Content:
         for path, digest in _files(workspace.skills, workspace.bounds_of(workspace.skills / "x"))
     }
     config = _digest(workspace.config, workspace.root) if os.path.lexists(workspace.config) else NONE
-    return Content(config, hashlib.sha256("\n".join(found).encode()).hexdigest() if found else NONE, skills)
+    return ContentDigests(config, hashlib.sha256("\n".join(found).encode()).hexdigest() if found else NONE, skills)
 
 
 def _files(path: Path, root: Path) -> Iterator[tuple[Path, str]]:
@@ -70,7 +70,7 @@ def _digest(path: Path, root: Path) -> str:
     try:
         link = f"link to {path.readlink()}: " if path.is_symlink() else ""
         return hashlib.sha256(link.encode("utf-8", "surrogateescape") + read_own_bytes(path, within=root)).hexdigest()
-    except (OSError, Unreadable) as error:
+    except (OSError, UnreadableFile) as error:
         return f"unreadable: {error}"
 
 

@@ -15,33 +15,33 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
-from foundation.errors import NotYet
+from foundation.errors import TemporaryFailure
 from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, real, write_atomically
 from foundation.paths import Workspace, config_dir
 from foundation.shell_words import command_line
-from foundation.trusted_content import REMOVED, Content, content_of
+from foundation.trusted_content import REMOVED, ContentDigests, content_of
 
 _LOCK_SECONDS = 10
 
 
-class Record(Struct, frozen=True, kw_only=True):
+class TrustRecord(Struct, frozen=True, kw_only=True):
     """One trusted workspace. `first_entries` holds more than one id while a deletion changes the first entry."""
 
     path: str
     inode: int = 0  # 0: trusted by a version that kept the path alone; filled in at the next opening
     device: int = 0
     first_entries: tuple[str, ...] = ()  # none: the store is empty; an entry that comes is noted before its commit
-    content: Content | None = None
+    content: ContentDigests | None = None
     links: dict[str, str] = {}  # links out of the workspace that its owner allowed: relative name → resolved target
     declined: dict[str, str] = {}  # links that the owner chose not to follow, when asked on screen
 
 
 class _Store(Struct, frozen=True):
-    workspaces: tuple[Record, ...]
+    workspaces: tuple[TrustRecord, ...]
     schema: int = 1
 
 
-class Standing(Struct, frozen=True):
+class TrustState(Struct, frozen=True):
     """What a workspace may do. `changed` names what is not in force until it is trusted again."""
 
     trusted: bool
@@ -69,35 +69,35 @@ class TrustStore:
         self._path = real(folder / "trusted.json")
         self.set_aside = ""  # one sentence, where a write of this store found the file damaged
 
-    def standing(self, workspace: Workspace, first_entry: str | None = None) -> Standing:
+    def standing(self, workspace: Workspace, first_entry: str | None = None) -> TrustState:
         """What the workspace may do. `first_entry` is its store's; "" for none, None where the store was not read."""
         record = self._record(workspace)
         if record is None:
-            return Standing(trusted=False)
+            return TrustState(trusted=False)
         if not _is_same(record, workspace, first_entry):
-            return Standing(trusted=False, known=True, other_store=_is_same(record, workspace, None))
+            return TrustState(trusted=False, known=True, other_store=_is_same(record, workspace, None))
         links = tuple(sorted(record.links.items()))
         now = content_of(structs.replace(workspace, links=links))
         changes = now.changes(record.content) if record.content is not None else ()
         changed = tuple(name for name, how in changes if how != REMOVED)
-        return Standing(trusted=True, known=True, changed=changed, changes=changes, links=links)
+        return TrustState(trusted=True, known=True, changed=changed, changes=changes, links=links)
 
-    def content(self, workspace: Workspace) -> Content:
+    def content(self, workspace: Workspace) -> ContentDigests:
         """What the workspace brings now, links that its owner allowed followed."""
         record = self._record(workspace)
         return content_of(structs.replace(workspace, links=tuple(record.links.items()) if record else ()))
 
-    def trust(self, workspace: Workspace, first_entry: str, content: Content | None = None) -> None:
+    def trust(self, workspace: Workspace, first_entry: str, content: ContentDigests | None = None) -> None:
         """Trusts the workspace; `first_entry` is its store's, "" for none. Allowed links stay so.
 
         `content` is what its owner was shown: what changed since is not in force. None: as it stands now.
         """
         identity = _identity(workspace)
 
-        def change(record: Record | None) -> Record:
+        def change(record: TrustRecord | None) -> TrustRecord:
             links, declined = (record.links, record.declined) if record else ({}, {})
             now = content_of(structs.replace(workspace, links=tuple(links.items())))
-            return Record(
+            return TrustRecord(
                 path=key_of(workspace),
                 inode=identity[1],
                 device=identity[0],
@@ -162,7 +162,7 @@ class TrustStore:
         """
         target = Path(os.path.realpath(workspace.root / link))
 
-        def change(record: Record) -> Record:
+        def change(record: TrustRecord) -> TrustRecord:
             links = {**record.links, link: str(target)}
             content = record.content
             if link == "skills" and content is not None:
@@ -202,7 +202,7 @@ class TrustStore:
             self._write(kept)
             return True
 
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[TrustRecord, ...]:
         """Every trusted workspace, by path. An unreadable store trusts nothing."""
         try:
             raw = read_bytes(self._path, owned=True)
@@ -210,14 +210,14 @@ class TrustStore:
             return ()
         return _decoded(raw) or ()
 
-    def _record(self, workspace: Workspace) -> Record | None:
+    def _record(self, workspace: Workspace) -> TrustRecord | None:
         key = key_of(workspace)
         return next((one for one in self.records() if one.path == key), None)
 
-    def _change_known(self, workspace: Workspace, change: Callable[[Record], Record]) -> None:
+    def _change_known(self, workspace: Workspace, change: Callable[[TrustRecord], TrustRecord]) -> None:
         self._change(workspace, lambda record: change(record) if record is not None else None)
 
-    def _change(self, workspace: Workspace, change: Callable[[Record | None], Record | None]) -> None:
+    def _change(self, workspace: Workspace, change: Callable[[TrustRecord | None], TrustRecord | None]) -> None:
         key = key_of(workspace)
         with self._locked():
             records = {one.path: one for one in self.records()}
@@ -227,7 +227,7 @@ class TrustStore:
                 records[key] = after
                 self._write(tuple(records[path] for path in sorted(records)))
 
-    def _write(self, records: tuple[Record, ...]) -> None:
+    def _write(self, records: tuple[TrustRecord, ...]) -> None:
         self._keep_damaged()
         write_atomically(self._path, msgspec.json.encode(_Store(records)))
 
@@ -250,7 +250,7 @@ class TrustStore:
             with FileLock(self._path.with_name("trusted.lock"), timeout=_LOCK_SECONDS):
                 yield
         except LockTimeout as error:
-            raise NotYet(
+            raise TemporaryFailure(
                 "The trust store is busy", f"Another process has held {self._path} for {_LOCK_SECONDS} s.", "Try again."
             ) from error
 
@@ -275,7 +275,7 @@ def _identity(workspace: Workspace) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _is_same(record: Record, workspace: Workspace, first_entry: str | None) -> bool:
+def _is_same(record: TrustRecord, workspace: Workspace, first_entry: str | None) -> bool:
     """Whether the folder is the one that was trusted. A store that cannot be read, or is empty, contradicts nothing."""
     if not record.inode:
         return True
@@ -290,7 +290,7 @@ def _is_same(record: Record, workspace: Workspace, first_entry: str | None) -> b
     return device == record.device or not record.first_entries or first_entry is None
 
 
-def _decoded(raw: bytes) -> tuple[Record, ...] | None:
+def _decoded(raw: bytes) -> tuple[TrustRecord, ...] | None:
     """The records, or the list of paths that versions before 0.3.1 kept; None where it is neither."""
     try:
         return msgspec.json.decode(raw, type=_Store).workspaces
@@ -300,4 +300,4 @@ def _decoded(raw: bytes) -> tuple[Record, ...] | None:
         paths = msgspec.json.decode(raw, type=frozenset[str])
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    return tuple(Record(path=path) for path in sorted(paths))
+    return tuple(TrustRecord(path=path) for path in sorted(paths))

@@ -13,29 +13,29 @@ from foundation.errors import PalimpsestError
 from foundation.files import make_folder, real, remove_tree
 from foundation.paths import Workspace
 from foundation.terminal_text import visible
-from foundation.workspace_trust import Standing, TrustStore, trust_command
+from foundation.workspace_trust import TrustState, TrustStore, trust_command
 from memory.cold import ColdStore
 from memory.cold.read_only import connect_immutable
 from memory.cold.sql import first
 from memory.cold.store import FIRST_ENTRY
 from memory.errors import ReadOnly
-from memory.records import Analyse
+from memory.records import EntryAnalyser
 
 
-class Access:
+class WorkspaceAccess:
     """One opening of one workspace. `workspace` has a scratch folder where it is only read; `standing` is its trust."""
 
-    def __init__(self, workspace: Workspace, standing: Standing, trust: TrustStore) -> None:
+    def __init__(self, workspace: Workspace, standing: TrustState, trust: TrustStore) -> None:
         self.workspace = workspace
         self.standing = standing
         self._trust = trust
         self._made: Path | None = None
 
     @classmethod
-    def of(cls, workspace: Workspace, trust: TrustStore, *, read_only: bool | None = None) -> "Access":
+    def of(cls, workspace: Workspace, trust: TrustStore, *, read_only: bool | None = None) -> "WorkspaceAccess":
         """What the workspace may do. `read_only` forces it; None decides by trust. Nothing is written below it."""
         if read_only is None and not workspace.brings_state:
-            return cls(structs.replace(workspace, scratch=None), Standing(trusted=True), trust)
+            return cls(structs.replace(workspace, scratch=None), TrustState(trusted=True), trust)
         standing = trust.standing(workspace, first_entry(workspace.database))
         if read_only is False or (standing.trusted and not read_only):
             return cls(structs.replace(workspace, scratch=None, links=standing.links), standing, trust)
@@ -46,8 +46,8 @@ class Access:
         access._made = scratch
         return access
 
-    def open_store(self, analyse: Analyse, clock: Clock) -> ColdStore:
-        """The cold store, to be written to or untouched. What is made here is trusted. Raises MemoryTrouble."""
+    def open_store(self, analyse: EntryAnalyser, clock: Clock) -> ColdStore:
+        """The cold store, to be written to or untouched. What is made here is trusted. Raises MemoryFailure."""
         workspace = self.workspace
         if workspace.scratch is not None:
             return ColdStore.open_untouched(
@@ -143,7 +143,7 @@ def counts(database: Path) -> tuple[int, int]:
     return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
-def trust_notice(workspace: Workspace, standing: Standing, settings: Sequence[str] | None = None) -> str:
+def trust_notice(workspace: Workspace, standing: TrustState, settings: Sequence[str] | None = None) -> str:
     """What is not in force and how to change that, in one sentence; "" where all is in force.
 
     `settings` are those of config.yaml that are not, None where that was not looked at.
@@ -160,12 +160,12 @@ def trust_notice(workspace: Workspace, standing: Standing, settings: Sequence[st
     return ""
 
 
-def _why(standing: Standing) -> str:
+def _why(standing: TrustState) -> str:
     """Why a workspace is not trusted."""
     return _ANOTHER_STORE if standing.other_store else _ANOTHER_FOLDER if standing.known else NOT_MADE_HERE
 
 
-def _not_in_force(standing: Standing, settings: Sequence[str] | None) -> list[str]:
+def _not_in_force(standing: TrustState, settings: Sequence[str] | None) -> list[str]:
     """Names of files, config.yaml's with the settings that do not hold; it is left out where all of them do."""
     if settings is None:
         return list(standing.changed)
@@ -181,7 +181,7 @@ _ANOTHER_STORE = (
 )
 
 
-def not_trusted(workspace: Workspace, standing: Standing | None = None) -> ReadOnly:
+def not_trusted(workspace: Workspace, standing: TrustState | None = None) -> ReadOnly:
     """The error for whoever wants to write to a workspace that is only read; with `standing` it says why."""
     why = NOT_MADE_HERE if standing is None else _why(standing)
     return ReadOnly(
@@ -191,7 +191,7 @@ def not_trusted(workspace: Workspace, standing: Standing | None = None) -> ReadO
     )
 
 
-def refuse_read_only(workspace: Workspace, standing: Standing | None = None) -> None:
+def refuse_read_only(workspace: Workspace, standing: TrustState | None = None) -> None:
     """Raises ReadOnly where the workspace is only read; with `standing` it says why."""
     if workspace.scratch is not None:
         raise not_trusted(workspace, standing)

@@ -1,38 +1,38 @@
 """The errors of memory.
 
-MemoryTrouble           the root of this room's tree
+MemoryFailure           the root of this room's tree
 ├── NotFound            nothing has that name or id
 ├── Damaged             what is on disk is not what was written
 │   ├── ForgedName      a stored name that no version of this program wrote
-│   └── Unreachable     where packs stand cannot be reached just now
-├── Approximate         it was read, and cannot be vouched for
+│   └── StorageUnreachable     where packs stand cannot be reached just now
+├── InexactText         it was read, and cannot be vouched for
 ├── NotAPage            the picture is none of our pages
 ├── OutOfDate           what was to be archived changed meanwhile
-└── StoreTrouble        the cold store cannot do it
+└── StoreError        the cold store cannot do it
     ├── CannotOpen      it is no store of ours, or newer than we are, or the folder refuses
     ├── ReadOnly        it can be read, and not written to
     ├── StoreFull       no space is left
     ├── StoreBusy       another program holds it
-    ├── AlreadyThere    that id is taken
-    └── Closed          the store was closed
+    ├── AlreadyExists    that id is taken
+    └── StoreClosed          the store was closed
 """
 
 from foundation.errors import PalimpsestError
 
 
-class MemoryTrouble(PalimpsestError):
+class MemoryFailure(PalimpsestError):
     """Something that memory could not do."""
 
     code = "memory"
 
 
-class NotFound(MemoryTrouble):
+class NotFound(MemoryFailure):
     """Nothing has that name or id."""
 
     code = "not_found"
 
 
-class Damaged(MemoryTrouble):
+class Damaged(MemoryFailure):
     """What is on disk is not what was written there."""
 
     code = "damaged"
@@ -44,67 +44,67 @@ class ForgedName(Damaged):
     code = "forged_name"
 
 
-class Unreachable(Damaged):
+class StorageUnreachable(Damaged):
     """The place where packs stand does not answer, or does not let us in. Nothing there is known to be wrong."""
 
     code = "unreachable"
 
 
-class Approximate(MemoryTrouble):
+class InexactText(MemoryFailure):
     """The text was read from a picture whose hash does not match it."""
 
     code = "approximate"
 
 
-class NotAPage(MemoryTrouble):
+class NotAPage(MemoryFailure):
     """The picture holds none of our cells: an OCR engine may read it, the cell reader cannot."""
 
     code = "not_a_page"
 
 
-class OutOfDate(MemoryTrouble):
+class OutOfDate(MemoryFailure):
     """What was to be archived changed while its pages were made; nothing was let go."""
 
     code = "out_of_date"
 
 
-class StoreTrouble(MemoryTrouble):
+class StoreError(MemoryFailure):
     """The cold store could not do it."""
 
     code = "store"
 
 
-class CannotOpen(StoreTrouble):
+class CannotOpen(StoreError):
     """It is no store of ours, or newer than this program, or SQLite is too old, or the folder refuses."""
 
     code = "cannot_open"
 
 
-class ReadOnly(StoreTrouble):
+class ReadOnly(StoreError):
     """The workspace can be read, and not written to."""
 
     code = "read_only"
 
 
-class StoreFull(StoreTrouble):
+class StoreFull(StoreError):
     """No space is left; nothing of this write was kept."""
 
     code = "store_full"
 
 
-class StoreBusy(StoreTrouble):
+class StoreBusy(StoreError):
     """Another program holds the store, or the conversation."""
 
     code = "store_busy"
 
 
-class AlreadyThere(StoreTrouble):
+class AlreadyExists(StoreError):
     """An entry or conversation with that id is in the store."""
 
     code = "already_there"
 
 
-class Closed(StoreTrouble):
+class StoreClosed(StoreError):
     """The store was closed before this reached it."""
 
     code = "closed"

@@ -18,15 +18,15 @@ from foundation.trust import Trust
 from memory.archive import read_png
 from memory.archive.json import archived_as_json
 from memory.archive.write.sidecar import keep_text as keep
-from memory.errors import Approximate, NotFound
+from memory.errors import InexactText, NotFound
 from memory.memory import Memory
 from memory.pages.types import PageText
 
-Folder = str | os.PathLike[str]
+FolderPath = str | os.PathLike[str]
 
 
 def archive_conversation(
-    text: str, label: str, workspace: Folder | None = None, *, mode: str = "base", keep_text: bool = True
+    text: str, label: str, workspace: FolderPath | None = None, *, mode: str = "base", keep_text: bool = True
 ) -> dict[str, Any]:
     """Archives the text, to the letter, in a workspace: the current folder where none is named.
 
@@ -44,12 +44,12 @@ def archive_conversation(
     return {**shape, "image_path": shape["pages"][0]["path"], "compression_ratio": shape["ratio"]}
 
 
-def recall_memory(ref: Folder, workspace: Folder | None = None, *, exact: bool = True) -> str:
+def recall_memory(ref: FolderPath, workspace: FolderPath | None = None, *, exact: bool = True) -> str:
     """The text of a page's picture (a path), a page (`pg_…`), or all that was archived under a label.
 
     A picture needs no workspace; where there is one that has its page with another text, it is not exact. Of a page
     that no workspace here knows, exact means that its pixels are as they were drawn: nothing vouches for who drew them.
-    Raises Approximate where the text cannot be vouched for to the letter, unless `exact` is False;
+    Raises InexactText where the text cannot be vouched for to the letter, unless `exact` is False;
     NotFound; NotAPage for a picture that is none of our pages.
     """
     if os.path.isfile(ref):  # noqa: PTH113 -- a label too long for a file name is no file, and no error
@@ -64,7 +64,7 @@ def recall_memory(ref: Folder, workspace: Folder | None = None, *, exact: bool =
         return _vouched([memory.vault.read_page(page) for page in _pages(memory, str(ref))], exact)
 
 
-def _workspace(folder: Folder | None) -> Workspace:
+def _workspace(folder: FolderPath | None) -> Workspace:
     return Workspace(Path.cwd() if folder is None else Path(folder).absolute())
 
 
@@ -85,7 +85,7 @@ def _refuse_forged(place: Workspace, page: PageText) -> None:
     with closing(Memory.open(place)) as memory:
         if not memory.vault.contradicts(page.page_id, page.text):
             return
-    raise Approximate(
+    raise InexactText(
         "Another page",
         f"{place.root} has a page {page.page_id} with another text: the picture was altered, or is not that page.",
         "Ask for the page by its id, or with exact=False to have the text as it reads.",
@@ -97,7 +97,7 @@ def _vouched(pages: list[PageText], exact: bool) -> str:
     if doubtful and exact:
         page = doubtful[0]
         name = f"Page {page.page_id}" if page.page_id else "A page, whose header is damaged,"
-        raise Approximate(
+        raise InexactText(
             "Not to the letter",
             f"{name} does not match its hash; {len(page.doubt)} lines are in doubt.",
             "Ask for it with exact=False to have the text as it reads, or find an undamaged copy of the picture.",

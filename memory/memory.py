@@ -12,17 +12,17 @@ from foundation.paths import Workspace
 from foundation.text.analysis import Analyser
 from foundation.trust import Citation, Trust
 from foundation.workspace_trust import TrustStore, trust_store
-from memory.access import Access
+from memory.access import WorkspaceAccess
 from memory.archive.open_storage import packs_at
 from memory.archive.rows.archives import page_label_doubts
 from memory.archive.rows.facts import seal_older
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.mirrors.mirrors import Mirrors
-from memory.errors import ForgedName, MemoryTrouble
+from memory.errors import ForgedName, MemoryFailure
 from memory.hot import HotMemory, Note
 from memory.knowledge.knowledge import Knowledge
-from memory.pages.types import Passage
+from memory.pages.types import EntryText
 from memory.passage_cache import PassageCache
 from memory.records import Entry
 from memory.search import Search
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from memory.search.embedding import Embedding
 
 if TYPE_CHECKING:
-    from memory.search.reindex import Renewing
+    from memory.search.reindex import Reindexer
 
 
-class Found(Struct, frozen=True):
+class CitedPassage(Struct, frozen=True):
     """A whole passage, with its address and how far to trust it."""
 
     text: str
@@ -54,7 +54,7 @@ class Memory:
         settings: ArchiveSettings | None = None,
         embedding: "Embedding | None" = None,
         *,
-        access: "Access | None" = None,
+        access: "WorkspaceAccess | None" = None,
     ) -> None:
         self.workspace = workspace
         self.access = access
@@ -74,7 +74,7 @@ class Memory:
         read_only: bool | None = None,
         trust: TrustStore | None = None,
     ) -> Self:
-        """Opens the store, or makes it. Raises MemoryTrouble where it cannot be opened or is newer than we are.
+        """Opens the store, or makes it. Raises MemoryFailure where it cannot be opened or is newer than we are.
 
         A workspace that brings state and is not in `trust` (the user's own store where None is given) is opened to be
         read alone, as is any with `read_only`: nothing is written below it, and what would raises ReadOnly.
@@ -83,7 +83,7 @@ class Memory:
         before it is needed.
         """
         clock = clock or SystemClock()
-        access = Access.of(workspace, trust or trust_store(os.environ), read_only=read_only)
+        access = WorkspaceAccess.of(workspace, trust or trust_store(os.environ), read_only=read_only)
         try:
             cold = access.open_store(Analyser(workspace.entities_yaml), clock)
         except BaseException:
@@ -123,11 +123,11 @@ class Memory:
         )
 
     @cached_property
-    def renewing(self) -> "Renewing":
+    def renewing(self) -> "Reindexer":
         """Brings terms that an older analyser found up to date."""
-        from memory.search.reindex import Renewing
+        from memory.search.reindex import Reindexer
 
-        return Renewing(self.cold, self.passage)
+        return Reindexer(self.cold, self.passage)
 
     @cached_property
     def knowledge(self) -> Knowledge:
@@ -156,14 +156,14 @@ class Memory:
         """The passages read lately, for search, recall and the screen together."""
         return PassageCache(self.cold, lambda entry: self.vault.entry_text(entry))  # noqa: PLW0108 -- opened late
 
-    def passage(self, entry: Entry) -> Passage:
+    def passage(self, entry: Entry) -> EntryText:
         """The entry's whole text, from the store or read back from its pages.
 
         Raises NotFound where the entry was deleted meanwhile, and Damaged.
         """
         return self.passages.passage(entry)
 
-    def recall(self, ref: str) -> Found:
+    def recall(self, ref: str) -> CitedPassage:
         """The whole passage behind a reference: an entry (`e_…` or an imported id), a note (`m_…`, or its place as
         `MEMORY.md#L3-L7`), a page (`pg_…`).
 
@@ -173,7 +173,7 @@ class Memory:
             page = self.vault.read_page(ref)
             citation = Citation(kind="page", ref=ref, title=page.label, page=ref)
             doubts = self.cold.read(lambda db: page_label_doubts(db, ref))
-            return Found(page.text, Trust.APPROXIMATE if doubts else page.trust, citation)
+            return CitedPassage(page.text, Trust.APPROXIMATE if doubts else page.trust, citation)
         if ref.startswith("m_"):
             return _of_note(self.hot.note(ref))
         if "#L" in ref and (note := self._note_at(ref)):
@@ -190,7 +190,7 @@ class Memory:
             time=entry.time,
             page=passage.pages[0] if passage.pages else "",
         )
-        return Found(passage.text, Trust.APPROXIMATE if conversation.damaged else passage.trust, citation)
+        return CitedPassage(passage.text, Trust.APPROXIMATE if conversation.damaged else passage.trust, citation)
 
     def _note_at(self, place: str) -> Note | None:
         """The note that stands at a place in a file as the file is now."""
@@ -215,9 +215,9 @@ class Memory:
                 self.vault.finish_deletions()
             except ForgedName:
                 raise
-            except MemoryTrouble:  # the next opening tries again, and `check` tells of it
+            except MemoryFailure:  # the next opening tries again, and `check` tells of it
                 return
-            with suppress(MemoryTrouble, OSError):  # the same: the store says which mirrors are due
+            with suppress(MemoryFailure, OSError):  # the same: the store says which mirrors are due
                 self.mirrors.renew()
 
     def close(self) -> None:
@@ -232,7 +232,7 @@ class Memory:
             self.access.close()
 
 
-def _of_note(note: Note) -> Found:
+def _of_note(note: Note) -> CitedPassage:
     lines = (note.line_first, note.line_last)
     citation = Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines)
-    return Found(note.text, Trust.EXACT, citation)
+    return CitedPassage(note.text, Trust.EXACT, citation)

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar, cast
 
 from foundation.trust import Trust
 from memory.cold import ColdStore
-from memory.pages.types import Passage
+from memory.pages.types import EntryText
 from memory.records import Entry
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ class PassageCache:
     `read` gives the passage of an entry that is not cached.
     """
 
-    def __init__(self, cold: ColdStore, read: Callable[[Entry], Passage], most: int = MOST_BYTES) -> None:
+    def __init__(self, cold: ColdStore, read: Callable[[Entry], EntryText], most: int = MOST_BYTES) -> None:
         self._cold = cold
         self._read = read
         self._most = most
@@ -44,14 +44,14 @@ class PassageCache:
         with self._lock:
             return list(self._values)
 
-    def passage(self, entry: Entry) -> Passage:
+    def passage(self, entry: Entry) -> EntryText:
         """The entry's text as the store has it now. Raises NotFound where the entry was deleted, and Damaged."""
         if entry.text is not None:
             return self._read(entry)
         self.refresh()
         return self.passage_as_of_refresh(entry)
 
-    def passage_as_of_refresh(self, entry: Entry) -> Passage:
+    def passage_as_of_refresh(self, entry: Entry) -> EntryText:
         """The same as of the last `refresh`, for a reader of many passages that refreshed at its start.
 
         Only exact passages of pages are cached: a text in its row costs nothing, and a damaged page may be repaired.

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from foundation.privacy import EMPTY, NO_FIELDS, Cleared, ClearedFields, as_made
 from foundation.trust import Trust
 from models.cleared_parts import NO_PARTS, ClearedParts
-from models.messages import Part, Role
+from models.messages import MessagePart, Role
 
 
 class EntryKind(StrEnum):
@@ -74,7 +74,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     time: datetime
     text: str | None  # None: its home is the archive now (Vault.entry_text)
     chars: int
-    sent: tuple[Part, ...] = ()  # the tail's injected parts as they were sent, before the text
+    sent: tuple[MessagePart, ...] = ()  # the tail's injected parts as they were sent, before the text
     meta: dict[str, Any] = field(default_factory=dict)
     complete: bool = True
     damaged: tuple[str, ...] = ()  # columns that hold what no program of ours wrote: shown is what stands nearest
@@ -100,7 +100,7 @@ class Entry(Struct, frozen=True, kw_only=True):
         return "" if self.kind is EntryKind.PAGE else self.speaker or self.role.value
 
 
-class Draft(Struct, frozen=True, kw_only=True):
+class EntryDraft(Struct, frozen=True, kw_only=True):
     """An entry on its way to disk. Every text in it is Cleared: the choke point of privacy is `foundation.privacy`.
 
     `id` is made where it is empty, `time` taken from the clock where it is None. Where `parent_id` is given, the parent
@@ -124,7 +124,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     meta: ClearedFields = NO_FIELDS
 
 
-class Terms(Protocol):
+class AnalysedTerms(Protocol):
     """An entry's analysed words, as `foundation.text.analysis` gives them."""
 
     @property
@@ -139,13 +139,13 @@ class Terms(Protocol):
         ...
 
 
-class Analyse(Protocol):
+class EntryAnalyser(Protocol):
     """An entry's text, speaker and meta to its terms; passed in, so that the store need not know how words are found.
 
     Of meta only what an entry is marked with is looked at: `type`, `concepts` and `files`.
     """
 
-    def __call__(self, text: str, speaker: str, meta: Mapping[str, Any] | None = None, /) -> Terms: ...
+    def __call__(self, text: str, speaker: str, meta: Mapping[str, Any] | None = None, /) -> AnalysedTerms: ...
 
 
 class Branch(Struct, frozen=True):
@@ -155,7 +155,7 @@ class Branch(Struct, frozen=True):
     entries: tuple[Entry, ...]
 
 
-class Change(Struct, frozen=True):
+class ChangeRow(Struct, frozen=True):
     """A row of `changes`: op is add, change, archive or remove."""
 
     seq: int
@@ -163,7 +163,7 @@ class Change(Struct, frozen=True):
     entry: int
 
 
-class Problem(Struct, frozen=True):
+class IntegrityProblem(Struct, frozen=True):
     """A defect that a check found: `what` in a word, `where` its id, `message` a sentence."""
 
     what: str

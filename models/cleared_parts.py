@@ -3,14 +3,14 @@
 from typing import NewType
 
 from foundation.privacy import cleared_struct
-from models.messages import Part
+from models.messages import MessagePart
 
-ClearedParts = NewType("ClearedParts", tuple[Part, ...])
+ClearedParts = NewType("ClearedParts", tuple[MessagePart, ...])
 """Parts whose every text is cleared. Made here and nowhere else."""
 
 NO_PARTS = ClearedParts(())
 
 
-def cleared_parts(parts: tuple[Part, ...]) -> ClearedParts:
+def cleared_parts(parts: tuple[MessagePart, ...]) -> ClearedParts:
     """The parts as they may be stored. The bytes of pictures stay."""
     return ClearedParts(cleared_struct(parts))

@@ -1,4 +1,4 @@
-"""What can go wrong with a model, outside of a stream (inside one it is a `Failed`).
+"""What can go wrong with a model, outside of a stream (inside one it is a `AnswerError`).
 
 PalimpsestError
 └── ModelError                  a model could not be asked; `failed` says it in the port's words
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from foundation.errors import PalimpsestError
 
 if TYPE_CHECKING:
-    from models.chat.port import Failed
+    from models.chat.port import AnswerError
 
 
 class ModelError(PalimpsestError):
@@ -19,7 +19,7 @@ class ModelError(PalimpsestError):
     code = "model"
 
     @classmethod
-    def of(cls, failed: "Failed") -> "ModelError":
+    def of(cls, failed: "AnswerError") -> "ModelError":
         """The same three sentences, as an error."""
         return cls(failed.title, failed.message, failed.hint)
 

@@ -15,7 +15,7 @@ def _setting(sentence: str) -> Meta:
     return Meta(gt=0, description=sentence, extra={"guarded": True})
 
 
-class TooMuch(Exception):
+class StreamLimitExceeded(Exception):
     """A server sent more than a limit allows: `what` it was, the name of the setting, and its value."""
 
     def __init__(self, what: str, setting: str, most: float) -> None:
@@ -57,7 +57,7 @@ class StreamLimits(Struct, frozen=True, kw_only=True):
 
 
 class AnswerMeter:
-    """Adds up the text and the tool arguments of one answer. Raises TooMuch where they pass the limits."""
+    """Adds up the text and the tool arguments of one answer. Raises StreamLimitExceeded where they pass the limits."""
 
     def __init__(self, limits: StreamLimits) -> None:
         self._limits = limits
@@ -71,17 +71,17 @@ class AnswerMeter:
     def take_text(self, text: str) -> None:
         self._text += _size(text)
         if self._text > in_bytes(self._limits.answer_mb):
-            raise TooMuch("the answer's text", "answer_mb", self._limits.answer_mb)
+            raise StreamLimitExceeded("the answer's text", "answer_mb", self._limits.answer_mb)
 
     def take_call(self, *pieces: str) -> None:
         """A part of a tool call: its id, name or arguments."""
         self._arguments += sum(map(_size, pieces))
         if self._arguments > in_bytes(self._limits.arguments_mb):
-            raise TooMuch("the text of its tool arguments", "arguments_mb", self._limits.arguments_mb)
+            raise StreamLimitExceeded("the text of its tool arguments", "arguments_mb", self._limits.arguments_mb)
 
 
-class QuietMeter:
-    """Adds up what a stream sends beside its words. Raises TooMuch where it passes the limits.
+class OverheadMeter:
+    """Adds up what a stream sends beside its words. Raises StreamLimitExceeded where it passes the limits.
 
     llama.cpp sends a comment each second of silence (each 30 seconds before July 2026) and an event for each batch of
     a prompt; others send an empty event for each token of hidden reasoning. 200,000 are 55 hours, or as many tokens.
@@ -104,9 +104,11 @@ class QuietMeter:
         self._events += events
         self._bytes += size
         if self._events > self._limits.quiet_events:
-            raise TooMuch("the count of its events without a word", "quiet_events", self._limits.quiet_events)
+            raise StreamLimitExceeded(
+                "the count of its events without a word", "quiet_events", self._limits.quiet_events
+            )
         if self._bytes > self._most_bytes:
-            raise TooMuch("what it sends beside its words", "quiet_mb", self._limits.quiet_mb)
+            raise StreamLimitExceeded("what it sends beside its words", "quiet_mb", self._limits.quiet_mb)
 
 
 def _size(text: str) -> int:

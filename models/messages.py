@@ -12,14 +12,14 @@ from typing import Any, Final
 from msgspec import Struct, field
 
 from models.fence import framed, label, neutral, neutral_json
-from models.recalled import Recalled, recalled_block
+from models.recalled import RecalledSpan, recalled_block
 
 __all__ = [
     "Fact",
     "Image",
     "Message",
-    "Part",
-    "Recalled",
+    "MessagePart",
+    "RecalledSpan",
     "Request",
     "Role",
     "Text",
@@ -81,12 +81,12 @@ class ToolResult(Struct, frozen=True, tag="tool_result"):
     failed: bool = False
 
 
-Part = Text | Image | ToolCall | ToolResult | Recalled
+MessagePart = Text | Image | ToolCall | ToolResult | RecalledSpan
 
 
 class Message(Struct, frozen=True):
     role: Role
-    parts: tuple[Part, ...]
+    parts: tuple[MessagePart, ...]
 
     @property
     def text(self) -> str:
@@ -126,10 +126,10 @@ class Request(Struct, frozen=True, kw_only=True):
     facts: tuple[Fact, ...] = ()  # for offline alone; sent nowhere
 
     @property
-    def recalled(self) -> tuple[Recalled, ...]:
+    def recalled(self) -> tuple[RecalledSpan, ...]:
         """What was recalled for the current message."""
         tail = self.messages[-1].parts if self.messages else ()
-        return tuple(part for part in tail if isinstance(part, Recalled))
+        return tuple(part for part in tail if isinstance(part, RecalledSpan))
 
 
 class Usage(Struct, frozen=True, tag="usage"):
@@ -148,7 +148,7 @@ INSTRUCTIONS: Final = frozenset({"instructions", "agents", "soul", "skills", "sk
 """What the workspace's owner words, and how a citation looks may be among it."""
 
 
-def render(part: Part) -> str:
+def render(part: MessagePart) -> str:
     """The text a model reads for this part; "" for an image or a tool call."""
     match part:
         case Text(text=text, injected=""):
@@ -156,7 +156,7 @@ def render(part: Part) -> str:
         case Text(text=text, injected=what):
             cites = what in OWN_CITATIONS or what in INSTRUCTIONS
             return framed(what, neutral(text, citations=not cites), part.nonce)
-        case Recalled():
+        case RecalledSpan():
             return recalled_block([part])
         case ToolResult(text=text):
             return neutral_json(text)
@@ -167,20 +167,20 @@ def render(part: Part) -> str:
 def nonces(request: Request) -> frozenset[str]:
     """Those of the tags in a request: text between such tags was put there by the program."""
     parts = (part for message in request.messages for part in message.parts)
-    return frozenset(part.nonce for part in parts if isinstance(part, Text | Recalled) and part.nonce)
+    return frozenset(part.nonce for part in parts if isinstance(part, Text | RecalledSpan) and part.nonce)
 
 
-def as_sent(message: Message) -> Iterator[Part]:
+def as_sent(message: Message) -> Iterator[MessagePart]:
     """The parts as they are sent: what was recalled together is one block of text, and all that is not the user's own
     words has passed the fence."""
-    for are_recalled, some in groupby(message.parts, key=lambda part: isinstance(part, Recalled)):
+    for are_recalled, some in groupby(message.parts, key=lambda part: isinstance(part, RecalledSpan)):
         if are_recalled:
-            yield Text(recalled_block([part for part in some if isinstance(part, Recalled)]))
+            yield Text(recalled_block([part for part in some if isinstance(part, RecalledSpan)]))
         else:
             yield from (_fenced(part, message.role) for part in some)
 
 
-def _fenced(part: Part, role: Role) -> Part:
+def _fenced(part: MessagePart, role: Role) -> MessagePart:
     match part:
         case Text(text=text, injected="") if role is not Role.USER:
             return Text(neutral(text, citations=False))  # an answer cites, and may quote what it was given
@@ -194,7 +194,7 @@ def _fenced(part: Part, role: Role) -> Part:
             return part
 
 
-def words_of(sent: Iterable[Part]) -> str:
+def words_of(sent: Iterable[MessagePart]) -> str:
     """The words of parts as `as_sent` gives them."""
     return "\n\n".join(part.text for part in sent if isinstance(part, Text | ToolResult) and part.text)
 
@@ -205,18 +205,18 @@ def unseen(image: Image) -> str:
     return f"[{name}, {image.width}×{image.height}: this model sees no images]"
 
 
-def user(*parts: Part | str) -> Message:
+def user(*parts: MessagePart | str) -> Message:
     """A user's message of these parts."""
     return Message(Role.USER, _parts(parts))
 
 
-def system(*parts: Part | str) -> Message:
+def system(*parts: MessagePart | str) -> Message:
     return Message(Role.SYSTEM, _parts(parts))
 
 
-def assistant(*parts: Part | str) -> Message:
+def assistant(*parts: MessagePart | str) -> Message:
     return Message(Role.ASSISTANT, _parts(parts))
 
 
-def _parts(parts: Iterable[Part | str]) -> tuple[Part, ...]:
+def _parts(parts: Iterable[MessagePart | str]) -> tuple[MessagePart, ...]:
     return tuple(Text(part) if isinstance(part, str) else part for part in parts)

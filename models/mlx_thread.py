@@ -22,7 +22,7 @@ T = TypeVar("T")
 Emit = Callable[[T], None]
 
 
-class Work(IntEnum):
+class JobPriority(IntEnum):
     """What a job is for: the lower goes first."""
 
     CHAT = 0
@@ -31,7 +31,7 @@ class Work(IntEnum):
     END = 9
 
 
-class Stopped(Exception):
+class JobStopped(Exception):
     """Raised in a job by its `emit` when no one listens any more."""
 
 
@@ -51,7 +51,7 @@ class MlxThread:
         self._parked = threading.Event()
         self.heard: deque[str] = deque(maxlen=200)
 
-    def run(self, work: Work, job: Callable[[], T]) -> "Future[T]":
+    def run(self, work: JobPriority, job: Callable[[], T]) -> "Future[T]":
         """Put a job in the queue; its result, or what it raised, comes through the future."""
         future: Future[T] = Future()
 
@@ -76,8 +76,8 @@ class MlxThread:
                 atexit.register(self.close)
         return future
 
-    async def stream(self, work: Work, job: Callable[[Emit[T]], None]) -> AsyncGenerator[T, None]:
-        """What a job emits, as it comes. Closing the generator makes the job's next `emit` raise Stopped."""
+    async def stream(self, work: JobPriority, job: Callable[[Emit[T]], None]) -> AsyncGenerator[T, None]:
+        """What a job emits, as it comes. Closing the generator makes the job's next `emit` raise JobStopped."""
         loop = asyncio.get_running_loop()
         came: asyncio.Queue[T | None] = asyncio.Queue()
         left = threading.Event()
@@ -86,18 +86,18 @@ class MlxThread:
             try:
                 loop.call_soon_threadsafe(came.put_nowait, item)
             except RuntimeError as error:  # the loop is closed: no one will ever listen
-                raise Stopped from error
+                raise JobStopped from error
 
         def emit(item: T) -> None:
             if left.is_set() or self._closed.is_set():
-                raise Stopped
+                raise JobStopped
             tell(item)
 
         def do() -> None:
             try:
                 if not left.is_set():
                     job(emit)
-            except Stopped:
+            except JobStopped:
                 pass
             finally:
                 _try(tell)
@@ -116,14 +116,14 @@ class MlxThread:
             begun = self._thread is not None and not self._closed.is_set()
             self._closed.set()
         if begun:
-            self._jobs.put((Work.END, next(self._order), lambda: None))
+            self._jobs.put((JobPriority.END, next(self._order), lambda: None))
         if self._thread is not None and self._thread is not threading.current_thread():
             self._parked.wait(wait)
 
     def _work(self) -> None:
         while True:
             work, _, do = self._jobs.get()
-            if work == Work.END:
+            if work == JobPriority.END:
                 break
             do()
         self._parked.set()
@@ -134,7 +134,7 @@ def _try(tell: Callable[[Any], None]) -> None:
     """The end of a stream, where someone still listens."""
     try:
         tell(None)
-    except Stopped:
+    except JobStopped:
         return
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 
-class _Aside:
+class _DivertedStream:
     """Stands in for a stream: what the chosen thread writes goes aside, all else to the stream itself."""
 
     def __init__(self, stream: Any, thread: int, heard: deque[str]) -> None:
@@ -41,7 +41,7 @@ class _Aside:
 def quiet(heard: deque[str]) -> Generator[None]:
     """What this thread prints within is kept in `heard`."""
     me = threading.get_ident()
-    out, err = _Aside(sys.stdout, me, heard), _Aside(sys.stderr, me, heard)
+    out, err = _DivertedStream(sys.stdout, me, heard), _DivertedStream(sys.stderr, me, heard)
     sys.stdout, sys.stderr = cast("Any", out), cast("Any", err)
     try:
         yield

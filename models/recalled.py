@@ -27,7 +27,7 @@ _LONGEST_NAME = 40  # characters of who said it
 _LINE_END = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # as str.splitlines has it
 
 
-class Recalled(Struct, frozen=True, tag="recalled"):
+class RecalledSpan(Struct, frozen=True, tag="recalled"):
     """A span that memory brought back, with its address.
 
     `rank` is its place among what was recalled with it, 0 for the best; `follows` says that it came right after the
@@ -48,7 +48,7 @@ class Recalled(Struct, frozen=True, tag="recalled"):
     nonce: str = ""
 
 
-def recalled_block(parts: Sequence[Recalled]) -> str:
+def recalled_block(parts: Sequence[RecalledSpan]) -> str:
     """The block that a model reads."""
     if not parts:
         return ""
@@ -59,7 +59,7 @@ def recalled_block(parts: Sequence[Recalled]) -> str:
     return framed("recalled", "\n".join(lines), parts[0].nonce, about=about)
 
 
-def passage(part: Recalled, before: Recalled | None, *, mixed: bool = False) -> str:
+def passage(part: RecalledSpan, before: RecalledSpan | None, *, mixed: bool = False) -> str:
     """The lines that a part adds to a block after `before`. `mixed`: not all there are to be trusted alike."""
     text = _LINE_END.sub(r"\g<0> ", neutral(part.text))
     line = f"{_said_by(part)}{text}"
@@ -68,7 +68,7 @@ def passage(part: Recalled, before: Recalled | None, *, mixed: bool = False) -> 
     return line if part.follows else f"… {line}"
 
 
-def together(part: Recalled) -> tuple[str, str, str, str]:
+def together(part: RecalledSpan) -> tuple[str, str, str, str]:
     """What is the same for passages that share a label: where they were said, on which day, and their trust."""
     cited = part.citation
     where = cited.conversation if cited.kind == "entry" and cited.conversation else cited.ref
@@ -77,18 +77,18 @@ def together(part: Recalled) -> tuple[str, str, str, str]:
     return where, cited.place, _day(part), part.trust.value
 
 
-def _said_by(part: Recalled) -> str:
+def _said_by(part: RecalledSpan) -> str:
     name = label(part.citation.speaker, _LONGEST_NAME)
     told = ", ".join(each for each in (name, f"superseded on {part.superseded}" if part.superseded else "") if each)
     return neutral(f"{told}: ") if told else " "  # a name cut short and our colon may make a marker: ### System:
 
 
-def _day(part: Recalled) -> str:
+def _day(part: RecalledSpan) -> str:
     time = part.time or part.citation.time
     return iso(time)[:10] if time else ""
 
 
-def _label(part: Recalled, *, mixed: bool) -> str:
+def _label(part: RecalledSpan, *, mixed: bool) -> str:
     cited = part.citation
     source = ", ".join(each for each in (cited.title, cited.place) if each)
     told = (label(source), _day(part), _where(cited), part.trust.value if mixed else "")

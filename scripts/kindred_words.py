@@ -16,7 +16,7 @@ import numpy as np
 from foundation.text import synonyms
 from foundation.text.analysis import words
 from foundation.text.stopwords import is_weak
-from foundation.text.synonyms import MOST, Kin, encode
+from foundation.text.synonyms import MOST, RelatedTerm, encode
 from models.embed.open import open_embedder
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
@@ -64,12 +64,12 @@ def main() -> None:
     embedder = open_embedder(f"onnx:{given.minilm}", settings=EmbedSettings(), models=ModelSettings(), env={})
     assert embedder is not None
     terms, vectors = list(found), embedder.embed(list(found.values()))
-    kin: dict[str, list[Kin]] = {}
+    kin: dict[str, list[RelatedTerm]] = {}
     for place, term in enumerate(terms):
         near = vectors @ vectors[place]
         near[place] = 0
         best = [other for other in np.argsort(-near)[:MOST].tolist() if near[other] > LEAST]
-        kin[term] = [Kin(terms[other], float(((near[other] - LEAST) / (1 - LEAST)) ** 0.5)) for other in best]
+        kin[term] = [RelatedTerm(terms[other], float(((near[other] - LEAST) / (1 - LEAST)) ** 0.5)) for other in best]
     TARGET.write_bytes(encode(kin))
     print(f"{len(terms)} terms, {sum(map(len, kin.values()))} kin, {TARGET.stat().st_size} bytes")
 

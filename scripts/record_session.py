@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.cli import main as palimpsest
-from agent.cli.launch import Opening
+from agent.cli.launch import LaunchOptions
 from agent.config.config import load_config
 from foundation.paths import Workspace
 from scripts.shots import settled, typed, with_true_widths
@@ -40,7 +40,7 @@ class Recording:
 
     def __init__(self, workspace: Workspace, folder: Path, size: tuple[int, int] = (100, 30)) -> None:
         config = load_config(workspace, dict(os.environ), {}).config
-        self.app: PalimpsestApp = app_of(Opening(workspace=workspace, config=config, new_workspace=True))
+        self.app: PalimpsestApp = app_of(LaunchOptions(workspace=workspace, config=config, new_workspace=True))
         self.folder = folder
         self.size = size
 

@@ -18,7 +18,7 @@ from typing import Final
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from agent.cli.launch import Opening
+from agent.cli.launch import LaunchOptions
 from agent.config.config import Config
 from agent.services.demo import DEMO_TEXT
 from agent.services.trust import following
@@ -26,10 +26,10 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tui.app import PalimpsestApp
-from tui.dialogs.trust import ChangesScreen, LinkScreen, Question, TrustScreen
+from tui.dialogs.trust import ChangesScreen, LinkScreen, QuestionDialog, TrustScreen
 from tui.launch import app_of
 from tui.themes import LIGHT
 
@@ -103,7 +103,7 @@ def then(first: Act, *keys: str) -> Act:
     return act
 
 
-def asking(question: Callable[[], Question]) -> Act:
+def asking(question: Callable[[], QuestionDialog]) -> Act:
     """A question about trust, as the chat asks it at opening."""
 
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
@@ -113,18 +113,18 @@ def asking(question: Callable[[], Question]) -> Act:
     return act
 
 
-def trust_question() -> Question:
+def trust_question() -> QuestionDialog:
     facts = ("It belongs to ann and holds 12 conversations with 1,204 entries.", "It brings its own config.yaml.")
     return TrustScreen(("/home/ann/文档/cloned-notes 🌊", *facts))
 
 
-def changes_question() -> Question:
+def changes_question() -> QuestionDialog:
     setting = "· archive.storage: s3://somebody-elses-bucket/packs/with/a/long/prefix/that/does/not/fit/in/one/line"
     skills = ("skills/packing/SKILL.md is new.", "skills/old/SKILL.md was removed.")
     return ChangesScreen(("config.yaml changed.", setting, *skills))
 
 
-def link_question() -> Question:
+def link_question() -> QuestionDialog:
     return LinkScreen("MEMORY.md", "/home/ann/文档/dotfiles 🌊/palimpsest/MEMORY.md", following("MEMORY.md"))
 
 
@@ -170,7 +170,7 @@ def demo(workspace: Workspace) -> None:
         for role, text in SAID:
             moment += timedelta(minutes=1)
             entry = memory.cold.append(
-                Draft(
+                EntryDraft(
                     conversation=conversation.seq,
                     parent=parent,
                     kind=EntryKind.MESSAGE,
@@ -195,7 +195,9 @@ async def shoot(folder: Path, name: str, size: tuple[int, int], with_demo: bool,
         if with_demo:
             demo(workspace)
         environment = {**os.environ, "PALIMPSEST_DETECT": "off"}
-        app = app_of(Opening(workspace=workspace, config=Config(environment=environment), new_workspace=not with_demo))
+        app = app_of(
+            LaunchOptions(workspace=workspace, config=Config(environment=environment), new_workspace=not with_demo)
+        )
         app.theme = theme or app.theme
         async with app.run_test(size=size) as pilot:
             await settled(pilot)

@@ -9,7 +9,7 @@ from textual.worker import WorkerFailed
 
 from foundation.terminal_text import visible
 from tui.chat.screen import ChatScreen
-from tui.chat.start import Start
+from tui.chat.start import ChatStart
 from tui.shutdown import TerminalWatch
 from tui.themes import DARK, THEMES
 
@@ -28,7 +28,9 @@ class PalimpsestApp(App[None]):
     INLINE_PADDING = 0
     BINDINGS: ClassVar = []
 
-    def __init__(self, start: Start, open_session: Callable[[], Awaitable["Session"]], *, theme: str = DARK) -> None:
+    def __init__(
+        self, start: ChatStart, open_session: Callable[[], Awaitable["Session"]], *, theme: str = DARK
+    ) -> None:
         super().__init__()
         for each in THEMES:
             self.register_theme(each)

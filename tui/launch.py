@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli import output
-from agent.cli.launch import Opening
+from agent.cli.launch import LaunchOptions
 from foundation.paths import Workspace
 from foundation.shell_words import command_line
 from tui.app import PalimpsestApp
-from tui.chat.start import Start
+from tui.chat.start import ChatStart
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
 
 
-def run_chat(opening: Opening) -> int:
+def run_chat(opening: LaunchOptions) -> int:
     """Opens the chat and gives the exit status. Afterwards stderr says how to take the conversation up again."""
     app = app_of(opening)
     app.run()
@@ -26,7 +26,7 @@ def run_chat(opening: Opening) -> int:
     return app.return_code or 0
 
 
-def app_of(opening: Opening) -> PalimpsestApp:
+def app_of(opening: LaunchOptions) -> PalimpsestApp:
     """The application for this opening, not yet running."""
     now = [opening]  # another one once the person trusts the workspace
 
@@ -39,7 +39,7 @@ def app_of(opening: Opening) -> PalimpsestApp:
         if (answer := now[0].follow) is not None:
             now[0] = answer(link, wanted)
 
-    start = Start(
+    start = ChatStart(
         workspace=opening.workspace,
         model=opening.config.model,
         here=Path.cwd(),
@@ -62,7 +62,7 @@ def app_of(opening: Opening) -> PalimpsestApp:
     return PalimpsestApp(start, open_session)
 
 
-def _open(opening: Opening) -> "Session":
+def _open(opening: LaunchOptions) -> "Session":
     from agent.cli.facts import facts
     from agent.session import Session
 

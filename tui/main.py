@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from agent.cli import main as run_command_line
 
 if TYPE_CHECKING:
-    from agent.cli.launch import Opening
+    from agent.cli.launch import LaunchOptions
 
 
 def main() -> None:
@@ -14,7 +14,7 @@ def main() -> None:
     sys.exit(run_command_line(open_screen=open_screen))
 
 
-def open_screen(opening: "Opening") -> int:
+def open_screen(opening: "LaunchOptions") -> int:
     """Runs the chat until it is left; gives the exit status. Textual is loaded here and not before."""
     from tui.launch import run_chat
 

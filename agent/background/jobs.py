@@ -2,7 +2,7 @@
 
 from agent.background.scheduler import ShouldStop, StepResult
 from memory.memory import Memory
-from memory.search.reindex import Renewed
+from memory.search.reindex import ReindexResult
 
 REPACK_S = 10.0
 """A frame of 64 pages takes some five seconds; what is left is packed after the next turn."""
@@ -88,7 +88,7 @@ class ReindexJob:
         return not self._is_done
 
     def step(self, should_stop: ShouldStop) -> StepResult:
-        def go_on(_: Renewed) -> bool:
+        def go_on(_: ReindexResult) -> bool:
             return not should_stop()
 
         renewed = self._memory.renewing.run(seconds=REINDEX_S, on_batch=go_on)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf
+from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current, raw_input
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # drawing pages is loaded when there is something to draw
-    from agent.services.archive import Kept
+    from agent.services.archive import FileArchiveResult
 
 MODES = ("tiny", "small", "base", "large")
 EPILOG = """\b
@@ -25,7 +25,7 @@ palimpsest archive -- --odd-name.txt
 """
 
 
-@click.command(cls=Leaf, epilog=EPILOG)
+@click.command(cls=CliCommand, epilog=EPILOG)
 @click.argument("file", metavar="[FILE|-]", required=False)
 @click.option("--label", help="What to call it; without it the file's name.")
 @click.option("--mode", type=click.Choice(MODES), help="How large a page is; without it as configured (base).")
@@ -146,7 +146,7 @@ def _text(file: str, max_file_mb: int) -> tuple[str, str]:
     return read_text_file(Path(file), max_file_mb), Path(file).stem
 
 
-def _print(invocation: Invocation, kept: Kept, copies: tuple[Path, ...]) -> None:
+def _print(invocation: Invocation, kept: FileArchiveResult, copies: tuple[Path, ...]) -> None:
     from agent.services.archive import described, secrets_sentence, sentence
 
     if found := secrets_sentence(kept):

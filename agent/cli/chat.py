@@ -7,21 +7,21 @@ import click
 from msgspec import structs
 
 from agent.cli import output
-from agent.cli.group import Leaf, conversation_options
+from agent.cli.group import CliCommand, conversation_options
 from agent.cli.invocation import Invocation, current, piped_input
-from agent.cli.launch import Opening
+from agent.cli.launch import LaunchOptions
 from foundation.errors import Misuse, PalimpsestError
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
 
 
-class NoScreen(PalimpsestError):
+class ChatUnavailable(PalimpsestError):
     """The chat cannot be opened here."""
 
     code = "no_screen"
 
 
-@click.command(cls=Leaf)
+@click.command(cls=CliCommand)
 @click.argument("words", nargs=-1, metavar="[TEXT]")
 @click.option("-p", "--print", "prompt", metavar="TEXT", help="Answer TEXT on standard output, without a screen.")
 @click.option(
@@ -77,7 +77,7 @@ def run_chat(invocation: Invocation, message: str) -> None:
 
 def _open_screen(invocation: Invocation, message: str) -> None:
     if invocation.open_screen is None:
-        raise NoScreen(
+        raise ChatUnavailable(
             "No screen", "This way of starting has no screen.", 'Use `palimpsest`, or -p "TEXT" without a screen.'
         )
     if not at_a_terminal():
@@ -89,17 +89,17 @@ def _open_screen(invocation: Invocation, message: str) -> None:
             'Without a screen: palimpsest -p "TEXT"',
         )
     from agent.services.trust import what_changed
-    from memory.access import Access
+    from memory.access import WorkspaceAccess
 
     new = not invocation.workspace.is_workspace
     workspace = invocation.prepare(for_writing=True)
     reading = invocation.reading
-    access = Access.of(workspace, trust_store(invocation.environment))
+    access = WorkspaceAccess.of(workspace, trust_store(invocation.environment))
     lost = _index_lost(workspace)
     notice = access.notice_naming(invocation.ignored)
     changes = what_changed(access.standing, reading.ignored)
     told = [notice] if notice and access.standing.trusted and not changes else []
-    opening = Opening(
+    opening = LaunchOptions(
         workspace=access.workspace,
         config=reading.config,
         message=message,
@@ -121,7 +121,9 @@ def _open_screen(invocation: Invocation, message: str) -> None:
         access.close()
 
 
-def _asking(invocation: Invocation, opening: Opening, notice: str, changes: tuple[str, ...] = ()) -> Opening:
+def _asking(
+    invocation: Invocation, opening: LaunchOptions, notice: str, changes: tuple[str, ...] = ()
+) -> LaunchOptions:
     """The opening of a workspace of which not all is in force, unless the person trusts it on screen.
 
     With `changes` it is a trusted one; else it is read-only. What is trusted is what was there when this was asked.
@@ -132,7 +134,7 @@ def _asking(invocation: Invocation, opening: Opening, notice: str, changes: tupl
     workspace = Workspace(opening.workspace.root)
     shown = trust_store(invocation.environment).content(workspace)
 
-    def trusted() -> Opening:
+    def trusted() -> LaunchOptions:
         standing = trust_workspace(workspace, invocation.environment, shown)
         flags = {"model": invocation.model} if invocation.model is not None else {}
         config = load_config(workspace, invocation.environment, flags).config
@@ -147,14 +149,14 @@ def _asking(invocation: Invocation, opening: Opening, notice: str, changes: tupl
     return structs.replace(opening, brings=brings, changes=changes, trust=trusted, untrusted_notice=notice)
 
 
-def _asking_of_links(invocation: Invocation, opening: Opening) -> Opening:
+def _asking_of_links(invocation: Invocation, opening: LaunchOptions) -> LaunchOptions:
     """The opening of a trusted workspace, with the links out of it that the person is to be asked about."""
     from agent.services.trust import links_out
 
     workspace, store = opening.workspace, trust_store(invocation.environment)
     links = store.unanswered(workspace, links_out(workspace))
 
-    def follow(link: str, wanted: bool) -> Opening:
+    def follow(link: str, wanted: bool) -> LaunchOptions:
         if wanted:
             store.allow(workspace, link)
         else:

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf
+from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 
 
-@click.command(cls=Leaf)
+@click.command(cls=CliCommand)
 @click.option("--repair", "mending", is_flag=True, help="Mend what can be mended; a copy of it is kept first.")
 def command(*, mending: bool) -> None:
     """Check what is stored: the database whole, every page read back and compared with its hash.

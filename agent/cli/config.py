@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from agent.cli import output
-from agent.cli.group import Branch, nearest
+from agent.cli.group import CliGroup, nearest
 from agent.cli.invocation import Invocation, current
 from agent.cli.shared_options import save_settings, target
-from agent.config.config import Problem, Reading, check_file, read_config, user_config
+from agent.config.config import ConfigProblem, LoadedConfig, check_file, read_config, user_config
 from agent.config.edit import value_from
 from agent.config.secrets import refuse_secrets, without_secrets
 from agent.config.settings import Setting, all_settings, json_schema, value_of
@@ -17,7 +17,7 @@ from foundation.errors import Misuse
 from foundation.workspace_trust import trust_command, trust_store
 
 
-@click.group(cls=Branch)
+@click.group(cls=CliGroup)
 def command() -> None:
     """Show, set and check the configuration.
 
@@ -125,7 +125,7 @@ def _say_trust(invocation: Invocation, words: str, *, trusted: bool) -> None:
     output.say(f"{root} {words}")
 
 
-def _reading(invocation: Invocation) -> Reading:
+def _reading(invocation: Invocation) -> LoadedConfig:
     flags: dict[str, Any] = {"model": invocation.model} if invocation.model is not None else {}
     reading = read_config(invocation.workspace, invocation.environment, flags)
     if invocation.workspace.brings_state and not reading.trusted:
@@ -142,7 +142,7 @@ def _setting(name: str) -> Setting:
     return found
 
 
-def _print_one(invocation: Invocation, reading: Reading, setting: Setting) -> None:
+def _print_one(invocation: Invocation, reading: LoadedConfig, setting: Setting) -> None:
     if invocation.json:
         output.json_object(_described(reading, setting))
         return
@@ -150,11 +150,11 @@ def _print_one(invocation: Invocation, reading: Reading, setting: Setting) -> No
     output.say(f"{setting.sentence} ({setting.type_name}; set by {reading.origins[setting.name]})")
 
 
-def _shown(reading: Reading, setting: Setting) -> Any:
+def _shown(reading: LoadedConfig, setting: Setting) -> Any:
     return without_secrets(value_of(reading.config, setting.name), setting.name)
 
 
-def _described(reading: Reading, setting: Setting) -> dict[str, Any]:
+def _described(reading: LoadedConfig, setting: Setting) -> dict[str, Any]:
     return {
         "name": setting.name,
         "value": _shown(reading, setting),
@@ -167,17 +167,17 @@ def _described(reading: Reading, setting: Setting) -> dict[str, Any]:
     }
 
 
-def _checked(file: Path) -> tuple[tuple[Problem, ...], tuple[str, ...]]:
+def _checked(file: Path) -> tuple[tuple[ConfigProblem, ...], tuple[str, ...]]:
     if not file.exists():
         raise Misuse("No such file", f"There is no file {file}.")
     return check_file(file)
 
 
-def _both(reading: Reading) -> tuple[tuple[Problem, ...], tuple[str, ...]]:
+def _both(reading: LoadedConfig) -> tuple[tuple[ConfigProblem, ...], tuple[str, ...]]:
     return reading.problems, reading.notices
 
 
-def _say_problems(reading: Reading) -> None:
+def _say_problems(reading: LoadedConfig) -> None:
     for one in reading.problems:
         output.say(f"{one.where}: {one.sentence}")
     for notice in reading.notices:

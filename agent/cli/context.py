@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf, conversation_options
+from agent.cli.group import CliCommand, conversation_options
 from agent.cli.invocation import Invocation, current
 
 if TYPE_CHECKING:  # the rooms are loaded when a request is made
-    from context.report import Report
+    from context.report import ContextReport
 
 
-@click.command(cls=Leaf)
+@click.command(cls=CliCommand)
 @click.argument("text", required=False, default="")
 @conversation_options
 def command(text: str) -> None:
@@ -32,7 +32,7 @@ def command(text: str) -> None:
     _print(report)
 
 
-async def _report(invocation: Invocation, text: str) -> Report:
+async def _report(invocation: Invocation, text: str) -> ContextReport:
     from agent.services.attachments import attached
 
     session = await invocation.session(for_writing=False)
@@ -42,7 +42,7 @@ async def _report(invocation: Invocation, text: str) -> Report:
         await session.close()
 
 
-def _print(report: Report) -> None:
+def _print(report: ContextReport) -> None:
     from agent.commands.tables import savings
 
     output.line(f"{report.model}: {report.total_tokens:,} of {report.budget:,} tokens ({report.filled:.1%})")

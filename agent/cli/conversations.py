@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
-from agent.cli.group import Branch, raw_option
+from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current
-from agent.cli.troubles import Troubles
+from agent.cli.troubles import ErrorWriter
 from foundation.clock import iso
 from foundation.errors import Misuse
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the store is loaded when it is opened
     from memory.records import Conversation
 
 
-@click.group(cls=Branch)
+@click.group(cls=CliGroup)
 def command() -> None:
     """List, show, rename and delete conversations.
 
@@ -53,7 +53,7 @@ def show(ref: str, raw: bool) -> None:
     invocation = current()
     with invocation.memory() as memory:
         conversation = memory.cold.conversation(ref)
-        troubles = Troubles(invocation)
+        troubles = ErrorWriter(invocation)
         if invocation.json:
             entries = list(lines(memory, conversation, troubles))
             output.json_object({**described(conversation), "entries": entries})

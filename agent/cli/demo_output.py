@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.cli import output
-from agent.services.demo import Demo, figures
+from agent.services.demo import DemoReport, figures
 from foundation.files import open_for_reading, real
 from foundation.terminal_text import visible
 
@@ -20,7 +20,7 @@ SHORTEST: Final = 12  # lines of the columns
 WIDEST: Final = 60  # columns of one of the three
 
 
-def show(shown: Demo, environment: Mapping[str, str]) -> None:
+def show(shown: DemoReport, environment: Mapping[str, str]) -> None:
     """To stdout: a picture where it is a terminal that can show one, else text and the picture's path."""
     if _can_draw(environment):
         _side_by_side(shown)
@@ -36,7 +36,7 @@ def _can_draw(environment: Mapping[str, str]) -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in environment and environment.get("TERM") != "dumb"
 
 
-def _side_by_side(shown: Demo) -> None:
+def _side_by_side(shown: DemoReport) -> None:
     from rich.console import Console
     from rich.table import Table
 

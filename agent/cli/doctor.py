@@ -3,14 +3,14 @@
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf
+from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from agent.doctor.doctor import examine
 
 SIGNS = {"ok": "✓", "missing": "·", "wrong": "✗"}
 
 
-@click.command(cls=Leaf)
+@click.command(cls=CliCommand)
 def command() -> None:
     """Look at the installation, the workspace and the models at hand, and say what is missing.
 

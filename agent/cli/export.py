@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf, conversation_options, raw_option
+from agent.cli.group import CliCommand, conversation_options, raw_option
 from agent.cli.invocation import Invocation, current
-from agent.cli.planned import Coming
-from agent.cli.troubles import Troubles
+from agent.cli.planned import PlannedChoice
+from agent.cli.troubles import ErrorWriter
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
@@ -23,12 +23,12 @@ if TYPE_CHECKING:  # the store is loaded when it is opened
 PAGE = 200
 
 
-@click.command(cls=Leaf)
+@click.command(cls=CliCommand)
 @click.argument("refs", metavar="[ID]…", nargs=-1)
 @click.option(
     "--to",
     "form",
-    type=Coming(["markdown", "jsonl"], later=["chunks"]),
+    type=PlannedChoice(["markdown", "jsonl"], later=["chunks"]),
     default="markdown",
     show_default=True,
     help="The format.",
@@ -50,7 +50,7 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) ->
     """
     invocation = current()
     with invocation.memory() as memory:
-        troubles = Troubles(invocation)
+        troubles = ErrorWriter(invocation)
         for conversation in _chosen(invocation, memory.cold, refs):
             pieces = _pieces(memory, conversation, "jsonl" if invocation.json else form, troubles)
             if folder is None:
@@ -74,7 +74,7 @@ def _write(folder: Path, conversation: Conversation, form: str, pieces: Iterator
     return path
 
 
-def _pieces(memory: Memory, conversation: Conversation, form: str, troubles: Troubles) -> Iterator[str]:
+def _pieces(memory: Memory, conversation: Conversation, form: str, troubles: ErrorWriter) -> Iterator[str]:
     from agent.exporters.jsonl import lines
     from agent.exporters.markdown import markdown
 

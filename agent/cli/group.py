@@ -16,7 +16,7 @@ from foundation.shell_words import command_line
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Leaf(click.Command):
+class CliCommand(click.Command):
     """A command that takes the global options too; `--json` where it prints data."""
 
     def __init__(self, *args: Any, prints_data: bool = True, **kwargs: Any) -> None:
@@ -34,10 +34,10 @@ class Leaf(click.Command):
             raise
 
 
-class Branch(click.Group):
+class CliGroup(click.Group):
     """A command with subcommands, which takes the global options too."""
 
-    command_class = Leaf
+    command_class = CliCommand
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -56,7 +56,7 @@ class Branch(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class LazyGroup(Branch):
+class LazyGroup(CliGroup):
     """The root. A word that is no command is the chat's first message, unless it is near a command's name."""
 
     def __init__(self, *args: Any, table: dict[str, tuple[str, str]], default: str, **kwargs: Any) -> None:

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf
+from agent.cli.group import CliCommand
 from agent.cli.invocation import current
-from agent.cli.planned import Coming
+from agent.cli.planned import PlannedChoice
 from agent.importers import FORMATS
 from foundation.errors import Misuse, PalimpsestError
 
 if TYPE_CHECKING:  # loaded when something is imported
-    from agent.importers.store import Imported
+    from agent.importers.store import ImportReport
 
 
-@click.command(cls=Leaf)
+@click.command(cls=CliCommand)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--from",
     "form",
-    type=Coming(FORMATS, later=["chunks"]),
+    type=PlannedChoice(FORMATS, later=["chunks"]),
     help="The format; without it the file's beginning shows it.",
 )
 @click.option("--source", help="A name for where it comes from; entries are kept once a source, conversation and id.")
@@ -78,7 +78,7 @@ def _refuse_what_is_no_file(path: Path) -> None:
     raise Misuse("Not a file", f"{path} is {kind}, which can be read only once.", "Save it to a file, and import that.")
 
 
-def _print(imported: Imported, *, as_json: bool) -> None:
+def _print(imported: ImportReport, *, as_json: bool) -> None:
     if as_json:
         output.json_object(
             {
@@ -95,7 +95,7 @@ def _print(imported: Imported, *, as_json: bool) -> None:
     output.line(summary(imported))
 
 
-def summary(imported: Imported) -> str:
+def summary(imported: ImportReport) -> str:
     """What the import did, in a sentence that leaves out what did not happen."""
     entries, where = imported.entries, len(imported.conversations)
     parts = [f"Nothing new in “{imported.source}”"]

@@ -5,13 +5,13 @@ from pathlib import Path
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf
+from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from agent.config.workspaces import prepare
 from foundation.shell_words import command_line
 
 
-@click.command(cls=Leaf)
+@click.command(cls=CliCommand)
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 def command(folder: Path | None) -> None:
     """Make DIR a workspace, or the chosen one.

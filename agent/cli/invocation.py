@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
-from agent.cli.launch import Opening
+from agent.cli.launch import LaunchOptions
 from foundation.errors import Misuse, PalimpsestError
 from foundation.shell_words import command_line
 
 if TYPE_CHECKING:  # each is loaded by the command that uses it
-    from agent.config.config import Reading
+    from agent.config.config import LoadedConfig
     from agent.session import Session
     from foundation.paths import Workspace
-    from memory.access import Access
+    from memory.access import WorkspaceAccess
     from memory.memory import Memory
 
-OpenScreen = Callable[[Opening], int | None]
+OpenScreen = Callable[[LaunchOptions], int | None]
 
 
 class NoWorkspace(PalimpsestError):
@@ -68,7 +68,7 @@ class Invocation:
         return workspace
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> LoadedConfig:
         """The configuration in force; what is to be said about it is said here, once."""
         from agent.config.config import load_config
 
@@ -99,9 +99,9 @@ class Invocation:
     def say_trust(self, workspace: Workspace, *, writable: bool = False) -> None:
         """What is not in force in the workspace, said. With `writable` raises ReadOnly where it is not trusted."""
         from foundation.workspace_trust import trust_store
-        from memory.access import Access, refuse_read_only
+        from memory.access import WorkspaceAccess, refuse_read_only
 
-        access = Access.of(workspace, trust_store(self.environment))
+        access = WorkspaceAccess.of(workspace, trust_store(self.environment))
         access.close()
         if writable:
             refuse_read_only(access.workspace, access.standing)
@@ -171,7 +171,7 @@ class Invocation:
             raise
         return session
 
-    def _say_access(self, access: Access | None) -> None:
+    def _say_access(self, access: WorkspaceAccess | None) -> None:
         """What is not in force in this workspace, and how to change that; said once."""
         if access is not None and (notice := access.notice_naming(self.ignored)) and not self._trust_said:
             self._trust_said = True

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from agent.cli import output
-from agent.cli.group import Branch, raw_option
+from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # readers and pages are loaded when a file is added
     from memory.knowledge.ingest.report import AddProgress, AddReport
-    from memory.knowledge.records import Known
+    from memory.knowledge.records import KnowledgeRecord
 
 MODES = ("tiny", "small", "base", "large")
 EPILOG = """\b
@@ -25,7 +25,7 @@ palimpsest -p --knowledge "What did I learn about transformers?"
 """
 
 
-@click.group(cls=Branch, epilog=EPILOG)
+@click.group(cls=CliGroup, epilog=EPILOG)
 def command() -> None:
     """Turn files into memory: PDF, Word, slides, Markdown, HTML, text, code, screenshots and photographs.
 
@@ -77,7 +77,7 @@ def add(
     places = [invocation.here / path.expanduser() for path in paths]
     with invocation.memory(for_writing=True) as memory:
         try:
-            with Counting() as counting:
+            with FileProgress() as counting:
                 memory.knowledge.add(
                     places, options, config.knowledge, sight=sight(config), report=report, on_progress=counting
                 )
@@ -93,7 +93,7 @@ def add(
     invocation.status = 1 if report.bad else 0
 
 
-class Counting:
+class FileProgress:
     """`12 of 30 files  contracts/lease.pdf`, on a line of stderr that replaces itself; silent where it is a pipe."""
 
     def __init__(self) -> None:
@@ -330,7 +330,7 @@ def _settled(refs: tuple[str, ...], here: Path) -> list[str]:
     return [settled(ref, here) for ref in refs]
 
 
-def _one(found: list[Known], ref: str) -> Known:
+def _one(found: list[KnowledgeRecord], ref: str) -> KnowledgeRecord:
     if len(found) == 1:
         return found[0]
     names = ", ".join(f"{one.name} ({one.id})" for one in found[:6])

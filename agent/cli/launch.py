@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # a screen paints before these are loaded
     from foundation.paths import Workspace
 
 
-class Opening(Struct, frozen=True, kw_only=True):
+class LaunchOptions(Struct, frozen=True, kw_only=True):
     """Open the chat here. `resume` is a conversation's id, `latest` asks for the newest; "" and False begin anew."""
 
     workspace: Workspace
@@ -24,7 +24,7 @@ class Opening(Struct, frozen=True, kw_only=True):
     notices: tuple[str, ...] = ()  # about the configuration
     brings: tuple[str, ...] = ()  # what a workspace that is not trusted brings: the person is asked
     changes: tuple[str, ...] = ()  # what changed under a trusted workspace and is not in force: the person is asked
-    trust: Callable[[], Opening] | None = None  # trusts it; gives how to open it then
+    trust: Callable[[], LaunchOptions] | None = None  # trusts it; gives how to open it then
     untrusted_notice: str = ""  # what is not in force until then
     links: tuple[tuple[str, str], ...] = ()  # links out of it that the person has not been asked about: name, target
-    follow: Callable[[str, bool], Opening] | None = None  # follows a link, or never; gives how to open it then
+    follow: Callable[[str, bool], LaunchOptions] | None = None  # follows a link, or never; gives how to open it then

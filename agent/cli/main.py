@@ -20,7 +20,7 @@ from foundation.errors import Misuse, PalimpsestError
 INTERRUPTED = 130
 
 
-class Unforeseen(PalimpsestError):
+class UnexpectedError(PalimpsestError):
     """A defect of ours."""
 
     code = "internal"
@@ -102,7 +102,7 @@ def _unforeseen(error: Exception) -> PalimpsestError:
         message = "The machine's clock is past the year 2262, and no time can be read from it."
         return PalimpsestError("The clock is off", message, "Set the machine's clock, then try again.")
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return Unforeseen(
+    return UnexpectedError(
         "A defect in Palimpsest",
         f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno}).",
         "PALIMPSEST_DEBUG=1 shows the whole trace; please report it.",

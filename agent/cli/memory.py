@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
-from agent.cli.group import Branch, raw_option
+from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current, piped_input
 from foundation.clock import iso
 from foundation.errors import Misuse
@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # the notes are loaded when they are read
     from memory.hot import Note
 
 
-@click.group(cls=Branch)
+@click.group(cls=CliGroup)
 def command() -> None:
     """List, show and edit the notes in MEMORY.md and memory/*.md.
 

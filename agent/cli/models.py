@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from agent.cli import output
-from agent.cli.group import Branch
+from agent.cli.group import CliGroup
 from agent.cli.invocation import Invocation, current
 from agent.cli.models_embed import command as embed
 from foundation.errors import PalimpsestError
-from models.chat.port import Done, Failed, Profile, TextDelta
+from models.chat.port import AnswerEnd, AnswerError, Profile, TextChunk
 from models.messages import Request, Usage, user
 
 
@@ -21,7 +21,7 @@ class ModelFailed(PalimpsestError):
     code = "model"
 
 
-@click.group(cls=Branch)
+@click.group(cls=CliGroup)
 def command() -> None:
     """List, choose and test models, and make vectors.
 
@@ -117,14 +117,14 @@ async def _test(invocation: Invocation, spec: str) -> dict[str, Any]:
         request = Request(model=profile.name, messages=(user("Answer with the single word: ready"),), max_tokens=64)
         async for event in model.stream(request):
             match event:
-                case TextDelta(text=text):
+                case TextChunk(text=text):
                     first = first or time.monotonic()
                     said += text
                 case Usage():
                     usage = event
-                case Failed(title=title, message=message, hint=hint):
+                case AnswerError(title=title, message=message, hint=hint):
                     raise ModelFailed(title, message, hint)
-                case Done():
+                case AnswerEnd():
                     break
                 case _:
                     pass

@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf
+from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current
 from foundation.errors import Misuse, PalimpsestError
 from foundation.sizes import size_in_words
 from foundation.workspace_trust import trust_command
 
 if TYPE_CHECKING:
-    from memory.search.vectors.vectors import Coverage, Filled, Vectors
+    from memory.search.vectors.vectors import Coverage, VectorFillResult, Vectors
 
 _LISTEN_S = 0.1  # where waiting cannot be interrupted (Windows), it is at least short
 
 
-class NotEmbedded(PalimpsestError):
+class VectorsMissing(PalimpsestError):
     """Vectors are missing still."""
 
     code = "embedding"
 
 
-@click.command("embed", cls=Leaf)
+@click.command("embed", cls=CliCommand)
 @click.argument("spec", required=False)
 @click.option("--workspace-only", is_flag=True, help="With SPEC: for this workspace, not for all of yours.")
 def command(spec: str | None, workspace_only: bool) -> None:
@@ -41,7 +41,7 @@ def command(spec: str | None, workspace_only: bool) -> None:
     chosen = invocation.reading.config.embed.embedder
     if chosen in {"", "none"}:
         if spec is None and "embed.embedder" in invocation.ignored:
-            raise NotEmbedded(
+            raise VectorsMissing(
                 "The embedder is not in force",
                 "config.yaml names one, and changed since you trusted this workspace: no vectors were made.",
                 f"`{trust_command(invocation.workspace)}`, then try again.",
@@ -62,7 +62,7 @@ def command(spec: str | None, workspace_only: bool) -> None:
         coverage = vectors.coverage()
     if filled.trouble:
         kept = f" {filled.made:,} were made and are kept." if filled.made else ""
-        raise NotEmbedded("Vectors are missing still", f"{filled.trouble}{kept}", filled.hint)
+        raise VectorsMissing("Vectors are missing still", f"{filled.trouble}{kept}", filled.hint)
     _tell(invocation, chosen, filled, coverage)
 
 
@@ -86,10 +86,10 @@ def _use(invocation: Invocation, spec: str, *, workspace_only: bool) -> None:
     output.say(f"Set in {path}.")
 
 
-def _filled(vectors: "Vectors") -> "Filled":
+def _filled(vectors: "Vectors") -> "VectorFillResult":
     """All that is missing, with a count on stderr. On Ctrl+C what is under way is kept, and the interrupt raised."""
     stopping = Event()
-    found: list[Filled] = []
+    found: list[VectorFillResult] = []
     with output.Progress("entries embedded") as progress:
 
         def work() -> None:
@@ -108,7 +108,7 @@ def _filled(vectors: "Vectors") -> "Filled":
     return found[0]
 
 
-def _tell(invocation: Invocation, chosen: str, filled: "Filled | None", coverage: "Coverage | None") -> None:
+def _tell(invocation: Invocation, chosen: str, filled: "VectorFillResult | None", coverage: "Coverage | None") -> None:
     figures: dict[str, Any] = output.built(coverage) if coverage else {"entries": 0, "of": 0, "vectors": 0, "bytes": 0}
     if invocation.json:
         output.json_object({**figures, "embedder": chosen, "made": filled.made if filled else 0})

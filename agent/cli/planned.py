@@ -24,7 +24,7 @@ def not_in_this_version(what: str) -> Misuse:
     return Misuse("Not in this version", f"`{what}` is not in this version.", "`palimpsest --help` lists what is.")
 
 
-class Coming(click.Choice[str]):
+class PlannedChoice(click.Choice[str]):
     """A choice of which some values are still to come: help lists only what is there."""
 
     def __init__(self, choices: Sequence[str], later: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf, raw_option
+from agent.cli.group import CliCommand, raw_option
 from agent.cli.invocation import Invocation, current
 from agent.cli.progress import ReadingProgress, interruptible, leave_at_once
 from foundation.errors import Misuse, PalimpsestError
@@ -19,13 +19,13 @@ from foundation.shell_words import command_line
 from memory.errors import Damaged, NotFound
 
 if TYPE_CHECKING:  # reading a picture loads no store
-    from agent.services.recall import Recollection
+    from agent.services.recall import RecallResult
     from memory.memory import Memory
 
 READERS = ("auto", "cells", "nearest", "rapidocr", "tesseract", "deepseek", "server")
 
 
-@click.command(cls=Leaf)
+@click.command(cls=CliCommand)
 @click.argument("asked", metavar="QUERY|ID|LABEL|FILE.png...", nargs=-1, required=True)
 @click.option(
     "-k", "limit", type=click.IntRange(min=1, max=100), default=5, show_default=True, help="How many passages."
@@ -74,13 +74,13 @@ def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str,
         _print(found, raw=raw)
 
 
-def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> Recollection:
+def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> RecallResult:
     """One after the other. Of several, one that cannot be read is told and stops no other; the exit status is 1."""
     from agent.services.images import engines
     from agent.services.recall import NO_TEXT, recall_picture, together
 
     open_engine = cache(engines(lambda: invocation.reading.config.models, invocation.environment, _consent))
-    found: list[Recollection] = []
+    found: list[RecallResult] = []
     for file in files:
         try:
             with ReadingProgress(Path(file).name) as progress:
@@ -101,14 +101,14 @@ def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> Re
     return together(files, found)
 
 
-def _references(invocation: Invocation, memory: Memory, asked: tuple[str, ...], conversation: str) -> Recollection:
+def _references(invocation: Invocation, memory: Memory, asked: tuple[str, ...], conversation: str) -> RecallResult:
     """What each of several references names. One that names nothing is told and stops no other; the exit status is 1.
 
     Raises Misuse where one is no reference: several words are one question, in quotes.
     """
     from agent.services.recall import found_by, together
 
-    found: list[Recollection] = []
+    found: list[RecallResult] = []
     for one in asked:
         try:
             hit = found_by(memory, one, conversation)
@@ -136,7 +136,7 @@ def _consent(folder: Path, code: Sequence[str]) -> bool:
     return click.confirm("Run it?", default=False, err=True)
 
 
-def _compared(invocation: Invocation, found: Recollection) -> Recollection:
+def _compared(invocation: Invocation, found: RecallResult) -> RecallResult:
     """With what the workspace knows of the pages. None is needed, and one that cannot be opened is told."""
     from agent.services.recall import compared
 
@@ -150,7 +150,7 @@ def _compared(invocation: Invocation, found: Recollection) -> Recollection:
         return compared(found, None)
 
 
-def _print(found: Recollection, *, raw: bool) -> None:
+def _print(found: RecallResult, *, raw: bool) -> None:
     from agent.services.recall import citations, describe, shown_otherwise
 
     if not found.hits:

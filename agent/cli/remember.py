@@ -3,12 +3,12 @@
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf
+from agent.cli.group import CliCommand
 from agent.cli.invocation import current, piped_input
 from foundation.errors import Misuse
 
 
-@click.command(cls=Leaf)
+@click.command(cls=CliCommand)
 @click.argument("text", required=False)
 def command(text: str | None) -> None:
     """Add TEXT to MEMORY.md as a note; without TEXT, standard input."""

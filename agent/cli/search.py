@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf, raw_option
+from agent.cli.group import CliCommand, raw_option
 from agent.cli.invocation import current
 from foundation.errors import Misuse
 from foundation.shell_words import command_line
 
 if TYPE_CHECKING:  # the index is loaded when it is asked
     from memory.memory import Memory
-    from memory.search import Query, Results
+    from memory.search import Query, SearchResults
 
 _KINDS = (
     "message, tool_call, tool_result, summary, observation, page, memory (a note), knowledge (a file that was added), "
@@ -26,7 +26,7 @@ _KINDS = (
 _LEFT_OUT = re.compile(r"-[^\W\d_]\w+")
 
 
-class _Search(Leaf):
+class _Search(CliCommand):
     """A `-word` that the shell has handed on as an argument of its own is told of."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -136,7 +136,7 @@ FILTERS = frozenset(
 )
 
 
-def _found(memory: Memory, query: Query) -> Results:
+def _found(memory: Memory, query: Query) -> SearchResults:
     """A large index that is being built is waited for: this process asks once."""
     from foundation.text.analysis import rules_trouble
 

@@ -18,7 +18,7 @@ from foundation.clock import iso
 from foundation.terminal_text import visible
 
 if TYPE_CHECKING:
-    from memory.search import Query, Results
+    from memory.search import Query, SearchResults
 
 _INDENT = 4
 _WIDEST = 100  # columns: longer lines are tiring to read
@@ -26,11 +26,11 @@ _SHORT = 160  # characters of a turn among others
 _BLANKS = re.compile(r"\s+")
 _HEAD, _FOUND = "bold", "bold yellow"
 
-Piece = tuple[str, str]
+StyledText = tuple[str, str]
 """Text, and its style; "" for none."""
 
 
-def show(results: Results, query: Query, *, raw: bool = False) -> None:
+def show(results: SearchResults, query: Query, *, raw: bool = False) -> None:
     """Prints hits to stdout, and what they are to stderr. `raw`: plain lines, with the escapes that are in them."""
     if not results.hits:
         output.say(nothing(results, query))
@@ -42,7 +42,7 @@ def show(results: Results, query: Query, *, raw: bool = False) -> None:
         _ranked(results, raw=raw)
 
 
-def nothing(results: Results, query: Query) -> str:
+def nothing(results: SearchResults, query: Query) -> str:
     """What is said where nothing was found, and what marks there usually are."""
     from foundation.text.entities.rules import KINDS
     from memory.search.query.entity_filters import CONCEPTS, TYPES
@@ -60,7 +60,7 @@ def nothing(results: Results, query: Query) -> str:
     return " ".join(said)
 
 
-def _ranked(results: Results, *, raw: bool) -> None:
+def _ranked(results: SearchResults, *, raw: bool) -> None:
     for hit in results.hits:
         score = f"{hit.score:.2f}" if hit.score else ""
         when = iso(hit.time)[:10] if hit.time else ""
@@ -78,7 +78,7 @@ def _ranked(results: Results, *, raw: bool) -> None:
     output.say(f"{len(results.hits)} of {results.total:,} in {results.took_ms:.0f} ms{more}.")
 
 
-def _timeline(results: Results, *, raw: bool) -> None:
+def _timeline(results: SearchResults, *, raw: bool) -> None:
     for hit in results.hits:
         when = iso(hit.time)[:16].replace("T", " ") if hit.time else ""
         mark = "→" if hit.id == results.anchor else " "
@@ -87,7 +87,7 @@ def _timeline(results: Results, *, raw: bool) -> None:
     output.say(f"{len(results.hits)} in order of time.")
 
 
-def _by_conversation(results: Results, *, raw: bool) -> None:
+def _by_conversation(results: SearchResults, *, raw: bool) -> None:
     for (title, name), hits in groupby(results.hits, key=lambda hit: (hit.citation.title, hit.conversation)):
         _heading(title or name, (name,) if title not in {"", name} else (), raw=raw)
         for hit in hits:
@@ -104,8 +104,8 @@ def _heading(first: str, rest: Iterable[str], *, raw: bool) -> None:
         output.line(f"{first}  {told}".rstrip(), raw=raw)
 
 
-def _marked(text: str, marks: Iterable[tuple[int, int]]) -> list[Piece]:
-    pieces, last = list[Piece](), 0
+def _marked(text: str, marks: Iterable[tuple[int, int]]) -> list[StyledText]:
+    pieces, last = list[StyledText](), 0
     for start, end in marks:
         pieces += [(text[last:start], ""), (text[start:end], _FOUND)]
         last = end
@@ -116,7 +116,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHORT else text[:_SHORT].rstrip() + " …"
 
 
-def _put(indent: int, pieces: Iterable[Piece], *, raw: bool) -> None:
+def _put(indent: int, pieces: Iterable[StyledText], *, raw: bool) -> None:
     """One paragraph. Blanks of any kind become one."""
     if raw or not sys.stdout.isatty():
         output.line(" " * indent + _BLANKS.sub(" ", "".join(text for text, _ in pieces)).rstrip(), raw=raw)

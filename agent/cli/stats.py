@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf
+from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from foundation.errors import PalimpsestError
 from foundation.sizes import size_in_words
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memory.memory import Memory
 
 
-@click.command(cls=Leaf)
+@click.command(cls=CliCommand)
 def command() -> None:
     """Say what is stored: conversations, entries, pages, notes, and what answers cost."""
     invocation = current()

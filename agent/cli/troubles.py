@@ -8,7 +8,7 @@ from agent.cli.invocation import Invocation
 MOST = 20  # sentences
 
 
-class Troubles:
+class ErrorWriter:
     """Takes sentences as they come; `tell` writes them, and exits with 1 where there are any."""
 
     def __init__(self, invocation: Invocation) -> None:

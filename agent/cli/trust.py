@@ -5,14 +5,14 @@ from pathlib import Path
 import click
 
 from agent.cli import output
-from agent.cli.group import Leaf
+from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.workspace_trust import key_of, trust_command, trust_store
 
 
-@click.command(cls=Leaf)
+@click.command(cls=CliCommand)
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 @click.option("--list", "listing", is_flag=True, help="List the workspaces that you trust.")
 @click.option("--remove", is_flag=True, help="Trust DIR no longer.")

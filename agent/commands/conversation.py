@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
-from agent.commands.results import Choice, Choices, Outcome, Said, Switched
+from agent.commands.results import Choice, Choices, Outcome, SessionSwitched, TextResult
 from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.privacy import clear
@@ -20,26 +20,26 @@ LABEL = 60  # characters of a message in a list
 
 async def _new(session: Session, title: str) -> Outcome:
     session.new(title)
-    return Switched("A new conversation.")
+    return SessionSwitched("A new conversation.")
 
 
 async def _resume(session: Session, ref: str) -> Outcome:
     if ref:
         await session.resume(ref)
-        return Switched(await session.model_mismatch())
+        return SessionSwitched(await session.model_mismatch())
     found = await session.conversations(MOST_LISTED)
     items = tuple(Choice(c.id, c.title or "(untitled)", iso(c.updated)[:16].replace("T", " ")) for c in found)
-    return Choices("Conversations", items, "/resume") if items else Said("There are no conversations yet.")
+    return Choices("Conversations", items, "/resume") if items else TextResult("There are no conversations yet.")
 
 
 async def _branch(session: Session, ref: str) -> Outcome:
     if ref:
         entry = await session.branch_from(ref)
         said = "Change the message and send it: it begins a branch. What was said after it stays on its own."
-        return Switched(said, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
+        return SessionSwitched(said, prompt=(await asyncio.to_thread(session.memory.passage, entry)).text)
     own = await session.own_messages(MOST_LISTED)
     items = tuple(Choice(entry.id, _first_line(text), iso(entry.time)[:16].replace("T", " ")) for entry, text in own)
-    return Choices("Branch from", items, "/branch") if items else Said("There is nothing to branch from yet.")
+    return Choices("Branch from", items, "/branch") if items else TextResult("There is nothing to branch from yet.")
 
 
 def _first_line(text: str) -> str:
@@ -51,7 +51,7 @@ async def _rename(session: Session, title: str) -> Outcome:
     if not title:
         raise Misuse("No title", "/rename needs the new title.", "/rename Trip planning")
     await session.rename(clear(title))
-    return Said(f"This conversation is called “{title}” now.")
+    return TextResult(f"This conversation is called “{title}” now.")
 
 
 async def _export(session: Session, rest: str) -> Outcome:
@@ -59,9 +59,9 @@ async def _export(session: Session, rest: str) -> Outcome:
 
     conversation = session.conversation
     if conversation is None:
-        return Said("There is nothing to export yet.")
+        return TextResult("There is nothing to export yet.")
     path = await asyncio.to_thread(export_to_file, session.memory, conversation, rest)
-    return Said(f"Written to `{path}`.")
+    return TextResult(f"Written to `{path}`.")
 
 
 COMMANDS = (

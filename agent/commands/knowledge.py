@@ -8,25 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
-from agent.commands.results import Cancelled, OnPage, Outcome, Proposal, Said
+from agent.commands.results import Cancelled, OnPage, Outcome, Proposal, TextResult
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
-    from memory.knowledge.importance.weights import Remembered
+    from memory.knowledge.importance.weights import ScoredMemory
 
 
 async def _knowledge(session: Session, rest: str) -> Outcome:
     word, _, more = rest.partition(" ")
     match word:
         case "" | "stats":
-            return Said(await asyncio.to_thread(_stats, session))
+            return TextResult(await asyncio.to_thread(_stats, session))
         case "list":
-            return Said(await asyncio.to_thread(_list, session))
+            return TextResult(await asyncio.to_thread(_list, session))
         case "add":
             return await _adding(session, _words(more))
         case "importance":
-            return Said(await asyncio.to_thread(_importance, session, _words(more)))
+            return TextResult(await asyncio.to_thread(_importance, session, _words(more)))
         case _:
             raise Misuse(
                 "Unknown word",
@@ -54,7 +54,7 @@ def _list(session: Session) -> str:
     return "\n".join(["| id | file | importance | score | uses | state |", "|---|---|---|---|---|---|", *lines, *more])
 
 
-def _row(one: Remembered) -> str:
+def _row(one: ScoredMemory) -> str:
     from agent.services.knowledge import one_line
 
     name = one_line(one.known.name).replace("|", "\\|")
@@ -71,7 +71,7 @@ async def _adding(session: Session, words: list[str]) -> Proposal:
     paths = [Path(word).expanduser().absolute() for word in words]
 
     async def run(on_page: OnPage) -> Outcome:
-        return Said(await asyncio.to_thread(_add, session, paths, on_page))
+        return TextResult(await asyncio.to_thread(_add, session, paths, on_page))
 
     files = await asyncio.to_thread(_how_many, paths)
     return Proposal(title="Add files", doing="adding files", pages=files, counts="file", run=run, sure=True)

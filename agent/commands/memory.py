@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.results import Browse, Choice, Choices, Find, OnPage, Outcome, Proposal, Said
+from agent.commands.results import Choice, Choices, OnPage, OpenRecall, OpenSearch, Outcome, Proposal, TextResult
 from agent.commands.search_args import asked, help_markdown, in_order
 from agent.commands.search_args import query_of as query_for
 from agent.commands.tables import outlook_rows
@@ -18,8 +18,8 @@ from foundation.privacy import Cleared, clear
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
-    from context.compaction.preview import Outlook
-    from memory.search import Results
+    from context.compaction.preview import CompactionPreview
+    from memory.search import SearchResults
 
 _FILE_NAME: Final = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
 
@@ -29,11 +29,11 @@ async def _remember(session: Session, text: str) -> Outcome:
         raise Misuse("Nothing to remember", "/remember needs a text.", "/remember The boiler is serviced in May.")
     conversation = session.conversation.id if session.conversation else None
     note = await asyncio.to_thread(session.memory.hot.remember, clear(text), heading=None, conversation=conversation)
-    return Said(f"Remembered in `{note.path}` (line {note.line_first}).")
+    return TextResult(f"Remembered in `{note.path}` (line {note.line_first}).")
 
 
 async def _recall(_session: Session, query: str) -> Outcome:
-    return Browse(query)
+    return OpenRecall(query)
 
 
 async def _archive(session: Session, rest: str) -> Outcome:
@@ -44,20 +44,20 @@ async def _archive(session: Session, rest: str) -> Outcome:
         return _file_proposal(session, name)
     outlook = await session.outlook()
     if outlook is None:
-        return Said("There is nothing to archive yet: the conversation fits.")
+        return TextResult("There is nothing to archive yet: the conversation fits.")
     return _turns_proposal(session, outlook, clear(name), sure=sure)
 
 
-def _turns_proposal(session: Session, outlook: Outlook, label: Cleared, *, sure: bool) -> Proposal:
+def _turns_proposal(session: Session, outlook: CompactionPreview, label: Cleared, *, sure: bool) -> Proposal:
     async def run(on_page: OnPage) -> Outcome:
         receipt = await session.compact(on_page, label=label)
         if receipt is None:
-            return Said("There is nothing to archive yet: the conversation fits.")
+            return TextResult("There is nothing to archive yet: the conversation fits.")
         if not receipt.pages:
-            return Said(receipt.text, context=True)
+            return TextResult(receipt.text, context=True)
         drawn = await asyncio.to_thread(_drawn, session, receipt.archived)
         said = f"{receipt.text}\n\n{drawn} The archive calls them “{receipt.archived}”."
-        return Said(said, context=True)
+        return TextResult(said, context=True)
 
     return Proposal(
         title="Archive older turns",
@@ -84,7 +84,7 @@ async def _option(session: Session, words: str) -> Outcome:
 
     option = words.split(maxsplit=1)[0]
     if words == "--list":
-        return Said(await asyncio.to_thread(archives_markdown, session.memory))
+        return TextResult(await asyncio.to_thread(archives_markdown, session.memory))
     raise Misuse(
         "Not in the chat",
         f"/archive takes a label or a file, --list and --yes; {option} is no label.",
@@ -100,7 +100,7 @@ def _file_proposal(session: Session, name: str) -> Proposal:
     async def run(on_page: OnPage) -> Outcome:
         from agent.services.archive import archive_markdown
 
-        return Said(await asyncio.to_thread(archive_markdown, session.memory, name, on_page))
+        return TextResult(await asyncio.to_thread(archive_markdown, session.memory, name, on_page))
 
     pages = len(modes_for(path.stat().st_size, session.config.archive))  # a byte is about a cell
     return Proposal(title=f"Archive {name}", doing=f"archiving {name}", pages=pages, run=run, sure=True)
@@ -129,15 +129,15 @@ def _names_a_file(name: str) -> bool:
 async def _search(session: Session, text: str) -> Outcome:
     wanted = asked(text)
     if wanted is None:
-        return Find(text, lambda: _searched(session, text))
+        return OpenSearch(text, lambda: _searched(session, text))
     if wanted.help:
-        return Said(help_markdown())
+        return TextResult(help_markdown())
     if (filters := wanted.filters) is not None:
-        return Find(filters, lambda: _searched(session, filters))
+        return OpenSearch(filters, lambda: _searched(session, filters))
     query = query_for(wanted, session.clock)
     results = await asyncio.to_thread(session.memory.search.query, query)
     if results.hits and (query.around is not None or query.latest) and not (query.latest and query.text):
-        return Said(in_order(results))
+        return TextResult(in_order(results))
     return _listed(results, wanted.text)
 
 
@@ -150,10 +150,10 @@ async def _searched(session: Session, text: str) -> Outcome:
     return _listed(results, text)
 
 
-def _listed(results: Results, text: str) -> Outcome:
+def _listed(results: SearchResults, text: str) -> Outcome:
     items = tuple(Choice(hit.id, hit.snippet, f"{hit.citation} · {hit.trust.value}") for hit in results.hits)
     if not items:
-        return Said(f"Nothing is remembered about “{text}”." if text else "Nothing is remembered that fits.")
+        return TextResult(f"Nothing is remembered about “{text}”." if text else "Nothing is remembered that fits.")
     return Choices(f"Found for “{text}”" if text else "Found", items, "/recall")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
-from agent.commands.results import Choice, Choices, Copy, Outcome, Quit, Said, Send, Switched
+from agent.commands.results import Choice, Choices, Copy, Outcome, Quit, SendMessage, SessionSwitched, TextResult
 from foundation.errors import Misuse
 from foundation.terminal_text import visible
 
@@ -19,7 +19,7 @@ async def _model(session: Session, spec: str) -> Outcome:
     if spec:
         profile = await session.use_model(spec)
         where = "what you write is sent to another machine" if profile.remote else "nothing leaves this machine"
-        return Switched(f"The model is {profile.spec} now; {where}.")
+        return SessionSwitched(f"The model is {profile.spec} now; {where}.")
     profiles = {found.spec: found.profile for found in await session.models()}
     profiles.setdefault(session.profile.spec, session.profile)
     items = [
@@ -36,7 +36,7 @@ async def _context(session: Session, text: str) -> Outcome:
     from agent.services.attachments import attached
 
     files = await asyncio.to_thread(attached, text, Path.cwd())
-    return Said(as_markdown(await session.context_report(text, files)))
+    return TextResult(as_markdown(await session.context_report(text, files)))
 
 
 async def _skill(session: Session, rest: str) -> Outcome:
@@ -44,18 +44,18 @@ async def _skill(session: Session, rest: str) -> Outcome:
     skills = await session.skills()
     if not name:
         items = tuple(Choice(skill.name, skill.name, skill.description) for skill in skills)
-        return Choices("Skills", items, "/skill") if items else Said("There are no skills in `skills/` yet.")
+        return Choices("Skills", items, "/skill") if items else TextResult("There are no skills in `skills/` yet.")
     if name not in {skill.name for skill in skills}:
         known = ", ".join(skill.name for skill in skills) or "none"
         raise Misuse("Unknown skill", f"There is no skill “{name}”.", f"The skills are: {known}.")
-    return Send(text.strip() or f"Use the skill “{name}”.", skill=name)
+    return SendMessage(text.strip() or f"Use the skill “{name}”.", skill=name)
 
 
 async def _copy(session: Session, number: str) -> Outcome:
     nth = int(number) if number.isdigit() and int(number) > 0 else 1
     answers = await session.answers(nth)
     if len(answers) < nth:
-        return Said("There is no answer to copy yet.")
+        return TextResult("There is no answer to copy yet.")
     return Copy(answers[nth - 1], "the answer" if nth == 1 else f"the answer {nth} back")
 
 
@@ -68,7 +68,7 @@ async def _status(session: Session, _rest: str) -> Outcome:
         ("context", f"{report.total_tokens:,} of {report.budget:,} tokens" if report else "nothing sent yet"),
         ("background", session.working or "nothing"),
     ]
-    return Said("\n".join(f"- {name}: {value}" for name, value in rows))
+    return TextResult("\n".join(f"- {name}: {value}" for name, value in rows))
 
 
 async def _trust(session: Session, _rest: str) -> Outcome:
@@ -77,11 +77,13 @@ async def _trust(session: Session, _rest: str) -> Outcome:
     workspace, access = session.workspace, session.memory.access
     command = f"`{trust_command(workspace)}`"
     if workspace.is_read_only:
-        return Said(f"This workspace is open read-only. If it is yours: {command}, then open the chat again.")
+        return TextResult(f"This workspace is open read-only. If it is yours: {command}, then open the chat again.")
     if access and (changed := await asyncio.to_thread(access.changed)):
         names = ", ".join(f"`{visible(name)}`" for name in changed)
-        return Said(f"This workspace is trusted. New or changed since, and not in force: {names}. To allow: {command}")
-    return Said("This workspace is trusted, and all that it brings is in force.")
+        return TextResult(
+            f"This workspace is trusted. New or changed since, and not in force: {names}. To allow: {command}"
+        )
+    return TextResult("This workspace is trusted, and all that it brings is in force.")
 
 
 async def _exit(_session: Session, _rest: str) -> Outcome:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.commands import conversation, knowledge, memory, program
 from agent.commands.command import Command
-from agent.commands.results import Failed, OnPage, Outcome, Proposal, Said
+from agent.commands.results import CommandFailed, OnPage, Outcome, Proposal, TextResult
 from foundation.errors import Misuse, PalimpsestError
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
@@ -19,9 +19,9 @@ async def _help(_session: Session, about: str) -> Outcome:
         found = find(about)
         if found is None:
             raise Misuse("Unknown command", f"There is no command {about}.", "/help lists the commands.")
-        return Said(f"`{found.shown}` — {found.summary}" + (f"\n\n{found.keys}" if found.keys else ""))
+        return TextResult(f"`{found.shown}` — {found.summary}" + (f"\n\n{found.keys}" if found.keys else ""))
     lines = [f"| `{_cell(_listed(command))}` | {_cell(command.summary)} |" for command in _COMMANDS]
-    return Said("\n".join(["| command | what it does |", "|---|---|", *lines]))
+    return TextResult("\n".join(["| command | what it does |", "|---|---|", *lines]))
 
 
 def _listed(command: Command) -> str:
@@ -61,23 +61,24 @@ def complete(prefix: str) -> tuple[Command, ...]:
 
 
 async def run(session: Session, line: str) -> Outcome:
-    """Runs `line` (`/recall e_12…`). An unknown command or a known failure comes back as Failed, never raised."""
+    """Runs `line` (`/recall e_12…`). An unknown command or a known failure comes back as CommandFailed, never
+    raised."""
     name, _, rest = line.strip().partition(" ")
     command = find(name)
     if command is None:
-        return Failed(_unknown(name))
+        return CommandFailed(_unknown(name))
     try:
         return await command.run(session, rest.strip())
     except PalimpsestError as error:
-        return Failed(error)
+        return CommandFailed(error)
 
 
 async def carry_out(proposal: Proposal, on_page: OnPage) -> Outcome:
-    """Does what was proposed. A known failure, and its cancelling, comes back as Failed, never raised."""
+    """Does what was proposed. A known failure, and its cancelling, comes back as CommandFailed, never raised."""
     try:
         return await proposal.run(on_page)
     except PalimpsestError as error:
-        return Failed(error)
+        return CommandFailed(error)
 
 
 def _cell(text: str) -> str:

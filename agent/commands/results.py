@@ -9,7 +9,7 @@ from msgspec import Struct
 from foundation.errors import PalimpsestError
 
 
-class Said(Struct, frozen=True):
+class TextResult(Struct, frozen=True):
     """Something to read. `markdown` may hold foreign text: a face passes it through its sanitiser.
 
     `context` says that what the next request takes is no longer what it was.
@@ -35,7 +35,7 @@ class Choices(Struct, frozen=True):
     command: str
 
 
-class Send(Struct, frozen=True):
+class SendMessage(Struct, frozen=True):
     """Send this as a message, with this skill: `session.send(text, skill=skill)`."""
 
     text: str
@@ -53,7 +53,7 @@ class Quit(Struct, frozen=True):
     """Leave the program."""
 
 
-class Switched(Struct, frozen=True):
+class SessionSwitched(Struct, frozen=True):
     """The session stands in another conversation, or speaks to another model: draw it anew."""
 
     said: str = ""  # one line to say about it
@@ -88,23 +88,34 @@ class Proposal(Struct, frozen=True, kw_only=True):
     sure: bool = False
 
 
-class Browse(Struct, frozen=True):
+class OpenRecall(Struct, frozen=True):
     """Look into memory: what a question finds, what a reference names, or with "" what is newest."""
 
     query: str = ""
 
 
-class Find(Struct, frozen=True):
+class OpenSearch(Struct, frozen=True):
     """Search as one types, beginning with this text. `printed` is what a face without a screen shows instead."""
 
     text: str
     printed: Callable[[], Awaitable[Outcome]]
 
 
-class Failed(Struct, frozen=True):
+class CommandFailed(Struct, frozen=True):
     """It could not be done; `error` says what, where and what to do."""
 
     error: PalimpsestError
 
 
-Outcome = Said | Choices | Send | Copy | Quit | Switched | Proposal | Browse | Find | Failed
+Outcome = (
+    TextResult
+    | Choices
+    | SendMessage
+    | Copy
+    | Quit
+    | SessionSwitched
+    | Proposal
+    | OpenRecall
+    | OpenSearch
+    | CommandFailed
+)

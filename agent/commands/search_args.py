@@ -18,7 +18,7 @@ from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # the list of commands must not load the search
     from foundation.clock import Clock
-    from memory.search import Hit, Query, Results
+    from memory.search import Hit, Query, SearchResults
 
 _NARROWING: Final = {
     "kind": "kinds",
@@ -43,7 +43,7 @@ _OPTION = re.compile(
 _SHORT: Final = 160
 
 
-class Asked(Struct, frozen=True):
+class ParsedSearch(Struct, frozen=True):
     """What was typed. `filters` is the same as the screen takes it, None where only a list can show it."""
 
     text: str
@@ -52,7 +52,7 @@ class Asked(Struct, frozen=True):
     help: bool = False
 
 
-def asked(typed: str) -> Asked | None:
+def asked(typed: str) -> ParsedSearch | None:
     """None where no option is in it. Raises Misuse."""
     options: dict[str, Any] = {}
     text, last, words, listed = "", 0, list[str](), False
@@ -80,10 +80,12 @@ def asked(typed: str) -> Asked | None:
     if not last:
         return None
     rest = " ".join((text + typed[last:]).split())
-    return Asked(rest, options, None if listed else " ".join([*words, rest]).strip(), bool(options.pop("help", False)))
+    return ParsedSearch(
+        rest, options, None if listed else " ".join([*words, rest]).strip(), bool(options.pop("help", False))
+    )
 
 
-def query_of(wanted: Asked, clock: Clock) -> Query:
+def query_of(wanted: ParsedSearch, clock: Clock) -> Query:
     """The query. Filters that stand among the words hold as well. Raises Misuse."""
     from memory.search import parse_query
 
@@ -102,7 +104,7 @@ def help_markdown() -> str:
     )
 
 
-def in_order(results: Results) -> str:
+def in_order(results: SearchResults) -> str:
     """A timeline, or the latest under their conversations, as Markdown."""
     shown: list[str] = []
     for (title, name), hits in groupby(results.hits, key=lambda hit: (hit.citation.title, hit.conversation)):

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # its room is loaded when a request is made
-    from context.report import Report
+    from context.report import ContextReport
 
 if TYPE_CHECKING:  # figures come from a session; the list of commands must not load one
-    from context.compaction.preview import Outlook
+    from context.compaction.preview import CompactionPreview
 
 
-def as_markdown(report: Report) -> str:
+def as_markdown(report: ContextReport) -> str:
     """The four layers with their shares, and how much of the last request stands."""
     head = (
         f"**Context {report.filled:.1%}** — {report.total_tokens:,} of {report.budget:,} tokens "
@@ -41,7 +41,7 @@ def as_markdown(report: Report) -> str:
     return "\n\n".join(parts)
 
 
-def savings(report: Report) -> list[str]:
+def savings(report: ContextReport) -> list[str]:
     """A sentence for the pages in view, and one for the archive: two savings, never added up."""
     said: list[str] = []
     if pages := report.pages:
@@ -61,7 +61,7 @@ def savings(report: Report) -> list[str]:
 NEAR = "about "
 
 
-def outlook_rows(outlook: Outlook, label: str) -> tuple[tuple[str, str], ...]:
+def outlook_rows(outlook: CompactionPreview, label: str) -> tuple[tuple[str, str], ...]:
     """A name and a sentence a row: what leaves, where it goes, what stays, what that saves."""
     freed = outlook.tokens_before - outlook.tokens_after
     pages = _counted(outlook.pages, "page")
@@ -78,12 +78,12 @@ def outlook_rows(outlook: Outlook, label: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _what(outlook: Outlook) -> str:
+def _what(outlook: CompactionPreview) -> str:
     entries = _counted(outlook.entries, "entry", "entries")
     return f"{_counted(outlook.turns, 'older turn')}, {entries}" if outlook.turns else entries
 
 
-def _stays(outlook: Outlook) -> str:
+def _stays(outlook: CompactionPreview) -> str:
     return f"{_counted(outlook.kept_turns, 'newer turn')}, and " if outlook.kept_turns else ""
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agent.config.files import ConfigError, Found, read
+from agent.config.files import ConfigError, ConfigValue, read
 from agent.config.settings import Setting, Settings, all_settings
 from foundation.files import real
 from foundation.paths import Workspace, config_dir
@@ -30,29 +30,29 @@ class Config(Settings, frozen=True, kw_only=True):
     environment: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
-class Problem(Struct, frozen=True):
+class ConfigProblem(Struct, frozen=True):
     """A value that cannot be taken as it stands; `where` is `file, line 3` or a variable's name."""
 
     where: str
     sentence: str
 
 
-class Ignored(Struct, frozen=True):
+class IgnoredSetting(Struct, frozen=True):
     """A setting that names a path, an address or a command, and is not in force; `words` is its value, in short."""
 
     name: str
     words: str
 
 
-class Reading(Struct, frozen=True):
+class LoadedConfig(Struct, frozen=True):
     """All that was read: the configuration, who set what, and what is to be said about it."""
 
     config: Config
     origins: dict[str, str]  # by dotted name: "default", a file with its line, a variable, or "--model"
-    problems: tuple[Problem, ...]  # the values were not taken
+    problems: tuple[ConfigProblem, ...]  # the values were not taken
     notices: tuple[str, ...]
     trusted: bool
-    ignored: tuple["Ignored", ...] = ()  # of a trusted workspace whose configuration or hooks changed
+    ignored: tuple["IgnoredSetting", ...] = ()  # of a trusted workspace whose configuration or hooks changed
 
 
 def user_config(environment: Mapping[str, str]) -> Path:
@@ -65,7 +65,7 @@ def sections() -> frozenset[str]:
     return frozenset(name.rpartition(".")[0] for name in all_settings() if "." in name)
 
 
-def load_config(workspace: Workspace, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Reading:
+def load_config(workspace: Workspace, environment: Mapping[str, str], flags: Mapping[str, Any]) -> LoadedConfig:
     """The configuration in force. Raises ConfigError where a value cannot be taken."""
     reading = read_config(workspace, environment, flags)
     if reading.problems:
@@ -76,10 +76,10 @@ def load_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
     return reading
 
 
-def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Reading:
+def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Mapping[str, Any]) -> LoadedConfig:
     """As `load_config`, but problems are listed, and the values they concern left out."""
     standing = TrustStore(config_dir(environment)).standing(workspace)
-    gathered = _Gathered()
+    gathered = _ConfigLayers()
     gathered.take_file(user_config(environment), guarded_too=True)
     gathered.take_file(workspace.config, guarded_too=standing.config_in_force, within=workspace.root)
     gathered.take_environment(environment)
@@ -87,7 +87,7 @@ def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
         gathered.take(all_settings()[name], value, "--" + name)
     settings = msgspec.convert(_nested(gathered.values), Settings)
     fields = {field: getattr(settings, field) for field in Settings.__struct_fields__}
-    return Reading(
+    return LoadedConfig(
         Config(**fields, environment=dict(environment)),
         {name: gathered.origins.get(name, "default") for name in all_settings()},
         tuple(gathered.problems),
@@ -97,9 +97,9 @@ def read_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
     )
 
 
-def check_file(path: Path) -> tuple[tuple[Problem, ...], tuple[str, ...]]:
+def check_file(path: Path) -> tuple[tuple[ConfigProblem, ...], tuple[str, ...]]:
     """What is wrong with one file, and what is to be said about it."""
-    gathered = _Gathered()
+    gathered = _ConfigLayers()
     gathered.take_file(path, guarded_too=True)
     return tuple(gathered.problems), tuple(gathered.notices)
 
@@ -108,21 +108,21 @@ _BRIEFLY = reprlib.Repr()
 _BRIEFLY.maxlevel, _BRIEFLY.maxlist, _BRIEFLY.maxdict, _BRIEFLY.maxstring = 2, 4, 4, 80
 
 
-class _Gathered:
+class _ConfigLayers:
     """Values from all places; what is taken later wins."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self.origins: dict[str, str] = {}
-        self.problems: list[Problem] = []
+        self.problems: list[ConfigProblem] = []
         self.notices: list[str] = []
-        self.ignored: list[Ignored] = []
+        self.ignored: list[IgnoredSetting] = []
 
     def take_file(self, path: Path, *, guarded_too: bool, within: Path | None = None) -> None:
         try:
             found = read(path, sections(), within)
         except ConfigError as error:
-            self.problems.append(Problem(error.place, error.said))
+            self.problems.append(ConfigProblem(error.place, error.said))
             return
         for one in found:
             self._take_line(one, path, guarded_too=guarded_too)
@@ -142,12 +142,12 @@ class _Gathered:
             taken = msgspec.convert(value, setting.kind, strict=not isinstance(value, str))
         except msgspec.ValidationError as error:
             said = f"`{setting.name}` is {setting.type_name}, not {_BRIEFLY.repr(value)}. {_reason(error)}"
-            self.problems.append(Problem(where, said.strip()))
+            self.problems.append(ConfigProblem(where, said.strip()))
             return
         self.values[setting.name] = msgspec.to_builtins(taken)
         self.origins[setting.name] = where
 
-    def _take_line(self, one: Found, path: Path, *, guarded_too: bool) -> None:
+    def _take_line(self, one: ConfigValue, path: Path, *, guarded_too: bool) -> None:
         where = f"{path}, line {one.line}"
         setting = all_settings().get(one.name)
         if setting is None:
@@ -157,7 +157,7 @@ class _Gathered:
             from agent.config.secrets import without_secrets
 
             value = without_secrets(one.value, one.name)
-            self.ignored.append(Ignored(one.name, value if isinstance(value, str) else _BRIEFLY.repr(value)))
+            self.ignored.append(IgnoredSetting(one.name, value if isinstance(value, str) else _BRIEFLY.repr(value)))
         else:
             self.take(setting, one.value, where)
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from agent.config.config import sections
-from agent.config.files import ConfigError, Found, compose, values_in
+from agent.config.files import ConfigError, ConfigValue, compose, values_in
 from agent.config.secrets import text_without_secrets
 from agent.config.settings import Setting
 from foundation.errors import Misuse, PalimpsestError
@@ -121,5 +121,5 @@ def _dumped(value: Any) -> str:
     return text.removesuffix("\n").removesuffix("\n...")
 
 
-def _as_dict(found: list[Found]) -> dict[str, Any]:
+def _as_dict(found: list[ConfigValue]) -> dict[str, Any]:
     return {one.name: one.value for one in found}

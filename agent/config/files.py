@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from foundation.errors import PalimpsestError
-from foundation.files.untrusted import Unreadable, read_own_text
+from foundation.files.untrusted import UnreadableFile, read_own_text
 from foundation.yaml import BadYaml, built_yaml, compose_yaml
 
 
@@ -22,7 +22,7 @@ class ConfigError(PalimpsestError):
         self.said = said
 
 
-class Found(Struct, frozen=True):
+class ConfigValue(Struct, frozen=True):
     """A value that a file sets, and the line it stands on (from 1)."""
 
     name: str
@@ -30,7 +30,7 @@ class Found(Struct, frozen=True):
     line: int
 
 
-def read(path: Path, sections: frozenset[str], within: Path | None = None) -> list[Found]:
+def read(path: Path, sections: frozenset[str], within: Path | None = None) -> list[ConfigValue]:
     """What the file sets; nothing where there is no file.
 
     `sections` are the dotted names that hold further settings, `within` the folder that the file may not lead out
@@ -40,12 +40,12 @@ def read(path: Path, sections: frozenset[str], within: Path | None = None) -> li
         text = read_own_text(path, within=within)
     except FileNotFoundError:
         return []
-    except Unreadable as error:
+    except UnreadableFile as error:
         raise ConfigError("Not readable", str(path), f"{error}.", "Put a text file in its place.") from error
     return values_in(text, path, sections)
 
 
-def values_in(text: str, path: Path, sections: frozenset[str]) -> list[Found]:
+def values_in(text: str, path: Path, sections: frozenset[str]) -> list[ConfigValue]:
     """As `read`, of text that is at hand."""
     root = compose(text, path)
     if root is None:
@@ -65,7 +65,7 @@ def compose(text: str, path: Path) -> Any:
         raise ConfigError("Broken YAML", place, f"{_plainly(error.said)}.", "Correct that line.") from error
 
 
-def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Iterator[Found]:
+def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Iterator[ConfigValue]:
     seen: set[str] = set()
     for key, value in node.value:
         line = key.start_mark.line + 1
@@ -83,7 +83,7 @@ def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Itera
         elif name in sections and _is_null(value):
             continue
         else:
-            yield Found(name, _constructed(value, path), line)
+            yield ConfigValue(name, _constructed(value, path), line)
 
 
 def _constructed(node: Any, path: Path) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 from agent.config.settings import Setting
 from foundation.errors import Misuse
-from foundation.privacy import Cleared, Source, clear, cleared_value
+from foundation.privacy import Cleared, TextSource, clear, cleared_value
 
 _NAMED_IN_ADDRESS = re.compile(r"(?<=://)[^\s/@:\"']*:\S*@")
 """A name with a password in an address; a password may hold a slash or an @ itself."""
@@ -30,4 +30,4 @@ def without_secrets(value: Any, name: str = "") -> Any:
 
 def text_without_secrets(text: str) -> Cleared:
     """A configuration file's text, as a copy of it may be kept."""
-    return clear(_NAMED_IN_ADDRESS.sub(_MARK, text), Source.OTHER)
+    return clear(_NAMED_IN_ADDRESS.sub(_MARK, text), TextSource.OTHER)

@@ -31,12 +31,12 @@ def prepare(workspace: Workspace, environment: Mapping[str, str]) -> tuple[str, 
     Gives the relative names of what was copied. Raises Misuse where a file stands in the way, ReadOnly where the folder
     brings state and is not trusted.
     """
-    from memory.access import Access, refuse_read_only
+    from memory.access import WorkspaceAccess, refuse_read_only
 
     if workspace.root.exists() and not workspace.root.is_dir():
         raise Misuse("Not a folder", f"{workspace.root} is a file.", "Name a folder for the workspace.")
     new, trust = not workspace.brings_state, trust_store(environment)
-    access = Access.of(workspace, trust)
+    access = WorkspaceAccess.of(workspace, trust)
     try:
         refuse_read_only(access.workspace, access.standing)
     finally:

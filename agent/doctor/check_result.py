@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 
-class Finding(Struct, frozen=True):
+class CheckResult(Struct, frozen=True):
     """One thing looked at. `state` is ok, missing (fine to be without), or wrong."""
 
     topic: str

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agent.config.config import read_config
-from agent.doctor.check_result import Finding
+from agent.doctor.check_result import CheckResult
 from agent.doctor.embedding import embed_findings
 from agent.doctor.ocr import ocr_findings
 from agent.version import version
@@ -25,7 +25,7 @@ from memory.settings import ArchiveSettings
 SPARE_BYTES = 500_000_000
 
 
-class Optional(Struct, frozen=True):
+class OptionalLibrary(Struct, frozen=True):
     """A library that is fine to be without: its module, our extra that brings it, what it gives.
 
     Without an extra it comes with the program, on Apple's own chips alone.
@@ -37,25 +37,27 @@ class Optional(Struct, frozen=True):
 
 
 OPTIONAL = (
-    Optional("mlx_lm", "", "MLX models run on this machine"),
-    Optional("mlx_vlm", "", "DeepSeek-OCR reads pictures that are not our own pages"),
-    Optional("rapidocr", "rapidocr", "PP-OCR reads pictures that are not our own pages"),
-    Optional("tesserocr", "tesseract", "Tesseract reads pictures that are not our own pages"),
-    Optional("s3fs", "s3", "packs can live on S3"),
-    Optional("sshfs", "ssh", "packs can live on a host over SSH"),
-    Optional("zfec", "parity", "packs can keep parity"),
-    Optional("onnxruntime", "embed", "ONNX models embed on this machine"),
-    Optional("numkong", "embed", "vectors are compared at the speed of memory"),
-    Optional("pypdfium2", "knowledge", "PDF files can be added to knowledge"),
-    Optional("docx", "knowledge", "Word documents can be added to knowledge"),
-    Optional("pptx", "knowledge", "slides can be added to knowledge"),
+    OptionalLibrary("mlx_lm", "", "MLX models run on this machine"),
+    OptionalLibrary("mlx_vlm", "", "DeepSeek-OCR reads pictures that are not our own pages"),
+    OptionalLibrary("rapidocr", "rapidocr", "PP-OCR reads pictures that are not our own pages"),
+    OptionalLibrary("tesserocr", "tesseract", "Tesseract reads pictures that are not our own pages"),
+    OptionalLibrary("s3fs", "s3", "packs can live on S3"),
+    OptionalLibrary("sshfs", "ssh", "packs can live on a host over SSH"),
+    OptionalLibrary("zfec", "parity", "packs can keep parity"),
+    OptionalLibrary("onnxruntime", "embed", "ONNX models embed on this machine"),
+    OptionalLibrary("numkong", "embed", "vectors are compared at the speed of memory"),
+    OptionalLibrary("pypdfium2", "knowledge", "PDF files can be added to knowledge"),
+    OptionalLibrary("docx", "knowledge", "Word documents can be added to knowledge"),
+    OptionalLibrary("pptx", "knowledge", "slides can be added to knowledge"),
 )
 """What an engine needs beside its library is looked at in agent.doctor.ocr."""
 
 
-def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Finding]:
+def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[CheckResult]:
     """Every finding, quick ones first. Reads; changes nothing; servers are asked for a second at most."""
-    yield Finding("program", "ok", f"palimpsest {version()}, Python {platform.python_version()}, {platform.platform()}")
+    yield CheckResult(
+        "program", "ok", f"palimpsest {version()}, Python {platform.python_version()}, {platform.platform()}"
+    )
     yield _sqlite()
     yield from _workspace(workspace, environment)
     yield from _libraries()
@@ -65,7 +67,7 @@ def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Fi
     yield from _models(environment)
 
 
-def _sqlite() -> Finding:
+def _sqlite() -> CheckResult:
     try:
         import apsw
 
@@ -73,25 +75,25 @@ def _sqlite() -> Finding:
 
         refuse_old_sqlite()
     except PalimpsestError as error:
-        return Finding("sqlite", "wrong", error.message, error.hint)
+        return CheckResult("sqlite", "wrong", error.message, error.hint)
     except ImportError as error:
-        return Finding("sqlite", "wrong", f"apsw cannot be loaded: {error}.", f"Install {DISTRIBUTION} again.")
-    return Finding("sqlite", "ok", f"SQLite {apsw.sqlite_lib_version()} through apsw {apsw.apsw_version()}")
+        return CheckResult("sqlite", "wrong", f"apsw cannot be loaded: {error}.", f"Install {DISTRIBUTION} again.")
+    return CheckResult("sqlite", "ok", f"SQLite {apsw.sqlite_lib_version()} through apsw {apsw.apsw_version()}")
 
 
-def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Finding]:
+def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[CheckResult]:
     if not workspace.is_workspace:
-        yield Finding(
+        yield CheckResult(
             "workspace", "missing", f"{workspace.root} is no workspace yet.", "`palimpsest init` makes it one."
         )
         return
-    yield Finding("workspace", "ok", str(workspace.root))
+    yield CheckResult("workspace", "ok", str(workspace.root))
     reading = read_config(workspace, environment, {})
     yield _trust(workspace, environment, [one.name for one in reading.ignored])
     for problem in reading.problems:
-        yield Finding("configuration", "wrong", f"{problem.where}: {problem.sentence}", "Correct that line.")
+        yield CheckResult("configuration", "wrong", f"{problem.where}: {problem.sentence}", "Correct that line.")
     for notice in reading.notices:
-        yield Finding("configuration", "missing", notice)
+        yield CheckResult("configuration", "missing", notice)
     yield _disk(workspace.root)
     if workspace.database.exists():
         yield _store(workspace)
@@ -99,41 +101,41 @@ def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator
             yield _packs(workspace, reading.config.archive)
 
 
-def _trust(workspace: Workspace, environment: Mapping[str, str], ignored: Sequence[str]) -> Finding:
+def _trust(workspace: Workspace, environment: Mapping[str, str], ignored: Sequence[str]) -> CheckResult:
     """A tick only where the workspace is trusted and all that it brings is in force."""
     from memory.access import first_entry, trust_notice
 
     standing = trust_store(environment).standing(workspace, first_entry(workspace.database))
     notice = trust_notice(workspace, standing, ignored)
     if not notice:
-        return Finding("trust", "ok", "The workspace is trusted, and all that it brings is in force.")
+        return CheckResult("trust", "ok", "The workspace is trusted, and all that it brings is in force.")
     said, _, _ = notice.partition(" If it is yours: " if not standing.trusted else " To allow it: ")
-    return Finding("trust", "missing", said, f"`{trust_command(workspace)}`")
+    return CheckResult("trust", "missing", said, f"`{trust_command(workspace)}`")
 
 
-def _disk(root: Path) -> Finding:
+def _disk(root: Path) -> CheckResult:
     free = shutil.disk_usage(root).free
     sentence = f"{free / 1e9:,.1f} GB free at {root}"
     return (
-        Finding("disk", "ok", sentence)
+        CheckResult("disk", "ok", sentence)
         if free > SPARE_BYTES
-        else Finding("disk", "wrong", sentence, "Free some space.")
+        else CheckResult("disk", "wrong", sentence, "Free some space.")
     )
 
 
-def _store(workspace: Workspace) -> Finding:
+def _store(workspace: Workspace) -> CheckResult:
     from memory.memory import Memory
 
     try:
         memory = Memory.open(workspace)
     except PalimpsestError as error:
-        return Finding("store", "wrong", error.message, error.hint)
+        return CheckResult("store", "wrong", error.message, error.hint)
     try:
         figures = memory.cold.statistics()
         left = memory.renewing.left()
     finally:
         memory.close()
-    return Finding(
+    return CheckResult(
         "store",
         "ok",
         f"{figures.entries:,} entries in {figures.conversations:,} conversations, {figures.pages:,} pages"
@@ -141,7 +143,7 @@ def _store(workspace: Workspace) -> Finding:
     )
 
 
-def _packs(workspace: Workspace, settings: ArchiveSettings) -> Finding:
+def _packs(workspace: Workspace, settings: ArchiveSettings) -> CheckResult:
     """Whether the place elsewhere where packs stand answers."""
     from memory.memory import Memory
 
@@ -149,19 +151,19 @@ def _packs(workspace: Workspace, settings: ArchiveSettings) -> Finding:
     try:
         names = memory.vault.storage.names()
     except PalimpsestError as error:
-        return Finding("packs", "wrong", error.message, error.hint)
+        return CheckResult("packs", "wrong", error.message, error.hint)
     finally:
         memory.close()
-    return Finding("packs", "ok", f"{settings.storage} answers; {len(names):,} files stand there and here.")
+    return CheckResult("packs", "ok", f"{settings.storage} answers; {len(names):,} files stand there and here.")
 
 
-def _libraries() -> Iterator[Finding]:
+def _libraries() -> Iterator[CheckResult]:
     for one in OPTIONAL:
         if importlib.util.find_spec(one.module) is not None:
-            yield Finding(one.module, "ok", f"{one.gives}.")
+            yield CheckResult(one.module, "ok", f"{one.gives}.")
         elif one.extra or _is_apple():
             hint = install_extra(one.extra) if one.extra else install_command(DISTRIBUTION)
-            yield Finding(one.module, "missing", f"Not installed. With it, {one.gives}.", hint)
+            yield CheckResult(one.module, "missing", f"Not installed. With it, {one.gives}.", hint)
 
 
 def _is_apple() -> bool:
@@ -169,29 +171,29 @@ def _is_apple() -> bool:
     return platform.system() == "Darwin" and platform.machine() == "arm64"
 
 
-def _terminal(environment: Mapping[str, str]) -> Finding:
+def _terminal(environment: Mapping[str, str]) -> CheckResult:
     encoding = (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "")
     name = environment.get("TERM", "unknown")
     if encoding not in {"utf8", "cp65001"}:
-        return Finding(
+        return CheckResult(
             "terminal", "wrong", f"{name}; output is {encoding or 'unknown'}, not UTF-8.", "Set PYTHONUTF8=1."
         )
-    return Finding("terminal", "ok", f"{name}, UTF-8")
+    return CheckResult("terminal", "ok", f"{name}, UTF-8")
 
 
-def _models(environment: Mapping[str, str]) -> Iterator[Finding]:
+def _models(environment: Mapping[str, str]) -> Iterator[CheckResult]:
     from models.chat.detect import detect
 
     found = asyncio.run(detect(environment, timeout=1.0))
     for one in found:
-        yield Finding(
+        yield CheckResult(
             "model",
             "ok",
             f"{one.spec}, window {one.profile.window:,}",
             command_line("palimpsest", "models", "use", one.spec),
         )
     if not found:
-        yield Finding(
+        yield CheckResult(
             "model",
             "missing",
             "No model server answers and no key is set; offline quotes from memory.",

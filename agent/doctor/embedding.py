@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from msgspec.structs import replace
 
 from agent.config.config import Config
-from agent.doctor.check_result import Finding
+from agent.doctor.check_result import CheckResult
 from foundation.errors import PalimpsestError
 from foundation.install_hints import install_extra
 from foundation.paths import Workspace
@@ -16,12 +16,12 @@ PATIENCE_S = 1.0
 _NEEDS = {"onnx": (("onnxruntime", "tokenizers"), "embed"), "mlx": (("mlx", "tokenizers"), "mlx")}
 
 
-def embed_findings(workspace: Workspace, config: Config, environment: Mapping[str, str]) -> Iterator[Finding]:
+def embed_findings(workspace: Workspace, config: Config, environment: Mapping[str, str]) -> Iterator[CheckResult]:
     """A server is asked for one vector, for a second at most; a model in a folder is not loaded."""
     name = config.embed.embedder
     if name in {"", "none"}:
         said = "No embedder is set: search goes by words."
-        yield Finding("embedder", "missing", said, "`palimpsest models embed ollama:nomic-embed-text`, or another.")
+        yield CheckResult("embedder", "missing", said, "`palimpsest models embed ollama:nomic-embed-text`, or another.")
         return
     found = _embedder(name, config, environment)
     yield found
@@ -29,30 +29,30 @@ def embed_findings(workspace: Workspace, config: Config, environment: Mapping[st
         yield _coverage(workspace, config)
 
 
-def _embedder(name: str, config: Config, environment: Mapping[str, str]) -> Finding:
+def _embedder(name: str, config: Config, environment: Mapping[str, str]) -> CheckResult:
     from models.embed.open import open_embedder
 
     modules, extra = _NEEDS.get(name.partition(":")[0], ((), ""))
     if lacking := [module for module in modules if find_spec(module) is None]:
-        return Finding("embedder", "wrong", f"{name} needs {' and '.join(lacking)}.", install_extra(extra))
+        return CheckResult("embedder", "wrong", f"{name} needs {' and '.join(lacking)}.", install_extra(extra))
     settings = replace(config.embed, query_timeout=PATIENCE_S)
     try:
         embedder = open_embedder(name, settings=settings, models=config.models, env=environment)
         if embedder is None:
-            return Finding("embedder", "missing", "No embedder is set: search goes by words.")
+            return CheckResult("embedder", "missing", "No embedder is set: search goes by words.")
         try:
             where = "the texts leave this machine" if embedder.remote else "on this machine"
             if modules:
-                return Finding("embedder", "ok", f"{name}, {where}.")
+                return CheckResult("embedder", "ok", f"{name}, {where}.")
             size = embedder.embed([as_made("ready")], query=True).shape[1]
-            return Finding("embedder", "ok", f"{name} answers with {size:,} numbers a text; {where}.")
+            return CheckResult("embedder", "ok", f"{name} answers with {size:,} numbers a text; {where}.")
         finally:
             embedder.close()
     except PalimpsestError as error:
-        return Finding("embedder", "wrong", error.message, error.hint)
+        return CheckResult("embedder", "wrong", error.message, error.hint)
 
 
-def _coverage(workspace: Workspace, config: Config) -> Finding:
+def _coverage(workspace: Workspace, config: Config) -> CheckResult:
     from agent.config.embedder import embedding_of
     from memory.memory import Memory
 
@@ -63,8 +63,10 @@ def _coverage(workspace: Workspace, config: Config) -> Finding:
         finally:
             memory.close()
     except PalimpsestError as error:
-        return Finding("vectors", "wrong", error.message, error.hint)
+        return CheckResult("vectors", "wrong", error.message, error.hint)
     sentence = f"{covered.entries:,} of {covered.of:,} entries have vectors"
     if covered.serving:
-        return Finding("vectors", "ok", f"{sentence}; search goes by them, too.")
-    return Finding("vectors", "missing", f"{sentence}; search goes by words.", "`palimpsest models embed` makes them.")
+        return CheckResult("vectors", "ok", f"{sentence}; search goes by them, too.")
+    return CheckResult(
+        "vectors", "missing", f"{sentence}; search goes by words.", "`palimpsest models embed` makes them."
+    )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from agent.exporters.walk import Exported, OnTrouble, entries_of
+from agent.exporters.walk import ExportedEntry, OnTrouble, entries_of
 from agent.importers.jsonl import KEYS
 from foundation.trust import Trust
 from memory.memory import Memory
@@ -25,7 +25,7 @@ def lines(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | No
         yield _line(conversation, exported, leaf)
 
 
-def _line(conversation: Conversation, exported: Exported, leaf: str) -> dict[str, Any]:
+def _line(conversation: Conversation, exported: ExportedEntry, leaf: str) -> dict[str, Any]:
     entry = exported.entry
     meta = dict(entry.meta)
     rest: object = meta.pop("imported", {})

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agent.exporters.walk import Exported, OnTrouble, entries_of
+from agent.exporters.walk import ExportedEntry, OnTrouble, entries_of
 from foundation.clock import iso
 from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
@@ -22,7 +22,7 @@ def markdown(memory: Memory, conversation: Conversation, on_trouble: OnTrouble |
             yield _message(exported)
 
 
-def _message(exported: Exported) -> str:
+def _message(exported: ExportedEntry) -> str:
     entry = exported.entry
     end = "" if entry.complete else "\n*(cut off here)*\n"
     heading = f"\n## {_who(entry)} · {iso(entry.time)[:16].replace('T', ' ')}\n\n"

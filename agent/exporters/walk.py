@@ -16,7 +16,7 @@ OnTrouble = Callable[[str], None]
 """Takes a sentence about what is damaged, and could not be written out as it was."""
 
 
-class Exported(Struct, frozen=True):
+class ExportedEntry(Struct, frozen=True):
     """An entry with its whole text, and the id of what it answers (summaries are left out: they are made anew)."""
 
     entry: Entry
@@ -26,7 +26,9 @@ class Exported(Struct, frozen=True):
     exact: bool = True  # whether it is, to the letter, what was stored
 
 
-def entries_of(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None) -> Iterator[Exported]:
+def entries_of(
+    memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None
+) -> Iterator[ExportedEntry]:
     """All branches, oldest first, a bounded number in memory at a time. Archived text is read back from its pages.
 
     What is damaged stops nothing: `on_trouble` is told of it, and what is sound is given.
@@ -48,7 +50,7 @@ def entries_of(memory: Memory, conversation: Conversation, on_trouble: OnTrouble
             if on_trouble is not None:
                 for trouble in standing.troubles:
                     on_trouble(trouble)
-            yield Exported(entry, standing.text, parent, standing.lost, standing.exact)
+            yield ExportedEntry(entry, standing.text, parent, standing.lost, standing.exact)
         after = seqs[-1]
 
 

@@ -6,7 +6,19 @@ from typing import Any
 
 from agent.cli import output
 from agent.commands import registry
-from agent.commands.results import Browse, Choices, Copy, Failed, Find, Outcome, Proposal, Quit, Said, Send, Switched
+from agent.commands.results import (
+    Choices,
+    CommandFailed,
+    Copy,
+    OpenRecall,
+    OpenSearch,
+    Outcome,
+    Proposal,
+    Quit,
+    SendMessage,
+    SessionSwitched,
+    TextResult,
+)
 from agent.session import Session
 from foundation.errors import Misuse, PalimpsestError
 
@@ -19,19 +31,19 @@ def is_command(text: str) -> bool:
     return bool(_LOOKS_LIKE_ONE.match(first))
 
 
-async def run_command(session: Session, line: str, form: str) -> int | Send:
+async def run_command(session: Session, line: str, form: str) -> int | SendMessage:
     """Runs it and prints what it answers; gives the exit status, or the message that it asks to send."""
     outcome = await registry.run(session, line)
     if isinstance(outcome, Proposal):  # asked for in so many words, and nobody is there to ask
         with output.Progress(f"{outcome.counts}s") as progress:
             outcome = await registry.carry_out(outcome, progress)
-    if isinstance(outcome, Browse):
+    if isinstance(outcome, OpenRecall):
         outcome = await _recalled(session, outcome.query)
-    if isinstance(outcome, Find):
+    if isinstance(outcome, OpenSearch):
         outcome = await _printed(outcome)
-    if isinstance(outcome, Send):
+    if isinstance(outcome, SendMessage):
         return outcome
-    if isinstance(outcome, Failed):
+    if isinstance(outcome, CommandFailed):
         output.error(outcome.error, as_data=form != "text")
         return outcome.error.exit_status
     if form == "text":
@@ -42,11 +54,11 @@ async def run_command(session: Session, line: str, form: str) -> int | Send:
     return 0
 
 
-async def _printed(found: Find) -> Outcome:
+async def _printed(found: OpenSearch) -> Outcome:
     try:
         return await found.printed()
     except PalimpsestError as error:
-        return Failed(error)
+        return CommandFailed(error)
 
 
 async def _recalled(session: Session, query: str) -> Outcome:
@@ -55,18 +67,18 @@ async def _recalled(session: Session, query: str) -> Outcome:
 
     if not query:
         hint = "/recall pg_… or /recall boiler"
-        return Failed(Misuse("Nothing to recall", "/recall needs a question or a reference.", hint))
+        return CommandFailed(Misuse("Nothing to recall", "/recall needs a question or a reference.", hint))
     try:
-        return Said(await asyncio.to_thread(recall_markdown, session.memory, query))
+        return TextResult(await asyncio.to_thread(recall_markdown, session.memory, query))
     except PalimpsestError as error:
-        return Failed(error)
+        return CommandFailed(error)
 
 
 def _lines(outcome: Outcome) -> list[str]:
     match outcome:
-        case Said(markdown=text) | Copy(text=text):
+        case TextResult(markdown=text) | Copy(text=text):
             return [text]
-        case Switched(said=said):
+        case SessionSwitched(said=said):
             return [said] if said else []
         case Choices(title=title, items=items, command=command):
             rows = [
@@ -79,12 +91,12 @@ def _lines(outcome: Outcome) -> list[str]:
 
 def _object(outcome: Outcome) -> dict[str, Any]:
     match outcome:
-        case Said(markdown=text) | Copy(text=text):
+        case TextResult(markdown=text) | Copy(text=text):
             return {"text": text}
         case Choices(title=title, items=items):
             choices = [{"id": item.id, "label": item.label, "detail": item.detail} for item in items]
             return {"text": title, "choices": choices}
-        case Switched(said=said):
+        case SessionSwitched(said=said):
             return {"text": said}
-        case Quit() | Send() | Proposal() | Browse() | Find() | Failed():
+        case Quit() | SendMessage() | Proposal() | OpenRecall() | OpenSearch() | CommandFailed():
             return {"text": ""}

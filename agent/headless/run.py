@@ -17,21 +17,21 @@ from agent.headless.commands import is_command, run_command
 from agent.services.attachments import attached
 from agent.session import Session
 from context import Attachment
-from context.report import Report
+from context.report import ContextReport
 from foundation.errors import PalimpsestError
-from models.messages import Recalled, Usage
+from models.messages import RecalledSpan, Usage
 
 INTERRUPTED = 130
 PATIENCE = 10.0  # seconds without a word, after which a person is told what is going on
 
 
-class AnswerBroke(PalimpsestError):
+class AnswerFailed(PalimpsestError):
     """The turn did not end with an answer."""
 
     code = "answer"
 
 
-class Face(Protocol):
+class TurnOutput(Protocol):
     """How a turn is shown."""
 
     def event(self, event: SessionEvent) -> None: ...
@@ -75,21 +75,21 @@ async def answer(
         if knowledge:
             brought, pictures = await _from_knowledge(session, text)
             files = [*files, *pictures]
-        return await _turn(session, Sending(text, files, skill, brought), _face(form))
+        return await _turn(session, HeadlessMessage(text, files, skill, brought), _face(form))
     finally:
         await session.close()
 
 
-class Sending(NamedTuple):
+class HeadlessMessage(NamedTuple):
     """What `Session.send` takes."""
 
     text: str
     files: Sequence[Attachment]
     skill: str
-    brought: tuple[Recalled, ...] | None
+    brought: tuple[RecalledSpan, ...] | None
 
 
-async def _from_knowledge(session: Session, text: str) -> tuple[tuple[Recalled, ...], tuple[Attachment, ...]]:
+async def _from_knowledge(session: Session, text: str) -> tuple[tuple[RecalledSpan, ...], tuple[Attachment, ...]]:
     """What knowledge has on the text, for the model in use."""
     from agent.services import knowledge as knowing
 
@@ -100,9 +100,9 @@ async def _from_knowledge(session: Session, text: str) -> tuple[tuple[Recalled, 
     return knowing.recalled(found), knowing.pictures(found)
 
 
-async def _turn(session: Session, sending: Sending, face: Face) -> int:
-    told = _Told()
-    waiting = _Waiting()
+async def _turn(session: Session, sending: HeadlessMessage, face: TurnOutput) -> int:
+    told = _TurnTotals()
+    waiting = _WaitingNotice()
     stopping = _stop_on_interrupt(session)
     # Closed here whatever happens: a reader of ours that left ends the turn before the store is closed.
     try:
@@ -110,7 +110,7 @@ async def _turn(session: Session, sending: Sending, face: Face) -> int:
             async for event in stream:
                 told.take(event)
                 waiting.take(event)
-                if isinstance(event, events.PermissionAsked):
+                if isinstance(event, events.PermissionRequested):
                     output.say(f"Declined, because nobody can be asked: {event.summary}")
                     event.somebody = False
                     event.answer.set_result(False)
@@ -126,7 +126,7 @@ async def _turn(session: Session, sending: Sending, face: Face) -> int:
     return INTERRUPTED if told.stopped else 0
 
 
-class _Waiting:
+class _WaitingNotice:
     """A word on stderr, once, where a request was sent and nothing has come back for a while."""
 
     def __init__(self) -> None:
@@ -154,7 +154,7 @@ class _Waiting:
         output.say("The model is still reading the prompt; no word has come yet. Ctrl+C stops it.")
 
 
-class _Told:
+class _TurnTotals:
     """What the events of a turn add up to."""
 
     def __init__(self) -> None:
@@ -162,8 +162,8 @@ class _Told:
         self.stopped = False
         self._conversation = self._entry = self._text = self._model = ""
         self._usage = Usage(estimated=True)
-        self._recalled: tuple[Recalled, ...] = ()
-        self._report: Report | None = None
+        self._recalled: tuple[RecalledSpan, ...] = ()
+        self._report: ContextReport | None = None
 
     def take(self, event: SessionEvent) -> None:
         match event:
@@ -254,7 +254,7 @@ class _AsStream(_AsJson):
         output.json_object({"type": "error", "error": error})
 
 
-def _face(form: str) -> Face:
+def _face(form: str) -> TurnOutput:
     faces: dict[str, type[_AsText] | type[_AsJson]] = {"text": _AsText, "json": _AsJson, "stream-json": _AsStream}
     return faces[form]()
 
@@ -303,7 +303,7 @@ def usage(known: Usage) -> dict[str, Any]:
     }
 
 
-def recalled(part: Recalled) -> dict[str, Any]:
+def recalled(part: RecalledSpan) -> dict[str, Any]:
     """A recalled passage, as JSON shows it."""
     return {
         "ref": part.citation.ref,
@@ -318,13 +318,13 @@ def recalled(part: Recalled) -> dict[str, Any]:
     }
 
 
-def _without_words(report: Report) -> dict[str, Any]:
+def _without_words(report: ContextReport) -> dict[str, Any]:
     """The figures of the request; its messages are what `palimpsest context` is for."""
     return {key: value for key, value in msgspec.to_builtins(report).items() if key != "messages"}
 
 
 def _error_of(error: dict[str, Any]) -> PalimpsestError:
-    return AnswerBroke(error["title"], error["message"], error["hint"])
+    return AnswerFailed(error["title"], error["message"], error["hint"])
 
 
 def _stop_on_interrupt(session: Session) -> Callable[[], None]:

@@ -8,15 +8,15 @@ from msgspec import Struct
 PIECE = 2**20  # bytes of a line that is passed over, at once
 
 
-class TooLong(Struct, frozen=True):
+class LineTooLong(Struct, frozen=True):
     """A line of so many bytes, passed over; `most` is what a line may have."""
 
     size: int
     most: int
 
 
-def bounded_lines(stream: BinaryIO, most: int) -> Iterator[bytes | TooLong]:
-    """Each line with its end; TooLong in the place of one with more than `most` bytes."""
+def bounded_lines(stream: BinaryIO, most: int) -> Iterator[bytes | LineTooLong]:
+    """Each line with its end; LineTooLong in the place of one with more than `most` bytes."""
     while line := stream.readline(most + 1):
         if len(line) <= most or line.endswith(b"\n"):
             yield line
@@ -27,4 +27,4 @@ def bounded_lines(stream: BinaryIO, most: int) -> Iterator[bytes | TooLong]:
             size += len(piece)
             if piece.endswith(b"\n"):
                 break
-        yield TooLong(size, most)
+        yield LineTooLong(size, most)

@@ -3,7 +3,15 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agent.importers.record import Bad, Leaf, Read, Record, as_list, as_object, as_string
+from agent.importers.record import (
+    BadRecord,
+    ConversationLeaf,
+    ImportRecord,
+    ParsedRecord,
+    as_list,
+    as_object,
+    as_string,
+)
 from agent.importers.timestamps import moment
 from models.messages import Role
 
@@ -12,13 +20,13 @@ UNSAID = frozenset({"thoughts", "reasoning_recap", "model_editable_context", "us
 """Kinds of content that are the service's own notes, shown to nobody as a message."""
 
 
-def read_chatgpt(conversations: Iterable[Any]) -> Iterator[Read]:
+def read_chatgpt(conversations: Iterable[Any]) -> Iterator[ParsedRecord]:
     """The messages of each conversation, parents first, and where it goes on from."""
     for number, found in enumerate(conversations, start=1):
         place = f"conversation {number}"
         conversation = as_object(found)
         if not isinstance(conversation.get("mapping"), dict):
-            yield Bad(place, "it has no “mapping” of messages")
+            yield BadRecord(place, "it has no “mapping” of messages")
             continue
         yield from _Tree(conversation, place).read()
 
@@ -33,7 +41,7 @@ class _Tree:
         self._id = as_string(found.get("conversation_id")) or as_string(found.get("id")) or _first_key(self._nodes)
         self._title = as_string(found.get("title"))
 
-    def read(self) -> Iterator[Read]:
+    def read(self) -> Iterator[ParsedRecord]:
         kept: dict[str, str] = {}  # node → the nearest node at or above it that holds words
         for key, parent in self._in_order():
             above = kept.get(parent, "")
@@ -43,7 +51,7 @@ class _Tree:
                 yield record
         leaf = kept.get(as_string(self._found.get("current_node")), "")
         if leaf:
-            yield Leaf(self._id, leaf)
+            yield ConversationLeaf(self._id, leaf)
 
     def _in_order(self) -> Iterator[tuple[str, str]]:
         """Every node once, each after its parent; what hangs on nothing, or in a ring, counts as a root."""
@@ -62,7 +70,7 @@ class _Tree:
     def _children(self, key: str) -> list[str]:
         return [child for child in as_list(self._nodes[key].get("children")) if isinstance(child, str)]
 
-    def _record(self, key: str, above: str) -> Record | None:
+    def _record(self, key: str, above: str) -> ImportRecord | None:
         message = as_object(self._nodes[key].get("message"))
         notes = as_object(message.get("metadata"))
         content = as_object(message.get("content"))
@@ -72,7 +80,7 @@ class _Tree:
         author = as_object(message.get("author"))
         role = ROLES.get(as_string(author.get("role")), Role.USER)
         model = as_string(notes.get("model_slug"))
-        return Record(
+        return ImportRecord(
             place=f"{self._place}, message {key}",
             conversation=self._id,
             id=key,

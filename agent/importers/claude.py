@@ -3,7 +3,15 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agent.importers.record import Bad, Leaf, Read, Record, as_list, as_object, as_string
+from agent.importers.record import (
+    BadRecord,
+    ConversationLeaf,
+    ImportRecord,
+    ParsedRecord,
+    as_list,
+    as_object,
+    as_string,
+)
 from agent.importers.timestamps import moment
 from models.messages import Role
 
@@ -13,18 +21,18 @@ ROOT = "00000000-0000-4000-8000-000000000000"
 """What the first message of a conversation says it answers."""
 
 
-def read_claude(conversations: Iterable[Any]) -> Iterator[Read]:
+def read_claude(conversations: Iterable[Any]) -> Iterator[ParsedRecord]:
     """The messages of each conversation; a retried message is a branch where the export says what it answers."""
     for number, found in enumerate(conversations, start=1):
         place = f"conversation {number}"
         conversation = as_object(found)
         if not isinstance(conversation.get("chat_messages"), list):
-            yield Bad(place, "it has no “chat_messages”")
+            yield BadRecord(place, "it has no “chat_messages”")
             continue
         yield from _read_one(conversation, as_list(conversation["chat_messages"]), place)
 
 
-def _read_one(found: dict[str, Any], messages: list[Any], place: str) -> Iterator[Read]:
+def _read_one(found: dict[str, Any], messages: list[Any], place: str) -> Iterator[ParsedRecord]:
     conversation = as_string(found.get("uuid")) or place
     kept = {ROOT: ""}  # message → the nearest message at or above it that holds words
     last = ""
@@ -32,7 +40,7 @@ def _read_one(found: dict[str, Any], messages: list[Any], place: str) -> Iterato
         here = f"{place}, message {number}"
         message = as_object(one)
         if not message:
-            yield Bad(here, "it is no object")
+            yield BadRecord(here, "it is no object")
             continue
         key, text = as_string(message.get("uuid")), _words(message)
         answers = as_string(message.get("parent_message_uuid"))
@@ -41,7 +49,7 @@ def _read_one(found: dict[str, Any], messages: list[Any], place: str) -> Iterato
             kept[key] = parent
             continue
         kept[key] = last = key
-        yield Record(
+        yield ImportRecord(
             place=here,
             conversation=conversation,
             id=key,
@@ -54,7 +62,7 @@ def _read_one(found: dict[str, Any], messages: list[Any], place: str) -> Iterato
         )
     leaf = kept.get(as_string(found.get("current_leaf_message_uuid")), "")
     if leaf:
-        yield Leaf(conversation, leaf)
+        yield ConversationLeaf(conversation, leaf)
 
 
 def _words(message: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from agent.importers.chatgpt import read_chatgpt
 from agent.importers.claude import read_claude
 from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import read_jsonl
-from agent.importers.record import Read
+from agent.importers.record import ParsedRecord
 from agent.importers.settings import ImportSettings
 from foundation.files import open_for_reading, real
 
@@ -22,7 +22,7 @@ LARGEST_EXPORT = 4 * 2**30
 DENSEST = 100  # times its size: exports, which are JSON of talk, are packed 4 to 12 times
 
 
-def read_file(path: Path, form: str | None, limits: ImportSettings | None = None) -> Iterator[Read]:
+def read_file(path: Path, form: str | None, limits: ImportSettings | None = None) -> Iterator[ParsedRecord]:
     """The entries of a file in this format, or in the one that it shows. Raises NotAnArray, OSError."""
     limits = limits or ImportSettings()
     form = form or detect(path, limits)

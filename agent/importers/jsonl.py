@@ -6,8 +6,8 @@ The rest of a line is kept in the entry's meta under `imported`. What our own ex
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agent.importers.bounded_lines import TooLong
-from agent.importers.record import Bad, Leaf, Read, Record, as_object
+from agent.importers.bounded_lines import LineTooLong
+from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord, as_object
 from agent.importers.timestamps import moment
 from foundation.bounded_json import BadJson, load_json
 from foundation.trust import Trust
@@ -28,44 +28,46 @@ ROLES = {
 BRANCH_KINDS = frozenset({EntryKind.MESSAGE, EntryKind.TOOL_CALL, EntryKind.TOOL_RESULT, EntryKind.OBSERVATION})
 
 
-class _Unreadable(ValueError):
+class _BadLine(ValueError):
     """Why a line is no entry."""
 
 
-def read_jsonl(lines: Iterable[bytes | TooLong], conversation: str) -> Iterator[Read]:
+def read_jsonl(lines: Iterable[bytes | LineTooLong], conversation: str) -> Iterator[ParsedRecord]:
     """The entries of the lines; `conversation` is the id for lines that name none. Each bad line is told apart."""
     for number, raw in enumerate(lines, start=1):
         place = f"line {number}"
-        if isinstance(raw, TooLong):
-            yield Bad(place, f"it has {raw.size:,} bytes; {raw.most:,} are the most (imports.line_mb)")
+        if isinstance(raw, LineTooLong):
+            yield BadRecord(place, f"it has {raw.size:,} bytes; {raw.most:,} are the most (imports.line_mb)")
             continue
         body = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
         if not body.strip():
             continue
         try:
             yield from _read_line(body, place, conversation)
-        except _Unreadable as error:
-            yield Bad(place, str(error))
+        except _BadLine as error:
+            yield BadRecord(place, str(error))
 
 
-def _read_line(body: bytes, place: str, conversation: str) -> Iterator[Read]:
+def _read_line(body: bytes, place: str, conversation: str) -> Iterator[ParsedRecord]:
     found = _object(body)
     text = found.get("text")
     if not isinstance(text, str):
-        raise _Unreadable("it has no “text”" if text is None else "its “text” is no string")
+        raise _BadLine("it has no “text”" if text is None else "its “text” is no string")
     extra = as_object(found.get("palimpsest"))
     time = moment(found.get("time"))
     rest = {key: value for key, value in found.items() if key not in KEYS}
     if time is None and found.get("time") not in (None, ""):  # a tuple: it may be a list, which no set takes
         rest["time"] = found["time"]
-        yield Bad(place, f"its time {repr(found['time'])[:80]} is not understood; it is imported without", kept=True)
+        yield BadRecord(
+            place, f"its time {repr(found['time'])[:80]} is not understood; it is imported without", kept=True
+        )
     role = found.get("role")
     if isinstance(role, str) and role and role.lower() not in ROLES:
         rest["role"] = role
     meta = dict(as_object(extra.get("meta")))
     if extra.get("trust", Trust.EXACT.value) != Trust.EXACT.value:  # damaged where it was exported
         meta[TRUST] = Trust.APPROXIMATE.value
-    yield Record(
+    yield ImportRecord(
         place=place,
         conversation=_name(found.get("conversation")) or conversation,
         id=_name(found.get("id")),
@@ -82,18 +84,18 @@ def _read_line(body: bytes, place: str, conversation: str) -> Iterator[Read]:
         size=len(body),
     )
     if extra.get("leaf") is True:
-        yield Leaf(_name(found.get("conversation")) or conversation, _name(found.get("id")))
+        yield ConversationLeaf(_name(found.get("conversation")) or conversation, _name(found.get("id")))
 
 
 def _object(body: bytes) -> dict[str, Any]:
     try:
         found: object = load_json(body.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise _Unreadable(f"it is not UTF-8 (byte {error.start})") from error
+        raise _BadLine(f"it is not UTF-8 (byte {error.start})") from error
     except BadJson as error:
-        raise _Unreadable(str(error)) from error
+        raise _BadLine(str(error)) from error
     if not isinstance(found, dict):
-        raise _Unreadable("it is no JSON object")
+        raise _BadLine("it is no JSON object")
     return as_object(found)
 
 

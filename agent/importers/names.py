@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import apsw
 
-from agent.importers.record import Record
+from agent.importers.record import ImportRecord
 from foundation.privacy import Cleared, as_made, clear, cleared_id, edited
 from memory.cold import ColdStore
 from memory.cold.encoding import plain
@@ -22,7 +22,7 @@ _STORED = (
 )
 
 
-class Naming:
+class ImportNames:
     """Names for one import into one store."""
 
     def __init__(self, cold: ColdStore) -> None:
@@ -38,7 +38,7 @@ class Naming:
             self._known[raw] = self._of_private(raw, cleared)
         return self._known[raw]
 
-    def made(self, record: Record, nth: int) -> Cleared:
+    def made(self, record: ImportRecord, nth: int) -> Cleared:
         """The id of the nth entry of its conversation that says this, where the file gives none."""
         return as_made(f"i_{keyed(self._cold.secret, _said(record))[:16]}{_suffix(nth)}")
 
@@ -62,18 +62,18 @@ class Naming:
         return clear(edited(cleared, lambda text: f"{text}-{digits}"))
 
 
-def made_before(record: Record, nth: int) -> Cleared:
+def made_before(record: ImportRecord, nth: int) -> Cleared:
     """The id that versions up to 0.3.0 made for the same entry: its hash has no key."""
     digest = hashlib.sha256(_said(record).encode("utf-8", "surrogatepass")).hexdigest()
     return as_made(f"i_{digest[:16]}{_suffix(nth)}")
 
 
-def said(record: Record) -> bytes:
+def said(record: ImportRecord) -> bytes:
     """What tells entries apart that have no id; for counting within a run."""
     return hashlib.sha256(_said(record).encode("utf-8", "surrogatepass")).digest()
 
 
-def _said(record: Record) -> str:
+def _said(record: ImportRecord) -> str:
     return "\x1f".join((record.role.value, record.speaker, str(record.time or ""), record.text))
 
 

@@ -12,7 +12,7 @@ from memory.records import EntryKind
 from models.messages import Role
 
 
-class Record(Struct, frozen=True, kw_only=True):
+class ImportRecord(Struct, frozen=True, kw_only=True):
     """One entry as a file has it: not yet cleared. `place` says where it stands (`line 12`)."""
 
     place: str
@@ -31,14 +31,14 @@ class Record(Struct, frozen=True, kw_only=True):
     meta: dict[str, Any] = field(default_factory=dict)
 
 
-class Leaf(Struct, frozen=True):
+class ConversationLeaf(Struct, frozen=True):
     """Where a conversation of the file goes on from, once all its records are read."""
 
     conversation: str
     id: str
 
 
-class Bad(Struct, frozen=True):
+class BadRecord(Struct, frozen=True):
     """A place that could not be read as it stands; `kept` says that the rest of it was imported."""
 
     place: str
@@ -46,7 +46,7 @@ class Bad(Struct, frozen=True):
     kept: bool = False
 
 
-Read = Record | Leaf | Bad
+ParsedRecord = ImportRecord | ConversationLeaf | BadRecord
 
 
 def as_object(value: Any) -> dict[str, Any]:

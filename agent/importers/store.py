@@ -6,13 +6,13 @@ import apsw
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.importers.names import Naming, made_before, said
-from agent.importers.record import Bad, Leaf, Read, Record
-from foundation.privacy import EMPTY, Cleared, Source, clear, cleared_fields, examine
+from agent.importers.names import ImportNames, made_before, said
+from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
+from foundation.privacy import EMPTY, Cleared, TextSource, clear, cleared_fields, examine
 from memory.cold import ColdStore
 from memory.cold.insert import insert_conversation
-from memory.errors import AlreadyThere, NotFound
-from memory.records import Conversation, Draft, Entry
+from memory.errors import AlreadyExists, NotFound
+from memory.records import Conversation, Entry, EntryDraft
 
 BATCH = 2000
 """Entries in one transaction."""
@@ -23,7 +23,7 @@ MOST_TOLD = 200
 
 _OF_ONE_LINE = (
     NotFound,
-    AlreadyThere,
+    AlreadyExists,
     ValueError,
     TypeError,
     OverflowError,
@@ -34,17 +34,17 @@ _OF_ONE_LINE = (
 )
 """What can be wrong with one entry; all else that the store raises is of the store itself."""
 
-Progress = Callable[[int], None]
+OnImported = Callable[[int], None]
 
 
-class Imported(Struct, frozen=True, kw_only=True):
+class ImportReport(Struct, frozen=True, kw_only=True):
     """What an import did. `already` entries were there from before; `taken_out` counts private spans and secrets."""
 
     source: str
     conversations: tuple[int, ...]  # seqs of those that got entries
     entries: int
     already: int
-    bad: tuple[Bad, ...]
+    bad: tuple[BadRecord, ...]
     bad_count: int
     taken_out: int
     kept_count: int = 0  # of the bad ones, those whose rest was imported
@@ -55,59 +55,59 @@ class Imported(Struct, frozen=True, kw_only=True):
         return self.bad_count - self.kept_count
 
 
-class _Named(Struct, frozen=True):
+class _NamedRecord(Struct, frozen=True):
     """A record, with every name that the store keeps as it is, or makes a file's name of, fit to be stored."""
 
-    record: Record
+    record: ImportRecord
     id: Cleared  # "" where one is made
     conversation: Cleared
     parent: Cleared | None
     source: Cleared | None
 
 
-class Storing:
+class ImportWriter:
     """One import under way: `take` each thing read, then `finish`."""
 
-    def __init__(self, cold: ColdStore, source: str, *, fixed_source: bool, on_progress: Progress | None) -> None:
+    def __init__(self, cold: ColdStore, source: str, *, fixed_source: bool, on_progress: OnImported | None) -> None:
         self._cold = cold
-        self._naming = Naming(cold)
+        self._naming = ImportNames(cold)
         self._source, self._fixed_source = self._naming.name(source), fixed_source
         self._on_progress = on_progress
-        self._conversations: dict[tuple[Cleared, Cleared], _Held] = {}
-        self._named: dict[str, _Held] = {}  # by the file's own id, for the leaves
+        self._conversations: dict[tuple[Cleared, Cleared], _StoredConversation] = {}
+        self._named: dict[str, _StoredConversation] = {}  # by the file's own id, for the leaves
         self._leaves: dict[str, str] = {}
-        self._waiting: list[_Named] = []
+        self._waiting: list[_NamedRecord] = []
         self._waiting_size = 0
         self._touched: dict[int, None] = {}
         self._entries = self._already = self._bad_count = self._kept_count = self._taken_out = 0
-        self._bad: list[Bad] = []
+        self._bad: list[BadRecord] = []
 
-    def take(self, read: Read) -> None:
+    def take(self, read: ParsedRecord) -> None:
         match read:
-            case Record():
+            case ImportRecord():
                 self._waiting.append(self._safely_named(read))
                 self._waiting_size += max(read.size, len(read.text))
                 if len(self._waiting) >= BATCH or self._waiting_size >= BATCH_SIZE:
                     self._store()
-            case Leaf(conversation=conversation, id=leaf):
+            case ConversationLeaf(conversation=conversation, id=leaf):
                 self._leaves[self._naming.name(conversation)] = self._naming.name(leaf)
-            case Bad():
+            case BadRecord():
                 self._take_bad(read)
 
-    def _take_bad(self, bad: Bad) -> None:
+    def _take_bad(self, bad: BadRecord) -> None:
         self._bad_count += 1
         self._kept_count += bad.kept
         if len(self._bad) < MOST_TOLD:
             self._bad.append(bad)
 
-    def finish(self) -> Imported:
+    def finish(self) -> ImportReport:
         """Stores what is left, and puts each conversation at the entry that its file says it goes on from."""
         self._store()
         for conversation, leaf in self._leaves.items():
             held = self._named.get(conversation)
             if held is not None and leaf in held.known and self._stands_elsewhere_in_file(held, leaf):
                 self._cold.set_leaf(held.seq, self._cold.find(leaf, held.seq).seq)
-        return Imported(
+        return ImportReport(
             source=self._source,
             conversations=tuple(self._touched),
             entries=self._entries,
@@ -118,13 +118,13 @@ class Storing:
             kept_count=self._kept_count,
         )
 
-    def _stands_elsewhere_in_file(self, held: "_Held", wanted: str) -> bool:
+    def _stands_elsewhere_in_file(self, held: "_StoredConversation", wanted: str) -> bool:
         """Whether it stands at another entry of the file; where a person went on with it, it stays theirs."""
         leaf = self._cold.conversation_at(held.seq).leaf
         at = self._cold.entry(leaf).id if leaf is not None else ""
         return at != wanted and at in held.known
 
-    def _ids(self, records: list[_Named]) -> list[Cleared]:
+    def _ids(self, records: list[_NamedRecord]) -> list[Cleared]:
         """The records' ids: their own, those that an import by an older version made for them, or new ones."""
         numbered = [0 if one.id else self._conversations[self._key(one)].nth(one.record) for one in records]
         older: dict[int, list[Cleared]] = {}
@@ -135,16 +135,16 @@ class Storing:
         stored = {seq: self._naming.stored_before(seq, ids) for seq, ids in older.items()}
         return [one.id or self._made_id(one, nth, stored) for one, nth in zip(records, numbered, strict=True)]
 
-    def _made_id(self, one: _Named, nth: int, stored: dict[int, set[str]]) -> Cleared:
+    def _made_id(self, one: _NamedRecord, nth: int, stored: dict[int, set[str]]) -> Cleared:
         before = made_before(one.record, nth)
         known = stored.get(self._conversations[self._key(one)].seq, ())
         return before if before in known else self._naming.made(one.record, nth)
 
-    def _draft(self, one: _Named, id_: Cleared) -> Draft:
+    def _draft(self, one: _NamedRecord, id_: Cleared) -> EntryDraft:
         held, record = self._conversations[self._key(one)], one.record
         parent_id = held.last if one.parent is None else one.parent
         follows_stored = not parent_id and one.parent is None and not held.known
-        draft = Draft(
+        draft = EntryDraft(
             conversation=held.seq,
             parent=held.leaf if follows_stored else None,
             parent_id=parent_id if parent_id in held.known else EMPTY,  # not itself: it is known from below on
@@ -152,7 +152,7 @@ class Storing:
             role=record.role,
             text=self._cleared(record.text),
             id=id_,
-            speaker=clear(record.speaker, Source.OTHER),
+            speaker=clear(record.speaker, TextSource.OTHER),
             time=record.time,
             meta=cleared_fields(record.meta),
         )
@@ -160,9 +160,9 @@ class Storing:
         held.last = id_
         return draft
 
-    def _safely_named(self, record: Record) -> _Named:
+    def _safely_named(self, record: ImportRecord) -> _NamedRecord:
         name = self._naming.name
-        return _Named(
+        return _NamedRecord(
             record,
             id=name(record.id),
             conversation=name(record.conversation),
@@ -170,15 +170,15 @@ class Storing:
             source=None if record.source is None else name(record.source),
         )
 
-    def _key(self, one: _Named) -> tuple[Cleared, Cleared]:
+    def _key(self, one: _NamedRecord) -> tuple[Cleared, Cleared]:
         source = self._source if self._fixed_source or one.source is None else one.source
         return source, one.conversation
 
-    def _open_conversations(self, records: list[_Named]) -> None:
+    def _open_conversations(self, records: list[_NamedRecord]) -> None:
         """Those that the records are of and that are not open yet, in one transaction."""
         new = {self._key(one): one.record for one in reversed(records) if self._key(one) not in self._conversations}
         wanted = [
-            (key, clear(key[1] if record.title is None else record.title, Source.OTHER), record)
+            (key, clear(key[1] if record.title is None else record.title, TextSource.OTHER), record)
             for key, record in new.items()
         ]
         clock = self._cold.clock
@@ -191,7 +191,7 @@ class Storing:
 
         stored = self._cold.write(transaction) if wanted else []
         for (key, _, _), conversation in zip(reversed(wanted), stored, strict=True):
-            self._conversations[key] = self._named[key[1]] = _Held(conversation)
+            self._conversations[key] = self._named[key[1]] = _StoredConversation(conversation)
 
     def _store(self) -> None:
         records, self._waiting, self._waiting_size = self._waiting, [], 0
@@ -199,12 +199,12 @@ class Storing:
             return
         self._open_conversations(records)
         named = list(zip(records, self._ids(records), strict=True))
-        taken: list[tuple[_Named, Draft]] = []
+        taken: list[tuple[_NamedRecord, EntryDraft]] = []
         for one, id_ in named:
             try:
                 taken.append((one, self._draft(one, id_)))
             except _OF_ONE_LINE as error:
-                self._take_bad(Bad(one.record.place, _why(error)))
+                self._take_bad(BadRecord(one.record.place, _why(error)))
         drafts = [draft for _, draft in taken]
         try:
             self._count(drafts, self._cold.append_many(drafts))
@@ -213,7 +213,7 @@ class Storing:
         if self._on_progress:
             self._on_progress(self._entries + self._already)
 
-    def _store_each(self, taken: list[tuple[_Named, Draft]]) -> None:
+    def _store_each(self, taken: list[tuple[_NamedRecord, EntryDraft]]) -> None:
         """One by one, for a batch that the store refused: what it refuses is a bad line, and what answers it a root."""
         refused: dict[int, set[str]] = {}
         for one, draft in taken:
@@ -225,9 +225,9 @@ class Storing:
             except _OF_ONE_LINE as error:
                 bad.add(draft.id)
                 self._conversations[self._key(one)].known.discard(draft.id)
-                self._take_bad(Bad(one.record.place, _why(error)))
+                self._take_bad(BadRecord(one.record.place, _why(error)))
 
-    def _count(self, drafts: list[Draft], stored: list[Entry | None]) -> None:
+    def _count(self, drafts: list[EntryDraft], stored: list[Entry | None]) -> None:
         for draft, entry in zip(drafts, stored, strict=True):
             if entry is None:
                 self._already += 1
@@ -236,7 +236,7 @@ class Storing:
                 self._touched[draft.conversation] = None
 
     def _cleared(self, text: str) -> Cleared:
-        findings = examine(text, Source.OTHER)
+        findings = examine(text, TextSource.OTHER)
         self._taken_out += findings.private + len(findings.secrets)
         return findings.cleared
 
@@ -246,7 +246,7 @@ def _why(error: Exception) -> str:
     return f"it cannot be stored: {' '.join(str(error).split())[:200].rstrip('.')}"
 
 
-class _Held:
+class _StoredConversation:
     """A conversation of the file, as the store has it."""
 
     def __init__(self, stored: Conversation) -> None:
@@ -256,7 +256,7 @@ class _Held:
         self.last = EMPTY
         self._said: dict[bytes, int] = {}
 
-    def nth(self, record: Record) -> int:
+    def nth(self, record: ImportRecord) -> int:
         """Its place among the entries of the conversation that say the same, from 1, in a grown file too."""
         told = said(record)
         nth = self._said[told] = self._said.get(told, 0) + 1
@@ -264,10 +264,15 @@ class _Held:
 
 
 def store_all(
-    cold: ColdStore, reads: Iterable[Read], *, source: str, fixed_source: bool, on_progress: Progress | None = None
-) -> Imported:
+    cold: ColdStore,
+    reads: Iterable[ParsedRecord],
+    *,
+    source: str,
+    fixed_source: bool,
+    on_progress: OnImported | None = None,
+) -> ImportReport:
     """Stores what a reader gives, a transaction a batch. With `fixed_source` lines cannot name another."""
-    storing = Storing(cold, source, fixed_source=fixed_source, on_progress=on_progress)
+    storing = ImportWriter(cold, source, fixed_source=fixed_source, on_progress=on_progress)
     for read in reads:
         storing.take(read)
     return storing.finish()

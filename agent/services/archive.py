@@ -8,19 +8,19 @@ from msgspec import Struct
 
 from foundation.clock import iso
 from foundation.errors import Misuse
-from foundation.files import TooLarge, UnsafePath, made_folder, read_bytes, real, write_atomically
-from foundation.privacy import Cleared, Source, as_given, clear, examine
+from foundation.files import FileTooLarge, UnsafePath, made_folder, read_bytes, real, write_atomically
+from foundation.privacy import Cleared, TextSource, as_given, clear, examine
 from memory.archive.json import archived_as_json
 from memory.archive.write.sidecar import file_stem, keep_text
 from memory.memory import Memory
 from memory.pages.render.modes import DENSE, mode_named
-from memory.pages.types import Archived
+from memory.pages.types import ArchiveResult
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class FileArchiveResult(Struct, frozen=True, kw_only=True):
     """What `archive FILE` did. `text_path` is the text that stands beside the pages, where it does."""
 
-    archived: Archived
+    archived: ArchiveResult
     text: str  # as it was archived
     pictures: tuple[Path, ...]  # one a page, in the page cache
     text_path: Path | None
@@ -38,7 +38,7 @@ def archive_text(
     keep: bool = True,
     redact: bool = False,
     on_page: Callable[[int], None] | None = None,
-) -> Kept:
+) -> FileArchiveResult:
     """Archives `text` under `label`; with `keep` the text stands as `memory/archive/<label>.md` too.
 
     Without `mode` or `dense` pages are as the settings say.
@@ -56,16 +56,18 @@ def archive_text(
     archived = memory.vault.archive_text(kept, label=label, mode=mode, dense=dense, on_page=on_page)
     path = keep_text(memory.workspace.kept_texts, label, kept) if keep else None
     pictures = tuple(memory.vault.png(page.id) for page in archived.pages)
-    return Kept(archived=archived, text=kept, pictures=pictures, text_path=path, secrets=secrets, redacted=redact)
+    return FileArchiveResult(
+        archived=archived, text=kept, pictures=pictures, text_path=path, secrets=secrets, redacted=redact
+    )
 
 
 def _looked_over(text: str, *, redact: bool) -> tuple[Cleared, int]:
     """The text that is archived, and how many secrets were found. Nothing else that was found is held any longer."""
-    findings = examine(text, Source.OTHER)
+    findings = examine(text, TextSource.OTHER)
     return findings.cleared if redact else as_given(text), len(findings.secrets)
 
 
-def copy_pictures(kept: Kept, folder: Path) -> tuple[Path, ...]:
+def copy_pictures(kept: FileArchiveResult, folder: Path) -> tuple[Path, ...]:
     """Copies of the pages in `folder`, named by label and number."""
     folder = made_folder(folder)
     copies: list[Path] = []
@@ -75,9 +77,9 @@ def copy_pictures(kept: Kept, folder: Path) -> tuple[Path, ...]:
     return tuple(copies)
 
 
-def draw_natural(kept: Kept, folder: Path) -> tuple[Path, ...]:
+def draw_natural(kept: FileArchiveResult, folder: Path) -> tuple[Path, ...]:
     """The whole text in `folder` as pages for people (draw.natural), as large as the largest archived."""
-    from memory.pages.render.blocks import Stretch
+    from memory.pages.render.blocks import LayoutText
     from memory.pages.render.readable import natural_pages
 
     folder = made_folder(folder)
@@ -85,13 +87,13 @@ def draw_natural(kept: Kept, folder: Path) -> tuple[Path, ...]:
     largest = max(kept.archived.pages, key=lambda page: page.width)
     mode = mode_named(largest.mode, dense=largest.cell == DENSE.name)
     drawn: list[Path] = []
-    for number, png in enumerate(natural_pages([Stretch(kept.text)], mode, label), 1):
+    for number, png in enumerate(natural_pages([LayoutText(kept.text)], mode, label), 1):
         drawn.append(folder / f"{file_stem(label)}-natural-{number:04}.png")
         write_atomically(drawn[-1], png)
     return tuple(drawn)
 
 
-def described(kept: Kept) -> dict[str, Any]:
+def described(kept: FileArchiveResult) -> dict[str, Any]:
     """The object of `palimpsest archive --json`, less its schema."""
     pictures = {page.id: path for page, path in zip(kept.archived.pages, kept.pictures, strict=True)}
     return {
@@ -102,7 +104,7 @@ def described(kept: Kept) -> dict[str, Any]:
     }
 
 
-def sentence(kept: Kept) -> str:
+def sentence(kept: FileArchiveResult) -> str:
     """What was done, for a person."""
     archived = kept.archived
     counted = counted_as_pages(
@@ -139,7 +141,7 @@ def _in_a_cell(words: str) -> str:
     return " ".join(words.split()).replace("\\", "\\\\").replace("|", "\\|")
 
 
-def secrets_sentence(kept: Kept) -> str:
+def secrets_sentence(kept: FileArchiveResult) -> str:
     """What was found of secrets; "" where there are none."""
     if not kept.secrets:
         return ""
@@ -153,7 +155,7 @@ def read_text_file(path: Path, max_file_mb: int) -> str:
     """The file's text, to the byte. Raises Misuse where it is none, or larger than that."""
     try:
         raw = read_bytes(real(path), most=max_file_mb * 2**20)
-    except TooLarge as error:
+    except FileTooLarge as error:
         raise too_large_to_archive(str(path), max_file_mb) from error
     except IsADirectoryError as error:
         hint = "Name a file; `palimpsest knowledge add` takes folders."

@@ -6,14 +6,14 @@ from datetime import datetime
 from msgspec import Struct
 
 from foundation.privacy import clear
-from memory.archive.lifecycle.overdue import Old, old, portions, put_away
+from memory.archive.lifecycle.overdue import OverdueConversation, old, portions, put_away
 from memory.memory import Memory
 from memory.pages.cost.profiles import profile_named
-from memory.pages.types import Expected
+from memory.pages.types import ArchiveEstimate
 from memory.records import Entry
 
 
-class Aged(Struct, frozen=True, kw_only=True):
+class AgedConversation(Struct, frozen=True, kw_only=True):
     """One conversation. Tokens are of its own words and of the pictures of its pages."""
 
     conversation: str
@@ -30,15 +30,15 @@ class Aged(Struct, frozen=True, kw_only=True):
     large: tuple[str, ...] = ()  # ids of entries that stay, for they hold more than `archive.max_file_mb`
 
 
-class Aging(Struct, frozen=True, kw_only=True):
+class AgingReport(Struct, frozen=True, kw_only=True):
     """What `archive --older-than` did, or would do."""
 
     before: datetime
     dry_run: bool
-    conversations: tuple[Aged, ...]
+    conversations: tuple[AgedConversation, ...]
 
     @property
-    def left(self) -> tuple[Aged, ...]:
+    def left(self) -> tuple[AgedConversation, ...]:
         return tuple(one for one in self.conversations if one.entries and not one.spared)
 
     @property
@@ -49,7 +49,7 @@ class Aging(Struct, frozen=True, kw_only=True):
 
 def archive_older(
     memory: Memory, before: datetime, *, dry_run: bool = False, on_page: Callable[[int], None] | None = None
-) -> Aging:
+) -> AgingReport:
     """Archives what was not touched since `before`; with `dry_run` only says what it would do."""
     profile_named(memory.settings.profile)  # a wrong name is told before anything is done
     pages = 0
@@ -58,15 +58,15 @@ def archive_older(
         if on_page is not None:
             on_page(pages + done)
 
-    found: list[Aged] = []
+    found: list[AgedConversation] = []
     for one in old(memory.cold, before):
         aged = _expected(memory, one) if dry_run or one.spared else _done(memory, one, told)
         pages += 0 if aged.spared else aged.pages
         found.append(aged)
-    return Aging(before=before, dry_run=dry_run, conversations=tuple(found))
+    return AgingReport(before=before, dry_run=dry_run, conversations=tuple(found))
 
 
-def told_as_sentence(aging: Aging) -> str:
+def told_as_sentence(aging: AgingReport) -> str:
     """What was done, for a person."""
     left = aging.left
     spared = sum(1 for one in aging.conversations if one.spared)
@@ -83,7 +83,7 @@ def told_as_sentence(aging: Aging) -> str:
     )
 
 
-def damage_sentences(aging: Aging) -> list[str]:
+def damage_sentences(aging: AgingReport) -> list[str]:
     """What stays because it is damaged or too large, for a person; none where nothing is."""
     told: list[str] = []
     for one in aging.conversations:
@@ -115,9 +115,9 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _expected(memory: Memory, one: Old) -> Aged:
+def _expected(memory: Memory, one: OverdueConversation) -> AgedConversation:
     """Laid out and counted as it would be drawn; what two conversations of one run share is not known yet."""
-    found, entries, damaged, large = list[Expected](), 0, list[Entry](), list[str]()
+    found, entries, damaged, large = list[ArchiveEstimate](), 0, list[Entry](), list[str]()
     for portion in portions(memory.cold, one.entries, _most(memory)):
         entries += len(portion.entries)
         damaged += portion.damaged
@@ -141,7 +141,7 @@ def _most(memory: Memory) -> int:
     return memory.settings.max_file_mb * 2**20
 
 
-def _done(memory: Memory, one: Old, on_page: Callable[[int], None]) -> Aged:
+def _done(memory: Memory, one: OverdueConversation, on_page: Callable[[int], None]) -> AgedConversation:
     label = clear(one.conversation.title) or one.conversation.id
     done = put_away(
         memory.cold,
@@ -163,7 +163,7 @@ def _done(memory: Memory, one: Old, on_page: Callable[[int], None]) -> Aged:
 
 
 def _aged(
-    one: Old,
+    one: OverdueConversation,
     *,
     entries: int,
     text_tokens: int = 0,
@@ -172,8 +172,8 @@ def _aged(
     shared_chars: int = 0,
     damaged: Sequence[Entry] = (),
     large: Sequence[str] = (),
-) -> Aged:
-    return Aged(
+) -> AgedConversation:
+    return AgedConversation(
         conversation=one.conversation.id,
         title=one.conversation.title,
         touched=one.conversation.updated,

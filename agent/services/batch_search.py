@@ -11,7 +11,7 @@ from memory.memory import Memory
 from memory.search import Query, parse_query, to_json
 
 
-class BatchLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BatchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One line of a batch: the command line's options by their own names; what is absent is as given there."""
 
     query: str
@@ -61,7 +61,7 @@ def _query(line: bytes, options: Mapping[str, Any]) -> Query:
     if not line.strip():
         raise Misuse("Empty line", "it is empty.", '{"query": "…"} is what a line looks like.')
     try:
-        found = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"), type=BatchLine)
+        found = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"), type=BatchQuery)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Misuse("Unreadable line", f"{error}.", '{"query": "…"} is what a line looks like.') from error
     given = {name: value for name in found.__struct_fields__ if (value := getattr(found, name)) is not None}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, structs
 
 from agent.services.images import is_picture
-from agent.services.recall import NO_TEXT, Recalled, by_reference, compared, recall_picture
+from agent.services.recall import NO_TEXT, RecalledHit, by_reference, compared, recall_picture
 from foundation.citations import citation
 from foundation.trust import Trust
 from memory.errors import NotFound
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROWS: Final = 50  # looked for at once
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class BrowseRow(Struct, frozen=True, kw_only=True):
     """One line of the list. `whole` is the passage, where it was looked up by its reference.
 
     `score` is how likely it is what was asked for, from 0 to 1; 0 where nothing was asked. `marks` are where the
@@ -38,7 +38,7 @@ class Row(Struct, frozen=True, kw_only=True):
     trust: Trust
     snippet: str
     citation: str
-    whole: Recalled | None = None
+    whole: RecalledHit | None = None
     score: float = 0.0
     marks: tuple[tuple[int, int], ...] = ()
     span: tuple[int, int] = (0, 0)
@@ -52,7 +52,7 @@ class Row(Struct, frozen=True, kw_only=True):
         return self.id if self.entry is None else str(self.entry)
 
 
-class Look(Struct, frozen=True, kw_only=True):
+class BrowsePage(Struct, frozen=True, kw_only=True):
     """What one look gave. `next` is the number of the next look, where there is more; `wrong` says what failed.
 
     `damaged` tells of damaged pages, a sentence each; each is told once. `reading` is there while the index is being
@@ -61,7 +61,7 @@ class Look(Struct, frozen=True, kw_only=True):
     `sure` is false where nothing is likely to answer, and the rows are merely what lies nearest.
     """
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[BrowseRow, ...] = ()
     total: int = 0
     next: int | None = None
     took_ms: float = 0.0
@@ -81,7 +81,7 @@ class PagePicture(Struct, frozen=True):
     begin: tuple[int, int] | None = None
 
 
-def look(memory: "Memory", text: str, number: int = 1) -> Look:
+def look(memory: "Memory", text: str, number: int = 1) -> BrowsePage:
     """The rows of look `number` for this text: a reference, a picture's path, a question; "" lists what is newest.
 
     Blocks. Raises Damaged, NotAPage.
@@ -92,21 +92,21 @@ def look(memory: "Memory", text: str, number: int = 1) -> Look:
         if number == 1 and text:
             found = _in_file(memory, text)
             if found == ():
-                return Look(wrong=NO_TEXT)
+                return BrowsePage(wrong=NO_TEXT)
             found = found or by_reference(memory, citation(text) or text)
         else:
             found = ()
         if found:
             rows = tuple(of_passage(passage) for passage in found)
-            seen = Look(rows=rows, total=len(rows), took_ms=(time.monotonic() - began) * 1000)
+            seen = BrowsePage(rows=rows, total=len(rows), took_ms=(time.monotonic() - began) * 1000)
         else:
             seen = _searched(memory, text, number)
         return structs.replace(seen, damaged=tuple(memory.vault.troubles()))
     except NotFound as error:  # what looks like a reference and names nothing
-        return Look(wrong=error.message)
+        return BrowsePage(wrong=error.message)
 
 
-def whole(memory: "Memory", row: Row) -> Recalled:
+def whole(memory: "Memory", row: BrowseRow) -> RecalledHit:
     """The passage behind a row, to the letter. Blocks. Raises NotFound, Damaged."""
     if row.whole is not None:
         return row.whole
@@ -115,7 +115,7 @@ def whole(memory: "Memory", row: Row) -> Recalled:
     raise NotFound("Not found", f"There is no {row.id} any more.", "It may have been forgotten meanwhile.")
 
 
-def who_said(found: "Hit | Recalled") -> str:
+def who_said(found: "Hit | RecalledHit") -> str:
     """The speaker, or the role; "" for a note, and for an archived file, which nobody said."""
     return "" if found.kind == "page" else found.speaker or found.role or ""
 
@@ -135,7 +135,7 @@ def page_picture(memory: "Memory", page_id: str, start: int | None = None) -> Pa
     return PagePicture(path, row, pixel_of(memory.vault.read_page(page_id), row.mode, row.cell, start))
 
 
-def _in_file(memory: "Memory", text: str) -> tuple[Recalled, ...] | None:
+def _in_file(memory: "Memory", text: str) -> tuple[RecalledHit, ...] | None:
     """What stands in the picture of that path; None where there is no such picture."""
     try:
         path = Path(text).expanduser()
@@ -145,17 +145,17 @@ def _in_file(memory: "Memory", text: str) -> tuple[Recalled, ...] | None:
     return compared(recall_picture(path), memory).hits if there else None
 
 
-def _searched(memory: "Memory", text: str, number: int) -> Look:
+def _searched(memory: "Memory", text: str, number: int) -> BrowsePage:
     from memory.search import Query
 
     results = memory.search.query(Query(text=text, limit=ROWS, page=number))
     rows = tuple(of_hit(hit) for hit in results.hits)
-    return Look(rows=rows, total=results.total, next=results.next, took_ms=results.took_ms)
+    return BrowsePage(rows=rows, total=results.total, next=results.next, took_ms=results.took_ms)
 
 
-def of_hit(hit: "Hit") -> Row:
+def of_hit(hit: "Hit") -> BrowseRow:
     """The row of a hit."""
-    return Row(
+    return BrowseRow(
         id=hit.id,
         kind=hit.kind,
         entry=hit.entry,
@@ -175,9 +175,9 @@ def of_hit(hit: "Hit") -> Row:
     )
 
 
-def of_passage(found: Recalled) -> Row:
+def of_passage(found: RecalledHit) -> BrowseRow:
     """The row of a passage that was looked up."""
-    return Row(
+    return BrowseRow(
         id=found.id,
         kind=found.kind,
         conversation=found.conversation or "",

@@ -9,21 +9,21 @@ from msgspec import Struct
 
 from agent.services.forged_files import forged_files, put_aside
 from foundation.paths import Workspace
-from memory.archive.repair.from_mirrors import FromMirrors, Missing
-from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.from_mirrors import MirrorRecovery, MissingTurns
+from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.repair import repair
 from memory.cold.integrity.forged_names import forged, take_out
 from memory.cold.integrity.salvage import salvage_store
-from memory.errors import Damaged, StoreTrouble
+from memory.errors import Damaged, StoreError
 from memory.memory import Memory
-from memory.records import Problem
+from memory.records import IntegrityProblem
 from memory.settings import ArchiveSettings
 
 
-class Checked(Struct, frozen=True, kw_only=True):
+class CheckReport(Struct, frozen=True, kw_only=True):
     """What was found; after a repair also what was mended and what is lost, and where the originals are kept."""
 
-    problems: tuple[Problem, ...]
+    problems: tuple[IntegrityProblem, ...]
     pages: int
     mended: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
@@ -42,34 +42,34 @@ class Checked(Struct, frozen=True, kw_only=True):
         }
 
 
-def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> Checked:
+def check(workspace: Workspace, settings: ArchiveSettings | None = None) -> CheckReport:
     """The database whole, every pack, page and manifest. Nothing is changed."""
     try:
         memory = Memory.open(workspace, settings=settings)
     except Damaged as error:
-        return Checked(problems=(Problem("file", workspace.database.name, error.message),), pages=0)
-    problems = list[Problem]()
+        return CheckReport(problems=(IntegrityProblem("file", workspace.database.name, error.message),), pages=0)
+    problems = list[IntegrityProblem]()
     try:
         problems += memory.cold.check()
         problems += memory.vault.check()
-        problems += [one.problem for one in FromMirrors(workspace.conversations, memory.cold).missing()]
+        problems += [one.problem for one in MirrorRecovery(workspace.conversations, memory.cold).missing()]
         problems += [one.problem for one in forged_files(workspace)]
-        return Checked(problems=_each_once(problems), pages=len(memory.vault.pages()))
-    except (Damaged, StoreTrouble) as error:
+        return CheckReport(problems=_each_once(problems), pages=len(memory.vault.pages()))
+    except (Damaged, StoreError) as error:
         if not problems and not isinstance(error, Damaged):
             raise
-        found = problems or [Problem("file", workspace.database.name, error.message)]
-        return Checked(problems=_each_once(found), pages=0)
+        found = problems or [IntegrityProblem("file", workspace.database.name, error.message)]
+        return CheckReport(problems=_each_once(found), pages=0)
     finally:
         memory.close()
 
 
-def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSettings | None = None) -> Checked:
+def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSettings | None = None) -> CheckReport:
     """The same, and what is damaged is mended, a copy of it kept in `.palimpsest/damaged/`."""
     settings = settings or ArchiveSettings()
     before = check(workspace, settings)
     mended, lost = list[str](), list[str]()
-    damages = Damages(workspace.damaged, now)
+    damages = Quarantine(workspace.damaged, now)
     if any(one.what == "file" for one in before.problems):
         found = salvage_store(workspace.database, damages.folder)
         broken = f": some of {', '.join(found.broken)}" if found.broken else ""
@@ -81,7 +81,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         mended += _without_forged_names(memory, damages)
         mended += [put_aside(one, damages) for one in forged_files(workspace)]
         memory.recover()
-        mirrors = FromMirrors(workspace.conversations, memory.cold)
+        mirrors = MirrorRecovery(workspace.conversations, memory.cold)
         done = repair(
             memory.cold,
             memory.vault.storage,
@@ -102,7 +102,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
         pages = len(memory.vault.pages())
     finally:
         memory.close()
-    return Checked(
+    return CheckReport(
         problems=_each_once([*done.problems, *left]),
         pages=pages,
         mended=tuple(mended),
@@ -111,7 +111,7 @@ def check_and_repair(workspace: Workspace, now: datetime, settings: ArchiveSetti
     )
 
 
-def _without_forged_names(memory: Memory, damages: Damages) -> list[str]:
+def _without_forged_names(memory: Memory, damages: Quarantine) -> list[str]:
     """Takes out rows whose names no program of ours wrote; a copy of the database is kept first."""
     found = memory.cold.read(lambda db: list(forged(db)))
     if not found:
@@ -121,7 +121,7 @@ def _without_forged_names(memory: Memory, damages: Damages) -> list[str]:
     return [f"{one.sentence} The row was taken out." for one in found]
 
 
-def _tell_brought_back(one: Missing, mended: list[str], lost: list[str]) -> None:
+def _tell_brought_back(one: MissingTurns, mended: list[str], lost: list[str]) -> None:
     where = one.problem.where
     how = "their times are right to the minute, and whose part a name took may be guessed"
     mended.append(f"{where}: {one.problem.message} They are again, from there; {how}.")
@@ -130,9 +130,9 @@ def _tell_brought_back(one: Missing, mended: list[str], lost: list[str]) -> None
             lost.append(f"Entry {turn.id}: {where} has only a part of this tool's output.")
 
 
-def _each_once(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+def _each_once(problems: Iterable[IntegrityProblem]) -> tuple[IntegrityProblem, ...]:
     """What is found damaged in two ways is named once."""
-    named: dict[tuple[str, str], Problem] = {}
+    named: dict[tuple[str, str], IntegrityProblem] = {}
     for one in problems:
         named.setdefault((one.what, one.where), one)
     return tuple(named.values())

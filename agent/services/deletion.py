@@ -9,7 +9,7 @@ from foundation.clock import from_ms
 from foundation.files import read_bytes, scan
 from foundation.paths import Workspace
 from memory.cold import deletions
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.memory import Memory
 
 LARGEST = 2**24  # bytes of a copy that is looked into
@@ -35,7 +35,7 @@ def let_go_by_mirrors(memory: Memory) -> str:
     """Writes the mirrors anew that held words of what was deleted; a sentence where one cannot be written."""
     try:
         memory.mirrors.renew()
-    except (MemoryTrouble, OSError) as error:
+    except (MemoryFailure, OSError) as error:
         return (
             f"Mirrors in {memory.workspace.conversations} may hold its words still, and could not be written: {error}"
         )

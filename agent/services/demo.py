@@ -43,7 +43,7 @@ but Ann would rather take the train. The cello lesson moved to 17:45 on Thursday
 PAGE_NAME = "a-page-and-nothing-else.png"
 
 
-class Demo(Struct, frozen=True, kw_only=True):
+class DemoReport(Struct, frozen=True, kw_only=True):
     """What the demonstration did. `picture` stays in a temporary folder; the workspace is gone."""
 
     text: str
@@ -63,7 +63,7 @@ class Demo(Struct, frozen=True, kw_only=True):
         return self.text == self.read_back
 
 
-def demonstrate(folder: Path | None = None) -> Demo:
+def demonstrate(folder: Path | None = None) -> DemoReport:
     """Archives the text in a workspace of its own, deletes that, and reads the page's picture.
 
     `folder` keeps the picture; without one it is a new temporary folder.
@@ -81,7 +81,7 @@ def demonstrate(folder: Path | None = None) -> Demo:
         finally:
             memory.close()
     page = read_png(picture)
-    return Demo(
+    return DemoReport(
         text=DEMO_TEXT,
         read_back=page.text,
         trust=page.trust.value,
@@ -95,7 +95,7 @@ def demonstrate(folder: Path | None = None) -> Demo:
     )
 
 
-def figures(shown: Demo) -> tuple[tuple[str, str], ...]:
+def figures(shown: DemoReport) -> tuple[tuple[str, str], ...]:
     """A name and a sentence a row."""
     page = shown.page
     same = "the same, to the last character" if shown.equal else "not the same: please report it"
@@ -113,7 +113,7 @@ def figures(shown: Demo) -> tuple[tuple[str, str], ...]:
     )
 
 
-def as_object(shown: Demo) -> dict[str, Any]:
+def as_object(shown: DemoReport) -> dict[str, Any]:
     """The object of `archive --demo --json`, less its schema."""
     page = shown.page
     return {

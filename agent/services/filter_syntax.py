@@ -43,7 +43,7 @@ _NAMED = {"kinds": {"note": "memory", "notes": "memory"}}  # the person's words 
 _WORD = re.compile(r'(?<!\S)(?P<key>[A-Za-z]+)[:：](?P<value>"[^"]*"?|[^\s"]\S*|(?!\S))|"[^"]*"')
 
 
-class Wording(Struct, frozen=True):
+class ParsedFilters(Struct, frozen=True):
     """What was typed, taken apart. `unfinished` is the filter whose value is not yet typed, "" where there is none."""
 
     text: str = ""
@@ -56,7 +56,7 @@ class Wording(Struct, frozen=True):
         return bool(self.options)
 
 
-def worded(typed: str) -> Wording:
+def worded(typed: str) -> ParsedFilters:
     """The question without its filters, and the filters. Never raises: values are judged by `query_of`."""
     options: dict[str, Any] = {}
     unfinished, text, last = "", "", 0
@@ -73,10 +73,10 @@ def worded(typed: str) -> Wording:
             options[name] = (*options.get(name, ()), *_values(name, value))
         else:
             options[name] = value
-    return Wording(" ".join((text + typed[last:]).split()), options, unfinished)
+    return ParsedFilters(" ".join((text + typed[last:]).split()), options, unfinished)
 
 
-def query_of(wording: Wording, clock: "Clock", **more: Any) -> "Query":
+def query_of(wording: ParsedFilters, clock: "Clock", **more: Any) -> "Query":
     """The query that it makes; `more` are further arguments of parse_query. Raises Misuse for a value that is none."""
     from memory.search import parse_query
 

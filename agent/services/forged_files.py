@@ -8,10 +8,10 @@ from msgspec import Struct
 from foundation.files import list_files
 from foundation.names import DRAFT, MIRROR, Grammar
 from foundation.paths import Workspace, is_draft_name
-from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.quarantine import Quarantine
 from memory.cold.mirrors.parse import misnamed_mirrors
 from memory.names import shown
-from memory.records import Problem
+from memory.records import IntegrityProblem
 
 _TEMPORARY = ".tmp"
 
@@ -23,9 +23,9 @@ class ForgedFile(Struct, frozen=True):
     grammar: Grammar
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> IntegrityProblem:
         where = f"{self.path.parent.name}/{shown(self.path.name)}"
-        return Problem("name", where, f"The file does not have {self.grammar.noun}, and is not read.")
+        return IntegrityProblem("name", where, f"The file does not have {self.grammar.noun}, and is not read.")
 
 
 def forged_files(workspace: Workspace) -> list[ForgedFile]:
@@ -33,7 +33,7 @@ def forged_files(workspace: Workspace) -> list[ForgedFile]:
     return [*_drafts(workspace), *_mirrors(workspace)]
 
 
-def put_aside(one: ForgedFile, damages: Damages) -> str:
+def put_aside(one: ForgedFile, damages: Quarantine) -> str:
     """Moves the file to what is kept of a repair; says so."""
     kept = damages.put_aside(one.path)
     return f"{one.problem.where}: {one.problem.message} It was moved to {kept.parent.name}/{kept.name}."

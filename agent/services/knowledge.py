@@ -7,12 +7,12 @@ from context import Attachment
 from context.assembly.budget import budget_for
 from foundation.clock import iso
 from foundation.terminal_text import visible
-from memory.knowledge.importance.weights import Remembered, Stats
-from memory.knowledge.ingest.report import AddReport, Told
-from memory.knowledge.readers.document import Sight
-from memory.knowledge.records import Known
+from memory.knowledge.importance.weights import KnowledgeStats, ScoredMemory
+from memory.knowledge.ingest.report import AddReport, FileMessage
+from memory.knowledge.readers.document import OcrReader
+from memory.knowledge.records import KnowledgeRecord
 from memory.knowledge.retrieve.select import KnowledgeContext
-from models.messages import Recalled
+from models.messages import RecalledSpan
 from models.tokens import image_tokens
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ def bring(session: "Session", question: str) -> KnowledgeContext:
     )
 
 
-def sight(config: "Config") -> Callable[[], Sight | None]:
+def sight(config: "Config") -> Callable[[], OcrReader | None]:
     """What reads words in pictures, as the configuration says; looked for when the first file is read."""
     from memory.knowledge import ocr as here
 
     return lambda: here.installed_sight(config.models, config.environment)
 
 
-def recalled(found: KnowledgeContext) -> tuple[Recalled, ...]:
+def recalled(found: KnowledgeContext) -> tuple[RecalledSpan, ...]:
     """The passages, as parts of a request; a page's exact words where it goes as a picture."""
-    return tuple(Recalled(one.text, one.citation, one.trust, one.score, one.citation.time) for one in found.brought)
+    return tuple(RecalledSpan(one.text, one.citation, one.trust, one.score, one.citation.time) for one in found.brought)
 
 
 def pictures(found: KnowledgeContext) -> tuple[Attachment, ...]:
@@ -67,7 +67,7 @@ def said_of(found: KnowledgeContext) -> str:
 # ── as JSON ──
 
 
-def described(one: Remembered) -> dict[str, Any]:
+def described(one: ScoredMemory) -> dict[str, Any]:
     """A memory, as `knowledge list --json` shows it."""
     known = one.known
     return {
@@ -107,7 +107,7 @@ def report_object(report: AddReport) -> dict[str, Any]:
     }
 
 
-def _told(told: Told) -> dict[str, str]:
+def _told(told: FileMessage) -> dict[str, str]:
     parts = {"id": told.id, "name": told.name, "source": told.source, "why": told.why, "hint": told.hint}
     return {name: value for name, value in parts.items() if value}
 
@@ -169,23 +169,23 @@ def _forgetting(report: AddReport) -> list[str]:
     return [*lines, "Nothing is lost: search and recall have all of it."] if away else lines
 
 
-def _by_why(told: Sequence[Told], sentence: str) -> list[str]:
+def _by_why(told: Sequence[FileMessage], sentence: str) -> list[str]:
     by_reason: dict[str, list[str]] = {}
     for one in told:
         by_reason.setdefault(one.why, []).append(one.name)
     return [sentence.format(why, _names(names)) for why, names in by_reason.items()]
 
 
-def _once(bad: Sequence[Told]) -> list[Told]:
+def _once(bad: Sequence[FileMessage]) -> list[FileMessage]:
     """The files, with each hint told with the first that it holds for."""
-    hints, found = set[str](), list[Told]()
+    hints, found = set[str](), list[FileMessage]()
     for told in bad:
-        found.append(told if told.hint not in hints else Told(told.name, told.source, told.why))
+        found.append(told if told.hint not in hints else FileMessage(told.name, told.source, told.why))
         hints.add(told.hint)
     return found
 
 
-def _grouped(skipped: Sequence[Told]) -> list[str]:
+def _grouped(skipped: Sequence[FileMessage]) -> list[str]:
     """A line a reason: `Passed over, hidden: .git, .env and 3 more`."""
     return _by_why(skipped, "Passed over ({}): {}")
 
@@ -194,7 +194,7 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
 
 
-def row(one: Remembered) -> tuple[str, ...]:
+def row(one: ScoredMemory) -> tuple[str, ...]:
     """A memory as a row of `knowledge list`."""
     known = one.known
     state = f"{one.standing.state}, gone from disk" if known.missing else one.standing.state
@@ -215,7 +215,7 @@ def row(one: Remembered) -> tuple[str, ...]:
 HEADS = ("ID", "ADDED", "KIND", "CATEGORY", "IMPORTANCE", "SCORE", "USES", "TOKENS", "STATE", "NAME")
 
 
-def stats_rows(stats: Stats) -> list[tuple[str, str]]:
+def stats_rows(stats: KnowledgeStats) -> list[tuple[str, str]]:
     """`knowledge stats`, row by row."""
     return [
         ("memories", f"{stats.memories:,}  ({stats.chars:,} characters)"),
@@ -229,7 +229,7 @@ def stats_rows(stats: Stats) -> list[tuple[str, str]]:
     ]
 
 
-def stats_meaning(stats: Stats) -> str:
+def stats_meaning(stats: KnowledgeStats) -> str:
     """What utilisation means, in a line."""
     return (
         f"Utilisation is what stands in view at once, of knowledge.max_vision_tokens ({stats.max_tokens:,}): the most "
@@ -237,7 +237,7 @@ def stats_meaning(stats: Stats) -> str:
     )
 
 
-def about(known: Known) -> str:
+def about(known: KnowledgeRecord) -> str:
     """A line above a file's text."""
     missing = f", gone from disk since {iso(known.missing)[:10]}" if known.missing else ""
     return one_line(

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from agent.services.browse import Look, Row, of_hit, of_passage
-from agent.services.filter_syntax import Wording, query_of, worded
+from agent.services.browse import BrowsePage, BrowseRow, of_hit, of_passage
+from agent.services.filter_syntax import ParsedFilters, query_of, worded
 from agent.services.locate import TALK
 from agent.services.recall import by_reference
 from foundation.citations import citation
 from foundation.errors import Misuse, PalimpsestError
 from foundation.files import read_bytes, real_within
-from memory.errors import MemoryTrouble, NotFound
+from memory.errors import MemoryFailure, NotFound
 
 if TYPE_CHECKING:
     from memory.memory import Memory
@@ -29,13 +29,13 @@ LIKE: Final = 5  # passages that say the same, named one by one
 _REFERENCE = re.compile(r"(?:e|pg|m)_\w+\Z")
 
 
-class Unreadable(PalimpsestError):
+class UnreadableSource(PalimpsestError):
     """A file of the workspace that cannot be read."""
 
     code = "unreadable"
 
 
-class Turn(Struct, frozen=True, kw_only=True):
+class NearbyTurn(Struct, frozen=True, kw_only=True):
     """What someone said near a passage, or what says the same as it; `text` may be cut to LONGEST characters."""
 
     id: str
@@ -45,15 +45,15 @@ class Turn(Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Around(Struct, frozen=True, kw_only=True):
+class PassageContext(Struct, frozen=True, kw_only=True):
     """What stands around a passage. `lead` and `rest` are of the passage itself, before its snippet and after it."""
 
-    before: tuple[Turn, ...] = ()
+    before: tuple[NearbyTurn, ...] = ()
     lead: str = ""
     rest: str = ""
-    after: tuple[Turn, ...] = ()
-    like: tuple[Turn, ...] = ()
-    newer: Turn | None = None  # what it was superseded by
+    after: tuple[NearbyTurn, ...] = ()
+    like: tuple[NearbyTurn, ...] = ()
+    newer: NearbyTurn | None = None  # what it was superseded by
 
 
 class NoteInFile(Struct, frozen=True):
@@ -65,7 +65,7 @@ class NoteInFile(Struct, frozen=True):
     last: int
 
 
-def seek(memory: "Memory", typed: str, number: int = 1, *, explain: bool = False) -> Look:
+def seek(memory: "Memory", typed: str, number: int = 1, *, explain: bool = False) -> BrowsePage:
     """The rows of page `number` for what was typed, filters and all; "" lists what is newest.
 
     Blocks. A filter that cannot be is told in `wrong`. Raises Damaged, and what else the store raises.
@@ -74,15 +74,15 @@ def seek(memory: "Memory", typed: str, number: int = 1, *, explain: bool = False
     wording = worded(typed)
     try:
         if number == 1 and not wording.narrowed and (found := _named(memory, wording.text)):
-            return Look(rows=found, total=len(found), took_ms=(time.monotonic() - began) * 1000)
+            return BrowsePage(rows=found, total=len(found), took_ms=(time.monotonic() - began) * 1000)
         query = query_of(wording, memory.search.clock, limit=ROWS, page=number, explain=explain)
         results = memory.search.query(query)
     except (Misuse, NotFound) as error:
-        return Look(wrong=f"{error.message} {error.hint}".replace("--", "").strip())
+        return BrowsePage(wrong=f"{error.message} {error.hint}".replace("--", "").strip())
     rows = tuple(of_hit(hit) for hit in results.hits)
     damaged = tuple(memory.vault.troubles())
     reading = _share_read(memory) if results.partial else None
-    return Look(
+    return BrowsePage(
         rows=rows,
         total=results.total,
         next=results.next,
@@ -111,39 +111,39 @@ def nothing(typed: str) -> str:
     return f"Nothing is remembered about “{wording.text}”. {_advice(wording)}"
 
 
-def around(memory: "Memory", row: Row) -> Around:
+def around(memory: "Memory", row: BrowseRow) -> PassageContext:
     """What stands around a row's passage. Blocks. What is damaged or gone is left out."""
     like = tuple(turn for twin in row.like[:LIKE] if (turn := _turn_of(memory, twin)))
     newer = _turn_of(memory, row.superseded_by) if row.superseded_by else None
     if row.entry is None:
-        return Around(like=like, newer=newer)
+        return PassageContext(like=like, newer=newer)
     try:
         near = memory.cold.neighbours(row.entry, NEAR, NEAR)
-    except MemoryTrouble:
-        return Around(like=like, newer=newer)
+    except MemoryFailure:
+        return PassageContext(like=like, newer=newer)
     before = tuple(_turn(memory, entry, end=True) for entry in near if entry.seq < row.entry)
     after = tuple(_turn(memory, entry) for entry in near if entry.seq > row.entry)
     whole = next((_words(memory, entry) for entry in near if entry.seq == row.entry), "")
     start, end = row.span
     if whole[start:end] != row.snippet:  # what was looked up by its id has no span
-        return Around(before=before, after=after, like=like, newer=newer)
+        return PassageContext(before=before, after=after, like=like, newer=newer)
     lead, rest = whole[max(start - BESIDE, 0) : start], whole[end : end + BESIDE]
-    return Around(before=before, lead=lead, rest=rest, after=after, like=like, newer=newer)
+    return PassageContext(before=before, lead=lead, rest=rest, after=after, like=like, newer=newer)
 
 
-def note_in_file(memory: "Memory", row: Row) -> NoteInFile:
-    """Blocks. Raises NotFound where the note is gone, Unreadable where its file cannot be read."""
+def note_in_file(memory: "Memory", row: BrowseRow) -> NoteInFile:
+    """Blocks. Raises NotFound where the note is gone, UnreadableSource where its file cannot be read."""
     memory.hot.look()
     note = memory.hot.note(row.id)
     try:
         path = real_within(memory.workspace.root / note.path, memory.workspace.root)
         text = read_bytes(path).decode("utf-8", "replace").replace("\r\n", "\n")
     except OSError as error:
-        raise Unreadable("It cannot be read", f"{note.path}: {error.strerror}.", "") from error
+        raise UnreadableSource("It cannot be read", f"{note.path}: {error.strerror}.", "") from error
     return NoteInFile(note.path, text, note.line_first, note.line_last)
 
 
-def entry_of(memory: "Memory", row: Row) -> int | None:
+def entry_of(memory: "Memory", row: BrowseRow) -> int | None:
     """The seq of the entry to go to; None where a row is of no conversation that one can be in.
 
     Blocks. Raises NotFound where it is gone.
@@ -167,7 +167,7 @@ def values_of(name: str) -> str:
     return f"{name}: {', '.join(known[name])}" if name in known else ""
 
 
-def _named(memory: "Memory", text: str) -> tuple[Row, ...]:
+def _named(memory: "Memory", text: str) -> tuple[BrowseRow, ...]:
     """What an id of ours names, or a citation as it stands in a prompt."""
     name = citation(text) or (text if _REFERENCE.match(text) else "")
     try:
@@ -176,7 +176,7 @@ def _named(memory: "Memory", text: str) -> tuple[Row, ...]:
         return ()
 
 
-def _advice(wording: Wording) -> str:
+def _advice(wording: ParsedFilters) -> str:
     if wording.narrowed:
         return "There may be something without the filters."
     if '"' in wording.text:
@@ -186,30 +186,30 @@ def _advice(wording: Wording) -> str:
     return "Another word for it may find it; so does a person, a day or a file: who:Anna since:30d file:a.py"
 
 
-def _turn_of(memory: "Memory", id: str) -> Turn | None:  # noqa: A002 — the word the whole program uses
+def _turn_of(memory: "Memory", id: str) -> NearbyTurn | None:  # noqa: A002 — the word the whole program uses
     """The passage with that id; None where it is gone."""
     try:
         if id.startswith("m_"):
             note = memory.hot.note(id)
-            return Turn(id=id, title=note.ref, time=note.time, text=note.text[:LONGEST])
+            return NearbyTurn(id=id, title=note.ref, time=note.time, text=note.text[:LONGEST])
         entry = memory.cold.find(id)
         title = memory.cold.conversation_at(entry.conversation_seq).title
-    except MemoryTrouble:
+    except MemoryFailure:
         return None
-    return Turn(id=id, who=entry.said_by, title=title, time=entry.time, text=_words(memory, entry)[:LONGEST])
+    return NearbyTurn(id=id, who=entry.said_by, title=title, time=entry.time, text=_words(memory, entry)[:LONGEST])
 
 
-def _turn(memory: "Memory", entry: "Entry", *, end: bool = False) -> Turn:
+def _turn(memory: "Memory", entry: "Entry", *, end: bool = False) -> NearbyTurn:
     """`end`: of a long one its last words rather than its first."""
     text = _words(memory, entry)
     cut = text[-LONGEST:] if end else text[:LONGEST]
     if len(cut) < len(text):
         cut = f"… {cut}" if end else f"{cut} …"
-    return Turn(id=entry.id, who=entry.said_by, time=entry.time, text=cut)
+    return NearbyTurn(id=entry.id, who=entry.said_by, time=entry.time, text=cut)
 
 
 def _words(memory: "Memory", entry: "Entry") -> str:
     try:
         return memory.passage(entry).text
-    except MemoryTrouble as error:
+    except MemoryFailure as error:
         return f"[lost: {error.message}]"

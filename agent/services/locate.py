@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from agent.services.recall import Recalled
+from agent.services.recall import RecalledHit
 from foundation.trust import Trust
 from memory.cold.tree import PAGE, steps_up
 from memory.records import Conversation, Entry
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from memory.memory import Memory
 
 
-class PagePlace(Struct, frozen=True):
+class PageLocation(Struct, frozen=True):
     """`page` is one of the passage's pages; from its text's character `start` on stands what is looked for."""
 
     page: str
     start: int
 
 
-def place_of(memory: "Memory", found: Recalled, snippet: str = "") -> PagePlace | None:
+def place_of(memory: "Memory", found: RecalledHit, snippet: str = "") -> PageLocation | None:
     """Where the snippet begins, or else the passage; None where it stands on no page. Blocks."""
     if not found.pages:
         return None
     at = max(found.text.find(snippet), 0) if snippet else 0
     if found.entry is None:
-        return PagePlace(found.pages[0], at)
+        return PageLocation(found.pages[0], at)
     from memory.archive.rows import pages
 
     within = memory.cold.conversation(found.conversation).seq if found.conversation else None
     entry = memory.cold.find(found.entry, within)
     spans = memory.cold.read(lambda db: pages.spans_of(db, entry.seq))
     here = next((span for span in spans if span.start <= at < span.start + span.length), None)
-    return PagePlace(here.page, here.page_start + at - here.start) if here else PagePlace(found.pages[0], 0)
+    return PageLocation(here.page, here.page_start + at - here.start) if here else PageLocation(found.pages[0], 0)
 
 
 def pixel_of(page: "PageText", mode: str, cell: str, start: int) -> tuple[int, int] | None:
@@ -64,7 +64,7 @@ TALK: Final = "chat"
 MOST_BESIDE: Final = 2000  # entries shown after one on another branch
 
 
-class Whereabouts(Struct, frozen=True, kw_only=True):
+class EntryLocation(Struct, frozen=True, kw_only=True):
     """`below` are the seqs of what comes after the entry, the next first. `aside`: it is not on the branch that the
     conversation goes on from, and `below` follows the newest answers instead."""
 
@@ -74,7 +74,7 @@ class Whereabouts(Struct, frozen=True, kw_only=True):
     aside: bool = False
 
 
-def whereabouts(memory: "Memory", seq: int) -> Whereabouts:
+def whereabouts(memory: "Memory", seq: int) -> EntryLocation:
     """Where entry `seq` stands. Blocks: a conversation of 100,000 entries is walked in about a tenth of a second.
 
     Raises NotFound.
@@ -83,9 +83,9 @@ def whereabouts(memory: "Memory", seq: int) -> Whereabouts:
     conversation = memory.cold.conversation_at(entry.conversation_seq)
     below = _between(memory, seq, conversation.leaf)
     if below is not None:
-        return Whereabouts(conversation=conversation, entry=entry, below=below)
+        return EntryLocation(conversation=conversation, entry=entry, below=below)
     after = memory.cold.neighbours(seq, 0, MOST_BESIDE)[1:]
-    return Whereabouts(conversation=conversation, entry=entry, below=tuple(each.seq for each in after), aside=True)
+    return EntryLocation(conversation=conversation, entry=entry, below=tuple(each.seq for each in after), aside=True)
 
 
 def _between(memory: "Memory", seq: int, leaf: int | None) -> tuple[int, ...] | None:

@@ -15,7 +15,7 @@ from agent.services.pages import stored_page
 from foundation.terminal_text import hidden_count
 from foundation.trust import Citation, Trust
 from memory.errors import NotFound
-from memory.pages.read.attribution import Spoken, spoken
+from memory.pages.read.attribution import AttributedText, spoken
 from memory.pages.types import PageText
 
 if TYPE_CHECKING:  # a picture is read without a workspace
@@ -34,7 +34,7 @@ NO_TEXT = "No text was found in it."
 """What is said of a picture without words."""
 
 
-class Recalled(Struct, frozen=True, kw_only=True):
+class RecalledHit(Struct, frozen=True, kw_only=True):
     """One whole passage, unaltered, with what a `recall` hit says of it."""
 
     id: str
@@ -53,11 +53,11 @@ class Recalled(Struct, frozen=True, kw_only=True):
     read_ms: float = 0.0
     doubt: tuple[int, ...] = ()
     pages: tuple[str, ...] = ()  # ids of the pages that it was read from
-    passages: tuple[Spoken, ...] = ()  # of a conversation's page: whose words stand where
+    passages: tuple[AttributedText, ...] = ()  # of a conversation's page: whose words stand where
     told: tuple[str, ...] = ()  # sentences of the readers
 
 
-class Recollection(Struct, frozen=True, kw_only=True):
+class RecallResult(Struct, frozen=True, kw_only=True):
     """What was found; the contract's object for `recall`."""
 
     query: str
@@ -65,7 +65,7 @@ class Recollection(Struct, frozen=True, kw_only=True):
     found: bool
     total: int
     next: int | None
-    hits: tuple[Recalled, ...]
+    hits: tuple[RecalledHit, ...]
 
 
 def recall_picture(
@@ -75,7 +75,7 @@ def recall_picture(
     open_engine: OpenEngine | None = None,
     on_line: "OnLine | None" = None,
     on_stage: "OnStage | None" = None,
-) -> Recollection:
+) -> RecallResult:
     """What stands in a picture; nothing is found where no text is in it. Needs no workspace, no name, no original.
 
     `engine` is a name of memory.pages.read.reader.READERS. Raises NotAPage, NotFound, and what the engine raises.
@@ -89,7 +89,7 @@ def recall_picture(
     return _these(str(path), began, (_of_page(page, citation),))
 
 
-def compared(found: Recollection, memory: "Memory | None") -> Recollection:
+def compared(found: RecallResult, memory: "Memory | None") -> RecallResult:
     """What was read from pictures, with what the workspace knows of these pages; `memory` None where there is none.
 
     A page's hash proves that its pixels are as they were drawn, not who drew them. One of a known id with another text
@@ -98,7 +98,7 @@ def compared(found: Recollection, memory: "Memory | None") -> Recollection:
     return replace(found, hits=tuple(_compared(hit, memory) if hit.kind == "page" else hit for hit in found.hits))
 
 
-def _compared(hit: Recalled, memory: "Memory | None") -> Recalled:
+def _compared(hit: RecalledHit, memory: "Memory | None") -> RecalledHit:
     if not hit.id:
         return hit
     if memory is None or not memory.vault.knows(hit.id):
@@ -110,14 +110,14 @@ def _compared(hit: Recalled, memory: "Memory | None") -> Recalled:
     return replace(hit, trust=Trust.APPROXIMATE, doubt=every_line, told=(*hit.told, told))
 
 
-def together(asked: Sequence[str], found: Sequence[Recollection]) -> Recollection:
+def together(asked: Sequence[str], found: Sequence[RecallResult]) -> RecallResult:
     """Several pictures' texts, or what several references name, as one answer, in order."""
     hits = tuple(hit for one in found for hit in one.hits)
     took = round(sum(one.took_ms for one in found), 3)
-    return Recollection(query=" ".join(asked), took_ms=took, found=bool(hits), total=len(hits), next=None, hits=hits)
+    return RecallResult(query=" ".join(asked), took_ms=took, found=bool(hits), total=len(hits), next=None, hits=hits)
 
 
-def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1, conversation: str = "") -> Recollection:
+def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1, conversation: str = "") -> RecallResult:
     """By reference (an entry's id, `pg_…`, `m_…`, `MEMORY.md#L3-L7`, an archive's label or `#1`), else what a question
     finds.
 
@@ -130,12 +130,12 @@ def recall(memory: "Memory", asked: str, *, limit: int = 5, page: int = 1, conve
 
     results = memory.search.query(Query(text=asked, limit=limit, page=page, conversation=conversation))
     hits = tuple(_of_hit(memory, hit) for hit in results.hits)
-    return Recollection(
+    return RecallResult(
         query=asked, took_ms=_since(began), found=results.found, total=results.total, next=results.next, hits=hits
     )
 
 
-def found_by(memory: "Memory", reference: str, conversation: str = "") -> Recollection:
+def found_by(memory: "Memory", reference: str, conversation: str = "") -> RecallResult:
     """What a reference names, as `by_reference`; nothing is found where it is none."""
     began = time.monotonic()
     return _these(reference, began, by_reference(memory, reference, conversation))
@@ -152,13 +152,13 @@ def recall_markdown(memory: "Memory", asked: str) -> str:
     return "\n\n".join(_as_markdown(hit) for hit in found.hits)
 
 
-def _as_markdown(hit: Recalled) -> str:
+def _as_markdown(hit: RecalledHit) -> str:
     return "\n\n".join(
         [f"**{hit.citation}** · {describe(hit)}", *hit.told, *filter(None, [shown_otherwise(hit)]), _fenced(hit.text)]
     )
 
 
-def describe(hit: Recalled) -> str:
+def describe(hit: RecalledHit) -> str:
     """How far to trust it and how it was read: `exact, read from its pixels in 2.1 ms`."""
     reader = "from its pixels" if hit.engine == "cells" else f"by {hit.engine}"
     how = f"read {reader} in {hit.read_ms:,.1f} ms"
@@ -168,7 +168,7 @@ def describe(hit: Recalled) -> str:
     return f"{hit.trust.value}, {how}{doubt}"
 
 
-def shown_otherwise(hit: Recalled) -> str:
+def shown_otherwise(hit: RecalledHit) -> str:
     """That the text is not shown to the byte, because characters of it were made visible; "" where it is."""
     count = hidden_count(hit.text)
     if not count:
@@ -177,7 +177,7 @@ def shown_otherwise(hit: Recalled) -> str:
     return f"Not shown to the byte: {what} a sign here. `palimpsest recall … --raw` gives every byte."
 
 
-def citations(hit: Recalled) -> tuple[Citation, ...]:
+def citations(hit: RecalledHit) -> tuple[Citation, ...]:
     """Where each entry's words on a conversation's page come from: the entry and its lines."""
     return tuple(
         Citation(
@@ -187,7 +187,7 @@ def citations(hit: Recalled) -> tuple[Citation, ...]:
     )
 
 
-def by_reference(memory: "Memory", asked: str, conversation: str = "") -> tuple[Recalled, ...]:
+def by_reference(memory: "Memory", asked: str, conversation: str = "") -> tuple[RecalledHit, ...]:
     """What an id, a place or an archive's label names, whole; nothing where the words are a question.
 
     Raises NotFound, Damaged.
@@ -211,7 +211,7 @@ def by_reference(memory: "Memory", asked: str, conversation: str = "") -> tuple[
     return _of_entries(memory, asked, within)
 
 
-def recalled_archive(memory: "Memory", asked: str) -> Recalled | None:
+def recalled_archive(memory: "Memory", asked: str) -> RecalledHit | None:
     """All that was archived under that label (of several the newest) or number (`#1`): its pages' texts, joined.
 
     It is trusted as far as the least of its pages. None where no archive has that label, or it has no page of its own.
@@ -233,7 +233,7 @@ def recalled_archive(memory: "Memory", asked: str) -> Recalled | None:
     count = f"{len(pages):,} page{'s' if len(pages) > 1 else ''}"
     citation = Citation(kind="archive", ref=f"#{row.seq}", title=row.label, place=count, time=row.created)
     lines_before = accumulate((page.text.count("\n") for page in pages), initial=0)
-    whole = Recalled(
+    whole = RecalledHit(
         id=f"#{row.seq}",
         kind="archive",
         time=row.created,
@@ -250,12 +250,12 @@ def recalled_archive(memory: "Memory", asked: str) -> Recalled | None:
     return _doubted(whole, memory.cold.read(lambda db: label_doubts(db, row.seq)))
 
 
-def _doubted(hit: Recalled, doubts: tuple[str, ...]) -> Recalled:
+def _doubted(hit: RecalledHit, doubts: tuple[str, ...]) -> RecalledHit:
     """The same, not to be trusted to the letter where there are doubts."""
     return replace(hit, trust=Trust.APPROXIMATE, told=(*hit.told, *doubts)) if doubts else hit
 
 
-def _of_entries(memory: "Memory", ref: str, within: int | None) -> tuple[Recalled, ...]:
+def _of_entries(memory: "Memory", ref: str, within: int | None) -> tuple[RecalledHit, ...]:
     """The entries of exactly this id: several where an import brought the same ids in several conversations.
 
     What looks like an id of ours may be the beginning of one, and is an error where there is none; another word that
@@ -270,7 +270,7 @@ def _of_entries(memory: "Memory", ref: str, within: int | None) -> tuple[Recalle
     return (_of_entry(memory, memory.cold.find(ref)),) if ref.startswith("e_") else ()
 
 
-def _of_entry(memory: "Memory", entry: "Entry") -> Recalled:
+def _of_entry(memory: "Memory", entry: "Entry") -> RecalledHit:
     began = time.monotonic()
     passage = memory.passage(entry)
     took = _since(began) if passage.pages else 0.0
@@ -285,7 +285,7 @@ def _of_entry(memory: "Memory", entry: "Entry") -> Recalled:
         time=entry.time,
         page=passage.pages[0] if passage.pages else "",
     )
-    return Recalled(
+    return RecalledHit(
         id=entry.id,
         kind=entry.kind.value,
         conversation=entry.conversation,
@@ -304,7 +304,7 @@ def _of_entry(memory: "Memory", entry: "Entry") -> Recalled:
     )
 
 
-def _of_hit(memory: "Memory", hit: "Hit") -> Recalled:
+def _of_hit(memory: "Memory", hit: "Hit") -> RecalledHit:
     began = time.monotonic()
     text, trust, pages, told = hit.snippet, hit.trust, tuple[str, ...](), tuple[str, ...]()
     if hit.note is not None:
@@ -313,7 +313,7 @@ def _of_hit(memory: "Memory", hit: "Hit") -> Recalled:
         passage = memory.passage(memory.cold.entry(hit.entry))
         text, pages, told = passage.text, passage.pages, passage.told
         trust = passage.trust if hit.trust is Trust.EXACT else hit.trust  # an OCR engine's word stays approximate
-    return Recalled(
+    return RecalledHit(
         id=hit.id,
         kind=hit.kind,
         conversation=hit.conversation or None,
@@ -344,8 +344,8 @@ def _note_now(memory: "Memory", hit: "Hit") -> tuple[str, Trust]:
         return hit.snippet, Trust.APPROXIMATE
 
 
-def _of_page(page: PageText, citation: Citation) -> Recalled:
-    return Recalled(
+def _of_page(page: PageText, citation: Citation) -> RecalledHit:
+    return RecalledHit(
         id=page.page_id,
         kind=citation.kind,
         citation=str(citation),
@@ -361,10 +361,10 @@ def _of_page(page: PageText, citation: Citation) -> Recalled:
     )
 
 
-def _of_note(note: "Note") -> Recalled:
+def _of_note(note: "Note") -> RecalledHit:
     lines = (note.line_first, note.line_last)
     citation = Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines)
-    return Recalled(
+    return RecalledHit(
         id=note.id,
         kind="memory",
         conversation=note.conversation,
@@ -382,8 +382,8 @@ def _covers(note: "Note", asked: str) -> bool:
     return note.path == path and first.isdigit() and note.line_first <= int(first) <= note.line_last
 
 
-def _these(asked: str, began: float, hits: tuple[Recalled, ...]) -> Recollection:
-    return Recollection(query=asked, took_ms=_since(began), found=bool(hits), total=len(hits), next=None, hits=hits)
+def _these(asked: str, began: float, hits: tuple[RecalledHit, ...]) -> RecallResult:
+    return RecallResult(query=asked, took_ms=_since(began), found=bool(hits), total=len(hits), next=None, hits=hits)
 
 
 def _engine(pages: Sequence[str]) -> str:
@@ -410,6 +410,6 @@ def _fenced(text: str) -> str:
     return f"{fence}text\n{text}\n{fence}"
 
 
-def as_object(found: Recollection) -> dict[str, Any]:
+def as_object(found: RecallResult) -> dict[str, Any]:
     """The object of `palimpsest recall --json`, less its schema."""
     return {name: getattr(found, name) for name in found.__struct_fields__}

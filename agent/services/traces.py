@@ -14,7 +14,7 @@ from foundation.files import UnsafePath, is_file, list_files, list_folders, read
 from foundation.paths import Workspace, draft_name
 from foundation.privacy import clear, joined, json_line
 from memory.cold.sql import each
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
 from models.messages import Role
@@ -52,7 +52,7 @@ def remove_traces(workspace: Workspace, traces: Traces) -> tuple[str, ...]:
 
 
 def _text(memory: Memory, entry: Entry) -> str:
-    with suppress(MemoryTrouble):
+    with suppress(MemoryFailure):
         return memory.passage(entry).text
     return ""
 

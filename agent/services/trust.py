@@ -6,18 +6,18 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
-from agent.config.config import Ignored
+from agent.config.config import IgnoredSetting
 from foundation.errors import Misuse
 from foundation.files import real
 from foundation.paths import LINKABLE, LINKABLE_FILES, Workspace
 from foundation.shell_words import command_line
 from foundation.terminal_text import visible
-from foundation.trusted_content import CHANGED, NEW, Content, content_of
-from foundation.workspace_trust import Record, Standing, key_of, trust_store
+from foundation.trusted_content import CHANGED, NEW, ContentDigests, content_of
+from foundation.workspace_trust import TrustRecord, TrustState, key_of, trust_store
 from memory.access import first_entry
 
 
-class Brought(Struct, frozen=True, kw_only=True):
+class WorkspaceContents(Struct, frozen=True, kw_only=True):
     """What a workspace brings: whose it is, what is stored in it, and what in it acts."""
 
     path: str
@@ -56,7 +56,9 @@ class Brought(Struct, frozen=True, kw_only=True):
         )
 
 
-def trust_workspace(workspace: Workspace, environment: Mapping[str, str], content: Content | None = None) -> Standing:
+def trust_workspace(
+    workspace: Workspace, environment: Mapping[str, str], content: ContentDigests | None = None
+) -> TrustState:
     """Trusts the workspace as it stands, or as it was shown with `content`. Raises Misuse where there is none."""
     if not workspace.is_workspace:
         hint = f"`{command_line('palimpsest', 'init', str(workspace.root))}` makes one."
@@ -69,7 +71,7 @@ def trust_workspace(workspace: Workspace, environment: Mapping[str, str], conten
 MOST_NAMED = 6  # files, and settings, of a question
 
 
-def what_changed(standing: Standing, ignored: Sequence[Ignored]) -> tuple[str, ...]:
+def what_changed(standing: TrustState, ignored: Sequence[IgnoredSetting]) -> tuple[str, ...]:
     """What is not as it was trusted, a line a file; of config.yaml the settings that wait for trust, with their values.
 
     `ignored` are those settings. () where nothing waits for trust.
@@ -86,7 +88,7 @@ def what_changed(standing: Standing, ignored: Sequence[Ignored]) -> tuple[str, .
     return tuple(lines)
 
 
-def _settings_of(ignored: Sequence[Ignored]) -> list[str]:
+def _settings_of(ignored: Sequence[IgnoredSetting]) -> list[str]:
     if not ignored:
         return ["· It sets nothing that needs trust."]
     lines = [f"· {one.name}: {_short(one.words)}" for one in ignored[:MOST_NAMED]]
@@ -143,14 +145,14 @@ def following(link: str) -> str:
     return _FOLLOWED.get(link, "Followed, that file is read into each request.")
 
 
-def brought_by(workspace: Workspace) -> Brought:
+def brought_by(workspace: Workspace) -> WorkspaceContents:
     """What the workspace brings. Reads alone."""
     from memory.access import counts
 
     content = content_of(workspace)
     entries, conversations = counts(workspace.database)
     links = tuple(f"{name} → {target}" for name, target in links_out(workspace).items())
-    return Brought(
+    return WorkspaceContents(
         path=key_of(workspace),
         owner=_owner(workspace),
         entries=entries,
@@ -162,7 +164,7 @@ def brought_by(workspace: Workspace) -> Brought:
     )
 
 
-def described(record: Record) -> dict[str, object]:
+def described(record: TrustRecord) -> dict[str, object]:
     """A record as `palimpsest trust --list --json` shows it."""
     return {"path": record.path, "links": record.links, "there": Path(record.path).is_dir()}
 
@@ -182,6 +184,6 @@ def _owner(workspace: Workspace) -> str:
         return "somebody"
 
 
-def as_json(brought: Brought) -> dict[str, object]:
+def as_json(brought: WorkspaceContents) -> dict[str, object]:
     """What a workspace brings, as data."""
     return dict(msgspec.to_builtins(brought))

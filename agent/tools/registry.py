@@ -12,7 +12,7 @@ from foundation.sizes import MEGABYTE
 from models.messages import Tool, ToolCall
 
 
-class Output(Struct, frozen=True):
+class ToolOutput(Struct, frozen=True):
     """`whole` goes to the cold store, `shown` to the model."""
 
     whole: str
@@ -51,7 +51,7 @@ class Toolbox:
         except ToolFailure:
             return f"{call.name} with unreadable arguments"
 
-    def run(self, call: ToolCall, entry: str) -> Output:
+    def run(self, call: ToolCall, entry: str) -> ToolOutput:
         """The call's output; a failure is told to the model, never raised. `entry` is the id of the call's result."""
         tool = self._tools.get(call.name)
         if tool is None:
@@ -61,9 +61,9 @@ class Toolbox:
             whole = tool.run(arguments_of(call))
         except PalimpsestError as error:
             return _failed(f"{error.title}: {error.message} {error.hint}".strip())
-        return Output(whole, self._bounded(whole, entry, structured=tool.structured))
+        return ToolOutput(whole, self._bounded(whole, entry, structured=tool.structured))
 
-    def declined(self, call: ToolCall, *, asked: bool = True) -> Output:
+    def declined(self, call: ToolCall, *, asked: bool = True) -> ToolOutput:
         """What the model is told of a call that was not run. Without `asked` there was nobody who could be asked."""
         why = "The user declined" if asked else "Declined, because nobody could be asked"
         return _failed(f"{why}: {self.summary(call)}.")
@@ -77,8 +77,8 @@ class Toolbox:
         return f"{whole[:most]}\n{rest_of(len(whole) - most, entry)}"
 
 
-def _failed(sentence: str) -> Output:
-    return Output(sentence, sentence, failed=True)
+def _failed(sentence: str) -> ToolOutput:
+    return ToolOutput(sentence, sentence, failed=True)
 
 
 def described(call: ToolCall) -> dict[str, Any]:

@@ -12,26 +12,26 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from foundation.privacy import ClearedFields, Echoes, EchoStream, clear
-from memory.cold import Answer
+from foundation.privacy import ClearedFields, EchoFilter, EchoFilterStream, clear
+from memory.cold import AnswerWriter
 from memory.records import Entry
-from models.chat.port import ReasoningDelta, TextDelta
+from models.chat.port import ReasoningChunk, TextChunk
 from models.messages import ToolCall, Usage
 
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 
 
-class Recorder:
+class AnswerRecorder:
     """One answer in flight: `take` each event first, then exactly one of `finish` and `abandon`."""
 
     def __init__(
         self,
-        answer: Answer,
+        answer: AnswerWriter,
         model: str,
         *,
         calls: int = sys.maxsize,
         arguments: int = sys.maxsize,
-        echoes: Echoes | None = None,
+        echoes: EchoFilter | None = None,
     ) -> None:
         """At most `calls` tool calls are taken, with `arguments` characters together: what the turn has left.
 
@@ -39,8 +39,8 @@ class Recorder:
         """
         self._answer = answer
         self._model = clear(model)
-        self._echoes = echoes or Echoes()
-        self._clearing = EchoStream(self._echoes)
+        self._echoes = echoes or EchoFilter()
+        self._clearing = EchoFilterStream(self._echoes)
         self._said: list[str] = []
         self._thought: list[str] = []
         self._calls: list[ToolCall] = []
@@ -89,12 +89,12 @@ class Recorder:
     def take(self, event: object) -> None:
         """Put the event on its way to disk."""
         match event:
-            case TextDelta(text=text):
+            case TextChunk(text=text):
                 self._first = self._first or time.monotonic()
                 self._said.append(text)
                 if safe := self._clearing.feed(text):
                     self._answer.write(safe)
-            case ReasoningDelta(text=text):
+            case ReasoningChunk(text=text):
                 self._first = self._first or time.monotonic()
                 self._thought.append(text)
             case ToolCall():
@@ -139,7 +139,7 @@ class Recorder:
         return self._echoes.fields(kept)
 
 
-def _safely_named(call: ToolCall, echoes: Echoes) -> ToolCall:
+def _safely_named(call: ToolCall, echoes: EchoFilter) -> ToolCall:
     """The call under an id that is fit to be stored, shown and sent again, whatever the model called it."""
     id_ = call.id
     if not _PLAIN_ID.fullmatch(id_) or clear(id_) != id_ or echoes.without(id_) != id_:

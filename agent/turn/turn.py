@@ -14,18 +14,27 @@ import msgspec
 from agent import events
 from agent.background.usage import use_cited, use_recalled
 from agent.events import SessionEvent
-from agent.tools.registry import Output, Toolbox
-from agent.turn.recorder import Recorder
-from context import Assembled, Attachment, Context, Turn
-from context.recall.prefetch import Ahead
-from context.report import Report
+from agent.tools.registry import Toolbox, ToolOutput
+from agent.turn.recorder import AnswerRecorder
+from context import AssembledRequest, Attachment, Context, Turn
+from context.recall.prefetch import Prefetch
+from context.report import ContextReport
 from foundation.clock import Clock
 from foundation.errors import PalimpsestError
-from foundation.privacy import EMPTY, Cleared, Echoes, clear, cleared_fields, edited, examine, hidden_texts
+from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields, edited, examine, hidden_texts
 from memory.memory import Memory
-from memory.records import Conversation, Draft, Entry, EntryKind, new_id
-from models.chat.port import ChatModel, Done, Event, Failed, PrefillProgress, ReasoningDelta, StopReason, TextDelta
-from models.messages import Image, Recalled, Request, Role, ToolCall, Usage, nonces
+from memory.records import Conversation, Entry, EntryDraft, EntryKind, new_id
+from models.chat.port import (
+    AnswerEnd,
+    AnswerError,
+    ChatModel,
+    Event,
+    PrefillProgress,
+    ReasoningChunk,
+    StopReason,
+    TextChunk,
+)
+from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage, nonces
 
 TITLE_CHARS = 60
 _BLOCKS_LEFT_OUT = (
@@ -34,7 +43,7 @@ _BLOCKS_LEFT_OUT = (
 )
 
 
-class Desk(Protocol):
+class TurnContext(Protocol):
     """What a turn works with; the session is one."""
 
     memory: Memory
@@ -43,11 +52,11 @@ class Desk(Protocol):
     toolbox: Toolbox
     clock: Clock
     conversation: Conversation | None
-    report: Report | None
+    report: ContextReport | None
     next_title: str
     hidden: dict[int, tuple[str, ...]]  # RAM alone: what messages of a conversation hid, by its place in the store
 
-    def assemble(self, turn: Turn) -> Assembled: ...
+    def assemble(self, turn: Turn) -> AssembledRequest: ...
 
     async def prepare_model(self) -> None: ...
 
@@ -57,11 +66,11 @@ class TurnRun:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: TurnContext,
         text: str,
         attachments: Sequence[Attachment],
         skill: str,
-        brought: tuple[Recalled, ...] | None = None,
+        brought: tuple[RecalledSpan, ...] | None = None,
     ) -> None:
         self._desk = desk
         self._text = text
@@ -69,16 +78,16 @@ class TurnRun:
         self._skill = skill
         self._brought = brought
         self._stopped = False
-        self._ahead: Ahead | None = None
+        self._ahead: Prefetch | None = None
         self._asking: asyncio.Task[None] | None = None  # runs it
         self._pump: asyncio.Task[None] | None = None
-        self._assembled: Assembled | None = None
-        self._outcome: Done | Failed | None = None
+        self._assembled: AssembledRequest | None = None
+        self._outcome: AnswerEnd | AnswerError | None = None
         self._last: Entry | None = None  # the newest entry of this turn
         self._calls: tuple[ToolCall, ...] = ()
         self._left_out = 0  # calls of the newest answer that were more than the turn may make
         self._calls_made = self._arguments_sent = 0
-        self._echoes = Echoes()
+        self._echoes = EchoFilter()
         self._hidden: events.WordsHidden | None = None
         self._noticed: list[str] = []  # files that this turn has told of
 
@@ -107,7 +116,7 @@ class TurnRun:
             if self._ahead is not None:
                 self._ahead.end()
 
-    async def _ask_ahead(self) -> Ahead | None:
+    async def _ask_ahead(self) -> Prefetch | None:
         """Memory is asked from the first moment on, in a thread that nothing waits for before the request is made."""
         desk = self._desk
         if self._brought is not None:
@@ -149,7 +158,7 @@ class TurnRun:
             calls: tuple[ToolCall, ...] = ()
             async with aclosing(self._answer()) as answering:
                 async for event in answering:
-                    if isinstance(event, events.AnswerStored) and self._outcome == Done(StopReason.TOOL_CALLS):
+                    if isinstance(event, events.AnswerStored) and self._outcome == AnswerEnd(StopReason.TOOL_CALLS):
                         calls = self._calls
                         continue
                     yield event
@@ -176,12 +185,12 @@ class TurnRun:
         hidden = (*desk.hidden.get(desk.conversation.seq, ()), *hidden_texts(self._text))
         if hidden:  # kept as long as requests carry the words: for the session
             desk.hidden[desk.conversation.seq] = tuple(dict.fromkeys(hidden))
-            self._echoes = Echoes(hidden)
+            self._echoes = EchoFilter(hidden)
         meta = {"attachments": [a.name for a in self._attachments]} if self._attachments else {}
         # The leaf is read anew: another process may have gone on with this conversation.
         desk.conversation = desk.memory.cold.conversation_at(desk.conversation.seq)
         entry = desk.memory.cold.append(
-            Draft(
+            EntryDraft(
                 conversation=desk.conversation.seq,
                 parent=desk.conversation.leaf,
                 kind=EntryKind.MESSAGE,
@@ -240,7 +249,7 @@ class TurnRun:
             if not recorder.settled:
                 await asyncio.to_thread(recorder.abandon, stopped=True)
 
-    async def _record(self, recorder: Recorder, show: Callable[[Event | None], None]) -> None:
+    async def _record(self, recorder: AnswerRecorder, show: Callable[[Event | None], None]) -> None:
         assert self._assembled is not None
         async with aclosing(self._desk.model.stream(self._assembled.request)) as stream:
             try:
@@ -248,23 +257,23 @@ class TurnRun:
                     return
                 async for event in stream:
                     recorder.take(event)
-                    if isinstance(event, Done | Failed):
+                    if isinstance(event, AnswerEnd | AnswerError):
                         self._outcome = event
                     show(event)
             finally:
                 show(None)
 
-    async def _settle(self, recorder: Recorder) -> AsyncGenerator[SessionEvent, None]:
+    async def _settle(self, recorder: AnswerRecorder) -> AsyncGenerator[SessionEvent, None]:
         usage = recorder.usage = self._usage(recorder)
         name, conversation = self._desk.model.profile.name, self._conversation
         if injected := self._echoes.injected(recorder.text):
             yield events.Notice("warning", _BLOCKS_LEFT_OUT.format(injected))
         match self._outcome:
-            case Done(reason=StopReason.CANCELLED) | None:
+            case AnswerEnd(reason=StopReason.CANCELLED) | None:
                 kept = await asyncio.to_thread(recorder.abandon, stopped=True)
                 self._last = kept or self._last
                 yield events.Stopped(conversation.id, kept.id if kept else "", recorder.text)
-            case Done(reason=reason):
+            case AnswerEnd(reason=reason):
                 self._last = stored = await asyncio.to_thread(recorder.finish, reason=reason.value)
                 self._calls, self._left_out = recorder.calls, recorder.left_out
                 self._calls_made += len(recorder.calls)
@@ -273,11 +282,11 @@ class TurnRun:
                 await asyncio.to_thread(use_cited, self._desk.memory, recorder.text, recalled)
                 yield events.UsageKnown(usage, recorder.seconds, recorder.tokens_per_second)
                 yield events.AnswerStored(conversation.id, stored.id, recorder.text, usage, name, reason.value)
-            case Failed(code=code, title=title, message=message, hint=hint):
+            case AnswerError(code=code, title=title, message=message, hint=hint):
                 kept = await asyncio.to_thread(recorder.abandon, failed=code)
                 yield events.TurnFailed(code, title, message, hint, kept.id if kept else "", recorder.text)
 
-    def _usage(self, recorder: Recorder) -> Usage:
+    def _usage(self, recorder: AnswerRecorder) -> Usage:
         """As the server counted; where it did not say, as we estimate, and said so."""
         assert self._assembled is not None
         counter, counted = self._desk.model.counter, self._assembled.report.total_tokens
@@ -288,9 +297,9 @@ class TurnRun:
             return recorder.usage
         return Usage(prompt_tokens=counted, completion_tokens=counter.count(recorder.text), estimated=True)
 
-    def _begin(self) -> Recorder:
+    def _begin(self) -> AnswerRecorder:
         profile = self._desk.model.profile
-        draft = Draft(
+        draft = EntryDraft(
             conversation=self._conversation.seq,
             parent=self._newest.seq,
             kind=EntryKind.MESSAGE,
@@ -299,7 +308,7 @@ class TurnRun:
             text=EMPTY,
         )
         box = self._desk.toolbox
-        return Recorder(
+        return AnswerRecorder(
             self._desk.memory.cold.begin_answer(draft),
             profile.name,
             calls=box.settings.most_calls - self._calls_made,
@@ -316,7 +325,7 @@ class TurnRun:
             summary, result_id = box.summary(call), new_id("e")
             allowed = somebody = True
             if box.asks(call) and not self._stopped:
-                asked = events.PermissionAsked(call, summary, asyncio.get_running_loop().create_future())
+                asked = events.PermissionRequested(call, summary, asyncio.get_running_loop().create_future())
                 yield asked
                 allowed, somebody = await asked.answer, asked.somebody
             yield events.ToolStarted(call, summary)
@@ -327,13 +336,13 @@ class TurnRun:
             self._last = entry = await asyncio.to_thread(self._store_result, call, output, result_id)
             yield events.ToolFinished(call, output.shown, len(output.whole), output.failed, entry.id)
 
-    def _store_result(self, call: ToolCall, output: Output, result_id: Cleared) -> Entry:
+    def _store_result(self, call: ToolCall, output: ToolOutput, result_id: Cleared) -> Entry:
         whole = self._echoes.result(output.whole)
         meta: dict[str, object] = {"call_id": call.id, "name": call.name, "failed": output.failed}
         if output.shown != output.whole:
             meta["shown"] = output.shown
         return self._desk.memory.cold.append(
-            Draft(
+            EntryDraft(
                 conversation=self._conversation.seq,
                 parent=self._newest.seq,
                 kind=EntryKind.TOOL_RESULT,
@@ -373,9 +382,9 @@ def _too_many_calls(box: Toolbox, made: int, left_out: int) -> events.TurnFailed
 
 def _shown(event: Event) -> SessionEvent | None:
     match event:
-        case TextDelta(text=text):
+        case TextChunk(text=text):
             return events.TextDelta(text)
-        case ReasoningDelta(text=text):
+        case ReasoningChunk(text=text):
             return events.ReasoningDelta(text)
         case PrefillProgress(done=done, total=total):
             return events.Prefill(done, total)

@@ -14,16 +14,16 @@ from agent.importers.jsonl import read_jsonl
 from agent.importers.store import store_all
 from benchmarks.corpora import Asked, Corpus, Store
 from benchmarks.proof.figures import CONTEXTS, DEEPEST, Answer, Progress, ranks
-from context.assembly.tokens import Counting
-from context.recall.recall import Limits, Wanted, recalled
+from context.assembly.tokens import MessageCounter
+from context.recall.recall import RecallLimits, RecallRequest, recalled
 from foundation.paths import Workspace
-from foundation.privacy import Source, clear
+from foundation.privacy import TextSource, clear
 from memory.memory import Memory
-from memory.search import Query, Results
+from memory.search import Query, SearchResults
 from models.chat.port import ImageRule
 from models.embed.port import Embedder
 from models.fence import neutral
-from models.messages import Recalled
+from models.messages import RecalledSpan
 from models.tokens import Estimate, estimate
 
 PASSAGE = 200
@@ -40,8 +40,8 @@ class Opened:
     def __init__(self, store: Store, memory: Memory) -> None:
         self.store = store
         self._memory = memory
-        self._counting = Counting(Estimate(), ImageRule.NONE)
-        self._texts = {turn.id: _plain(neutral(clear(turn.text, Source.OTHER))) for turn in store.turns}
+        self._counting = MessageCounter(Estimate(), ImageRule.NONE)
+        self._texts = {turn.id: _plain(neutral(clear(turn.text, TextSource.OTHER))) for turn in store.turns}
         self._long = {turn.id for turn in store.turns if estimate(turn.text) > PASSAGE}
 
     def answer(self, asked: Asked, *, without: frozenset[str], timed: bool, held: bool) -> Answer:
@@ -66,17 +66,17 @@ class Opened:
             else None,
         )
 
-    def _held(self, asked: Asked, tokens: int, search: Callable[[Query], Results]) -> float:
+    def _held(self, asked: Asked, tokens: int, search: Callable[[Query], SearchResults]) -> float:
         """The share of the evidence that stands in what is recalled for the question within so many tokens.
 
         A turn is held where its text stands in a part, of whatever turn (of a few words, in a part of its own: anybody
         says “Yes!”); a passage longer than a part, where one of its answers does, or where nobody says what they are,
         where a part is of that passage.
         """
-        parts = recalled(search, Wanted(asked.text), Limits(tokens, PASSAGE, _MOST_PARTS), self._counting)
+        parts = recalled(search, RecallRequest(asked.text), RecallLimits(tokens, PASSAGE, _MOST_PARTS), self._counting)
         return sum(self._stands(asked, each, parts) for each in asked.evidence) / len(asked.evidence)
 
-    def _stands(self, asked: Asked, evidence: str, parts: tuple[Recalled, ...]) -> bool:
+    def _stands(self, asked: Asked, evidence: str, parts: tuple[RecalledSpan, ...]) -> bool:
         own = [_plain(part.text) for part in parts if part.citation.ref == evidence]
         if asked.answers:
             return any(_plain(answer) in _plain(part.text) for answer in asked.answers for part in parts)

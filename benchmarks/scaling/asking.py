@@ -20,7 +20,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.cold.insert import note_change
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from memory.search import Query
 from memory.search.embedding import Embedding
 from models.messages import Role
@@ -195,9 +195,11 @@ def strange() -> str:
     return "z" + "".join(random.choices("bcdfghjklmnpqrstvwx", k=14))
 
 
-def _draft(talk: int, text: str) -> Draft:
+def _draft(talk: int, text: str) -> EntryDraft:
     now = datetime.now(UTC)
-    return Draft(conversation=talk, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=as_given(text), time=now)
+    return EntryDraft(
+        conversation=talk, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=as_given(text), time=now
+    )
 
 
 def at(times: list[float], share: float, digits: int = 1) -> float:

@@ -11,8 +11,8 @@ from foundation.paths import Workspace
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.search.vectors import embedders as abouts
-from memory.search.vectors.embedders import CANARY, About
-from memory.search.vectors.segment import Rows
+from memory.search.vectors.embedders import CANARY, VectorStoreInfo
+from memory.search.vectors.segment import VectorRows
 from memory.search.vectors.similarity import inverse_lengths, quantised
 from memory.search.vectors.store import VectorStore
 
@@ -61,9 +61,9 @@ def fill_vectors(workspace: Workspace, cold: ColdStore, embedder: FakeEmbedder) 
         some = entries[start : start + _AT_ONCE]
         vectors = quantised(embedder.some(int(some[0]), len(some)))
         zeros = np.zeros(len(some), "u8")
-        store.put(Rows(some, zeros, zeros.astype("u2"), inverse_lengths(vectors), vectors))
+        store.put(VectorRows(some, zeros, zeros.astype("u2"), inverse_lengths(vectors), vectors))
     canary = [float(number) for number in embedder.embed([CANARY])[0]]
-    about = About(name=NAME, dimensions=embedder.dimensions, canary=canary, covered=last, swept=last)
+    about = VectorStoreInfo(name=NAME, dimensions=embedder.dimensions, canary=canary, covered=last, swept=last)
     abouts.write(folder, abouts.seen_now(about, cold))
     return round(store.bytes / 1e6, 1)
 

@@ -7,41 +7,42 @@ from msgspec import Struct
 
 from context.assembly.budget import Budget, budget_for
 from context.assembly.digest import Item, decoded_items, tools_digest
-from context.assembly.gather import Desk, Gathered, gathered_tail
-from context.assembly.head import Shelf, begun
+from context.assembly.gather import GatheredTail, TailInputs, gathered_tail
+from context.assembly.head import HeadSources, begun
 from context.assembly.history import tokens_by_entry
-from context.assembly.request import Made, Materials, Past, made
-from context.assembly.tail import Tail
-from context.assembly.tokens import Counting, Layer
-from context.assembly.view import View
+from context.assembly.request import BuiltRequest, HistoryZones, RequestInputs, made
+from context.assembly.tail import RequestTail
+from context.assembly.tokens import Layer, MessageCounter
+from context.assembly.view import BranchView
 from context.compaction.compact import archived_tokens, summary_of
-from context.compaction.plan import Figures, Plan, planned
-from context.compaction.projection import Leaving, expected, past_after
-from context.epoch import EpochState, Ground, decoded, why_it_ends
-from context.errors import TooLarge
-from context.notice import Notice
-from context.pages.in_view import Asked as PagesAsked
-from context.pages.in_view import page_room
+from context.compaction.plan import CompactionBudget, CompactionPlan, planned
+from context.compaction.projection import PendingCompaction, expected, past_after
+from context.epoch import EpochBasis, EpochState, decoded, why_it_ends
+from context.errors import RequestTooLarge
+from context.notice import FileNotice
+from context.pages.in_view import PageRequest, page_room
 from context.recall.citations import pointed, pointed_parts
 from context.recall.prefetch import asked_before
-from context.recall.recall import Wanted, fitting, limits_of, recalled
+from context.recall.recall import RecallRequest, fitting, limits_of, recalled
 from context.recall.stale import passages_in, still_true
-from context.report import Dropped, archive_of
+from context.report import DroppedSource, archive_of
 from context.sources.changes import unchanged, untold
-from context.state import Bench, Pending
-from context.types import Assembled, Turn
-from foundation.privacy import Source, clear
+from context.state import ContextState, PendingOverflow
+from context.types import AssembledRequest, Turn
+from foundation.privacy import TextSource, clear
 from models.chat.port import Profile
 from models.cleared_parts import cleared_parts
-from models.messages import Fact, Part, Recalled, Role, Text, Tool
+from models.messages import Fact, MessagePart, RecalledSpan, Role, Text, Tool
 from models.tokens import REQUEST_OVERHEAD, tool_tokens
 
 OUTGREW = "the project's files outgrew their share"
 NO_ROOM = "the message needs the room that pages in view took"
-TOO_LATE = Notice("warning", "The search of memory was not ready in time: this message goes without what it recalls.")
+TOO_LATE = FileNotice(
+    "warning", "The search of memory was not ready in time: this message goes without what it recalls."
+)
 
 
-class Asked(Struct, frozen=True):
+class AssemblyRequest(Struct, frozen=True):
     """What `Context.assemble` was called with."""
 
     turn: Turn
@@ -51,30 +52,30 @@ class Asked(Struct, frozen=True):
     recall: bool
 
 
-class Assembling:
+class RequestAssembler:
     """Makes one request; nothing is stored."""
 
-    def __init__(self, bench: Bench, asked: Asked, counting: Counting) -> None:
+    def __init__(self, bench: ContextState, asked: AssemblyRequest, counting: MessageCounter) -> None:
         self._bench = bench
         self._asked = asked
         self._turn = asked.turn
         self._counting = counting
         self._budget: Budget = budget_for(asked.profile.window, bench.settings)
-        self._shelf: Shelf = bench.shelf.now()
-        self._view: View = bench.past.view(self._turn.leaf, self._budget.total, self._turn.entry)
+        self._shelf: HeadSources = bench.shelf.now()
+        self._view: BranchView = bench.past.view(self._turn.leaf, self._budget.total, self._turn.entry)
         self._tool_tokens = tool_tokens(asked.tools, counting.counter)
         self._page_room = bench.pages.room(asked.profile, self._budget)
         self._stood: EpochState | None = None  # the epoch as it was stored
         self._late = False  # whether the search was not ready in time
 
-    def done(self) -> Assembled:
-        """The request. Raises TooLarge, NoSuchSkill, BadAttachment."""
+    def done(self) -> AssembledRequest:
+        """The request. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
         return self._fitting(*self._epoch())
 
-    def _fitting(self, state: EpochState, new: bool, changed: str) -> Assembled:
+    def _fitting(self, state: EpochState, new: bool, changed: str) -> AssembledRequest:
         try:
             return self._made(state, new, changed)
-        except TooLarge:
+        except RequestTooLarge:
             if self._page_room:  # pages are the first to give way
                 self._page_room = 0
                 lighter = (self._begun(state.number + 1, NO_ROOM), True, NO_ROOM) if state.pages else None
@@ -105,9 +106,9 @@ class Assembling:
         pages = self._bench.pages
         return why_it_ends(state, self._ground()) or pages.why_not(state.pages, state.pages_digest, self._asked.profile)
 
-    def _ground(self) -> Ground:
+    def _ground(self) -> EpochBasis:
         summaries = self._view.summaries
-        return Ground(
+        return EpochBasis(
             model=self._asked.profile.spec,
             window=self._budget.window,
             tools=tools_digest(self._asked.tools),
@@ -131,7 +132,7 @@ class Assembling:
         """The epoch with what is old on pages, as far as the model sees and there is room."""
         beside = self._past(state).tokens + self._fixed(state)
         standing = self._bench.pages.chosen(
-            PagesAsked(
+            PageRequest(
                 leaf=self._turn.leaf,
                 in_view=self._view.seqs,
                 summaries=tuple(summary.seq for summary in self._view.summaries),
@@ -142,7 +143,7 @@ class Assembling:
                 begin=self._stood.pages_begin if self._stood else None,
             )
         )
-        unread = tuple((Layer.CONVERSATION.value, Dropped("a page in view", 0, why)) for why in standing.unread)
+        unread = tuple((Layer.CONVERSATION.value, DroppedSource("a page in view", 0, why)) for why in standing.unread)
         return msgspec.structs.replace(
             state,
             pages=standing.pages,
@@ -154,10 +155,10 @@ class Assembling:
 
     # ── the request ──
 
-    def _made(self, state: EpochState, new: bool, changed: str) -> Assembled:
+    def _made(self, state: EpochState, new: bool, changed: str) -> AssembledRequest:
         past = self._past(state)
         gathered = None if self._turn.continuing else self._gathered(state)
-        materials = Materials(
+        materials = RequestInputs(
             profile=self._asked.profile,
             budget=self._budget,
             counting=self._counting,
@@ -176,7 +177,7 @@ class Assembling:
         result = made(after or materials)
         return self._assembled(result, state, new, changed, gathered, needed=after is not None)
 
-    def _past(self, state: EpochState) -> Past:
+    def _past(self, state: EpochState) -> HistoryZones:
         pages = tuple(zip(state.pages, self._bench.pages.drawn(state.pages), strict=True))
         asks = not self._turn.continuing
         return self._bench.past.past(
@@ -188,11 +189,18 @@ class Assembling:
         return REQUEST_OVERHEAD + self._tool_tokens + (head.tokens if head else 0)
 
     def _assembled(
-        self, result: Made, state: EpochState, new: bool, changed: str, gathered: Gathered | None, *, needed: bool
-    ) -> Assembled:
+        self,
+        result: BuiltRequest,
+        state: EpochState,
+        new: bool,
+        changed: str,
+        gathered: GatheredTail | None,
+        *,
+        needed: bool,
+    ) -> AssembledRequest:
         told = gathered is not None and gathered.changes_part in result.tail.injected
         changes = gathered.changes if gathered and told else ()
-        return Assembled(
+        return AssembledRequest(
             request=result.request,
             report=result.report,
             recalled=result.tail.recalled,
@@ -203,7 +211,7 @@ class Assembling:
             epoch=state,
             new_epoch=new,
             sent=result.request.messages[-1] if gathered else None,
-            told=tuple((change.key, change.digest, clear(change.words, Source.OTHER)) for change in changes),
+            told=tuple((change.key, change.digest, clear(change.words, TextSource.OTHER)) for change in changes),
             digest=result.digest,
             answers=self._turn.entry or self._turn.leaf or 0,
         )
@@ -215,9 +223,9 @@ class Assembling:
 
     # ── the tail ──
 
-    def _gathered(self, state: EpochState) -> Gathered:
+    def _gathered(self, state: EpochState) -> GatheredTail:
         bench = self._bench
-        desk = Desk(
+        desk = TailInputs(
             self._shelf,
             self._asked.profile,
             self._budget,
@@ -230,7 +238,7 @@ class Assembling:
         changes = untold(state, self._shelf.notes, self._shelf.skills, self._view.seqs, shown)
         return gathered_tail(desk, self._turn, self._view, changes, self._recalled(state))
 
-    def _recalled(self, state: EpochState) -> tuple[Recalled, ...]:
+    def _recalled(self, state: EpochState) -> tuple[RecalledSpan, ...]:
         settings, turn = self._bench.settings, self._turn
         if turn.brought is not None:
             return turn.brought
@@ -243,7 +251,7 @@ class Assembling:
         entries = self._view.seqs | ({turn.entry} if turn.entry is not None else set[int]())
         standing = unchanged(state, self._shelf.notes)
         shown = still_true(passages_in(self._view), self._shelf.notes)
-        wanted = Wanted(here.words, asked_before(self._view), entries, standing, shown, here.passages)
+        wanted = RecallRequest(here.words, asked_before(self._view), entries, standing, shown, here.passages)
         if turn.ahead is None:
             return recalled(self._bench.search, wanted, limits, self._counting)
         found = turn.ahead.wait(settings.recall_wait)
@@ -254,7 +262,7 @@ class Assembling:
 
     # ── where it does not fit ──
 
-    def _after_compaction(self, materials: Materials) -> Materials | None:
+    def _after_compaction(self, materials: RequestInputs) -> RequestInputs | None:
         """The materials as they will be once older turns have left; None where they need not or cannot."""
         tail = self._tail_tokens(materials.tail)
         high = int(self._budget.total * self._bench.settings.high_water)
@@ -265,23 +273,25 @@ class Assembling:
         zone_b = sum(tokens for _, tokens in past.summaries)
         low = int(self._budget.total * self._bench.settings.low_water)
         pages = expected(self._page_room, past)
-        figures = Figures(self._budget.total, materials.fixed + tail + pages, zone_b - past.page_tokens, low)
+        figures = CompactionBudget(self._budget.total, materials.fixed + tail + pages, zone_b - past.page_tokens, low)
         tokens = tokens_by_entry(past)
         plan = planned(self._view, tokens, figures, self._bench.settings, running=self._turn.continuing)
         if plan is None:
             return None
         if conversation is not None:
-            self._bench.pending[conversation.seq] = Pending(materials.fixed, self._turn.entry, tail)
+            self._bench.pending[conversation.seq] = PendingOverflow(materials.fixed, self._turn.entry, tail)
         return self._shortened(materials, plan, tokens, tail)
 
-    def _tail_tokens(self, tail: Tail | None) -> int:
+    def _tail_tokens(self, tail: RequestTail | None) -> int:
         if tail is None:
             return 0
         return self._counting.weighed(Role.USER, tail.pieces).tokens
 
-    def _shortened(self, materials: Materials, plan: Plan, tokens: Mapping[int, int], tail: int) -> Materials:
+    def _shortened(
+        self, materials: RequestInputs, plan: CompactionPlan, tokens: Mapping[int, int], tail: int
+    ) -> RequestInputs:
         text = summary_of(plan, self._view, self._bench.past.text_of, self._counting)
-        leaving = Leaving(
+        leaving = PendingCompaction(
             leaf=self._turn.leaf,
             view=self._view,
             plan=plan,
@@ -296,9 +306,9 @@ class Assembling:
         left = sum(tokens.get(entry.seq, 0) for entry in plan.leaving)
         name, why = f"{len(plan.leaving)} older entries", "they leave for the archive before this is sent"
         archive = archive_of(left + archived_tokens(self._view), past.pages)
-        return msgspec.structs.replace(materials, past=past, leaving=Dropped(name, left, why), archive=archive)
+        return msgspec.structs.replace(materials, past=past, leaving=DroppedSource(name, left, why), archive=archive)
 
 
-def _storable(part: Part) -> Part:
+def _storable(part: MessagePart) -> MessagePart:
     """The part as it may be stored beside its entry."""
-    return msgspec.structs.replace(part, text=clear(part.text, Source.OTHER)) if isinstance(part, Text) else part
+    return msgspec.structs.replace(part, text=clear(part.text, TextSource.OTHER)) if isinstance(part, Text) else part

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from foundation.privacy import ClearedBytes, bytes_as_made
-from models.messages import Image, Message, Part, Role, Tool, ToolCall, ToolResult, render
+from models.messages import Image, Message, MessagePart, Role, Tool, ToolCall, ToolResult, render
 
 Item = tuple[str, int]
 """A part's digest and its tokens."""
@@ -15,7 +15,7 @@ Item = tuple[str, int]
 _items = msgspec.json.Decoder(list[Item])
 
 
-def part_bytes(role: Role, part: Part) -> bytes:
+def part_bytes(role: Role, part: MessagePart) -> bytes:
     """A part as a model reads it; different parts give different bytes."""
     match part:
         case Image(data=data, media_type=media_type):
@@ -29,7 +29,7 @@ def part_bytes(role: Role, part: Part) -> bytes:
     return f"{role.value}\0{words}\0".encode("utf-8", "surrogatepass")
 
 
-def part_item(secret: bytes, role: Role, part: Part, tokens: int) -> Item:
+def part_item(secret: bytes, role: Role, part: MessagePart, tokens: int) -> Item:
     """The part, as the digest keeps it: hashed with the workspace's secret, for it may hold private words."""
     return hmac.digest(secret, part_bytes(role, part), "sha256").hex()[:16], tokens
 

@@ -7,57 +7,57 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from context.assembly.budget import Budget
-from context.assembly.head import Shelf
-from context.assembly.tail import Tail, Wanted, bounded_tail
-from context.assembly.tokens import Counting, Layer, Piece
-from context.assembly.view import View
-from context.layers.message import ReadImage, Seen, message_piece, recalled_pieces, seen
+from context.assembly.head import HeadSources
+from context.assembly.tail import RequestTail, TailInput, bounded_tail
+from context.assembly.tokens import Layer, MessageCounter, MessagePiece
+from context.assembly.view import BranchView
+from context.layers.message import LoadedAttachment, ReadImage, message_piece, recalled_pieces, seen
 from context.layers.project import changes_piece, skill_piece, skills_called
 from context.layers.system import fired, instruction_pieces, knowledge_pieces
-from context.notice import Notice
-from context.report import Dropped
+from context.notice import FileNotice
+from context.report import DroppedSource
 from context.settings import ContextSettings
-from context.sources.changes import Change
-from context.sources.conditions import Moment
+from context.sources.changes import SourceChange
+from context.sources.conditions import ConditionInput
 from context.types import Turn
 from models.chat.port import Profile
 from models.fence import new_nonce
-from models.messages import Part, Recalled, Text
+from models.messages import MessagePart, RecalledSpan, Text
 
 
-class Desk(Struct, frozen=True):
+class TailInputs(Struct, frozen=True):
     """What the tail is gathered with."""
 
-    shelf: Shelf
+    shelf: HeadSources
     profile: Profile
     budget: Budget
     settings: ContextSettings
-    counting: Counting
+    counting: MessageCounter
     now: datetime  # local
     read_image: ReadImage | None = None
 
 
-class Gathered(Struct, frozen=True):
+class GatheredTail(Struct, frozen=True):
     """The tail within its shares, and the changes that it tells."""
 
-    tail: Tail
-    changes: tuple[Change, ...]
-    changes_part: Part | None
-    notices: tuple[Notice, ...] = ()
+    tail: RequestTail
+    changes: tuple[SourceChange, ...]
+    changes_part: MessagePart | None
+    notices: tuple[FileNotice, ...] = ()
 
 
 def gathered_tail(
-    desk: Desk, turn: Turn, view: View, changes: Sequence[Change], recalled: Sequence[Recalled]
-) -> Gathered:
+    desk: TailInputs, turn: Turn, view: BranchView, changes: Sequence[SourceChange], recalled: Sequence[RecalledSpan]
+) -> GatheredTail:
     """The tail of a turn with a message. Raises NoSuchSkill, BadAttachment."""
     attached = [_seen(desk, turn, n) for n in range(len(turn.attachments))]
     kinds = frozenset(kind for one in attached for kind in one.kinds)
-    rules = fired(desk.shelf.system, Moment(turn.text, desk.now, kinds))
+    rules = fired(desk.shelf.system, ConditionInput(turn.text, desk.now, kinds))
     told, changed, left = _changes(desk, changes)
     nonce = new_nonce()
     changed = _stamped((changed,), nonce)[0] if changed else None
     instructions = (*instruction_pieces(rules), *(knowledge_pieces() if turn.brought is not None else ()))
-    wanted = Wanted(
+    wanted = TailInput(
         instructions=_stamped(instructions, nonce),
         skills=_stamped(_skills(desk, turn, view), nonce),
         changes=(changed,) if changed else (),
@@ -70,21 +70,21 @@ def gathered_tail(
         wanted = _with_message(wanted, turn.text)
     tail = bounded_tail(wanted, desk.budget, desk.settings, desk.counting)
     if left:
-        tail = Tail(tail.pieces, (*tail.dropped, (Layer.PROJECT, left)))
+        tail = RequestTail(tail.pieces, (*tail.dropped, (Layer.PROJECT, left)))
     notices = tuple(one.notice for one in attached if one.notice)
-    return Gathered(tail, told, changed.part if changed else None, notices)
+    return GatheredTail(tail, told, changed.part if changed else None, notices)
 
 
-def _stamped(pieces: Sequence[Piece], nonce: str) -> tuple[Piece, ...]:
+def _stamped(pieces: Sequence[MessagePiece], nonce: str) -> tuple[MessagePiece, ...]:
     """The pieces, their tags with this request's nonce: it is stored with them, so that it is sent again."""
     return tuple(
-        replace(piece, part=replace(piece.part, nonce=nonce)) if isinstance(piece.part, Text | Recalled) else piece
+        replace(piece, part=replace(piece.part, nonce=nonce)) if isinstance(piece.part, Text | RecalledSpan) else piece
         for piece in pieces
     )
 
 
-def _with_message(wanted: Wanted, text: str) -> Wanted:
-    return Wanted(
+def _with_message(wanted: TailInput, text: str) -> TailInput:
+    return TailInput(
         instructions=wanted.instructions,
         skills=wanted.skills,
         changes=wanted.changes,
@@ -94,11 +94,11 @@ def _with_message(wanted: Wanted, text: str) -> Wanted:
     )
 
 
-def _seen(desk: Desk, turn: Turn, n: int) -> Seen:
+def _seen(desk: TailInputs, turn: Turn, n: int) -> LoadedAttachment:
     return seen(turn.attachments[n], vision=desk.profile.vision, read_image=desk.read_image)
 
 
-def _skills(desk: Desk, turn: Turn, view: View) -> tuple[Piece, ...]:
+def _skills(desk: TailInputs, turn: Turn, view: BranchView) -> tuple[MessagePiece, ...]:
     """The bodies called; one that a trigger calls is not said again while it is in view."""
     in_view = {replace(part, nonce="") for entry in view.entries for part in entry.sent if isinstance(part, Text)}
     named = turn.skill.strip().casefold()
@@ -106,15 +106,17 @@ def _skills(desk: Desk, turn: Turn, view: View) -> tuple[Piece, ...]:
     return tuple(piece for skill, piece in called if skill.name.casefold() == named or piece.part not in in_view)
 
 
-def _changes(desk: Desk, changes: Sequence[Change]) -> tuple[tuple[Change, ...], Piece | None, Dropped | None]:
+def _changes(
+    desk: TailInputs, changes: Sequence[SourceChange]
+) -> tuple[tuple[SourceChange, ...], MessagePiece | None, DroppedSource | None]:
     """As many changes as a fourth of the project's share holds; the rest are told by the next messages."""
     limit = desk.budget.shares[Layer.PROJECT] // 4
-    told: list[Change] = []
+    told: list[SourceChange] = []
     for change in changes:
         piece = changes_piece([one.line for one in [*told, change]])
         if desk.counting.part(piece.part) <= limit:
             told.append(change)
     waiting = [change for change in changes if change not in told]
     tokens = sum(desk.counting.text(change.line) for change in waiting)
-    left = Dropped(f"changes ({len(waiting)})", tokens, "they wait for the next message") if waiting else None
+    left = DroppedSource(f"changes ({len(waiting)})", tokens, "they wait for the next message") if waiting else None
     return tuple(told), changes_piece([one.line for one in told]) if told else None, left

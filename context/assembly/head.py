@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from context.assembly.budget import Budget
-from context.assembly.tokens import Counting, Layer, Piece, Weighed, fitted
-from context.epoch import EpochState, Ground, HeadPiece
+from context.assembly.tokens import CountedMessage, Layer, MessageCounter, MessagePiece, fitted
+from context.epoch import EpochBasis, EpochState, HeadPiece
 from context.layers.project import memory_section, skills_text
 from context.layers.system import static_text
-from context.report import Dropped
+from context.report import DroppedSource
 from context.sources.changes import note_digests, skill_digests
 from context.sources.skills import Skill
 from context.sources.system_yaml import SystemFile
-from foundation.privacy import Source, clear
+from foundation.privacy import TextSource, clear
 from memory.hot import Note
 from models.fence import SAMPLE_NONCE, new_nonce
 from models.messages import Role, Text
@@ -22,7 +22,7 @@ _MEMORY_PART = 0.4  # of the project's room, that AGENTS.md and SOUL.md cannot t
 _WHY = "its layer's share is full"
 
 
-class Shelf(Struct, frozen=True):
+class HeadSources(Struct, frozen=True):
     """All that a head is made of, as it stands now."""
 
     system: SystemFile
@@ -34,14 +34,21 @@ class Shelf(Struct, frozen=True):
 
 
 def begun(
-    shelf: Shelf, ground: Ground, budget: Budget, counting: Counting, *, tools: int, number: int, reason: str
+    shelf: HeadSources,
+    ground: EpochBasis,
+    budget: Budget,
+    counting: MessageCounter,
+    *,
+    tools: int,
+    number: int,
+    reason: str,
 ) -> EpochState:
     """A new epoch. `tools` is what the tools' definitions take, in tokens; they count to the system layer."""
     pool = max(0, budget.shares[Layer.SYSTEM] + budget.shares[Layer.PROJECT] - tools)
     documents = _documents(shelf)
     wanted = sum(counting.text(text) for _, text, _ in documents) + counting.text(shelf.memory)
     system_room = max(budget.shares[Layer.SYSTEM] - tools, pool - wanted, pool // 8)
-    fit = _Fitting(counting)
+    fit = _HeadFitter(counting)
     fit.add(Layer.SYSTEM, "system.yaml", static_text(shelf.system), "", system_room)
     room = max(0, pool - fit.used)
     memory_floor = min(counting.text(shelf.memory), int(room * _MEMORY_PART)) if shelf.memory.strip() else 0
@@ -65,24 +72,24 @@ def begun(
     )
 
 
-def head_weighed(state: EpochState, counting: Counting) -> Weighed | None:
+def head_weighed(state: EpochState, counting: MessageCounter) -> CountedMessage | None:
     """Zone A's one message; None where nothing stands in it."""
     if not state.pieces:
         return None
     pieces = tuple(
-        Piece(Layer(p.layer), p.source, Text(p.text, p.injected, state.nonce if p.injected else ""))
+        MessagePiece(Layer(p.layer), p.source, Text(p.text, p.injected, state.nonce if p.injected else ""))
         for p in state.pieces
     )
     return counting.weighed(Role.SYSTEM, pieces)
 
 
-class _Fitting:
+class _HeadFitter:
     """Gathers pieces within their rooms."""
 
-    def __init__(self, counting: Counting) -> None:
+    def __init__(self, counting: MessageCounter) -> None:
         self.counting = counting
         self.pieces: list[HeadPiece] = []
-        self.dropped: list[tuple[str, Dropped]] = []
+        self.dropped: list[tuple[str, DroppedSource]] = []
         self.used = 0
 
     def add(self, layer: Layer, source: str, text: str, injected: str, room: int) -> None:
@@ -91,7 +98,7 @@ class _Fitting:
         frame = self.counting.part(Text("", injected, SAMPLE_NONCE)) + 2 if injected else 2
         kept, left = fitted(text, room - frame, self.counting, f"… (the rest of {source} did not fit)")
         if left:
-            self.dropped.append((layer.value, Dropped(source, left, _WHY)))
+            self.dropped.append((layer.value, DroppedSource(source, left, _WHY)))
         if kept:
             self.put(layer, source, kept, injected)
 
@@ -101,15 +108,15 @@ class _Fitting:
         self.used += self.counting.part(Text(text, injected, SAMPLE_NONCE)) + 2
 
 
-def _documents(shelf: Shelf) -> Sequence[tuple[str, str, str]]:
+def _documents(shelf: HeadSources) -> Sequence[tuple[str, str, str]]:
     return (
-        ("AGENTS.md", clear(shelf.agents.strip(), Source.OTHER), "agents"),
-        ("SOUL.md", clear(shelf.soul.strip(), Source.OTHER), "soul"),
+        ("AGENTS.md", clear(shelf.agents.strip(), TextSource.OTHER), "agents"),
+        ("SOUL.md", clear(shelf.soul.strip(), TextSource.OTHER), "soul"),
         ("skills", skills_text(shelf.skills), "skills"),
     )
 
 
-def _add_memory(fit: _Fitting, shelf: Shelf, room: int) -> tuple[str, ...]:
+def _add_memory(fit: _HeadFitter, shelf: HeadSources, room: int) -> tuple[str, ...]:
     if not shelf.memory.strip():
         return ()
     frame = fit.counting.part(Text("", "memory", SAMPLE_NONCE)) + 2

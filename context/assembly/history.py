@@ -5,12 +5,12 @@ Token counts of entries, cached by entry and tokenizer: in memory, and in the st
 
 from collections.abc import Callable, Mapping, Sequence
 
-from context.assembly.request import Past
-from context.assembly.tokens import Counting
-from context.assembly.view import View, read_view
-from context.layers.conversation import Sent, before_next, past_pieces, reply_to_past, turn_messages
-from context.pages.recipe import Recipe
-from context.report import InView, Source
+from context.assembly.request import HistoryZones
+from context.assembly.tokens import MessageCounter
+from context.assembly.view import BranchView, read_view
+from context.layers.conversation import PastMessage, before_next, past_pieces, reply_to_past, turn_messages
+from context.pages.recipe import PageRecipe
+from context.report import PageUsage, SourceReport
 from memory.cold import ColdStore
 from memory.records import Entry
 from models.messages import Image, Message, Role, Text
@@ -25,7 +25,7 @@ class EntryCounts:
         self._known: dict[int, int] = {}
         self._new: dict[int, int] = {}
 
-    def of(self, sent: Sequence[Sent], counting: Counting, fleeting: frozenset[int]) -> list[int]:
+    def of(self, sent: Sequence[PastMessage], counting: MessageCounter, fleeting: frozenset[int]) -> list[int]:
         """Tokens of each message. Entries in `fleeting` may still change, or are not as stored: counted each time."""
         if counting.key != self._key:
             self._key, self._known, self._new = counting.key, {}, {}
@@ -35,7 +35,7 @@ class EntryCounts:
             self._known |= self._cold.token_counts(missing, counting.key)
         return [self._count(one, counting, fleeting) for one in sent]
 
-    def _count(self, one: Sent, counting: Counting, fleeting: frozenset[int]) -> int:
+    def _count(self, one: PastMessage, counting: MessageCounter, fleeting: frozenset[int]) -> int:
         if one.entry is None or one.entry in fleeting:
             return counting.message(one.message)
         tokens = self._known.get(one.entry)
@@ -59,11 +59,11 @@ class EntryCounts:
 
 
 TextOf = Callable[[Entry], str]
-Pages = Sequence[tuple[Recipe, tuple[Image, Text]]]
+Pages = Sequence[tuple[PageRecipe, tuple[Image, Text]]]
 """Those in view, oldest first: what each was drawn from, its picture, and the words beside it."""
 
 
-class PastReader:
+class HistoryReader:
     """Reads the past of conversations. `overlay` holds messages that were sent with private words: RAM alone."""
 
     def __init__(self, cold: ColdStore, text_of: TextOf) -> None:
@@ -72,22 +72,22 @@ class PastReader:
         self.overlay: dict[int, Message] = {}
         self.counts = EntryCounts(cold)
 
-    def view(self, leaf: int | None, tokens: int, without: int | None = None) -> View:
+    def view(self, leaf: int | None, tokens: int, without: int | None = None) -> BranchView:
         """What is in view from `leaf` for a request of at most so many tokens. Raises NotFound."""
         if leaf is None:
-            return View()
+            return BranchView()
         return read_view(self._cold.path(leaf), tokens, self._cold.entries, without)
 
     def past(
         self,
-        view: View,
-        counting: Counting,
+        view: BranchView,
+        counting: MessageCounter,
         *,
         asks: bool,
         pages: Pages = (),
         hidden: Sequence[int] = (),
         nonce: str = "",
-    ) -> Past:
+    ) -> HistoryZones:
         """The view as it goes to the model. `asks`: a user's message comes next; `hidden`: summaries not said;
         `nonce`: what the tags of summaries and pages carry."""
         texts = [self.text_of(entry) for entry in view.summaries if entry.seq not in hidden]
@@ -97,12 +97,12 @@ class PastReader:
         self,
         summaries: Sequence[str],
         entries: Sequence[Entry],
-        counting: Counting,
+        counting: MessageCounter,
         *,
         asks: bool,
         pages: Pages = (),
         nonce: str = "",
-    ) -> Past:
+    ) -> HistoryZones:
         """The same of summaries' texts and entries."""
         before, sources, in_view = _zone_b(summaries, pages, counting, nonce)
         turns = turn_messages(entries, self.text_of, self.overlay)
@@ -110,12 +110,12 @@ class PastReader:
             turns = (*turns, *before_next(turns))
         fleeting = frozenset(entry.seq for entry in entries if not entry.complete) | self.overlay.keys()
         counts = self.counts.of(turns, counting, fleeting)
-        return Past(before, tuple(zip(turns, counts, strict=True)), len(entries), sources, in_view)
+        return HistoryZones(before, tuple(zip(turns, counts, strict=True)), len(entries), sources, in_view)
 
 
 def _zone_b(
-    summaries: Sequence[str], pages: Pages, counting: Counting, nonce: str
-) -> tuple[tuple[tuple[Sent, int], ...], tuple[Source, ...], InView | None]:
+    summaries: Sequence[str], pages: Pages, counting: MessageCounter, nonce: str
+) -> tuple[tuple[tuple[PastMessage, int], ...], tuple[SourceReport, ...], PageUsage | None]:
     """The messages, what they are made of, and the pages summed up. The reply counts to whichever there is."""
     pieces = past_pieces(summaries, [drawn for _, drawn in pages], nonce)
     if not pieces:
@@ -125,15 +125,15 @@ def _zone_b(
     replied = counting.message(reply)
     told = sum(tokens for piece, tokens in said.pieces if piece.source == "summaries")
     shown = said.tokens - told
-    messages = (Sent(said.message), said.tokens), (Sent(reply), replied)
+    messages = (PastMessage(said.message), said.tokens), (PastMessage(reply), replied)
     if not pages:
-        return messages, (Source(f"summaries ({len(summaries)})", told + replied),), None
-    sources = [Source(f"summaries ({len(summaries)})", told)] if summaries else []
-    in_view = InView(len(pages), shown + replied, sum(recipe.stands_for for recipe, _ in pages))
-    return messages, (*sources, Source(f"pages ({len(pages)})", in_view.tokens)), in_view
+        return messages, (SourceReport(f"summaries ({len(summaries)})", told + replied),), None
+    sources = [SourceReport(f"summaries ({len(summaries)})", told)] if summaries else []
+    in_view = PageUsage(len(pages), shown + replied, sum(recipe.stands_for for recipe, _ in pages))
+    return messages, (*sources, SourceReport(f"pages ({len(pages)})", in_view.tokens)), in_view
 
 
-def tokens_by_entry(past: Past) -> Mapping[int, int]:
+def tokens_by_entry(past: HistoryZones) -> Mapping[int, int]:
     """What each entry in view takes; what only keeps the roles alternating counts to the entry before it."""
     found: dict[int, int] = {}
     last: int | None = None
@@ -144,4 +144,4 @@ def tokens_by_entry(past: Past) -> Mapping[int, int]:
     return found
 
 
-__all__ = ["PastReader", "Sent", "TextOf", "tokens_by_entry"]
+__all__ = ["HistoryReader", "PastMessage", "TextOf", "tokens_by_entry"]

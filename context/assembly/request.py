@@ -10,29 +10,38 @@ from msgspec import Struct
 
 from context.assembly.budget import Budget, settled
 from context.assembly.digest import Item, encoded_items, message_item, messages_sha256, part_item, unchanged
-from context.assembly.tail import Tail, squeezed
-from context.assembly.tokens import Counting, Layer, Weighed
+from context.assembly.tail import RequestTail, squeezed
+from context.assembly.tokens import CountedMessage, Layer, MessageCounter
 from context.epoch import EpochState
-from context.errors import TooLarge
-from context.layers.conversation import Sent
-from context.report import Archive, Dropped, InView, LayerReport, Report, Shown, Source, ZoneReport
+from context.errors import RequestTooLarge
+from context.layers.conversation import PastMessage
+from context.report import (
+    ArchiveUsage,
+    ContextReport,
+    DisplayMessage,
+    DroppedSource,
+    LayerReport,
+    PageUsage,
+    SourceReport,
+    ZoneReport,
+)
 from foundation.privacy import ClearedBytes
 from models.chat.port import Profile
-from models.messages import Fact, Image, Message, Part, Request, Role, Tool, ToolCall, as_sent, render
+from models.messages import Fact, Image, Message, MessagePart, Request, Role, Tool, ToolCall, as_sent, render
 from models.tokens import REQUEST_OVERHEAD
 
 
-class Past(Struct, frozen=True):
+class HistoryZones(Struct, frozen=True):
     """Zones B and C, with what each message takes.
 
     `sources` are what zone B is made of. `pages` sums up those in view.
     """
 
-    summaries: tuple[tuple[Sent, int], ...] = ()
-    turns: tuple[tuple[Sent, int], ...] = ()
+    summaries: tuple[tuple[PastMessage, int], ...] = ()
+    turns: tuple[tuple[PastMessage, int], ...] = ()
     entries: int = 0
-    sources: tuple[Source, ...] = ()
-    pages: InView | None = None
+    sources: tuple[SourceReport, ...] = ()
+    pages: PageUsage | None = None
 
     @property
     def tokens(self) -> int:
@@ -43,23 +52,23 @@ class Past(Struct, frozen=True):
         return self.pages.tokens if self.pages else 0
 
 
-class Materials(Struct, frozen=True, kw_only=True):
+class RequestInputs(Struct, frozen=True, kw_only=True):
     """All that a request is made of. `head`, `past` and `tail` are as they should be; `tail` is None after a tool."""
 
     profile: Profile
     budget: Budget
-    counting: Counting
+    counting: MessageCounter
     state: EpochState
-    head: Weighed | None
+    head: CountedMessage | None
     tools: tuple[Tool, ...] = ()
     tool_tokens: int = 0
     facts: tuple[Fact, ...] = ()
-    past: Past
-    tail: Tail | None
-    leaving: Dropped | None = None  # turns that must leave before this is sent
+    past: HistoryZones
+    tail: RequestTail | None
+    leaving: DroppedSource | None = None  # turns that must leave before this is sent
     previous: Sequence[Item] = ()
     secret: bytes = b""  # of the workspace: keys the digest
-    archive: Archive | None = None
+    archive: ArchiveUsage | None = None
 
     @property
     def fixed(self) -> int:
@@ -67,17 +76,17 @@ class Materials(Struct, frozen=True, kw_only=True):
         return REQUEST_OVERHEAD + self.tool_tokens + (self.head.tokens if self.head else 0)
 
 
-class Made(Struct, frozen=True):
+class BuiltRequest(Struct, frozen=True):
     """The request, its report, its tail as it fitted, and its digest."""
 
     request: Request
-    report: Report
-    tail: Tail
+    report: ContextReport
+    tail: RequestTail
     digest: ClearedBytes
 
 
-def made(materials: Materials) -> Made:
-    """The request. Raises TooLarge where what must be sent does not fit."""
+def made(materials: RequestInputs) -> BuiltRequest:
+    """The request. Raises RequestTooLarge where what must be sent does not fit."""
     room = materials.budget.total - materials.fixed - materials.past.tokens
     tail, last = _fitting_tail(materials, room)
     head = (materials.head.message,) if materials.head else ()
@@ -94,31 +103,31 @@ def made(materials: Materials) -> Made:
         facts=materials.facts,
     )
     items = _items(materials, last)
-    return Made(request, _report(materials, request, tail, last, items), tail, encoded_items(items))
+    return BuiltRequest(request, _report(materials, request, tail, last, items), tail, encoded_items(items))
 
 
-def _fitting_tail(materials: Materials, room: int) -> tuple[Tail, Weighed | None]:
+def _fitting_tail(materials: RequestInputs, room: int) -> tuple[RequestTail, CountedMessage | None]:
     if materials.tail is None:
         if room < 0:
             raise _turn_too_large(materials, -room)
-        return Tail(()), None
+        return RequestTail(()), None
     try:
         return squeezed(materials.tail, room, materials.counting)
-    except TooLarge as error:
+    except RequestTooLarge as error:
         raise _message_too_large(materials, materials.tail, room) from error
 
 
-def _turn_too_large(materials: Materials, over: int) -> TooLarge:
-    return TooLarge(
+def _turn_too_large(materials: RequestInputs, over: int) -> RequestTooLarge:
+    return RequestTooLarge(
         "The turn is too large for the model",
         f"What the tools gave is {over:,} tokens more than fits: {_window(materials)}.",
         "Ask for less at once, lower tools.result_chars, or use a model with a larger window.",
     )
 
 
-def _message_too_large(materials: Materials, tail: Tail, room: int) -> TooLarge:
+def _message_too_large(materials: RequestInputs, tail: RequestTail, room: int) -> RequestTooLarge:
     takes = sum(materials.counting.part(piece.part) for piece in tail.pieces if piece.source == "message")
-    return TooLarge(
+    return RequestTooLarge(
         "The message is too large for the model",
         f"It takes {takes:,} tokens and {max(0, room):,} are free: {_window(materials)}, "
         f"and the head takes {materials.fixed:,}.",
@@ -127,7 +136,7 @@ def _message_too_large(materials: Materials, tail: Tail, room: int) -> TooLarge:
     )
 
 
-def _window(materials: Materials) -> str:
+def _window(materials: RequestInputs) -> str:
     budget = materials.budget
     return (
         f"{materials.profile.name} has a window of {budget.window:,} tokens, "
@@ -135,7 +144,7 @@ def _window(materials: Materials) -> str:
     )
 
 
-def _items(materials: Materials, last: Weighed | None) -> list[Item]:
+def _items(materials: RequestInputs, last: CountedMessage | None) -> list[Item]:
     """The request's digest: the opening and the tools, the head's parts, then each message."""
     items = [(materials.state.tools or "tools", REQUEST_OVERHEAD + materials.tool_tokens)]
     if materials.head:
@@ -149,16 +158,18 @@ def _items(materials: Materials, last: Weighed | None) -> list[Item]:
     return items
 
 
-def _report(materials: Materials, request: Request, tail: Tail, last: Weighed | None, items: Sequence[Item]) -> Report:
+def _report(
+    materials: RequestInputs, request: Request, tail: RequestTail, last: CountedMessage | None, items: Sequence[Item]
+) -> ContextReport:
     layers = _layers(materials, tail, last)
-    return Report(
+    return ContextReport(
         model=materials.profile.spec,
         window=materials.budget.window,
         reserve=materials.budget.reserve,
         total_tokens=sum(layer.tokens for layer in layers),
         layers=layers,
         zones=_zones(materials, request, last),
-        messages=tuple(Shown(message.role.value, shown_text(message)) for message in request.messages),
+        messages=tuple(DisplayMessage(message.role.value, shown_text(message)) for message in request.messages),
         prefix_sha256=messages_sha256(request.messages[: request.zones[2]]),
         unchanged_prefix_tokens=unchanged(materials.previous, items),
         previous_tokens=sum(tokens for _, tokens in materials.previous),
@@ -167,18 +178,18 @@ def _report(materials: Materials, request: Request, tail: Tail, last: Weighed | 
     )
 
 
-def _layers(materials: Materials, tail: Tail, last: Weighed | None) -> tuple[LayerReport, ...]:
-    sources: dict[Layer, list[Source]] = {layer: [] for layer in Layer}
-    sources[Layer.SYSTEM].append(Source("opening", REQUEST_OVERHEAD))
+def _layers(materials: RequestInputs, tail: RequestTail, last: CountedMessage | None) -> tuple[LayerReport, ...]:
+    sources: dict[Layer, list[SourceReport]] = {layer: [] for layer in Layer}
+    sources[Layer.SYSTEM].append(SourceReport("opening", REQUEST_OVERHEAD))
     if materials.tools:
-        sources[Layer.SYSTEM].append(Source(f"tools ({len(materials.tools)})", materials.tool_tokens))
+        sources[Layer.SYSTEM].append(SourceReport(f"tools ({len(materials.tools)})", materials.tool_tokens))
     for weighed in (materials.head, last):
         for piece, tokens in weighed.pieces if weighed else ():
-            sources[piece.layer].append(Source(piece.source, tokens))
+            sources[piece.layer].append(SourceReport(piece.source, tokens))
     past = materials.past
     sources[Layer.CONVERSATION] += past.sources
     if past.turns:
-        sources[Layer.CONVERSATION].append(Source(f"entries ({past.entries})", sum(n for _, n in past.turns)))
+        sources[Layer.CONVERSATION].append(SourceReport(f"entries ({past.entries})", sum(n for _, n in past.turns)))
     dropped = _dropped(materials, tail)
     used = {layer: sum(source.tokens for source in sources[layer]) for layer in Layer}
     budgets = settled(materials.budget.shares, used)
@@ -188,8 +199,8 @@ def _layers(materials: Materials, tail: Tail, last: Weighed | None) -> tuple[Lay
     )
 
 
-def _dropped(materials: Materials, tail: Tail) -> Mapping[Layer, list[Dropped]]:
-    dropped: dict[Layer, list[Dropped]] = {layer: [] for layer in Layer}
+def _dropped(materials: RequestInputs, tail: RequestTail) -> Mapping[Layer, list[DroppedSource]]:
+    dropped: dict[Layer, list[DroppedSource]] = {layer: [] for layer in Layer}
     for name, one in materials.state.dropped:
         dropped[Layer(name)].append(one)
     if materials.leaving:
@@ -199,7 +210,7 @@ def _dropped(materials: Materials, tail: Tail) -> Mapping[Layer, list[Dropped]]:
     return dropped
 
 
-def _zones(materials: Materials, request: Request, last: Weighed | None) -> tuple[ZoneReport, ...]:
+def _zones(materials: RequestInputs, request: Request, last: CountedMessage | None) -> tuple[ZoneReport, ...]:
     past = materials.past
     tokens = (
         materials.fixed,
@@ -219,7 +230,7 @@ def shown_text(message: Message) -> str:
     return "\n\n".join(text for part in as_sent(message) if (text := _shown(part)))
 
 
-def _shown(part: Part) -> str:
+def _shown(part: MessagePart) -> str:
     match part:
         case Image(name=name, width=width, height=height):
             return f"[picture {name}: {width}×{height}]"

@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from models.chat.port import ImageRule, TokenCounter
-from models.messages import Image, Message, Part, Recalled, Role, ToolCall, render
+from models.messages import Image, Message, MessagePart, RecalledSpan, Role, ToolCall, render
 from models.recalled import passage
 from models.tokens import image_tokens, message_tokens
 
@@ -22,31 +22,31 @@ class Layer(StrEnum):
     MESSAGE = "message"
 
 
-class Piece(Struct, frozen=True):
+class MessagePiece(Struct, frozen=True):
     """A part of a message, before it is counted."""
 
     layer: Layer
     source: str
-    part: Part
+    part: MessagePart
 
 
-class Weighed(Struct, frozen=True):
+class CountedMessage(Struct, frozen=True):
     """A message and what each of its pieces takes; the pieces' tokens sum to the message's."""
 
     message: Message
-    pieces: tuple[tuple[Piece, int], ...]
+    pieces: tuple[tuple[MessagePiece, int], ...]
 
     @property
     def tokens(self) -> int:
         return sum(tokens for _, tokens in self.pieces)
 
 
-def gathered(role: Role, pieces: tuple[Piece, ...]) -> Message:
+def gathered(role: Role, pieces: tuple[MessagePiece, ...]) -> Message:
     """One message of these pieces."""
     return Message(role, tuple(piece.part for piece in pieces))
 
 
-class Counting:
+class MessageCounter:
     """One counter and one rule for pictures. `key` names the cache that its counts belong to."""
 
     def __init__(self, counter: TokenCounter, images: ImageRule) -> None:
@@ -57,7 +57,7 @@ class Counting:
     def text(self, text: str) -> int:
         return self.counter.count(text)
 
-    def part(self, part: Part) -> int:
+    def part(self, part: MessagePart) -> int:
         """Tokens of one part by itself."""
         match part:
             case Image(width=width, height=height):
@@ -67,9 +67,9 @@ class Counting:
             case _:
                 return self.counter.count(render(part))
 
-    def after(self, part: Part, before: Piece | None) -> int:
+    def after(self, part: MessagePart, before: MessagePiece | None) -> int:
         """Tokens that a part adds: one that was recalled joins the block of what was recalled before it."""
-        if isinstance(part, Recalled) and before is not None and isinstance(before.part, Recalled):
+        if isinstance(part, RecalledSpan) and before is not None and isinstance(before.part, RecalledSpan):
             return self.counter.count(f"\n{passage(part, before.part)}")
         return self.part(part)
 
@@ -77,19 +77,19 @@ class Counting:
         """Tokens of one message, its frame included."""
         return message_tokens(message, self.counter, self.images)
 
-    def weighed(self, role: Role, pieces: tuple[Piece, ...]) -> Weighed:
+    def weighed(self, role: Role, pieces: tuple[MessagePiece, ...]) -> CountedMessage:
         """One message of these pieces. What the frame adds, or joining saves, counts to the largest."""
         message = gathered(role, pieces)
         if len(pieces) == 1:
-            return Weighed(message, ((pieces[0], self.message(message)),))
+            return CountedMessage(message, ((pieces[0], self.message(message)),))
         counts = [self.after(piece.part, before) for before, piece in zip((None, *pieces), pieces, strict=False)]
         rest = self.message(message) - sum(counts)
         largest = max(range(len(counts)), key=counts.__getitem__)
         counts[largest] += rest
-        return Weighed(message, tuple(zip(pieces, counts, strict=True)))
+        return CountedMessage(message, tuple(zip(pieces, counts, strict=True)))
 
 
-def fitted(text: str, limit: int, counting: Counting, note: str) -> tuple[str, int]:
+def fitted(text: str, limit: int, counting: MessageCounter, note: str) -> tuple[str, int]:
     """As many leading lines as take at most `limit` tokens, with `note` as the last where some are missing.
 
     Gives "" where not even a line fits; the second value is what was left out, in tokens.
@@ -111,7 +111,7 @@ def fitted(text: str, limit: int, counting: Counting, note: str) -> tuple[str, i
     return _fitted_line(text, limit, counting, note, whole)
 
 
-def _fitted_line(text: str, limit: int, counting: Counting, note: str, whole: int) -> tuple[str, int]:
+def _fitted_line(text: str, limit: int, counting: MessageCounter, note: str, whole: int) -> tuple[str, int]:
     low, high = 0, len(text.split("\n", 1)[0])
     while low < high:
         middle = (low + high + 1) // 2

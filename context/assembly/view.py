@@ -11,7 +11,7 @@ MOST_ENTRIES = 4000
 _CHARACTERS_A_TOKEN = 16  # more than any text has; what lies further back could not fit anyway
 
 
-class View(Struct, frozen=True):
+class BranchView(Struct, frozen=True):
     """Summaries, then entries, oldest first.
 
     `further` is True where older entries lie beyond what was read.
@@ -26,7 +26,7 @@ class View(Struct, frozen=True):
         return frozenset(entry.seq for entry in (*self.summaries, *self.entries))
 
 
-class Anchor(Struct, frozen=True):
+class CompactionAnchor(Struct, frozen=True):
     """A summary's meta, as compaction writes it."""
 
     first_kept: int | None = None
@@ -37,7 +37,7 @@ class Anchor(Struct, frozen=True):
 EntriesAt = Callable[[Iterable[int]], dict[int, Entry]]
 
 
-def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without: int | None = None) -> View:
+def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without: int | None = None) -> BranchView:
     """The branch that `path` walks, newest first, for a request of at most `tokens`.
 
     `without` is left out: the message that is being sent. `entries_at` gives entries by their seq.
@@ -62,21 +62,21 @@ def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without
             break
     kept.reverse()
     if anchor is None:
-        return View((), tuple(kept), further)
+        return BranchView((), tuple(kept), further)
     meta = anchor_of(anchor)
     wanted = [*meta.prior, *([meta.pinned] if meta.pinned is not None else [])]
     others = entries_at(wanted) if wanted else {}
     summaries = (*(others[seq] for seq in meta.prior if seq in others), anchor)
     if meta.pinned in others and meta.pinned not in (without, *(entry.seq for entry in kept)):
         kept.insert(0, others[meta.pinned])
-    return View(summaries, tuple(kept), further)
+    return BranchView(summaries, tuple(kept), further)
 
 
 def _begins_turn(entry: Entry) -> bool:
     return entry.kind is EntryKind.MESSAGE and entry.role is Role.USER
 
 
-def anchor_of(summary: Entry) -> Anchor:
+def anchor_of(summary: Entry) -> CompactionAnchor:
     """What a summary's meta says of the entries it stands for."""
     meta = summary.meta
-    return Anchor(meta.get("first_kept"), tuple(meta.get("prior") or ()), meta.get("pinned"))
+    return CompactionAnchor(meta.get("first_kept"), tuple(meta.get("prior") or ()), meta.get("pinned"))

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import apsw
 from msgspec import Struct
 
-from context.assembly.tokens import Counting
-from context.assembly.view import View
-from context.compaction.plan import Plan
-from context.compaction.summary import Said, summarise
-from context.report import InView
-from foundation.privacy import Cleared, Source, clear, cleared_fields
-from memory.pages.types import Archived
-from memory.records import Conversation, Draft, Entry, EntryKind
+from context.assembly.tokens import MessageCounter
+from context.assembly.view import BranchView
+from context.compaction.plan import CompactionPlan
+from context.compaction.summary import SummaryEntry, summarise
+from context.report import PageUsage
+from foundation.privacy import Cleared, TextSource, clear, cleared_fields
+from memory.pages.types import ArchiveResult
+from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from models.fence import label, neutral, reference
 from models.messages import Role
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memory.memory import Memory
 
 
-class Receipt(Struct, frozen=True, kw_only=True):
+class CompactionReceipt(Struct, frozen=True, kw_only=True):
     """Older turns left for the archive and a summary stands in their place.
 
     `tokens_before` and `tokens_after` are of the whole request, with all that stays in it.
@@ -56,45 +56,45 @@ TextOf = Callable[[Entry], str]
 OnPage = Callable[[int], None]
 
 
-class Place(Struct, frozen=True):
+class BranchPosition(Struct, frozen=True):
     """Where: a conversation, the leaf of its branch, and what is in view from there."""
 
     conversation: Conversation
     leaf: int
-    view: View
+    view: BranchView
 
 
-class Stored(Struct, frozen=True):
+class StoredSummary(Struct, frozen=True):
     """The summary's entry, and what was archived with it (None where no text was left to archive)."""
 
     summary: Entry
-    archived: Archived | None
+    archived: ArchiveResult | None
 
 
-def summary_of(plan: Plan, view: View, text_of: TextOf, counting: Counting) -> Cleared:
+def summary_of(plan: CompactionPlan, view: BranchView, text_of: TextOf, counting: MessageCounter) -> Cleared:
     """The text that stands for what leaves."""
     said = [
-        Said(reference(entry.id), label(_speaker(entry)), entry.role is Role.USER, entry.time, neutral(text))
+        SummaryEntry(reference(entry.id), label(_speaker(entry)), entry.role is Role.USER, entry.time, neutral(text))
         for entry in plan.leaving
-        if (text := clear(text_of(entry), Source.OTHER))
+        if (text := clear(text_of(entry), TextSource.OTHER))
     ]
     before = [text_of(entry) for entry in view.summaries] if plan.joins else []
     text = summarise(said, plan.summary_limit, counting.text, before=before)
     if view.further:
         text += "\nEntries before these are found by search."
-    return clear(text, Source.OTHER)
+    return clear(text, TextSource.OTHER)
 
 
 def stored(
     memory: "Memory",
-    place: Place,
-    plan: Plan,
+    place: BranchPosition,
+    plan: CompactionPlan,
     text: Cleared,
     *,
     tokens: int,
     on_page: OnPage | None,
     label: str = "",
-) -> Stored:
+) -> StoredSummary:
     """Archives what leaves and appends the summary as a child of the leaf, in one transaction. Raises OutOfDate.
 
     `tokens` are what leaves, as it stood in requests; `label` is what the archive calls it, "" for the conversation's
@@ -102,7 +102,7 @@ def stored(
     """
     found: list[Entry] = []
     joined = archived_tokens(place.view) if plan.joins else 0
-    draft = Draft(
+    draft = EntryDraft(
         conversation=place.conversation.seq,
         parent=place.leaf,
         kind=EntryKind.SUMMARY,
@@ -125,20 +125,24 @@ def stored(
     texts = [entry for entry in plan.leaving if entry.text]
     if not texts:
         memory.cold.write(append)
-        return Stored(found[-1], None)
+        return StoredSummary(found[-1], None)
     named = label or _label(place.conversation, plan)
     archived = memory.vault.archive_entries(texts, label=named, also=append, on_page=on_page)
-    return Stored(found[-1], archived)
+    return StoredSummary(found[-1], archived)
 
 
-def archived_tokens(view: View) -> int:
+def archived_tokens(view: BranchView) -> int:
     """Tokens of all that the summaries in view stand for, as it stood in requests."""
     return sum(int(summary.meta.get("tokens") or 0) for summary in view.summaries)
 
 
 def receipt_of(
-    plan: Plan, done: Stored, took: tuple[int, int], summary_tokens: int, in_view: InView | None = None
-) -> Receipt:
+    plan: CompactionPlan,
+    done: StoredSummary,
+    took: tuple[int, int],
+    summary_tokens: int,
+    in_view: PageUsage | None = None,
+) -> CompactionReceipt:
     """What was done, in figures and in a sentence. `took`: the whole request's tokens before and after."""
     before, after = took
     pages = len(done.archived.pages) if done.archived else 0
@@ -154,7 +158,7 @@ def receipt_of(
             f" In it the model goes on seeing {in_view.stands_for:,} tokens of the past as "
             f"{_counted(in_view.count, 'picture')} for {in_view.tokens:,}."
         )
-    return Receipt(
+    return CompactionReceipt(
         text=text,
         entries=len(plan.leaving),
         turns=plan.turns,
@@ -172,16 +176,16 @@ def receipt_of(
     )
 
 
-def nothing_to_do(tokens: int, total: int) -> Receipt:
+def nothing_to_do(tokens: int, total: int) -> CompactionReceipt:
     """The receipt where no turn could leave."""
-    return Receipt(
+    return CompactionReceipt(
         text=f"Nothing left for the archive: {tokens:,} of {total:,} tokens are taken, and there is no older turn.",
         tokens_before=tokens,
         tokens_after=tokens,
     )
 
 
-def _label(conversation: Conversation, plan: Plan) -> str:
+def _label(conversation: Conversation, plan: CompactionPlan) -> str:
     first, last = plan.leaving[0], plan.leaving[-1]
     return f"{conversation.title or conversation.id} · {first.id} to {last.id}"
 
@@ -194,4 +198,4 @@ def _counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-__all__ = ["OnPage", "Receipt", "Stored", "nothing_to_do", "receipt_of", "stored", "summary_of"]
+__all__ = ["CompactionReceipt", "OnPage", "StoredSummary", "nothing_to_do", "receipt_of", "stored", "summary_of"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from context.assembly.view import View
+from context.assembly.view import BranchView
 from context.settings import ContextSettings
 from memory.records import Entry, EntryKind
 from models.messages import Role
@@ -15,7 +15,7 @@ FRAME = 30  # tokens of zone B's frames and its reply
 NEARLY_FULL = 0.85  # of the budget: the last turn stays where the request is no fuller than this with it
 
 
-class Figures(Struct, frozen=True):
+class CompactionBudget(Struct, frozen=True):
     """Tokens: what a request may take, what stands beside the conversation (head and tail), the summaries in view,
     and how full it should be afterwards."""
 
@@ -25,7 +25,7 @@ class Figures(Struct, frozen=True):
     low: int
 
 
-class Plan(Struct, frozen=True):
+class CompactionPlan(Struct, frozen=True):
     """What leaves and what stays. `pinned`: the running turn's question, kept though entries after it leave.
 
     `joins`: the summaries in view are taken into the new one.
@@ -65,8 +65,8 @@ def _split(entries: Sequence[Entry], begins: Callable[[Entry], bool]) -> list[tu
 
 
 def planned(
-    view: View, tokens: Mapping[int, int], figures: Figures, settings: ContextSettings, *, running: bool
-) -> Plan | None:
+    view: BranchView, tokens: Mapping[int, int], figures: CompactionBudget, settings: ContextSettings, *, running: bool
+) -> CompactionPlan | None:
     """What leaves, down to the low water; None where nothing can.
 
     Whole turns leave, oldest first. While a turn is `running` its question stays, and its own older rounds leave only
@@ -76,7 +76,7 @@ def planned(
     if not turns:
         return None
     current = turns.pop() if running else ()
-    weigh = _Weigh(tokens, figures, settings)
+    weigh = _CostEstimate(tokens, figures, settings)
     stay: list[tuple[Entry, ...]] = list(turns)
     gone: list[tuple[Entry, ...]] = []
     while stay and weigh.size(gone, [*stay, current]) > figures.low:
@@ -94,7 +94,7 @@ def planned(
 
 
 def _shortened(
-    current: tuple[Entry, ...], gone: list[tuple[Entry, ...]], stay: list[tuple[Entry, ...]], weigh: "_Weigh"
+    current: tuple[Entry, ...], gone: list[tuple[Entry, ...]], stay: list[tuple[Entry, ...]], weigh: "_CostEstimate"
 ) -> tuple[Entry | None, tuple[Entry, ...]]:
     """The running turn without its older rounds; the last round always stays."""
     question, rounds = current[0], rounds_of(current[1:])
@@ -105,8 +105,8 @@ def _shortened(
     return (question if len(gone) > before else None), shorter
 
 
-class _Weigh:
-    def __init__(self, tokens: Mapping[int, int], figures: Figures, settings: ContextSettings) -> None:
+class _CostEstimate:
+    def __init__(self, tokens: Mapping[int, int], figures: CompactionBudget, settings: ContextSettings) -> None:
         self._tokens = tokens
         self._figures = figures
         self._settings = settings
@@ -140,8 +140,10 @@ class _Weigh:
         share = int(self._figures.total * self._settings.summaries_share)
         return max(self.limit(gone), min(2 * self._settings.summary_tokens, int(share * 0.6)))
 
-    def plan(self, gone: Sequence[Sequence[Entry]], kept: tuple[Entry, ...], pinned: Entry | None, turns: int) -> Plan:
+    def plan(
+        self, gone: Sequence[Sequence[Entry]], kept: tuple[Entry, ...], pinned: Entry | None, turns: int
+    ) -> CompactionPlan:
         joins = self.joins(gone)
         limit = self.joined_limit(gone) if joins else self.limit(gone)
         leaving = tuple(entry for group in gone for entry in group)
-        return Plan(leaving, kept, pinned, limit, joins, turns)
+        return CompactionPlan(leaving, kept, pinned, limit, joins, turns)

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from context.compaction.plan import FRAME, Plan, turns_of
+from context.compaction.plan import FRAME, CompactionPlan, turns_of
 from memory.pages.render.modes import Mode, mode_named
-from memory.pages.types import Expected
+from memory.pages.types import ArchiveEstimate
 from memory.settings import ArchiveSettings
 
 
-class Outlook(Struct, frozen=True, kw_only=True):
+class CompactionPreview(Struct, frozen=True, kw_only=True):
     """Tokens are of the request, but for `text_tokens` (of the words that will be drawn) and `vision_tokens` (of the
     pages they are drawn on): those and `pages` are what the archive will say. `tokens_after` is about right."""
 
@@ -26,11 +26,13 @@ class Outlook(Struct, frozen=True, kw_only=True):
     kept_turns: int
 
 
-def outlook_of(plan: Plan, tokens: Mapping[int, int], before: int, expected: Expected, *, pages: int = 0) -> Outlook:
+def outlook_of(
+    plan: CompactionPlan, tokens: Mapping[int, int], before: int, expected: ArchiveEstimate, *, pages: int = 0
+) -> CompactionPreview:
     """The figures of a plan. `tokens` is what each entry in view takes, `before` the whole request, `expected` what
     archiving will give, `pages` what pages in view will take more than now."""
     leaving = sum(tokens.get(entry.seq, 0) for entry in plan.leaving)
-    return Outlook(
+    return CompactionPreview(
         entries=len(plan.leaving),
         turns=plan.turns,
         text_tokens=expected.text_tokens,

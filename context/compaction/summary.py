@@ -15,7 +15,7 @@ from context.sources.conditions import found
 from foundation.text.folding import UNSPACED
 from foundation.text.sentences import is_question, sentences
 
-Count = Callable[[str], int]
+CountTokens = Callable[[str], int]
 
 LONGEST_LINE = 220  # characters
 MOST_SENTENCES = 4000  # looked at in one compaction
@@ -44,7 +44,7 @@ _SHORTEST = 8  # columns of a sentence that says something: a Chinese character 
 _KINDS = ("flight_number", "date", "money", "email", "url", "file_path")
 
 
-class Said(Struct, frozen=True):
+class SummaryEntry(Struct, frozen=True):
     """One entry that leaves: its id, who spoke, when, and its words."""
 
     ref: str
@@ -64,7 +64,7 @@ class _Line(Struct, frozen=True):
     recency: float
 
 
-def summarise(said: Sequence[Said], limit: int, count: Count, *, before: Sequence[str] = ()) -> str:
+def summarise(said: Sequence[SummaryEntry], limit: int, count: CountTokens, *, before: Sequence[str] = ()) -> str:
     """At most `limit` tokens about what was said. `before`: the texts of earlier summaries that this one takes in.
 
     Always gives at least its first line, however small the limit.
@@ -94,7 +94,7 @@ def summarise(said: Sequence[Said], limit: int, count: Count, *, before: Sequenc
     return "\n".join([*lines, *carried])
 
 
-def _heading(said: Sequence[Said]) -> str:
+def _heading(said: Sequence[SummaryEntry]) -> str:
     if not said:
         return "Earlier in this conversation."
     first, last = (f"{one.time:%Y-%m-%d}" for one in (said[0], said[-1]))
@@ -102,11 +102,11 @@ def _heading(said: Sequence[Said]) -> str:
     return f"Earlier ({days}; {len(said)} entries, archived: recall a reference for the exact words)."
 
 
-def _ask(label: str, one: Said, longest: int) -> str:
+def _ask(label: str, one: SummaryEntry, longest: int) -> str:
     return f"{label}: “{_cut(' '.join(one.text.split()), longest)}” [{one.ref}]"
 
 
-def _section(lines: list[str], title: str, found: Iterable[_Line], most: int, count: Count) -> int:
+def _section(lines: list[str], title: str, found: Iterable[_Line], most: int, count: CountTokens) -> int:
     """The best lines that `most` tokens hold, in the order in which they were said; gives what they take."""
     chosen: list[_Line] = []
     used = count(title) + 1
@@ -122,7 +122,7 @@ def _section(lines: list[str], title: str, found: Iterable[_Line], most: int, co
     return used
 
 
-def _carried(before: Sequence[str], most: int, longest: int, count: Count) -> list[str]:
+def _carried(before: Sequence[str], most: int, longest: int, count: CountTokens) -> list[str]:
     """What earlier summaries said, in `most` tokens: asks and decisions first, the newest first among equals."""
     room = most - count(_BEFORE) - 1
     found = [line for text in before for line in text.split("\n") if _REFERENCE.search(line)]
@@ -141,7 +141,7 @@ def _carried(before: Sequence[str], most: int, longest: int, count: Count) -> li
     return [_BEFORE, *(kept[n] for n in sorted(kept))] if kept else []
 
 
-def _add(lines: list[str], line: str, room: int, count: Count) -> int:
+def _add(lines: list[str], line: str, room: int, count: CountTokens) -> int:
     tokens = count(line) + 1
     if not line or tokens > room:
         return room
@@ -149,7 +149,7 @@ def _add(lines: list[str], line: str, room: int, count: Count) -> int:
     return room - tokens
 
 
-def _scored(said: Sequence[Said], longest: int) -> Iterator[_Line]:
+def _scored(said: Sequence[SummaryEntry], longest: int) -> Iterator[_Line]:
     seen: set[str] = set()
     place = 0
     for n, one in enumerate(said):
@@ -173,7 +173,7 @@ def _sentences(text: str) -> Iterator[str]:
             yield line
 
 
-def _weight(sentence: str, one: Said) -> float:
+def _weight(sentence: str, one: SummaryEntry) -> float:
     score = 1.0 if one.asked else 0.0
     score += 3.0 if _DECIDED.search(sentence) else 0.0
     score += 2.0 if _OPEN.search(sentence) else 0.0
@@ -189,7 +189,7 @@ def _is_open(line: _Line) -> bool:
     return bool(_OPEN.search(line.text)) or (line.asked and is_question(line.text))
 
 
-def _facts(said: Sequence[Said], before: Sequence[str], room: int, count: Count) -> str:
+def _facts(said: Sequence[SummaryEntry], before: Sequence[str], room: int, count: CountTokens) -> str:
     """Names, figures, dates and paths, the most spoken of first; those of earlier summaries among them."""
     seen: Counter[str] = Counter()
     told = [line for text in before for line in text.split("\n") if line.startswith(_FACTS)]

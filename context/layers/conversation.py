@@ -7,10 +7,10 @@ from typing import cast
 import msgspec
 from msgspec import Struct
 
-from context.assembly.tokens import Layer, Piece
-from foundation.privacy import Source, clear
+from context.assembly.tokens import Layer, MessagePiece
+from foundation.privacy import TextSource, clear
 from memory.records import Entry, EntryKind
-from models.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
+from models.messages import Image, Message, MessagePart, Role, Text, ToolCall, ToolResult
 
 NO_ANSWER = "(no answer)"
 NOT_RUN = "(not run)"
@@ -24,23 +24,23 @@ PAGES = (
 )
 
 
-class Sent(Struct, frozen=True):
+class PastMessage(Struct, frozen=True):
     """A message of the past. `entry` is its seq; None where there is none: it only keeps the roles alternating."""
 
     message: Message
     entry: int | None = None
 
 
-def past_pieces(summaries: Sequence[str], pages: Sequence[tuple[Image, Text]], nonce: str) -> tuple[Piece, ...]:
+def past_pieces(summaries: Sequence[str], pages: Sequence[tuple[Image, Text]], nonce: str) -> tuple[MessagePiece, ...]:
     """Zone B's one user message: a part for each summary, oldest first, then the pages in view, oldest first."""
-    parts: list[tuple[str, Part]] = [
-        ("summaries", Text(clear(text, Source.OTHER), "summary", nonce)) for text in summaries
+    parts: list[tuple[str, MessagePart]] = [
+        ("summaries", Text(clear(text, TextSource.OTHER), "summary", nonce)) for text in summaries
     ]
     if pages:
         parts.append(("pages", Text(PAGES, "pages", nonce)))
     for image, words in pages:
         parts += [("pages", image), ("pages", Text(words.text, words.injected, nonce))]
-    return tuple(Piece(Layer.CONVERSATION, source, part) for source, part in parts)
+    return tuple(MessagePiece(Layer.CONVERSATION, source, part) for source, part in parts)
 
 
 def reply_to_past(*, pages: bool) -> Message:
@@ -50,9 +50,9 @@ def reply_to_past(*, pages: bool) -> Message:
 
 def turn_messages(
     entries: Iterable[Entry], text_of: Callable[[Entry], str], overlay: Mapping[int, Message]
-) -> tuple[Sent, ...]:
+) -> tuple[PastMessage, ...]:
     """Zone C. Whatever a chat template may refuse is mended: two questions in a row, a call with no result."""
-    found: list[Sent] = []
+    found: list[PastMessage] = []
     waiting: dict[str, ToolCall] = {}
     for entry in entries:
         message = overlay.get(entry.seq) or message_of(entry, text_of(entry))
@@ -66,27 +66,29 @@ def turn_messages(
             found += _not_run(waiting)
             found += _between(found, message)
         waiting |= {part.id: part for part in message.parts if isinstance(part, ToolCall)}
-        found.append(Sent(message, entry.seq))
+        found.append(PastMessage(message, entry.seq))
     return (*found, *_not_run(waiting))
 
 
-def before_next(past: Sequence[Sent]) -> tuple[Sent, ...]:
+def before_next(past: Sequence[PastMessage]) -> tuple[PastMessage, ...]:
     """What must stand between the past and a user's next message."""
     if past and past[-1].message.role is Role.USER:
-        return (Sent(Message(Role.ASSISTANT, (Text(NO_ANSWER),))),)
+        return (PastMessage(Message(Role.ASSISTANT, (Text(NO_ANSWER),))),)
     return ()
 
 
-def _between(past: Sequence[Sent], message: Message) -> tuple[Sent, ...]:
+def _between(past: Sequence[PastMessage], message: Message) -> tuple[PastMessage, ...]:
     if message.role is Role.USER:
         return before_next(past)
     if not past:
-        return (Sent(Message(Role.USER, (Text(GOES_ON),))),)
+        return (PastMessage(Message(Role.USER, (Text(GOES_ON),))),)
     return ()
 
 
-def _not_run(waiting: dict[str, ToolCall]) -> list[Sent]:
-    missing = [Sent(Message(Role.TOOL, (ToolResult(call.id, call.name, NOT_RUN, True),))) for call in waiting.values()]
+def _not_run(waiting: dict[str, ToolCall]) -> list[PastMessage]:
+    missing = [
+        PastMessage(Message(Role.TOOL, (ToolResult(call.id, call.name, NOT_RUN, True),))) for call in waiting.values()
+    ]
     waiting.clear()
     return missing
 
@@ -95,7 +97,7 @@ def message_of(entry: Entry, text: str) -> Message | None:
     """The message as it was sent; None for what is none (a summary, a page, nothing at all)."""
     match entry.kind, entry.role:
         case EntryKind.MESSAGE, Role.USER:
-            parts: tuple[Part, ...] = (*entry.sent, Text(text)) if text or not entry.sent else entry.sent
+            parts: tuple[MessagePart, ...] = (*entry.sent, Text(text)) if text or not entry.sent else entry.sent
             return Message(Role.USER, parts)
         case EntryKind.MESSAGE, Role.ASSISTANT:
             calls = _calls(entry)

@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from context.assembly.tokens import Layer, Piece
+from context.assembly.tokens import Layer, MessagePiece
 from context.errors import BadAttachment
-from context.notice import Notice
+from context.notice import FileNotice
 from context.sources.calendar import events_in, readable
 from context.types import Attachment
-from foundation.files import TooLarge, UnsafePath, read_bytes, real
+from foundation.files import FileTooLarge, UnsafePath, read_bytes, real
 from foundation.privacy import without_tags
 from models.fence import one_line
-from models.messages import Image, Recalled, Text
+from models.messages import Image, RecalledSpan, Text
 
 ReadImage = Callable[[bytes], str]
 """Gives the words in a picture; "" where it finds none."""
@@ -26,12 +26,12 @@ MOST_PIXELS = 40_000_000  # a picture larger than this may be a bomb
 _IMAGES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
 
 
-class Seen(Struct, frozen=True):
+class LoadedAttachment(Struct, frozen=True):
     """An attachment as it joins the tail: its part, the kinds that a condition may ask for, and a word for a person."""
 
-    piece: Piece
+    piece: MessagePiece
     kinds: frozenset[str]
-    notice: Notice | None = None
+    notice: FileNotice | None = None
 
 
 def load_attachment(path: Path) -> Attachment:
@@ -40,7 +40,7 @@ def load_attachment(path: Path) -> Attachment:
         data = read_bytes(real(path), most=MOST_BYTES)
     except IsADirectoryError as error:
         raise BadAttachment("Not a file", f"{path} is a folder.", "Attach the files in it one by one.") from error
-    except TooLarge as error:
+    except FileTooLarge as error:
         raise BadAttachment(
             "Too large to attach",
             f"{path.name} has more than {MOST_BYTES:,} bytes, which are the most.",
@@ -62,7 +62,7 @@ def media_type_of(name: str, data: bytes) -> str:
     return guessed or "text/plain"
 
 
-def seen(attachment: Attachment, *, vision: bool, read_image: ReadImage | None) -> Seen:
+def seen(attachment: Attachment, *, vision: bool, read_image: ReadImage | None) -> LoadedAttachment:
     """How the model sees it. Raises BadAttachment for what is neither text nor a picture."""
     if attachment.media_type.startswith("image/") and attachment.media_type != "image/svg+xml":
         return _picture(attachment, vision, read_image)
@@ -76,9 +76,9 @@ def seen(attachment: Attachment, *, vision: bool, read_image: ReadImage | None) 
         ) from error
     value = _json(attachment, text)
     if value is None:
-        return Seen(_words(attachment, text), frozenset({"any", "text"}))
+        return LoadedAttachment(_words(attachment, text), frozenset({"any", "text"}))
     kinds = {"any", "json"} | ({"calendar"} if events_in(value[0]) else set[str]())
-    return Seen(_words(attachment, readable(value[0])), frozenset(kinds))
+    return LoadedAttachment(_words(attachment, readable(value[0])), frozenset(kinds))
 
 
 def _json(attachment: Attachment, text: str) -> tuple[Any] | None:
@@ -90,26 +90,28 @@ def _json(attachment: Attachment, text: str) -> tuple[Any] | None:
         return None  # shown as it is written
 
 
-def _words(attachment: Attachment, text: str) -> Piece:
+def _words(attachment: Attachment, text: str) -> MessagePiece:
     shown = f"{one_line(attachment.name)}\n{text}"  # private tags stay: what is stored is cleared by them
-    return Piece(Layer.MESSAGE, f"attachment {attachment.name}", Text(shown, injected="attachment"))
+    return MessagePiece(Layer.MESSAGE, f"attachment {attachment.name}", Text(shown, injected="attachment"))
 
 
-def _picture(attachment: Attachment, vision: bool, read_image: ReadImage | None) -> Seen:
+def _picture(attachment: Attachment, vision: bool, read_image: ReadImage | None) -> LoadedAttachment:
     width, height = _size(attachment)
     name, source, kinds = attachment.name, f"attachment {attachment.name}", frozenset({"any", "image"})
     if vision:
         image = Image(attachment.data, attachment.media_type, width, height, name)
-        return Seen(Piece(Layer.MESSAGE, source, image), kinds)
+        return LoadedAttachment(MessagePiece(Layer.MESSAGE, source, image), kinds)
     words = read_image(attachment.data).strip() if read_image else ""
     if words:
-        notice = Notice("info", f"{name}: this model cannot see it; the words in it, read by OCR, go with the message.")
+        notice = FileNotice(
+            "info", f"{name}: this model cannot see it; the words in it, read by OCR, go with the message."
+        )
         text = f"{one_line(name)} (a picture of {width}×{height} pixels; its words, as read by OCR)\n{words}"
     else:
         why = "no words were found in it" if read_image else "no OCR engine is installed"
         text = f"{one_line(name)}: a picture of {width}×{height} pixels. This model cannot see it, and {why}."
-        notice = Notice("warning", f"{name}: this model cannot see it, and {why}. Only its name and size go along.")
-    return Seen(Piece(Layer.MESSAGE, source, Text(text, injected="attachment")), kinds, notice)
+        notice = FileNotice("warning", f"{name}: this model cannot see it, and {why}. Only its name and size go along.")
+    return LoadedAttachment(MessagePiece(Layer.MESSAGE, source, Text(text, injected="attachment")), kinds, notice)
 
 
 def _size(attachment: Attachment) -> tuple[int, int]:
@@ -131,11 +133,11 @@ def _size(attachment: Attachment) -> tuple[int, int]:
     return width, height
 
 
-def recalled_pieces(recalled: Sequence[Recalled]) -> tuple[Piece, ...]:
+def recalled_pieces(recalled: Sequence[RecalledSpan]) -> tuple[MessagePiece, ...]:
     """Each passage, under its reference."""
-    return tuple(Piece(Layer.MESSAGE, f"recalled {part.citation.ref}", part) for part in recalled)
+    return tuple(MessagePiece(Layer.MESSAGE, f"recalled {part.citation.ref}", part) for part in recalled)
 
 
-def message_piece(text: str) -> Piece:
+def message_piece(text: str) -> MessagePiece:
     """The message as the model sees it: what is private too, its tags dropped."""
-    return Piece(Layer.MESSAGE, "message", Text(without_tags(text)))
+    return MessagePiece(Layer.MESSAGE, "message", Text(without_tags(text)))

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from context.assembly.tokens import Counting, Layer, Piece, fitted
+from context.assembly.tokens import Layer, MessageCounter, MessagePiece, fitted
 from context.errors import NoSuchSkill
-from context.report import Dropped
+from context.report import DroppedSource
 from context.sources.skills import Skill
-from foundation.privacy import Source, clear
+from foundation.privacy import TextSource, clear
 from memory.hot import Note
 from models.messages import Text
 
@@ -23,19 +23,19 @@ class MemorySection(Struct, frozen=True):
 
     text: str
     in_head: tuple[str, ...]
-    dropped: Dropped | None = None
+    dropped: DroppedSource | None = None
 
 
 def skills_text(skills: Sequence[Skill]) -> str:
     """The index: a line a skill, sorted by name."""
     lines = [f"- {skill.name}: {skill.description}" for skill in sorted(skills, key=lambda skill: skill.name)]
-    return clear("\n".join(lines), Source.OTHER)
+    return clear("\n".join(lines), TextSource.OTHER)
 
 
-def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: Counting) -> MemorySection:
+def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: MessageCounter) -> MemorySection:
     """MEMORY.md as it stands; where it takes more than `limit` tokens, its newest notes and how many more there are."""
     mine = [note for note in notes if note.path == MEMORY]
-    text = clear(whole.strip(), Source.OTHER)
+    text = clear(whole.strip(), TextSource.OTHER)
     tokens = counting.text(text)
     if tokens <= limit:
         return MemorySection(text, tuple(note.id for note in mine))
@@ -44,7 +44,7 @@ def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: Coun
     kept: list[Note] = []
     shown: list[str] = []
     for note in newest:
-        more = clear("\n".join(lines[note.line_first - 1 : note.line_last]).strip(), Source.OTHER)
+        more = clear("\n".join(lines[note.line_first - 1 : note.line_last]).strip(), TextSource.OTHER)
         if counting.text("\n\n".join([*shown, more, _others(len(mine) - len(kept) - 1)])) > limit:
             break
         kept.append(note)
@@ -56,7 +56,9 @@ def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: Coun
     missing = len(mine) - len(kept)
     name = f"{MEMORY}: {missing} older notes" if missing else f"{MEMORY}: its end"
     return MemorySection(
-        section, tuple(note.id for note in kept), Dropped(name, left, "the share is full; they are found by search")
+        section,
+        tuple(note.id for note in kept),
+        DroppedSource(name, left, "the share is full; they are found by search"),
     )
 
 
@@ -77,15 +79,17 @@ def skills_called(skills: Sequence[Skill], name: str, text: str) -> tuple[Skill,
     return (named, *(skill for skill in called if skill.name != named.name))
 
 
-def skill_piece(skill: Skill) -> Piece:
+def skill_piece(skill: Skill) -> MessagePiece:
     """A skill's body, for the tail."""
-    return Piece(
-        Layer.PROJECT, f"skill {skill.name}", Text(clear(f"{skill.name}\n{skill.body}", Source.OTHER), injected="skill")
+    return MessagePiece(
+        Layer.PROJECT,
+        f"skill {skill.name}",
+        Text(clear(f"{skill.name}\n{skill.body}", TextSource.OTHER), injected="skill"),
     )
 
 
-def changes_piece(lines: Sequence[str]) -> Piece:
+def changes_piece(lines: Sequence[str]) -> MessagePiece:
     """What changed in memory and skills since the epoch began."""
     opening = "Changed since the head was written. This is what holds now; what it replaces no longer does."
     text = "\n".join([opening, *lines])
-    return Piece(Layer.PROJECT, "changes", Text(clear(text, Source.OTHER), injected="changes"))
+    return MessagePiece(Layer.PROJECT, "changes", Text(clear(text, TextSource.OTHER), injected="changes"))

@@ -2,24 +2,24 @@
 
 from collections.abc import Iterable
 
-from context.assembly.tokens import Layer, Piece
-from context.sources.conditions import Moment
-from context.sources.system_yaml import Rule, SystemFile
-from foundation.privacy import Source, clear
+from context.assembly.tokens import Layer, MessagePiece
+from context.sources.conditions import ConditionInput
+from context.sources.system_yaml import SystemFile, SystemRule
+from foundation.privacy import TextSource, clear
 from models.messages import Text
 
 
 def static_text(file: SystemFile) -> str:
     """The lines that always hold, as the head holds them."""
-    return clear("\n".join(file.abilities), Source.OTHER)
+    return clear("\n".join(file.abilities), TextSource.OTHER)
 
 
-def fired(file: SystemFile, moment: Moment) -> tuple[Rule, ...]:
+def fired(file: SystemFile, moment: ConditionInput) -> tuple[SystemRule, ...]:
     """The rules whose condition holds, in the file's order."""
     return tuple(rule for rule in file.rules if rule.when.holds(moment))
 
 
-def instruction_pieces(rules: Iterable[Rule]) -> tuple[Piece, ...]:
+def instruction_pieces(rules: Iterable[SystemRule]) -> tuple[MessagePiece, ...]:
     """The fired rules' lines, for the tail."""
     rules = tuple(rules)
     if not rules:
@@ -27,15 +27,17 @@ def instruction_pieces(rules: Iterable[Rule]) -> tuple[Piece, ...]:
     lines = [line for rule in rules for line in rule.then]
     names = ", ".join(rule.name for rule in rules)
     return (
-        Piece(
-            Layer.SYSTEM, f"system.yaml: {names}", Text(clear("\n".join(lines), Source.OTHER), injected="instructions")
+        MessagePiece(
+            Layer.SYSTEM,
+            f"system.yaml: {names}",
+            Text(clear("\n".join(lines), TextSource.OTHER), injected="instructions"),
         ),
     )
 
 
-def knowledge_pieces() -> tuple[Piece, ...]:
+def knowledge_pieces() -> tuple[MessagePiece, ...]:
     """How to answer from the person's own files, for a message that asks of them."""
-    return (Piece(Layer.SYSTEM, "knowledge", Text(_FROM_FILES, injected="instructions")),)
+    return (MessagePiece(Layer.SYSTEM, "knowledge", Text(_FROM_FILES, injected="instructions")),)
 
 
 _FROM_FILES = (

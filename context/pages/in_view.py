@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from context.assembly.budget import Budget
-from context.assembly.tokens import Counting
-from context.pages.recipe import Begin, Chapter, Recipe
-from context.pages.runs import Run, Runs, read_runs
+from context.assembly.tokens import MessageCounter
+from context.pages.recipe import Chapter, ChapterStart, PageRecipe
+from context.pages.runs import CompactionRun, CompactionRuns, read_runs
 from context.settings import ContextSettings
 from memory.cold import ColdStore
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.pages.cost.gate import FRAME
 from memory.pages.cost.profiles import RenderProfile, profile_for
 from memory.pages.render.modes import Mode
@@ -22,7 +22,7 @@ from memory.records import Entry, EntryKind
 from models.chat.port import Profile
 from models.messages import Image, Text
 
-Drawn = tuple[Image, Text]
+PageParts = tuple[Image, Text]
 OFF = "the pages in view are switched off"
 OTHERWISE = "what the pages in view show has changed"
 MOST_FULL = 0.85  # of a request's budget: pages never fill it further
@@ -31,14 +31,14 @@ TO_COME = 2**62
 """The seq of a summary that a compaction is about to write."""
 
 
-class Standing(Struct, frozen=True):
+class PagesState(Struct, frozen=True):
     """What an epoch keeps of its pages: how each is drawn, oldest first, the digest of them all, and the summaries that
     need not be said because every word they stand for stands on a page."""
 
-    pages: tuple[Recipe, ...] = ()
+    pages: tuple[PageRecipe, ...] = ()
     digest: str = ""
     hidden: tuple[int, ...] = ()
-    begin: Begin | None = None
+    begin: ChapterStart | None = None
     unread: tuple[str, ...] = ()  # why some of the past could not be drawn
 
 
@@ -49,8 +49,8 @@ class PagesInView:
         self._cold = cold
         self._text_of = text_of
         self._settings = settings
-        self._drawn: dict[Recipe, Drawn] = {}
-        self._recipes: dict[tuple[Chapter, Mode, str], Recipe | None] = {}
+        self._drawn: dict[PageRecipe, PageParts] = {}
+        self._recipes: dict[tuple[Chapter, Mode, str], PageRecipe | None] = {}
 
     def room(self, profile: Profile, budget: Budget) -> int:
         """Tokens that pages may take; 0 where they are off, the model's arithmetic is not known, or none fits."""
@@ -61,31 +61,31 @@ class PagesInView:
         room = min(share, self._settings.vision_tokens) if self._settings.vision_tokens else share
         return room if room >= min(map(reader.tokens, reader.modes)) + FRAME else 0
 
-    def chosen(self, asked: "Asked") -> Standing:
+    def chosen(self, asked: "PageRequest") -> PagesState:
         """The pages of an epoch that begins now. Nothing is stored."""
-        from context.pages.select import Terms, chosen, hidden, ladder
+        from context.pages.select import SelectionPolicy, chosen, hidden, ladder
 
         reader = _reader(asked.profile)
         if reader is None or asked.room <= 0 or not asked.summaries:
-            return Standing()
+            return PagesState()
         sizes = ladder(reader, asked.nominal)
         characters = sizes[0].capacity * (1 + asked.room // reader.tokens(sizes[-1].name))
-        past = read_runs(self._cold.path(asked.leaf), asked.in_view, characters) if asked.leaf else Runs()
-        runs = (Run(TO_COME, tuple(asked.leaving)), *past.runs) if asked.leaving else past.runs
+        past = read_runs(self._cold.path(asked.leaf), asked.in_view, characters) if asked.leaf else CompactionRuns()
+        runs = (CompactionRun(TO_COME, tuple(asked.leaving)), *past.runs) if asked.leaving else past.runs
         entries = [entry for run in reversed(runs) for entry in run.entries]
         if len(self._recipes) > MOST_REMEMBERED:
             self._recipes = {}
-        terms = Terms(sizes, asked.room, self._words, asked.counting, self._recipes)
+        terms = SelectionPolicy(sizes, asked.room, self._words, asked.counting, self._recipes)
         choice = chosen(entries, asked.begin, terms)
         hides = hidden(asked.summaries, runs, choice, complete=past.all)
         try:
             digest = digest_of(self.drawn(choice.pages))
-        except MemoryTrouble as trouble:  # an entry went while its page was made
-            return Standing(unread=(trouble.message,))
-        return Standing(choice.pages, digest, hides, choice.begin, choice.unread)
+        except MemoryFailure as trouble:  # an entry went while its page was made
+            return PagesState(unread=(trouble.message,))
+        return PagesState(choice.pages, digest, hides, choice.begin, choice.unread)
 
-    def drawn(self, pages: Sequence[Recipe]) -> tuple[Drawn, ...]:
-        """Their pictures and the words beside each, the same bytes in every process. Raises MemoryTrouble."""
+    def drawn(self, pages: Sequence[PageRecipe]) -> tuple[PageParts, ...]:
+        """Their pictures and the words beside each, the same bytes in every process. Raises MemoryFailure."""
         missing = [page for page in pages if page not in self._drawn]
         if missing:
             from context.pages.draw import drawn
@@ -96,7 +96,7 @@ class PagesInView:
             self._drawn = {page: self._drawn[page] for page in pages if page in self._drawn} | made
         return tuple(self._drawn[page] for page in pages)
 
-    def why_not(self, pages: Sequence[Recipe], digest: str, profile: Profile) -> str:
+    def why_not(self, pages: Sequence[PageRecipe], digest: str, profile: Profile) -> str:
         """Why an epoch with these pages cannot go on; "" where it can."""
         if not pages:
             return ""
@@ -104,11 +104,11 @@ class PagesInView:
             return OFF
         return OTHERWISE if self.changed(pages, digest) else ""
 
-    def changed(self, pages: Sequence[Recipe], digest: str) -> bool:
+    def changed(self, pages: Sequence[PageRecipe], digest: str) -> bool:
         """Whether these pages no longer are what they were when the epoch began."""
         try:
             return digest_of(self.drawn(pages)) != digest
-        except MemoryTrouble:
+        except MemoryFailure:
             return True
 
     def forget(self) -> None:
@@ -119,7 +119,7 @@ class PagesInView:
         return words_of(self._text_of)(entry)
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class PageRequest(Struct, frozen=True, kw_only=True):
     """What pages are chosen for. `summaries` are those in view (by seq, oldest first), `leaving` what is about to be
     let go: its summary is TO_COME then."""
 
@@ -128,10 +128,10 @@ class Asked(Struct, frozen=True, kw_only=True):
     summaries: tuple[int, ...]
     leaving: tuple[Entry, ...] = ()
     profile: Profile
-    counting: Counting
+    counting: MessageCounter
     nominal: int  # what pages may take of a request
     room: int  # what is left of that beside all else
-    begin: Begin | None = None  # where the pages of the epoch before begin
+    begin: ChapterStart | None = None  # where the pages of the epoch before begin
 
 
 def words_of(text_of: Callable[[Entry], str]) -> Callable[[Entry], str]:
@@ -149,7 +149,7 @@ def page_room(room: int, budget: Budget, beside: int) -> int:
     return max(0, min(room, int(budget.total * MOST_FULL) - beside))
 
 
-def digest_of(pages: Sequence[Drawn]) -> str:
+def digest_of(pages: Sequence[PageParts]) -> str:
     """What stands for these very bytes; "" for none."""
     hashed = hashlib.sha256()
     for picture, words in pages:

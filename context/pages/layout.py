@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from context.pages.recipe import Chapter
-from foundation.privacy import Cleared, Source, clear
+from foundation.privacy import Cleared, TextSource, clear
 from memory.pages.cost.factsheet import factsheet
-from memory.pages.render.blocks import Stretch
-from memory.pages.render.entry_heads import Head, head_line
-from memory.pages.render.layout import Place
+from memory.pages.render.blocks import LayoutText
+from memory.pages.render.entry_heads import EntryHead, head_line
+from memory.pages.render.layout import LayoutPosition
 from memory.pages.render.modes import Mode
-from memory.pages.render.page import Sheet, sheets
+from memory.pages.render.page import PageSheet, sheets
 from memory.records import Entry
 
 WordsOf = Callable[[Entry], str]
@@ -22,15 +22,15 @@ LEAST = 40  # characters: an entry that has less than this left is not shown at 
 CUT = "…"
 
 
-class Laid(Struct, frozen=True):
+class ChapterLayout(Struct, frozen=True):
     """A chapter on a page. `shown` are the entries on it, `most` the characters of each; 0: all."""
 
-    sheet: Sheet
+    sheet: PageSheet
     shown: tuple[int, ...]
     most: int
 
 
-class Text(Struct, frozen=True):
+class ChapterText(Struct, frozen=True):
     """The part of an entry that belongs to a chapter: `text` from `start` on, which is in its line `line`."""
 
     entry: Entry
@@ -43,7 +43,7 @@ class Text(Struct, frozen=True):
         return self.text[self.start :]
 
 
-def chapters_of(texts: Sequence[Text], mode: Mode) -> Iterator[Chapter]:
+def chapters_of(texts: Sequence[ChapterText], mode: Mode) -> Iterator[Chapter]:
     """The texts, oldest first, in chapters of a page of this mode each; the last one may be less.
 
     What is appended to the texts later changes no chapter but the last.
@@ -51,17 +51,17 @@ def chapters_of(texts: Sequence[Text], mode: Mode) -> Iterator[Chapter]:
     lines = {text.entry.seq: text.text for text in texts}
     if not texts:
         return
-    for sheet in sheets([_stretch(text, 0) for text in texts], mode, Place(0, texts[0].start, texts[0].line)):
+    for sheet in sheets([_stretch(text, 0) for text in texts], mode, LayoutPosition(0, texts[0].start, texts[0].line)):
         first, last = sheet.laid[0], sheet.laid[-1]
         line = 1 + lines[first.key].count("\n", 0, first.start)
         yield Chapter(tuple(part.key for part in sheet.laid), first.start, line, last.start + last.length)
 
 
-def texts_of(chapter: Chapter, entries: Mapping[int, Entry], words: WordsOf) -> list[Text]:
+def texts_of(chapter: Chapter, entries: Mapping[int, Entry], words: WordsOf) -> list[ChapterText]:
     """What each of the chapter's entries says in it. Raises KeyError for an entry that is gone."""
     last = len(chapter.entries) - 1
     return [
-        Text(
+        ChapterText(
             entries[seq],
             words(entries[seq])[: chapter.end if n == last else None],
             *((chapter.start, chapter.line) if n == 0 else ()),
@@ -70,38 +70,38 @@ def texts_of(chapter: Chapter, entries: Mapping[int, Entry], words: WordsOf) -> 
     ]
 
 
-def laid_out(texts: Sequence[Text], mode: Mode) -> Laid | None:
+def laid_out(texts: Sequence[ChapterText], mode: Mode) -> ChapterLayout | None:
     """The chapter on one page: whole, or else as much of each entry as fits; None where not even that does."""
     everyone = tuple(text.entry.seq for text in texts)
     if whole := fitting(texts, mode, everyone, 0):
-        return Laid(whole, everyone, 0)
+        return ChapterLayout(whole, everyone, 0)
     shown = _longest(texts, mode)
     low, high = LEAST - 1, max(len(text.part) for text in texts)
-    best: Sheet | None = None
+    best: PageSheet | None = None
     while low < high:
         middle = (low + high + 1) // 2
         found = fitting(texts, mode, shown, middle)
         low, high, best = (middle, high, found) if found else (low, middle - 1, best)
-    return Laid(best, shown, low) if best else None
+    return ChapterLayout(best, shown, low) if best else None
 
 
-def fitting(texts: Sequence[Text], mode: Mode, shown: Sequence[int], most: int) -> Sheet | None:
+def fitting(texts: Sequence[ChapterText], mode: Mode, shown: Sequence[int], most: int) -> PageSheet | None:
     """The page with these entries and at most so many characters of each (0: all); None where that is too much."""
     kept = [text for text in texts if text.entry.seq in set(shown)]
     if not kept:
         return None
     stretches = [_stretch(text, most) for text in kept]
-    sheet = next(sheets(stretches, mode, Place(0, kept[0].start, kept[0].line)))
+    sheet = next(sheets(stretches, mode, LayoutPosition(0, kept[0].start, kept[0].line)))
     last = sheet.laid[-1]
     return sheet if len(sheet.laid) == len(kept) and last.start + last.length == len(stretches[-1].text) else None
 
 
-def shown_text(texts: Sequence[Text], shown: Sequence[int], most: int) -> str:
+def shown_text(texts: Sequence[ChapterText], shown: Sequence[int], most: int) -> str:
     """The words of the entries as the page shows them, without the lines that name them."""
     return "\n".join(_cut(text.part, most) for text in texts if text.entry.seq in set(shown))
 
 
-def _longest(texts: Sequence[Text], mode: Mode) -> tuple[int, ...]:
+def _longest(texts: Sequence[ChapterText], mode: Mode) -> tuple[int, ...]:
     """The entries of which at least a little can be shown on this page: the longest say the most."""
     room = mode.capacity
     shown: set[int] = set()
@@ -114,20 +114,20 @@ def _longest(texts: Sequence[Text], mode: Mode) -> tuple[int, ...]:
     return tuple(text.entry.seq for text in texts if text.entry.seq in shown)
 
 
-def _stretch(text: Text, most: int) -> Stretch:
+def _stretch(text: ChapterText, most: int) -> LayoutText:
     said = text.text[: text.start] + _cut(text.part, most)
-    return Stretch(said, _head(text.entry), text.entry.seq)
+    return LayoutText(said, _head(text.entry), text.entry.seq)
 
 
 def _cut(part: str, most: int) -> str:
     return part if most == 0 or len(part) <= most else part[:most] + CUT
 
 
-def _head(entry: Entry) -> Head:
-    return Head(entry.id, entry.speaker, entry.role.value, entry.time)
+def _head(entry: Entry) -> EntryHead:
+    return EntryHead(entry.id, entry.speaker, entry.role.value, entry.time)
 
 
-def words_beside(texts: Sequence[Text], shown: Sequence[int], most: int, facts: int) -> Cleared:
+def words_beside(texts: Sequence[ChapterText], shown: Sequence[int], most: int, facts: int) -> Cleared:
     """Of a page of these texts that shows `shown` of their entries, `most` characters of each (0: all)."""
     first, last = texts[0].entry, texts[-1].entry
     days = f"{first.time:%Y-%m-%d}", f"{last.time:%Y-%m-%d}"
@@ -136,9 +136,9 @@ def words_beside(texts: Sequence[Text], shown: Sequence[int], most: int, facts: 
     cut = f"; {len(shown)} of {len(texts)} entries, shortened" if most else ""
     found = " · ".join(factsheet(said(texts), facts))
     exact = f"\nExact: {found}" if found else ""
-    return clear(f"The page above: {when}, {which}{cut}.{exact}", Source.OTHER)
+    return clear(f"The page above: {when}, {which}{cut}.{exact}", TextSource.OTHER)
 
 
-def said(texts: Sequence[Text]) -> str:
+def said(texts: Sequence[ChapterText]) -> str:
     """All that the texts say."""
     return "\n".join(text.part for text in texts)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from context.epoch import decoded
-from context.pages.recipe import Recipe
+from context.pages.recipe import PageRecipe
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.records import Entry
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _EPOCHS = """SELECT conversation, state FROM epochs WHERE instr(state, CAST('"pa
     ORDER BY started_ms DESC LIMIT ?"""
 
 
-class Seen(Struct, frozen=True):
+class PageCoverage(Struct, frozen=True):
     """A page in view of a conversation (its seq), and the entries on it; `whole`: all that they say."""
 
     conversation: int
@@ -28,7 +28,7 @@ class Seen(Struct, frozen=True):
     whole: bool
 
 
-def seen_on(cold: ColdStore, page_id: str, words: "WordsOf") -> Seen | None:
+def seen_on(cold: ColdStore, page_id: str, words: "WordsOf") -> PageCoverage | None:
     """What the page shows; None where no conversation's last request had it. Lays pages out, draws none."""
     from context.pages.draw import laid
 
@@ -36,14 +36,14 @@ def seen_on(cold: ColdStore, page_id: str, words: "WordsOf") -> Seen | None:
         entries = cold.entries(recipe.chapter.entries)
         try:
             found = laid(recipe, entries, words).id
-        except MemoryTrouble:  # an entry is gone: the next request has another page
+        except MemoryFailure:  # an entry is gone: the next request has another page
             continue
         if found == page_id:
-            return Seen(conversation, tuple(entries[seq] for seq in recipe.shown), recipe.whole)
+            return PageCoverage(conversation, tuple(entries[seq] for seq in recipe.shown), recipe.whole)
     return None
 
 
-def _recipes(cold: ColdStore) -> Iterator[tuple[int, Recipe]]:
+def _recipes(cold: ColdStore) -> Iterator[tuple[int, PageRecipe]]:
     for conversation, stored in cold.read(lambda db: fetch(db, _EPOCHS, (MOST,))):
         state = decoded(stored)
         for recipe in state.pages if state else ():

@@ -15,7 +15,7 @@ class Chapter(Struct, frozen=True):
     end: int
 
 
-class Recipe(Struct, frozen=True):
+class PageRecipe(Struct, frozen=True):
     """One page in view. `shown` are the chapter's entries that stand on it, `most` how many characters of each; 0: all.
 
     `facts` is how many exact tokens its factsheet has. The figures are tokens: what picture and words cost, and what
@@ -37,7 +37,7 @@ class Recipe(Struct, frozen=True):
         return self.most == 0
 
 
-class Begin(Struct, frozen=True):
+class ChapterStart(Struct, frozen=True):
     """Where the first chapter begins: an entry's seq, the character in it, and that character's line."""
 
     entry: int

@@ -10,21 +10,21 @@ MOST_RUNS = 64
 _SHOWN = (EntryKind.MESSAGE, EntryKind.TOOL_RESULT)
 
 
-class Run(Struct, frozen=True):
+class CompactionRun(Struct, frozen=True):
     """The entries that one compaction let go, oldest first. `summary` is its summary's seq; 0 for one still to come."""
 
     summary: int
     entries: tuple[Entry, ...]
 
 
-class Runs(Struct, frozen=True):
+class CompactionRuns(Struct, frozen=True):
     """Newest first. `all` says whether these are all that the branch has."""
 
-    runs: tuple[Run, ...] = ()
+    runs: tuple[CompactionRun, ...] = ()
     all: bool = True
 
 
-def read_runs(path: Iterable[Entry], in_view: frozenset[int], characters: int) -> Runs:
+def read_runs(path: Iterable[Entry], in_view: frozenset[int], characters: int) -> CompactionRuns:
     """The newest runs of the branch that `path` walks, newest first, until they hold so many characters together.
 
     An entry belongs to the first compaction that covered it; one that is in view still belongs to none. A summary
@@ -45,7 +45,7 @@ def read_runs(path: Iterable[Entry], in_view: frozenset[int], characters: int) -
         elif summaries and entry.kind in _SHOWN and entry.seq not in in_view:
             gone.append(entry)
             total += entry.chars
-    return Runs(tuple(_parted(summaries, gone)), not enough)
+    return CompactionRuns(tuple(_parted(summaries, gone)), not enough)
 
 
 def _covers(summary: Entry) -> tuple[int, int]:
@@ -53,12 +53,12 @@ def _covers(summary: Entry) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def _parted(summaries: list[Entry], gone: list[Entry]) -> Iterator[Run]:
+def _parted(summaries: list[Entry], gone: list[Entry]) -> Iterator[CompactionRun]:
     """The runs, newest first; `summaries` and `gone` are so too."""
     left = gone[::-1]
-    found: list[Run] = []
+    found: list[CompactionRun] = []
     for summary in reversed(summaries):
         first, last = _covers(summary)
-        found.append(Run(summary.seq, tuple(entry for entry in left if first <= entry.seq <= last)))
+        found.append(CompactionRun(summary.seq, tuple(entry for entry in left if first <= entry.seq <= last)))
         left = [entry for entry in left if not first <= entry.seq <= last]
     return reversed(found)

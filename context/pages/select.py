@@ -7,12 +7,22 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from context.assembly.tokens import Counting
+from context.assembly.tokens import MessageCounter
 from context.layers.conversation import PAGES, reply_to_past
-from context.pages.layout import Laid, Text, WordsOf, chapters_of, laid_out, said, shown_text, texts_of, words_beside
-from context.pages.recipe import Begin, Chapter, Recipe
-from context.pages.runs import Run
-from memory.errors import MemoryTrouble
+from context.pages.layout import (
+    ChapterLayout,
+    ChapterText,
+    WordsOf,
+    chapters_of,
+    laid_out,
+    said,
+    shown_text,
+    texts_of,
+    words_beside,
+)
+from context.pages.recipe import Chapter, ChapterStart, PageRecipe
+from context.pages.runs import CompactionRun
+from memory.errors import MemoryFailure
 from memory.pages.cost.factsheet import MOST
 from memory.pages.cost.gate import stays_text, worth_it
 from memory.pages.cost.profiles import RenderProfile
@@ -25,17 +35,17 @@ from models.tokens import image_tokens
 FACTS_PART = 8  # a factsheet takes at most an eighth of what its picture does
 
 
-class Choice(Struct, frozen=True):
+class PageSelection(Struct, frozen=True):
     """Pages, oldest first. `whole` are the entries of which every word stands on them; `begin` is where the first of
     them begins, so that the next epoch cuts the past in the same places; `unread`: why entries could not be read."""
 
-    pages: tuple[Recipe, ...] = ()
+    pages: tuple[PageRecipe, ...] = ()
     whole: frozenset[int] = frozenset()
-    begin: Begin | None = None
+    begin: ChapterStart | None = None
     unread: tuple[str, ...] = ()
 
 
-class _Spending:
+class _BudgetLadder:
     """A budget going down a ladder: each rung may spend half of what is left when it begins, the last all of it."""
 
     def __init__(self, rungs: Sequence[Mode], room: int) -> None:
@@ -66,41 +76,41 @@ class _Spending:
         self._rung_left = self.left if self._at >= len(self._rungs) - 1 else self.left // 2
 
 
-class Terms(Struct, frozen=True):
+class SelectionPolicy(Struct, frozen=True):
     """What pages are chosen by: the sizes that they go through as they age, the tokens they may take, how an entry is
     read and what it costs. `known` holds recipes made before, so that none is made twice for one compaction."""
 
     ladder: tuple[Mode, ...]
     room: int
     words: WordsOf
-    counting: Counting
-    known: dict[tuple[Chapter, Mode, str], Recipe | None]
+    counting: MessageCounter
+    known: dict[tuple[Chapter, Mode, str], PageRecipe | None]
 
 
-def chosen(entries: Sequence[Entry], begin: Begin | None, terms: Terms) -> Choice:
+def chosen(entries: Sequence[Entry], begin: ChapterStart | None, terms: SelectionPolicy) -> PageSelection:
     """Pages of these entries (oldest first), the newest first chosen, until the budget is spent.
 
     What the gate keeps as text, or cannot be read, is left to the summaries. Where all together would cost as much as
     their words, there are none.
     """
-    reading, counting = _Reading(terms.words), terms.counting
+    reading, counting = _EntryReader(terms.words), terms.counting
     texts = reading.texts(_from(entries, begin), begin)
     by_seq = {text.entry.seq: text.entry for text in texts}
     chapters = [*chapters_of(texts, terms.ladder[0])]
     opening = counting.part(Said(PAGES, "pages", SAMPLE_NONCE)) + counting.message(reply_to_past(pages=True))
-    spending = _Spending(terms.ladder, terms.room - opening)
+    spending = _BudgetLadder(terms.ladder, terms.room - opening)
     made = [_made(chapter, texts_of(chapter, by_seq, reading.of), spending, terms) for chapter in reversed(chapters)]
     recipes = list(zip(chapters, reversed(made), strict=True))
     pages = tuple(recipe for _, recipe in recipes if recipe)
     if sum(page.tokens for page in pages) + opening >= sum(page.stands_for for page in pages):
-        return Choice(unread=tuple(reading.troubles))
+        return PageSelection(unread=tuple(reading.troubles))
     missing = {seq for chapter, recipe in recipes if not (recipe and recipe.whole) for seq in chapter.entries}
     first = pages[0].chapter
-    start = Begin(first.entries[0], first.start, first.line)
-    return Choice(pages, frozenset(by_seq) - missing, start, tuple(reading.troubles))
+    start = ChapterStart(first.entries[0], first.start, first.line)
+    return PageSelection(pages, frozenset(by_seq) - missing, start, tuple(reading.troubles))
 
 
-class _Reading:
+class _EntryReader:
     """Reads entries once each; one that cannot be read says nothing, and why is kept."""
 
     def __init__(self, words: WordsOf) -> None:
@@ -113,28 +123,30 @@ class _Reading:
             self._read[entry.seq] = self._said(entry)
         return self._read[entry.seq]
 
-    def texts(self, entries: Sequence[Entry], begin: Begin | None) -> list[Text]:
+    def texts(self, entries: Sequence[Entry], begin: ChapterStart | None) -> list[ChapterText]:
         """Those that say anything; the first from where the chapters begin."""
-        found = [Text(entry, words) for entry in entries if (words := self.of(entry))]
+        found = [ChapterText(entry, words) for entry in entries if (words := self.of(entry))]
         if found and begin and found[0].entry.seq == begin.entry:
-            found[0] = Text(found[0].entry, found[0].text, begin.start, begin.line)
+            found[0] = ChapterText(found[0].entry, found[0].text, begin.start, begin.line)
         return found
 
     def _said(self, entry: Entry) -> str:
         try:
             return self._words(entry)
-        except MemoryTrouble as trouble:
+        except MemoryFailure as trouble:
             self.troubles.append(trouble.message)
             return ""
 
 
-def _from(entries: Sequence[Entry], begin: Begin | None) -> Sequence[Entry]:
+def _from(entries: Sequence[Entry], begin: ChapterStart | None) -> Sequence[Entry]:
     """The entries from where the chapters begin; all where that is not among them."""
     at = next((n for n, entry in enumerate(entries) if begin and entry.seq == begin.entry), 0)
     return entries[at:]
 
 
-def _made(chapter: Chapter, texts: Sequence[Text], spending: _Spending, terms: Terms) -> Recipe | None:
+def _made(
+    chapter: Chapter, texts: Sequence[ChapterText], spending: _BudgetLadder, terms: SelectionPolicy
+) -> PageRecipe | None:
     """The chapter on the first rung that may still take it; None where none may, or the gate says no."""
     if spending.rung is None or stays_text(said(texts)):
         return None
@@ -152,7 +164,9 @@ def _made(chapter: Chapter, texts: Sequence[Text], spending: _Spending, terms: T
     return None
 
 
-def recipe_of(chapter: Chapter, texts: Sequence[Text], rung: Mode, counting: Counting) -> Recipe | None:
+def recipe_of(
+    chapter: Chapter, texts: Sequence[ChapterText], rung: Mode, counting: MessageCounter
+) -> PageRecipe | None:
     """The chapter on a page of this rung; None where it would not pay, or fits in no way."""
     laid = laid_out(texts, rung)
     if laid is None:
@@ -163,10 +177,10 @@ def recipe_of(chapter: Chapter, texts: Sequence[Text], rung: Mode, counting: Cou
     as_text = counting.text(shown_text(texts, laid.shown, laid.most))
     if not worth_it(as_text, image, words):
         return None
-    return Recipe(chapter, mode.name, mode.cell.name, laid.shown, laid.most, facts, image + words, as_text)
+    return PageRecipe(chapter, mode.name, mode.cell.name, laid.shown, laid.most, facts, image + words, as_text)
 
 
-def _facts(texts: Sequence[Text], laid: Laid, image: int, counting: Counting) -> tuple[int, int]:
+def _facts(texts: Sequence[ChapterText], laid: ChapterLayout, image: int, counting: MessageCounter) -> tuple[int, int]:
     """How many exact tokens of the chapter go beside its page, and what all words beside it cost."""
 
     def words(most: int) -> int:
@@ -185,7 +199,9 @@ def _fewer(most: int) -> Iterator[int]:
         most = most * 2 // 3
 
 
-def hidden(summaries: Sequence[int], runs: Sequence[Run], choice: Choice, *, complete: bool) -> tuple[int, ...]:
+def hidden(
+    summaries: Sequence[int], runs: Sequence[CompactionRun], choice: PageSelection, *, complete: bool
+) -> tuple[int, ...]:
     """The summaries in view, oldest first, that need not be said: every word they stand for stands on a page.
 
     A summary stands for the runs since the one before it; the first for all before, so `complete` says whether `runs`

@@ -8,19 +8,19 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from context.assembly.tokens import Counting, fitted
+from context.assembly.tokens import MessageCounter, fitted
 from foundation.citations import cited, uncited
 from foundation.errors import PalimpsestError
-from foundation.privacy import Source, clear
+from foundation.privacy import TextSource, clear
 from foundation.trust import Citation, Trust
 from models.fence import SAMPLE_NONCE
-from models.recalled import Recalled, recalled_block
+from models.recalled import RecalledSpan, recalled_block
 
 MOST_CITED = 20
 """References of one message that are looked up."""
 
 
-class Passage(Protocol):
+class CitablePassage(Protocol):
     """A whole passage, with its address, as `Memory.recall` gives it."""
 
     @property
@@ -33,30 +33,32 @@ class Passage(Protocol):
     def citation(self) -> Citation: ...
 
 
-class Pointed(Struct, frozen=True):
+class CitedMessage(Struct, frozen=True):
     """A message's own words, less the citations that name something, and the passages that these name, in order."""
 
     words: str
-    passages: tuple[Passage, ...] = ()
+    passages: tuple[CitablePassage, ...] = ()
 
 
-def pointed(text: str, recall: Callable[[str], Passage]) -> Pointed:
+def pointed(text: str, recall: Callable[[str], CitablePassage]) -> CitedMessage:
     """What the message points at. Brackets that name nothing are words; what is damaged or gone is passed over."""
-    found: dict[str, Passage] = {}
+    found: dict[str, CitablePassage] = {}
     for ref in cited(text)[:MOST_CITED]:
         try:
             found[ref] = recall(ref)
         except PalimpsestError:
             continue
     each = {(one.citation.ref, one.citation.lines): one for one in found.values()}
-    return Pointed(uncited(text, found.keys()), tuple(each.values()))
+    return CitedMessage(uncited(text, found.keys()), tuple(each.values()))
 
 
-def pointed_parts(passages: Sequence[Passage], tokens: int, counting: Counting) -> tuple[Recalled, ...]:
+def pointed_parts(
+    passages: Sequence[CitablePassage], tokens: int, counting: MessageCounter
+) -> tuple[RecalledSpan, ...]:
     """The passages, whole where `tokens` hold them all; else the longest are cut, and say how to get the rest."""
-    whole = [_part(one, clear(one.text.strip(), Source.OTHER), rank) for rank, one in enumerate(passages)]
+    whole = [_part(one, clear(one.text.strip(), TextSource.OTHER), rank) for rank, one in enumerate(passages)]
     costs = [counting.text(recalled_block([part])) for part in whole]
-    room, parts = tokens, dict[int, Recalled]()
+    room, parts = tokens, dict[int, RecalledSpan]()
     for at, n in enumerate(sorted(range(len(whole)), key=costs.__getitem__)):  # what the short leave is the long ones'
         share = room // (len(whole) - at)
         part = whole[n] if costs[n] <= share else _cut(whole[n], share, counting)
@@ -66,13 +68,13 @@ def pointed_parts(passages: Sequence[Passage], tokens: int, counting: Counting) 
     return tuple(parts[n] for n in sorted(parts))
 
 
-def _part(passage: Passage, text: str, rank: int) -> Recalled:
-    return Recalled(
+def _part(passage: CitablePassage, text: str, rank: int) -> RecalledSpan:
+    return RecalledSpan(
         text, passage.citation, passage.trust, 1.0, passage.citation.time, rank, cited=True, nonce=SAMPLE_NONCE
     )
 
 
-def _cut(part: Recalled, tokens: int, counting: Counting) -> Recalled:
+def _cut(part: RecalledSpan, tokens: int, counting: MessageCounter) -> RecalledSpan:
     frame = counting.text(recalled_block([replace(part, text="")]))
     text, _ = fitted(part.text, tokens - frame, counting, f"… (the rest: recall {_ref(part.citation)})")
     return replace(part, text=text)

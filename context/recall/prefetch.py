@@ -7,27 +7,27 @@ from threading import Event
 
 from msgspec import Struct
 
-from context.assembly.view import View
+from context.assembly.view import BranchView
 from memory.records import EntryKind
-from memory.search import Query, Results
+from memory.search import Query, SearchResults
 from models.messages import Role
 
 
-class Searched(Struct, frozen=True):
+class PrefetchResult(Struct, frozen=True):
     """What was found, for what, and which entries were left out of it."""
 
-    results: Results
+    results: SearchResults
     query: Query
 
 
-class Ahead:
+class Prefetch:
     """One search, run by whoever has a thread for it: `run` blocks, `wait` waits for it, `end` lets all go on."""
 
-    def __init__(self, query: Callable[[], Query | None], search: Callable[[Query], Results]) -> None:
+    def __init__(self, query: Callable[[], Query | None], search: Callable[[Query], SearchResults]) -> None:
         self._query = query
         self._search = search
         self._done = Event()
-        self._found: Searched | None = None
+        self._found: PrefetchResult | None = None
         self._error: Exception | None = None
 
     def run(self) -> None:
@@ -35,13 +35,13 @@ class Ahead:
         try:
             query = None if self._done.is_set() else self._query()
             if query is not None:
-                self._found = Searched(self._search(query), query)
+                self._found = PrefetchResult(self._search(query), query)
         except Exception as error:
             self._error = error
         finally:
             self._done.set()
 
-    def wait(self, seconds: float) -> Searched | None:
+    def wait(self, seconds: float) -> PrefetchResult | None:
         """What was found; None where nothing was asked, it is not ready in time, or it was ended. Raises what `run`
         met with."""
         self._done.wait(seconds)
@@ -58,7 +58,7 @@ class Ahead:
         self._done.set()
 
 
-def asked_before(view: View) -> str:
+def asked_before(view: BranchView) -> str:
     """The words of the user's message before this one."""
     said = (e for e in reversed(view.entries) if e.kind is EntryKind.MESSAGE and e.role is Role.USER)
     entry = next(said, None)

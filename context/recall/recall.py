@@ -6,18 +6,18 @@ from typing import Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from context.assembly.tokens import Counting, fitted
-from context.recall.citations import Passage, pointed_parts
+from context.assembly.tokens import MessageCounter, fitted
+from context.recall.citations import CitablePassage, pointed_parts
 from context.settings import ContextSettings
 from foundation.clock import iso
-from foundation.privacy import Source, clear
+from foundation.privacy import TextSource, clear
 from foundation.text.analysis import tokens
 from foundation.text.folding import is_unspaced
 from foundation.text.similarity import Shingles, alike, shingles
 from foundation.trust import Citation, Trust
-from memory.search import Hit, Query, Results
+from memory.search import Hit, Query, SearchResults
 from models.fence import SAMPLE_NONCE
-from models.recalled import Recalled, passage, recalled_block, together
+from models.recalled import RecalledSpan, passage, recalled_block, together
 
 SHORT_MESSAGE = 6  # words: a message as short as this leans on the one before it
 SHOWN_ALREADY = 0.8  # of a passage's shingles, however short it is: the text in view says it
@@ -29,7 +29,7 @@ LENGTH = 0.2  # the power of its tokens that a passage's worth falls with: best 
 CLOSE = 0.03  # of the best score: hits within one such step below it are taken newest first
 
 
-class Wanted(Struct, frozen=True):
+class RecallRequest(Struct, frozen=True):
     """What to recall for: the message, the one before it, and what is in view already."""
 
     text: str
@@ -37,10 +37,10 @@ class Wanted(Struct, frozen=True):
     entries: frozenset[int] = frozenset()
     notes: frozenset[str] = frozenset()
     shown: tuple[tuple[str, str], ...] = ()  # passages recalled before and still in view: reference, text
-    cited: tuple[Passage, ...] = ()  # what the message points at; its citations are no part of `text`
+    cited: tuple[CitablePassage, ...] = ()  # what the message points at; its citations are no part of `text`
 
 
-class Limits(Struct, frozen=True):
+class RecallLimits(Struct, frozen=True):
     """Tokens in all, tokens a passage, and passages; and the tokens of what the message cites, which may be more."""
 
     tokens: int
@@ -49,11 +49,11 @@ class Limits(Struct, frozen=True):
     cited: int = 0
 
 
-def limits_of(settings: ContextSettings, total: int) -> Limits:
+def limits_of(settings: ContextSettings, total: int) -> RecallLimits:
     """What may be recalled into a request of `total` tokens."""
     share = int(total * settings.recall_share)
     tokens = min(share, settings.recall_tokens) if settings.recall_tokens else share
-    return Limits(tokens, settings.recall_passage, settings.recall_most, share)
+    return RecallLimits(tokens, settings.recall_passage, settings.recall_most, share)
 
 
 def question(text: str, before: str) -> str:
@@ -68,7 +68,7 @@ def _length(text: str) -> float:
     return sum(len(token) / 2 if is_unspaced(token) else 1 for token in tokens(text))
 
 
-def query_for(text: str, before: str, limits: Limits, exclude: frozenset[int] = frozenset()) -> Query | None:
+def query_for(text: str, before: str, limits: RecallLimits, exclude: frozenset[int] = frozenset()) -> Query | None:
     """What is asked of the search; None where nothing is. Asked for more than fits: some is in view, some too long."""
     if not text.strip() or limits.most == 0 or limits.tokens <= 0:
         return None
@@ -78,8 +78,8 @@ def query_for(text: str, before: str, limits: Limits, exclude: frozenset[int] = 
 
 
 def recalled(
-    search: Callable[[Query], Results], wanted: Wanted, limits: Limits, counting: Counting
-) -> tuple[Recalled, ...]:
+    search: Callable[[Query], SearchResults], wanted: RecallRequest, limits: RecallLimits, counting: MessageCounter
+) -> tuple[RecalledSpan, ...]:
     """What fits: what is cited, as it is cited, then what is found, most relevant first. Passages of one day of a
     conversation stand together, in their order, under the label of the best of them. Nothing where nothing is
     relevant."""
@@ -87,7 +87,9 @@ def recalled(
     return fitting(search(query) if query else None, wanted, limits, counting)
 
 
-def fitting(results: Results | None, wanted: Wanted, limits: Limits, counting: Counting) -> tuple[Recalled, ...]:
+def fitting(
+    results: SearchResults | None, wanted: RecallRequest, limits: RecallLimits, counting: MessageCounter
+) -> tuple[RecalledSpan, ...]:
     """The same, of what a search has found; None where nothing was searched for."""
     first = pointed_parts(wanted.cited, max(limits.cited, limits.tokens), counting)
     found = results.hits if results else ()
@@ -100,7 +102,7 @@ def fitting(results: Results | None, wanted: Wanted, limits: Limits, counting: C
     )
 
 
-def _in_view(hit: Hit, wanted: Wanted) -> bool:
+def _in_view(hit: Hit, wanted: RecallRequest) -> bool:
     if hit.entry in wanted.entries or (hit.note is not None and hit.note in wanted.notes):
         return True
     if _echoes(hit, wanted.text):
@@ -109,11 +111,11 @@ def _in_view(hit: Hit, wanted: Wanted) -> bool:
     return bool(said) and any(_says(shingles(hit.snippet), shingles(text)) for text in said)
 
 
-def _is_told(hit: Hit, first: Sequence[Recalled]) -> bool:
+def _is_told(hit: Hit, first: Sequence[RecalledSpan]) -> bool:
     """Whether what the message cites says it already."""
     if not first:
         return False
-    words, place = " ".join(clear(hit.snippet, Source.OTHER).split()), (hit.citation.ref, hit.citation.lines)
+    words, place = " ".join(clear(hit.snippet, TextSource.OTHER).split()), (hit.citation.ref, hit.citation.lines)
     return any(
         place == (part.citation.ref, part.citation.lines)
         or hit.entry_id == part.citation.ref
@@ -141,17 +143,19 @@ def _says(one: Shingles, other: Shingles) -> bool:
     return alike(one, other, within=SHOWN_ALREADY, shortest=1)
 
 
-def _part(hit: Hit, rank: int, newer: Mapping[str, Hit], limits: Limits, counting: Counting) -> tuple[Recalled, int]:
+def _part(
+    hit: Hit, rank: int, newer: Mapping[str, Hit], limits: RecallLimits, counting: MessageCounter
+) -> tuple[RecalledSpan, int]:
     """The part, and its entry's seq."""
-    text, _ = fitted(clear(hit.snippet.strip(), Source.OTHER), limits.passage * 2, counting, "…")
+    text, _ = fitted(clear(hit.snippet.strip(), TextSource.OTHER), limits.passage * 2, counting, "…")
     by = newer.get(hit.superseded_by)
     superseded = iso(by.time)[:10] if by and by.time else ""
-    return Recalled(
+    return RecalledSpan(
         text, hit.citation, hit.trust, hit.score, hit.time, rank, superseded=superseded, nonce=SAMPLE_NONCE
     ), hit.entry or 0
 
 
-_Placed = tuple[Recalled, int]
+_Placed = tuple[RecalledSpan, int]
 
 
 class _Cost(Struct, frozen=True):
@@ -163,19 +167,21 @@ class _Cost(Struct, frozen=True):
     worth: tuple[float, float]
 
     @classmethod
-    def of(cls, placed: _Placed, counting: Counting) -> Self:
+    def of(cls, placed: _Placed, counting: MessageCounter) -> Self:
         part = placed[0]
         tokens = tuple(counting.text("\n" + passage(part, before)) for before in (None, part))
         alone, after = (part.score / max(each, 1) ** LENGTH for each in tokens)
         return cls(placed, together(part), (tokens[0], tokens[1]), (alone, after))
 
 
-def _within(parts: Sequence[_Placed], first: tuple[Recalled, ...], limits: Limits, counting: Counting) -> list[_Placed]:
+def _within(
+    parts: Sequence[_Placed], first: tuple[RecalledSpan, ...], limits: RecallLimits, counting: MessageCounter
+) -> list[_Placed]:
     """As many as fit after the `first`, each time the one that is worth most for what it takes: a label is paid for
     once, and of two that are as relevant the shorter leaves more room."""
     kept: list[_Placed] = []
-    labels: dict[tuple[str, ...], Recalled] = {}
-    frame = (Recalled("", Citation(kind="", ref=""), Trust.EXACT, nonce=SAMPLE_NONCE),)
+    labels: dict[tuple[str, ...], RecalledSpan] = {}
+    frame = (RecalledSpan("", Citation(kind="", ref=""), Trust.EXACT, nonce=SAMPLE_NONCE),)
     room = limits.tokens - counting.text(recalled_block(first or frame))
     left = [_Cost.of(part, counting) for part in parts]
     while left and len(kept) < limits.most:
@@ -192,12 +198,12 @@ def _within(parts: Sequence[_Placed], first: tuple[Recalled, ...], limits: Limit
     return kept
 
 
-def _arranged(parts: Sequence[_Placed]) -> tuple[Recalled, ...]:
+def _arranged(parts: Sequence[_Placed]) -> tuple[RecalledSpan, ...]:
     """Those that share a label together, where the best of them stood, in the order in which they were said."""
     groups: dict[tuple[str, ...], list[_Placed]] = {}
     for part, seq in parts:
         groups.setdefault(together(part), []).append((part, seq))
-    arranged: list[Recalled] = []
+    arranged: list[RecalledSpan] = []
     for group in groups.values():
         last = 0
         for part, seq in sorted(group, key=lambda one: (one[1], one[0].rank)):

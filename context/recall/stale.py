@@ -5,21 +5,21 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from context.assembly.view import View
+from context.assembly.view import BranchView
 from context.epoch import EpochState
 from context.layers.project import MEMORY, NEWEST
 from foundation.text.analysis import plain_words
 from foundation.text.similarity import overlap
 from memory.hot import Note
 from memory.hot.parse import parse
-from models.messages import Recalled
+from models.messages import RecalledSpan
 
 MOST_CHARACTERS = 800  # of replaced words that one change names
 _ALIKE = 0.5  # of the shorter note's words: the same note, rewritten
 _MARK = re.compile(r"^\s*(?:[-*+]|#{1,6}|>|\d{1,3}[.)])\s+")
 
 
-class Known(Struct, frozen=True):
+class NotesInContext(Struct, frozen=True):
     """The notes' words as the request holds them: by id, and recalled passages by the place they came from."""
 
     notes: Mapping[str, Note]
@@ -50,7 +50,7 @@ class Known(Struct, frozen=True):
         return found
 
 
-def old_notes(state: EpochState, in_view: frozenset[int], recalled: Sequence[Recalled]) -> Known:
+def old_notes(state: EpochState, in_view: frozenset[int], recalled: Sequence[RecalledSpan]) -> NotesInContext:
     """What the head, the changes told in view and the passages recalled in view hold of the notes."""
     texts = [piece.text.partition(f"\n{NEWEST}")[0] for piece in state.pieces if piece.source == MEMORY]
     told = {key.removeprefix("note "): said.words for key, said in state.told.items() if said.entry in in_view}
@@ -60,15 +60,15 @@ def old_notes(state: EpochState, in_view: frozenset[int], recalled: Sequence[Rec
         if part.citation.kind == "memory"
     }
     held = {note.id: note for text in texts for note in parse(text, MEMORY)}
-    return Known(held, {key: words for key, words in told.items() if words}, passages)
+    return NotesInContext(held, {key: words for key, words in told.items() if words}, passages)
 
 
-def passages_in(view: View) -> tuple[Recalled, ...]:
+def passages_in(view: BranchView) -> tuple[RecalledSpan, ...]:
     """The passages that earlier messages in view recalled."""
-    return tuple(part for entry in view.entries for part in entry.sent if isinstance(part, Recalled))
+    return tuple(part for entry in view.entries for part in entry.sent if isinstance(part, RecalledSpan))
 
 
-def still_true(passages: Iterable[Recalled], notes: Sequence[Note]) -> tuple[tuple[str, str], ...]:
+def still_true(passages: Iterable[RecalledSpan], notes: Sequence[Note]) -> tuple[tuple[str, str], ...]:
     """Reference and text of each passage, less those of notes that no note says any more."""
     return tuple(
         (part.citation.ref, part.text)

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from context.epoch import EpochState, Told
-from context.recall.stale import Known, old_notes, replaced_lines
+from context.epoch import EpochState, ReportedChange
+from context.recall.stale import NotesInContext, old_notes, replaced_lines
 from context.sources.file_state import digest_of
 from context.sources.skills import Skill
 from foundation.clock import iso
 from memory.hot import Note
-from models.messages import Recalled
+from models.messages import RecalledSpan
 
 LONGEST = 400  # characters of a note as a change tells it
 GONE = "gone"
 
 
-class Change(Struct, frozen=True):
+class SourceChange(Struct, frozen=True):
     """One thing that changed: its key, its digest now (`gone` where it was removed), and the lines that tell it.
 
     `words`: what a note says now, for the change that may follow this one.
@@ -46,8 +46,8 @@ def untold(
     notes: Sequence[Note],
     skills: Sequence[Skill],
     in_view: frozenset[int],
-    recalled: Sequence[Recalled] = (),
-) -> tuple[Change, ...]:
+    recalled: Sequence[RecalledSpan] = (),
+) -> tuple[SourceChange, ...]:
     """What differs from the head and was told by no message in view. `recalled`: the passages still in view."""
     old = old_notes(state, in_view, recalled)
     changes = (*_notes(state.notes, notes, old), *_skills(state.skills, skills))
@@ -65,19 +65,19 @@ def unchanged(state: EpochState, notes: Iterable[Note]) -> frozenset[str]:
     return frozenset(note.id for note in notes if note.id in held and state.notes.get(note.id) == _digest(note))
 
 
-def _told(told: Told | None, digest: str, in_view: frozenset[int]) -> bool:
+def _told(told: ReportedChange | None, digest: str, in_view: frozenset[int]) -> bool:
     return told is not None and told.digest == digest and told.entry in in_view
 
 
 def _restored(
-    told: Mapping[str, Told],
+    told: Mapping[str, ReportedChange],
     known: Mapping[str, str],
-    current: Mapping[str, Change],
+    current: Mapping[str, SourceChange],
     in_view: frozenset[int],
     notes: Mapping[str, Note],
-) -> list[Change]:
+) -> list[SourceChange]:
     """What was told as changed and stands again as the head has it."""
-    found: list[Change] = []
+    found: list[SourceChange] = []
     for key, said in told.items():
         if key in current or said.entry not in in_view or said.digest == known.get(key, GONE):
             continue
@@ -87,11 +87,11 @@ def _restored(
             line = f"- {key} is again as it was: {_short(words)}" if words else f"- {key} is again as it was."
         else:
             line = f"- {key} was removed."
-        found.append(Change(key, known.get(key, GONE), _with(line, replaced_lines(said.words, words)), words))
+        found.append(SourceChange(key, known.get(key, GONE), _with(line, replaced_lines(said.words, words)), words))
     return found
 
 
-def _notes(then: Mapping[str, str], notes: Sequence[Note], old: Known) -> Iterable[Change]:
+def _notes(then: Mapping[str, str], notes: Sequence[Note], old: NotesInContext) -> Iterable[SourceChange]:
     """Changed and new notes; then those that are gone, unless another took their place."""
     now = {note.id: note for note in notes}
     gone = [key for key in then if key not in now]
@@ -103,29 +103,31 @@ def _notes(then: Mapping[str, str], notes: Sequence[Note], old: Known) -> Iterab
         before = old.words_of(note) or old.words_at(successors.get(note.id, ""))
         verb = f"{note.path} now says" if before or note.id in then else f"new in {note.path}"
         line = f"- {verb} ({_dated(note)}): {_short(words)}"
-        yield Change(f"note {note.id}", digest, _with(line, replaced_lines(before, words)), words)
+        yield SourceChange(f"note {note.id}", digest, _with(line, replaced_lines(before, words)), words)
     replaced = frozenset(successors.values())
     for key in gone:
         if key in replaced:
             line = f"- note {key} was rewritten."
-            yield Change(f"note {key}", GONE, line)
+            yield SourceChange(f"note {key}", GONE, line)
             continue
-        yield Change(f"note {key}", GONE, _with(f"- note {key} was removed.", replaced_lines(old.words_at(key), "")))
+        yield SourceChange(
+            f"note {key}", GONE, _with(f"- note {key} was removed.", replaced_lines(old.words_at(key), ""))
+        )
 
 
 def _with(line: str, replaced: Sequence[str]) -> str:
     return "\n".join([line, *(f"  replaces: {one}" for one in replaced)])
 
 
-def _skills(then: Mapping[str, str], skills: Sequence[Skill]) -> Iterable[Change]:
+def _skills(then: Mapping[str, str], skills: Sequence[Skill]) -> Iterable[SourceChange]:
     now = {skill.name: skill for skill in skills}
     for skill in now.values():
         if then.get(skill.name) != skill.digest:
             verb = "changed" if skill.name in then else "new"
-            yield Change(f"skill {skill.name}", skill.digest, f"- {verb} skill {skill.name}: {skill.description}")
+            yield SourceChange(f"skill {skill.name}", skill.digest, f"- {verb} skill {skill.name}: {skill.description}")
     for key in then:
         if key not in now:
-            yield Change(f"skill {key}", GONE, f"- skill {key} was removed.")
+            yield SourceChange(f"skill {key}", GONE, f"- skill {key} was removed.")
 
 
 def _digest(note: Note) -> str:

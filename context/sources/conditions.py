@@ -12,7 +12,7 @@ from typing import Self
 
 from msgspec import Struct, field
 
-from foundation.regex import Patience, SafePattern
+from foundation.regex import PatternBudget, SafePattern
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _EXTENSIONS = (
@@ -74,7 +74,7 @@ _HOURS = re.compile(r"([01]?[0-9]|2[0-4]):([0-5][0-9])\s?[-–]\s?([01]?[0-9]|2[
 _LATIN = re.compile(r"[A-Za-z0-9_\u00c0-\u024f]")
 
 
-class Hours(Struct, frozen=True):
+class HourRange(Struct, frozen=True):
     """A stretch of the day in minutes since midnight, local time; one that ends before it begins goes over midnight."""
 
     first: int
@@ -97,13 +97,13 @@ class Hours(Struct, frozen=True):
         return minute >= self.first or minute < self.last
 
 
-class Moment(Struct, frozen=True):
+class ConditionInput(Struct, frozen=True):
     """What a condition looks at: the message, the local time, and which kinds of attachment come with it."""
 
     text: str
     now: datetime
     attachments: frozenset[str] = frozenset()
-    patience: Patience = field(default_factory=Patience)
+    patience: PatternBudget = field(default_factory=PatternBudget)
 
 
 class Condition(Struct, frozen=True):
@@ -112,10 +112,10 @@ class Condition(Struct, frozen=True):
     patterns: tuple[SafePattern, ...] = ()
     keywords: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    times: tuple[Hours, ...] = ()
+    times: tuple[HourRange, ...] = ()
     attachments: tuple[str, ...] = ()
 
-    def holds(self, moment: Moment) -> bool:
+    def holds(self, moment: ConditionInput) -> bool:
         """Whether every key that was given is met."""
         tests = (
             (self.patterns, lambda: any(pattern.matches(moment.text, moment.patience) for pattern in self.patterns)),

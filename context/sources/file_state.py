@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from foundation.clock import Clock
-from foundation.files.untrusted import Unreadable, read_own_text
+from foundation.files.untrusted import UnreadableFile, read_own_text
 
 _YOUNG_NS = 2_000_000_000  # a file as young as this may change again within one tick of its clock: read it again
 
@@ -44,7 +44,7 @@ def _read(known: SourceFile, signature: tuple[int, int, int], root: Path) -> Sou
         text = read_own_text(known.path, within=root)
     except FileNotFoundError:
         return SourceFile(known.path)
-    except Unreadable as error:
+    except UnreadableFile as error:
         return SourceFile(known.path, signature=signature, trouble=str(error))
     digest = digest_of(text)
     if digest == known.digest:

@@ -14,7 +14,7 @@ from typing import cast
 
 from msgspec import Struct
 
-from context.notice import Notice
+from context.notice import FileNotice
 from context.sources.conditions import has_keyword
 from context.sources.file_state import SourceFile, refreshed
 from foundation.clock import Clock
@@ -50,7 +50,7 @@ def _skill_files(folder: Path) -> list[Path]:
     return [path for path in files if path.exists()]
 
 
-class SkillShelf:
+class SkillRegistry:
     """The skills of a workspace, read again when they change."""
 
     def __init__(self, workspace: Workspace, clock: Clock, in_force: Callable[[str], bool] = lambda _: True) -> None:
@@ -66,9 +66,9 @@ class SkillShelf:
         self._left_out: frozenset[str] = frozenset()  # names of files that are not in force
         self.skills: tuple[Skill, ...] = ()
 
-    def refresh(self) -> tuple[Notice, ...]:
+    def refresh(self) -> tuple[FileNotice, ...]:
         """Looks again; a notice for each file that changed and cannot be used."""
-        notices: list[Notice] = []
+        notices: list[FileNotice] = []
         self._folder = self._workspace.skills
         try:
             paths = _skill_files(self._folder)
@@ -78,7 +78,7 @@ class SkillShelf:
             if not self._leads_out and not self._workspace.is_read_only:
                 command = trust_command(self._workspace, "--allow", _NAME)
                 said = f"it is a link that leads out of the workspace; `{command}` follows it."
-                notices.append(Notice("warning", said if error.reason == "outside" else error.message, _NAME))
+                notices.append(FileNotice("warning", said if error.reason == "outside" else error.message, _NAME))
             self._leads_out = True
         files = {
             path: refreshed(self._files.get(path) or SourceFile(path), self._clock, self._workspace.bounds_of(path))
@@ -93,7 +93,7 @@ class SkillShelf:
             shown = f"{_NAME}/{path.parent.name}/SKILL.md"
             if file.trouble:
                 skills[path] = None
-                notices.append(Notice("warning", f"{file.trouble}; the skill is left out.", shown))
+                notices.append(FileNotice("warning", f"{file.trouble}; the skill is left out.", shown))
             else:
                 skills[path], found = read_skill(file.text, file.digest, shown)
                 notices += found
@@ -101,7 +101,7 @@ class SkillShelf:
         left_out = frozenset(skill.path for skill in skills.values() if skill and not self._in_force(skill.path))
         if self._looked and not self._workspace.is_read_only:  # said at opening of the whole workspace
             said = _CHANGED.format(trust_command(self._workspace))
-            notices += [Notice("warning", said, name) for name in sorted(left_out - self._left_out)]
+            notices += [FileNotice("warning", said, name) for name in sorted(left_out - self._left_out)]
         self._left_out, self._looked = left_out, True
         by_name = {s.name: s for s in reversed(list(skills.values())) if s and s.path not in left_out}
         self.skills = tuple(by_name[name] for name in sorted(by_name))
@@ -113,25 +113,27 @@ class SkillShelf:
         return next((skill for skill in self.skills if skill.name.casefold() == wanted), None)
 
 
-def read_skill(text: str, digest: str, shown: str) -> tuple[Skill | None, list[Notice]]:
+def read_skill(text: str, digest: str, shown: str) -> tuple[Skill | None, list[FileNotice]]:
     """A SKILL.md, read; None and a notice where its front matter cannot be used."""
     lines = text.split("\n")
     if lines[0].strip() != "---":
         return None, [
-            Notice("warning", "a skill begins with front matter between `---` lines; it is left out.", shown, 1)
+            FileNotice("warning", "a skill begins with front matter between `---` lines; it is left out.", shown, 1)
         ]
     end = next((n for n, line in enumerate(lines[1:], 1) if line.strip() == "---"), None)
     if end is None:
-        return None, [Notice("warning", "the front matter is not closed with `---`; the skill is left out.", shown, 1)]
+        return None, [
+            FileNotice("warning", "the front matter is not closed with `---`; the skill is left out.", shown, 1)
+        ]
     try:
         front = load_yaml("\n".join(lines[1:end]))
     except BadYaml as error:
-        return None, [Notice("warning", f"{error.said}; the skill is left out.", shown, error.line + 1)]
+        return None, [FileNotice("warning", f"{error.said}; the skill is left out.", shown, error.line + 1)]
     fields = cast("dict[str, object]", front) if isinstance(front, dict) else dict[str, object]()
     name, description = (_word(fields.get(key)) for key in ("name", "description"))
     if not name or not description:
         missing = "name" if not name else "description"
-        return None, [Notice("warning", f"the front matter needs a {missing}; the skill is left out.", shown, 1)]
+        return None, [FileNotice("warning", f"the front matter needs a {missing}; the skill is left out.", shown, 1)]
     triggers: object = fields.get("triggers") or []
     words = cast("list[object]", triggers) if isinstance(triggers, list) else [triggers]
     body = "\n".join(lines[end + 1 :]).strip()

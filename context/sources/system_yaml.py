@@ -19,14 +19,14 @@ from typing import TypeVar
 import yaml
 from msgspec import Struct
 
-from context.sources.conditions import ATTACHMENTS, ENTITIES, Condition, Hours
+from context.sources.conditions import ATTACHMENTS, ENTITIES, Condition, HourRange
 from foundation.regex import SafePattern, UnsafePattern
 from foundation.yaml import BadYaml, compose_yaml
 
 Read = TypeVar("Read")
 
 
-class Rule(Struct, frozen=True):
+class SystemRule(Struct, frozen=True):
     """Lines that join the tail when the condition holds."""
 
     name: str
@@ -38,10 +38,10 @@ class SystemFile(Struct, frozen=True):
     """A system.yaml, read."""
 
     abilities: tuple[str, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[SystemRule, ...] = ()
 
 
-class Problem(Struct, frozen=True):
+class SystemFileProblem(Struct, frozen=True):
     """What is wrong, and on which line (from 1)."""
 
     line: int
@@ -53,7 +53,7 @@ class BrokenSystemFile(ValueError):
 
     def __init__(self, line: int, text: str) -> None:
         super().__init__(text)
-        self.problem = Problem(line, text)
+        self.problem = SystemFileProblem(line, text)
 
 
 DEFAULT = SystemFile(
@@ -80,13 +80,13 @@ def parse_system_yaml(text: str) -> SystemFile:
     )
 
 
-def _rule(node: yaml.Node) -> Rule:
+def _rule(node: yaml.Node) -> SystemRule:
     fields = _mapping(node, "a rule", ("name", "when", "then"))
     for wanted in ("when", "then"):
         if wanted not in fields:
             raise BrokenSystemFile(_line(node), f"a rule needs `{wanted}`")
     name = _word(fields["name"], "name") if "name" in fields else f"line {_line(node)}"
-    return Rule(name, _condition(fields["when"]), _lines(fields["then"], "then"))
+    return SystemRule(name, _condition(fields["when"]), _lines(fields["then"], "then"))
 
 
 def _condition(node: yaml.Node) -> Condition:
@@ -98,7 +98,7 @@ def _condition(node: yaml.Node) -> Condition:
         patterns=_each(keys.get("pattern"), "pattern", _pattern),
         keywords=tuple(word for key in words for word in _lines(keys[key], key)),
         entities=_each(keys.get("entity"), "entity", _one_of(ENTITIES)),
-        times=_each(keys.get("time"), "time", Hours.parse),
+        times=_each(keys.get("time"), "time", HourRange.parse),
         attachments=_each(keys.get("attachment"), "attachment", _one_of(ATTACHMENTS)),
     )
 

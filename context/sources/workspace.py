@@ -3,34 +3,39 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from context.assembly.head import Shelf
-from context.notice import Notice
+from context.assembly.head import HeadSources
+from context.notice import FileNotice
 from context.sources.file_state import SourceFile, digest_of, refreshed
-from context.sources.skills import SkillShelf
+from context.sources.skills import SkillRegistry
 from context.sources.system_yaml import DEFAULT, BrokenSystemFile, SystemFile, parse_system_yaml
 from foundation.clock import Clock
 from foundation.files import make_private_folder, write_atomically
-from foundation.files.untrusted import Unreadable, read_own_text
+from foundation.files.untrusted import UnreadableFile, read_own_text
 from foundation.paths import Workspace
-from foundation.privacy import Source, clear
-from memory.hot import Note, Problem
+from foundation.privacy import TextSource, clear
+from memory.hot import HotFileProblem, Note
 
 
-class Hot(Protocol):
+class HotMemoryPort(Protocol):
     """What is needed of hot memory."""
 
     def refresh(self, *, ours: bool = True) -> list[str]: ...
     def notes(self) -> tuple[Note, ...]: ...
     def memory_md(self) -> str: ...
     @property
-    def problems(self) -> tuple[Problem, ...]: ...
+    def problems(self) -> tuple[HotFileProblem, ...]: ...
 
 
-class WorkspaceShelf:
-    """Keeps a `Shelf` up to date. A broken system.yaml leaves the last good one in force, here or from a run before."""
+class WorkspaceSources:
+    """Keeps a `HeadSources` up to date. A broken system.yaml leaves the last good one in force, here or from a run
+    before."""
 
     def __init__(
-        self, workspace: Workspace, hot: Hot, clock: Clock, skill_in_force: Callable[[str], bool] = lambda _: True
+        self,
+        workspace: Workspace,
+        hot: HotMemoryPort,
+        clock: Clock,
+        skill_in_force: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self._workspace = workspace
         self._hot = hot
@@ -38,14 +43,14 @@ class WorkspaceShelf:
         self._system = SourceFile(workspace.system_yaml)
         self._agents = SourceFile(workspace.agents_md)
         self._soul = SourceFile(workspace.soul_md)
-        self._skills = SkillShelf(workspace, clock, skill_in_force)
+        self._skills = SkillRegistry(workspace, clock, skill_in_force)
         self._file: SystemFile = DEFAULT
         self._good = ""  # the text that the file in force was read from
         self._kept = ""  # its digest, where it is kept for the next process
         self._looked = False
-        self._problems: tuple[Problem, ...] = ()
+        self._problems: tuple[HotFileProblem, ...] = ()
 
-    def refresh(self, *, sending: bool = False) -> tuple[Notice, ...]:
+    def refresh(self, *, sending: bool = False) -> tuple[FileNotice, ...]:
         """Looks at every file again. What is broken is said once, until it changes. `sending`: a message goes now."""
         notices = [
             *self._refresh_system(),
@@ -60,17 +65,17 @@ class WorkspaceShelf:
         if self._looked:
             which = "this" if sending else "your next"
             notices += [
-                Notice("info", f"{path} changed: what is new goes with {which} message.", path)
+                FileNotice("info", f"{path} changed: what is new goes with {which} message.", path)
                 for path in sorted(set(changed))
             ]
         self._looked = True
         return tuple(notices)
 
-    def now(self) -> Shelf:
+    def now(self) -> HeadSources:
         """As it stood at the last look; looks first where there was none."""
         if not self._looked:
             self.refresh()
-        return Shelf(
+        return HeadSources(
             system=self._file,
             agents=self._agents.text,
             soul=self._soul.text,
@@ -94,13 +99,13 @@ class WorkspaceShelf:
         if not self._good or digest == self._kept or self._workspace.is_read_only:
             return
         make_private_folder(self._workspace.state)
-        write_atomically(self._workspace.last_good_system, clear(self._good, Source.OTHER))
+        write_atomically(self._workspace.last_good_system, clear(self._good, TextSource.OTHER))
         self._kept = digest
 
     def _read(self, known: SourceFile) -> SourceFile:
         return refreshed(known, self._clock, self._workspace.bounds_of(known.path))
 
-    def _refresh_system(self) -> list[Notice]:
+    def _refresh_system(self) -> list[FileNotice]:
         before, self._system = self._system, self._read(self._system)
         if (before.digest, before.trouble) == (self._system.digest, self._system.trouble) and self._looked:
             return []
@@ -109,41 +114,43 @@ class WorkspaceShelf:
             return [self._fallen_back(self._system.trouble, 0)]
         if not self._system.digest:
             self._file, self._good = DEFAULT, ""
-            return [Notice("info", f"{name} is gone. The default holds.", name)] if self._looked else []
+            return [FileNotice("info", f"{name} is gone. The default holds.", name)] if self._looked else []
         try:
             self._file, self._good = parse_system_yaml(self._system.text), self._system.text
         except BrokenSystemFile as error:
             return [self._fallen_back(error.problem.text, error.problem.line)]
-        return [Notice("info", f"{name} changed. It holds from now on.", name)] if self._looked else []
+        return [FileNotice("info", f"{name} changed. It holds from now on.", name)] if self._looked else []
 
-    def _fallen_back(self, what: str, line: int) -> Notice:
+    def _fallen_back(self, what: str, line: int) -> FileNotice:
         name = self._workspace.system_yaml.name
         if not self._good:
             self._file, self._good = _last_good(self._workspace)
         held = "the last good one holds" if self._good else "the default holds"
-        return Notice("error", f"{what}; {held} until it is mended.", name, line)
+        return FileNotice("error", f"{what}; {held} until it is mended.", name, line)
 
-    def _hot_problems(self) -> list[Notice]:
+    def _hot_problems(self) -> list[FileNotice]:
         problems, self._problems = self._problems, self._hot.problems
-        return [Notice("warning", problem.text, problem.path) for problem in self._problems if problem not in problems]
+        return [
+            FileNotice("warning", problem.text, problem.path) for problem in self._problems if problem not in problems
+        ]
 
-    def _refreshed(self, known: SourceFile) -> tuple[SourceFile, list[Notice]]:
+    def _refreshed(self, known: SourceFile) -> tuple[SourceFile, list[FileNotice]]:
         file = self._read(known)
         if (file.digest, file.trouble) == (known.digest, known.trouble):
             return file, []
         if file.trouble:
             kept = SourceFile(file.path, known.text, known.digest, file.signature, file.trouble)
             held = "what was read before holds" if known.text else "it is left out"
-            return kept, [Notice("warning", f"{file.trouble}; {held}.", file.path.name)]
+            return kept, [FileNotice("warning", f"{file.trouble}; {held}.", file.path.name)]
         said = (
             f"{file.path.name} {'changed' if file.digest else 'is gone'}. The model will read the whole context anew."
         )
-        return file, [Notice("info", said, file.path.name)] if self._looked else []
+        return file, [FileNotice("info", said, file.path.name)] if self._looked else []
 
 
 def _last_good(workspace: Workspace) -> tuple[SystemFile, str]:
     try:
         text = read_own_text(workspace.last_good_system, within=workspace.root)
         return parse_system_yaml(text), text
-    except (FileNotFoundError, Unreadable, BrokenSystemFile):
+    except (FileNotFoundError, UnreadableFile, BrokenSystemFile):
         return DEFAULT, ""

@@ -16,8 +16,8 @@ untrusted        bounded reads of files that somebody else may have made
 """
 
 from foundation.files.atomic import (
+    FileTooLarge,
     NotUtf8,
-    TooLarge,
     append,
     encode,
     make_private_file,
@@ -56,9 +56,9 @@ from foundation.files.sqlite_files import check_store
 
 __all__ = [
     "FileLock",
+    "FileTooLarge",
     "LockTimeout",
     "NotUtf8",
-    "TooLarge",
     "UnsafePath",
     "append",
     "check_store",

@@ -25,20 +25,20 @@ class NotUtf8(PalimpsestError):
     code = "not_utf8"
 
 
-class TooLarge(PalimpsestError, OSError):
+class FileTooLarge(PalimpsestError, OSError):
     """A file holds more than is read at once. Nothing was changed."""
 
     code = "too_large"
 
 
 def read_bytes(path: Path, *, most: int | None = None, owned: bool = False) -> bytes:
-    """The regular file's bytes. Raises UnsafePath, TooLarge for more than `most` bytes, OSError as open does."""
+    """The regular file's bytes. Raises UnsafePath, FileTooLarge for more than `most` bytes, OSError as open does."""
     with open_for_reading(path, owned=owned) as file:
         if most is None:
             return file.read()
         data = file.read(most + 1)
     if len(data) > most:
-        raise TooLarge(
+        raise FileTooLarge(
             "A file is too large", f"{path} is larger than {most:,} bytes, which is the most that is read.", "Split it."
         )
     return data

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from foundation.files.atomic import read_bytes, sync_handle
 from foundation.files.directory import exists, hard_link, remove, replace
-from foundation.files.folders import Place, place_of, refuse_links
+from foundation.files.folders import FileLocation, place_of, refuse_links
 from foundation.files.regular_files import open_new
 
 _RENAME_EXCHANGE = 2  # linux/fs.h
@@ -23,7 +23,7 @@ _RENAME_SWAP = 2  # sys/stdio.h on macOS
 _REFUSED = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
 ASIDE = ".aside"  # the ending of a file that a fallback has moved away, should it be cut off there
 
-Rename = Callable[[Place, Place], int]  # 0 when done, else errno
+Rename = Callable[[FileLocation, FileLocation], int]  # 0 when done, else errno
 
 
 def exchange(a: Path, b: Path) -> None:
@@ -60,7 +60,7 @@ def system_swap() -> Rename | None:
     call = library[name]
     call.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
 
-    def swap(a: Place, b: Place) -> int:
+    def swap(a: FileLocation, b: FileLocation) -> int:
         failed = call(a.folder, os.fsencode(a.name), b.folder, os.fsencode(b.name), flag)
         return ctypes.get_errno() if failed else 0
 

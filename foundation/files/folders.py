@@ -24,7 +24,7 @@ _RESOLVE = 0x02 | 0x04  # linux/openat2.h: RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SY
 Opener = Callable[[str, int], int]  # a path and flags to a descriptor
 
 
-class Place(NamedTuple):
+class FileLocation(NamedTuple):
     """Where a file is: `name` below the open folder. On Windows `folder` is None and `name` the whole path."""
 
     folder: int | None
@@ -32,18 +32,18 @@ class Place(NamedTuple):
 
 
 @contextmanager
-def place_of(path: Path) -> Generator[Place]:
+def place_of(path: Path) -> Generator[FileLocation]:
     """The open folder and the name of `path`. Raises UnsafePath, FileNotFoundError, other OSErrors."""
     path = checked(path)
     if not path.name:
         raise not_plain(path, "is no file or folder that can be changed")
     if WINDOWS:
         refuse_links(path.parent)
-        yield Place(None, str(path))
+        yield FileLocation(None, str(path))
         return
     folder = open_folder(path.parent)
     try:
-        yield Place(folder, path.name)
+        yield FileLocation(folder, path.name)
     finally:
         os.close(folder)
 

@@ -6,44 +6,44 @@ longer than it takes to see that, and no more is read than a person would write 
 
 from pathlib import Path
 
-from foundation.files.atomic import TooLarge, read_bytes
+from foundation.files.atomic import FileTooLarge, read_bytes
 from foundation.files.refusals import UnsafePath
 from foundation.files.resolve import real, real_within
 
 MOST_BYTES = 2_000_000
 
 
-class Unreadable(ValueError):
+class UnreadableFile(ValueError):
     """The file is left alone. The message says why, about `it`, and without a full stop."""
 
 
 def read_own_bytes(path: Path, *, within: Path | None = None, most: int = MOST_BYTES) -> bytes:
     """The file's bytes. `within` is the folder that the file, its links resolved, must lie in; None for anywhere.
 
-    Raises Unreadable, and FileNotFoundError where there is no such file.
+    Raises UnreadableFile, and FileNotFoundError where there is no such file.
     """
     try:
         # The resolved path is opened, and no link in it: what was looked at is what is read.
         return read_bytes(real(path) if within is None else real_within(path, within), most=most)
     except FileNotFoundError:
         raise
-    except TooLarge as error:
-        raise Unreadable(f"it is larger than {most:,} bytes") from error
+    except FileTooLarge as error:
+        raise UnreadableFile(f"it is larger than {most:,} bytes") from error
     except IsADirectoryError as error:
-        raise Unreadable("it is a folder") from error
+        raise UnreadableFile("it is a folder") from error
     except UnsafePath as error:
-        raise Unreadable(_WHY.get(error.reason, "it cannot be read: " + error.message.rstrip("."))) from error
+        raise UnreadableFile(_WHY.get(error.reason, "it cannot be read: " + error.message.rstrip("."))) from error
     except OSError as error:
-        raise Unreadable(f"it cannot be read: {error.strerror or error}") from error
+        raise UnreadableFile(f"it cannot be read: {error.strerror or error}") from error
 
 
 def read_own_text(path: Path, *, within: Path | None = None, most: int = MOST_BYTES) -> str:
-    """As `read_own_bytes`, as UTF-8 without a byte order mark; bytes that are not UTF-8 are Unreadable too."""
+    """As `read_own_bytes`, as UTF-8 without a byte order mark; bytes that are not UTF-8 are UnreadableFile too."""
     data = read_own_bytes(path, within=within, most=most)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable(f"it is not UTF-8 text (byte {error.start})") from error
+        raise UnreadableFile(f"it is not UTF-8 text (byte {error.start})") from error
 
 
 _WHY = {

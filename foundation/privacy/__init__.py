@@ -1,10 +1,10 @@
 """What is taken out of text before it is written: private words, our own injections, secrets."""
 
-from foundation.privacy.echoes import Echoes, EchoStream, hidden_texts
+from foundation.privacy.echoes import EchoFilter, EchoFilterStream, hidden_texts
 from foundation.privacy.privacy import (
     Cleared,
     ClearingStream,
-    Findings,
+    PrivacyFindings,
     Secret,
     as_given,
     clear,
@@ -12,7 +12,7 @@ from foundation.privacy.privacy import (
     examine,
     without_tags,
 )
-from foundation.privacy.private_tags import Source
+from foundation.privacy.private_tags import TextSource
 from foundation.privacy.values import (
     EMPTY,
     NO_BYTES,
@@ -41,11 +41,11 @@ __all__ = [
     "ClearedBytes",
     "ClearedFields",
     "ClearingStream",
-    "EchoStream",
-    "Echoes",
-    "Findings",
+    "EchoFilter",
+    "EchoFilterStream",
+    "PrivacyFindings",
     "Secret",
-    "Source",
+    "TextSource",
     "as_given",
     "as_made",
     "as_stored",

@@ -57,7 +57,7 @@ FULL: Final = 60
 _LETTER_AND_DIGIT: Final = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])")
 
 
-class Part(Struct, frozen=True):
+class TokenPart(Struct, frozen=True):
     """A stretch of the text; `explicit` says what stands before it. `line` is how wide its line is, prefix included."""
 
     start: int
@@ -66,37 +66,37 @@ class Part(Struct, frozen=True):
     line: int = 0
 
 
-class Chain(Struct, frozen=True):
+class TokenChain(Struct, frozen=True):
     """A token's possible parts, and up to where the text was looked at: past its end where more text could add one."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[TokenPart, ...]
     looked_at: int
 
 
-def chain(text: str, place: int, own_keyword: Callable[[int, int], int]) -> Chain:
+def chain(text: str, place: int, own_keyword: Callable[[int, int], int]) -> TokenChain:
     """The parts of a token that begins at `place`. `own_keyword` gives where in a stretch another token may begin, or
     the stretch's end."""
     first = PART.match(text, place)
     if first is None:
-        return Chain((), place)
-    parts = [Part(place, first.end())]
+        return TokenChain((), place)
+    parts = [TokenPart(place, first.end())]
     size = first.end() - place
     while size < LONGEST:
         end = parts[-1].end
         joint = _JOINT.match(text, end) if text[end : end + 1] in _OPENS_A_JOINT else None
         part = PART.match(text, joint.end()) if joint else None
         if joint is None or part is None:
-            return Chain(tuple(parts), _looked_at(text, end))
+            return TokenChain(tuple(parts), _looked_at(text, end))
         until = own_keyword(part.start(), part.end())
         explicit = joint.lastgroup == "explicit"
         line = until - joint.start("prefix") if not explicit else 0
         if until - part.start() < _SHORTEST_LATER or (not explicit and not _goes_on(parts, line)):
-            return Chain(tuple(parts), part.end() + 1)
-        parts.append(Part(part.start(), until, explicit, line))
+            return TokenChain(tuple(parts), part.end() + 1)
+        parts.append(TokenPart(part.start(), until, explicit, line))
         size += until - part.start()
         if until < part.end():
-            return Chain(tuple(parts), part.end() + 1)
-    return Chain(tuple(parts), parts[-1].end + 1)
+            return TokenChain(tuple(parts), part.end() + 1)
+    return TokenChain(tuple(parts), parts[-1].end + 1)
 
 
 def before(text: str, start: int) -> int | None:
@@ -105,7 +105,7 @@ def before(text: str, start: int) -> int | None:
     return found.start() if found else None
 
 
-def extents(text: str, parts: Sequence[Part], *, alone: bool, whole: bool) -> Iterator[tuple[int, str]]:
+def extents(text: str, parts: Sequence[TokenPart], *, alone: bool, whole: bool) -> Iterator[tuple[int, str]]:
     """How many parts may make a token, with their joined text: the best first. `alone`: the first is a token already,
     so that only what looks like chance goes on with it. `whole`: and none of its kind is longer."""
     second = text[parts[1].start : parts[1].end]
@@ -126,7 +126,7 @@ def is_chance(joined: str) -> bool:
     return bool(mixed) and entropy(joined) >= _LEAST
 
 
-def _wraps(text: str, parts: Sequence[Part]) -> bool:
+def _wraps(text: str, parts: Sequence[TokenPart]) -> bool:
     """Whether a token that may be whole seems to be wrapped: its line is full, or as wide as those after it, and the
     next looks like the same chance."""
     first, second = (text[part.start : part.end] for part in parts[:2])
@@ -146,7 +146,7 @@ def _is_chance(part: str) -> bool:
     return looks_secret(part, password=False, strict=False) or (len(part) >= 10 and 0.4 <= capitals <= 0.75)
 
 
-def _goes_on(parts: Sequence[Part], line: int) -> bool:
+def _goes_on(parts: Sequence[TokenPart], line: int) -> bool:
     """Whether a line of this width may go on: those before it are as wide as one another, and none is narrower."""
     widths = [part.line for part in parts[1:] if not part.explicit]
     return not widths or (widths[-1] == widths[0] and line <= widths[0])

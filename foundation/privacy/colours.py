@@ -10,7 +10,7 @@ _UNFINISHED: Final = re.compile(r"\x1b(?:\[[0-9;:?]{0,20})?\Z")
 _ESCAPE: Final = "\x1b"
 
 
-class Plain:
+class ColourStripper:
     """A text without colours. `final`: no more of it comes, so that a code that its end cuts off is none."""
 
     def __init__(self, coloured: str, *, final: bool) -> None:

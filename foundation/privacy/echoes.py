@@ -13,7 +13,7 @@ from copy import copy
 from typing import Any, Final, cast
 
 from foundation.privacy.privacy import Cleared, ClearingStream, clear, examine
-from foundation.privacy.private_tags import PRIVATE, Source
+from foundation.privacy.private_tags import PRIVATE, TextSource
 from foundation.privacy.tag_patterns import FIRST_TAG, TAG
 from foundation.privacy.values import ClearedFields, cleared_fields, cleared_json, edited
 
@@ -48,13 +48,13 @@ def hidden_texts(text: str) -> tuple[str, ...]:
         if span.mark == PRIVATE:
             first = FIRST_TAG.match(hidden)
             hidden = TAG.sub("", hidden[first.end() if first else 0 :])
-            found += (hidden, *(hidden[one.start : one.end] for one in examine(hidden, Source.OTHER).secrets))
+            found += (hidden, *(hidden[one.start : one.end] for one in examine(hidden, TextSource.OTHER).secrets))
         elif span.rule:
             found.append(hidden)
     return tuple(found)
 
 
-class Echoes:
+class EchoFilter:
     """Takes hidden texts out of what is about to be stored. Without any it is `clear` and `cleared_fields` alone."""
 
     def __init__(self, hidden: Iterable[str] = ()) -> None:
@@ -72,7 +72,7 @@ class Echoes:
         """Whether there is a hidden text to look for."""
         return bool(self._sought)
 
-    def sealing(self, nonces: Iterable[str]) -> "Echoes":
+    def sealing(self, nonces: Iterable[str]) -> "EchoFilter":
         """The same, and blocks whose tags carry one of the nonces, those of the request, are taken out, too."""
         made = copy(self)
         made.nonces = frozenset(nonces) - {""}
@@ -80,15 +80,15 @@ class Echoes:
 
     def injected(self, text: str) -> int:
         """How many characters of an answer stand in blocks of the request."""
-        return examine(text, Source.OTHER, self.nonces).injected if _BLOCK in text else 0
+        return examine(text, TextSource.OTHER, self.nonces).injected if _BLOCK in text else 0
 
     def clear(self, text: str) -> Cleared:
         """Another's text, an answer, as it may be stored."""
-        return edited(clear(text, Source.OTHER, self.nonces), self.without)
+        return edited(clear(text, TextSource.OTHER, self.nonces), self.without)
 
     def result(self, text: str) -> Cleared:
         """A tool's result as it may be stored: where it is JSON, as what it says."""
-        cleared = clear(text, Source.OTHER, self.nonces)
+        cleared = clear(text, TextSource.OTHER, self.nonces)
         return edited(cleared, self._text) if self else cleared
 
     def fields(self, fields: dict[str, Any]) -> ClearedFields:
@@ -103,7 +103,7 @@ class Echoes:
     def without(self, text: str) -> str:
         """The text with `[private]` where a hidden text stood, `[injected]` where a block of the request did."""
         if self.nonces and _BLOCK in text:
-            text = clear(text, Source.OTHER, self.nonces)
+            text = clear(text, TextSource.OTHER, self.nonces)
         return self.take(text, final=True)[0] if self.seeks else text
 
     def take(self, text: str, *, final: bool) -> tuple[str, str]:
@@ -179,12 +179,12 @@ class Echoes:
         return json.dumps({"cleared": whole}, ensure_ascii=False)
 
 
-class EchoStream:
-    """`Echoes.clear` for text that comes in pieces. What may be the beginning of a hidden text waits."""
+class EchoFilterStream:
+    """`EchoFilter.clear` for text that comes in pieces. What may be the beginning of a hidden text waits."""
 
-    def __init__(self, echoes: Echoes) -> None:
+    def __init__(self, echoes: EchoFilter) -> None:
         self._echoes = echoes
-        self._clearing = ClearingStream(Source.OTHER, echoes.nonces)
+        self._clearing = ClearingStream(TextSource.OTHER, echoes.nonces)
         self._waiting = ""
 
     def feed(self, chunk: str) -> Cleared:
@@ -216,10 +216,10 @@ def _within(ordered: list[str]) -> list[int]:
 def _sought(hidden: str) -> Iterator[str]:
     """What to look for, folded: the text as a whole, each longer line of it, each as it is once secrets are gone."""
     lines = hidden.splitlines()
-    for text in (hidden, clear(hidden, Source.OTHER)):
+    for text in (hidden, clear(hidden, TextSource.OTHER)):
         yield from _parts(text, SHORTEST)
     for line in lines if len(lines) > 1 else ():
-        for text in (line, clear(line, Source.OTHER)):
+        for text in (line, clear(line, TextSource.OTHER)):
             yield from _parts(text, SHORTEST_LINE)
 
 

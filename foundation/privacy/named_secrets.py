@@ -9,8 +9,8 @@ from string import ascii_letters
 from msgspec import Struct
 from msgspec.structs import replace
 
-from foundation.privacy.colours import Plain
-from foundation.privacy.pass_words import Lead, command_leads, element_leads, pass_word_leads
+from foundation.privacy.colours import ColourStripper
+from foundation.privacy.pass_words import ValuePrefix, command_leads, element_leads, pass_word_leads
 from foundation.privacy.secret_values import BARE, NEVER_LAST, PLAIN, QUOTED, looks_secret
 from foundation.privacy.service_secrets import SERVICE_VALUE, mentions_service, service_rule
 from foundation.privacy.value_windows import windows
@@ -100,7 +100,7 @@ _TYPED = re.compile(f"[{_SPACES}{_WIDE}]")
 _PLAINLY = str.maketrans(_SPACES + _WIDE, " " * len(_SPACES) + ascii_letters)
 
 
-class Candidate(Struct, frozen=True):
+class SecretCandidate(Struct, frozen=True):
     """A value that has a secret's name, from `start`. `settled` is False while more text could change it.
 
     `rule` names the kind of secret that it is, "" where it looks like none.
@@ -112,18 +112,18 @@ class Candidate(Struct, frozen=True):
     settled: bool
 
 
-def candidates(text: str, at: int, *, final: bool) -> Iterator[Candidate]:
+def candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCandidate]:
     """The values that begin at `at` or after it and have a secret's name, in order, the longest first at one place."""
     before = LONGEST_COLOURED if "\x1b" in text else LONGEST_LEAD
     for start, end in windows(text, at, before, final=final):
         ended = final or end < len(text)
-        plain = Plain(text[start:end], final=ended)
+        plain = ColourStripper(text[start:end], final=ended)
         for found in _candidates(plain.text, plain.within(max(0, at - start)), final=ended):
             first, last = plain.span(found.start, found.end)
             yield replace(found, start=first + start, end=last + start)
 
 
-def _candidates(text: str, at: int, *, final: bool) -> Iterator[Candidate]:
+def _candidates(text: str, at: int, *, final: bool) -> Iterator[SecretCandidate]:
     text = _plainly(text)
     since = max(0, at - LONGEST_LEAD)
     leads = (lead for lead in _leads(text, since, at) if lead.start >= at)
@@ -139,7 +139,7 @@ def _plainly(text: str) -> str:
     return text.translate(_PLAINLY) if _TYPED.search(text) else text
 
 
-def _leads(text: str, since: int, at: int) -> Iterator[Lead]:
+def _leads(text: str, since: int, at: int) -> Iterator[ValuePrefix]:
     """Where a value could begin at `at` or after it, in order, with what stands before it (some before `at` too)."""
     return merge(
         _sign_leads(_SIGN, text, since, at),
@@ -152,17 +152,17 @@ def _leads(text: str, since: int, at: int) -> Iterator[Lead]:
     )
 
 
-def _start(lead: Lead) -> int:
+def _start(lead: ValuePrefix) -> int:
     return lead.start
 
 
-def _sign_leads(pattern: re.Pattern[str], text: str, since: int, at: int) -> Iterator[Lead]:
+def _sign_leads(pattern: re.Pattern[str], text: str, since: int, at: int) -> Iterator[ValuePrefix]:
     for sign in pattern.finditer(text, since):
         if sign.end() >= at:
             yield from _named(text, sign.start(), sign.end())
 
 
-def _mark_leads(mark: str, pattern: re.Pattern[str], text: str, since: int, at: int) -> Iterator[Lead]:
+def _mark_leads(mark: str, pattern: re.Pattern[str], text: str, since: int, at: int) -> Iterator[ValuePrefix]:
     place = text.find(mark, since)
     while place >= 0:
         if (lead := pattern.match(text, place)) and lead.end() >= at:
@@ -170,7 +170,7 @@ def _mark_leads(mark: str, pattern: re.Pattern[str], text: str, since: int, at: 
         place = text.find(mark, place + len(mark))
 
 
-def _named(text: str, place: int, start: int) -> Iterator[Lead]:
+def _named(text: str, place: int, start: int) -> Iterator[ValuePrefix]:
     if not _long_enough(_ENOUGH, text, start, 8):
         return
     name = text[max(0, place - LONGEST_NAME) : place]
@@ -179,9 +179,9 @@ def _named(text: str, place: int, start: int) -> Iterator[Lead]:
     if text.startswith(": ", place) and _RESULT.search(name):
         return
     if _may_name(name):
-        yield Lead(start, name)
+        yield ValuePrefix(start, name)
     if _long_enough(_ENOUGH_FOR_A_SERVICE, text, start, 14) and mentions_service(name):
-        yield Lead(start, name, kind="service")
+        yield ValuePrefix(start, name, kind="service")
 
 
 def _long_enough(pattern: re.Pattern[str], text: str, start: int, least: int) -> bool:
@@ -189,26 +189,26 @@ def _long_enough(pattern: re.Pattern[str], text: str, start: int, least: int) ->
     return len(text) - start < least or pattern.match(text, start) is not None
 
 
-def _marked(text: str, place: int, lead: re.Match[str]) -> Iterator[Lead]:
+def _marked(text: str, place: int, lead: re.Match[str]) -> Iterator[ValuePrefix]:
     name = text[max(0, place - LONGEST_NAME) : place]
     if lead.re is _BEARER:
-        yield Lead(lead.end(), "", kind="key", strict=True)
+        yield ValuePrefix(lead.end(), "", kind="key", strict=True)
     elif lead.re is _FLAG:
-        yield Lead(lead.end(), lead.group().rstrip(" \t\"'"))
+        yield ValuePrefix(lead.end(), lead.group().rstrip(" \t\"'"))
     elif lead.re is _NEXT_LINE:
         if _may_name(name) and _PASSWORD.search(name):
-            yield Lead(lead.end(), name, alone=True)
+            yield ValuePrefix(lead.end(), name, alone=True)
     elif lead.re is _DEFAULT:
         if _IN_BRACES.search(name) and _may_name(name):
-            yield Lead(lead.end(), name)
+            yield ValuePrefix(lead.end(), name)
     elif lead.re is not _IS:
         if _may_name(name):
-            yield Lead(lead.end(), name)
+            yield ValuePrefix(lead.end(), name)
     elif text.endswith(_NAMES_END, 0, place) and _may_name(name):
-        yield Lead(lead.end(), name, strict=True)
+        yield ValuePrefix(lead.end(), name, strict=True)
 
 
-def _candidate(text: str, lead: Lead, *, final: bool) -> Candidate | None:
+def _candidate(text: str, lead: ValuePrefix, *, final: bool) -> SecretCandidate | None:
     kind = lead.kind or _kind(lead.name)
     if kind is None:
         return None
@@ -221,13 +221,13 @@ def _candidate(text: str, lead: Lead, *, final: bool) -> Candidate | None:
     if len(value) > LONGEST_VALUE:
         return None
     if end == len(text) and not final:
-        return Candidate(start, end, "", settled=False)
+        return SecretCandidate(start, end, "", settled=False)
     if lead.alone and not _is_alone(text, start, end):
         return None
     value = value.rstrip(NEVER_LAST)
     called = not quoted and text[end : end + 1] == "("
     rule = "" if called else _rule_of(value, lead, kind)
-    return Candidate(start, start + len(value), rule, settled=True)
+    return SecretCandidate(start, start + len(value), rule, settled=True)
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:
@@ -238,7 +238,7 @@ def _is_alone(text: str, start: int, end: int) -> bool:
     return after in {"", "\n", "\r"} and not text.endswith((":", ","), start, end)
 
 
-def _rule_of(value: str, lead: Lead, kind: str) -> str:
+def _rule_of(value: str, lead: ValuePrefix, kind: str) -> str:
     if kind == "service":
         return service_rule(lead.name, value)
     return GENERIC if looks_secret(value, password=kind in {"password", "credential"}, strict=lead.strict) else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 
-class Lead(Struct, frozen=True):
+class ValuePrefix(Struct, frozen=True):
     """What stands before a value. `name` is the text before the sign; `kind` says what it is where that is known.
 
     `strict`: the value must look much like chance. `alone`: nothing follows it on its line.
@@ -86,17 +86,17 @@ _AFTER_PASS_WORD = re.compile(
 )
 
 
-def element_leads(text: str, since: int) -> Iterator[Lead]:
+def element_leads(text: str, since: int) -> Iterator[ValuePrefix]:
     """`<password>…`, `key="Password" value="…`."""
     if "<" in text and ">" in text:
         for match in _ELEMENT.finditer(text, since):
-            yield Lead(match.end(), match["name"])
+            yield ValuePrefix(match.end(), match["name"])
     if 'alue="' in text:
         for match in _ADDED.finditer(text, since):
-            yield Lead(match.end(), match["name"])
+            yield ValuePrefix(match.end(), match["name"])
 
 
-def command_leads(text: str, since: int) -> Iterator[Lead]:
+def command_leads(text: str, since: int) -> Iterator[ValuePrefix]:
     """`mysql -p…`, `docker login -p …`, netrc, `.pgpass`, `identified by '…`, bcrypt's `$2b$12$…`,
     `Authorization: Bearer …`."""
     for kind, patterns in (("password", _COMMANDS), ("credential", (*_HEADERS, _BCRYPT))):
@@ -104,20 +104,20 @@ def command_leads(text: str, since: int) -> Iterator[Lead]:
             place = text.find(word, since)
             while place >= 0:
                 if match := pattern.match(text, place):
-                    yield Lead(match.end(), "", kind=kind)
+                    yield ValuePrefix(match.end(), "", kind=kind)
                 place = text.find(word, place + 1)
     for match in _PGPASS.finditer(text, since) if any(port in text for port in _PORTS) else ():
-        yield Lead(match.end(), "", kind="password", alone=True)
+        yield ValuePrefix(match.end(), "", kind="password", alone=True)
 
 
-def pass_word_leads(text: str, since: int) -> Iterator[Lead]:
+def pass_word_leads(text: str, since: int) -> Iterator[ValuePrefix]:
     """`Passwort: …`, `le mot de passe est …`, `пароль …`, `密码为…`."""
     for part, before in _PARTS:
         place = text.find(part, since)
         while place >= 0:
             start, end = place - before, place + len(part)
             if start >= since and _is_pass_word(text, start, end) and (lead := _AFTER_PASS_WORD.match(text, end)):
-                yield Lead(lead.end(), "", kind="password", strict=lead["bare"] is not None)
+                yield ValuePrefix(lead.end(), "", kind="password", strict=lead["bare"] is not None)
             place = text.find(part, end)
 
 

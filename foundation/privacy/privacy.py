@@ -12,8 +12,8 @@ from typing import Final, NewType
 from msgspec import Struct, structs
 
 from foundation.privacy.named_secrets import LONGEST_COLOURED
-from foundation.privacy.private_tags import INJECTED, PRIVATE, Source, TagScanner
-from foundation.privacy.redaction import Taken, place_before, without
+from foundation.privacy.private_tags import INJECTED, PRIVATE, TagScanner, TextSource
+from foundation.privacy.redaction import Redaction, place_before, without
 from foundation.privacy.secret_scan import broken_token_may_begin, find_named, find_tokens, token_may_begin
 from foundation.privacy.tag_patterns import FIRST_TAG, TAG, mentions_marks
 
@@ -29,7 +29,7 @@ class Secret(Struct, frozen=True):
     end: int
 
 
-class Findings(Struct, frozen=True):
+class PrivacyFindings(Struct, frozen=True):
     """What `clear` takes out of a text.
 
     `private` counts spans, nested ones with the outermost. `unclosed` counts the characters that a tag hides because
@@ -41,15 +41,15 @@ class Findings(Struct, frozen=True):
     cleared: Cleared
     unclosed: int = 0
     injected: int = 0
-    spans: tuple[Taken, ...] = ()  # all that was taken out: characters of the text that was examined, in order
+    spans: tuple[Redaction, ...] = ()  # all that was taken out: characters of the text that was examined, in order
 
 
-def clear(text: str, source: Source = Source.PERSON, nonces: frozenset[str] = frozenset()) -> Cleared:
+def clear(text: str, source: TextSource = TextSource.PERSON, nonces: frozenset[str] = frozenset()) -> Cleared:
     """The text as it may be stored. `nonces`: those of the request that it answers, so that no block of it is kept."""
     return examine(text, source, nonces).cleared
 
 
-def examine(text: str, source: Source = Source.PERSON, nonces: frozenset[str] = frozenset()) -> Findings:
+def examine(text: str, source: TextSource = TextSource.PERSON, nonces: frozenset[str] = frozenset()) -> PrivacyFindings:
     """The text as it may be stored, and what was taken out of it."""
     tags = _tags(text, source, nonces)
     no_tags = without(text, tags)
@@ -62,7 +62,7 @@ def examine(text: str, source: Source = Source.PERSON, nonces: frozenset[str] = 
         *(_as_before(_as_before(span, tokens), tags) for span in named),
     ]
     spans.sort(key=lambda span: span.start)
-    return Findings(
+    return PrivacyFindings(
         sum(span.mark == PRIVATE for span in tags),
         tuple(Secret(span.rule, span.start, span.end) for span in spans if span.rule),
         Cleared(without(no_tokens, named)),
@@ -89,7 +89,7 @@ def as_given(text: str) -> Cleared:
     return Cleared(text)
 
 
-def without_tags(text: str, source: Source = Source.PERSON) -> str:
+def without_tags(text: str, source: TextSource = TextSource.PERSON) -> str:
     """What the model may see: the words inside `<private>` too, the tags dropped. Talk about the tag stays."""
     parts: list[str] = []
     at = 0
@@ -110,10 +110,10 @@ class ClearingStream:
     at once. What was given is on disk when its writer says so: an answer's chunks within a tenth of a second.
     """
 
-    def __init__(self, source: Source = Source.PERSON, nonces: frozenset[str] = frozenset()) -> None:
+    def __init__(self, source: TextSource = TextSource.PERSON, nonces: frozenset[str] = frozenset()) -> None:
         self._tags = TagScanner(source, nonces)
-        self._words = _Words()
-        self._named = _Named()
+        self._words = _TokenFilter()
+        self._named = _NamedValueFilter()
 
     def feed(self, chunk: str) -> Cleared:
         """What is now safe to write, perhaps nothing."""
@@ -125,7 +125,7 @@ class ClearingStream:
         return Cleared(self._named.feed(words) + self._named.close())
 
 
-def _tags(text: str, source: Source, nonces: frozenset[str] = frozenset()) -> list[Taken]:
+def _tags(text: str, source: TextSource, nonces: frozenset[str] = frozenset()) -> list[Redaction]:
     if not mentions_marks(text):
         return []
     scanner = TagScanner(source, nonces)
@@ -134,12 +134,12 @@ def _tags(text: str, source: Source, nonces: frozenset[str] = frozenset()) -> li
     return scanner.taken
 
 
-def _after_first_tag(text: str, span: Taken) -> int:
+def _after_first_tag(text: str, span: Redaction) -> int:
     first = FIRST_TAG.match(text, span.start, span.end)
     return first.end() if first else span.start
 
 
-def _as_before(span: Taken, taken: list[Taken]) -> Taken:
+def _as_before(span: Redaction, taken: list[Redaction]) -> Redaction:
     """The span as it lay in the text from which `taken` was taken out."""
     start, end = place_before(taken, span.start), place_before(taken, span.end)
     return structs.replace(span, start=start, end=end)
@@ -150,7 +150,7 @@ _IN_A_VALUE: Final = re.compile(r"[A-Za-z0-9_.+-]+")  # no kind of value ends be
 _BEFORE_A_TOKEN: Final = 64  # characters: a boundary, and the scheme of an address
 
 
-class _Words:
+class _TokenFilter:
     """Takes tokens out. Of the word that is being written, what may be a token's beginning waits."""
 
     def __init__(self) -> None:
@@ -178,7 +178,7 @@ class _Words:
         return without(text[:until], find_tokens(text[:until], at), at)
 
 
-class _Named:
+class _NamedValueFilter:
     """Takes named values out. Only a value that is being written waits; the name before it has been given."""
 
     def __init__(self) -> None:

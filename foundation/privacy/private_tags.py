@@ -17,7 +17,7 @@ import re
 from enum import Enum
 
 from foundation.privacy.markdown_code import CodeContext
-from foundation.privacy.redaction import Taken
+from foundation.privacy.redaction import Redaction
 from foundation.privacy.tag_pairs import TagPairs
 from foundation.privacy.tag_patterns import (
     INSIDE,
@@ -41,7 +41,7 @@ KEY_BLOCK = "[secret: private-key]"
 KEY_RULE = "private-key"
 
 
-class Source(Enum):
+class TextSource(Enum):
     """Whose text it is.
 
     A person's own message: a tag that is never closed hides what follows. Anything else (an answer, a tool result, a
@@ -56,10 +56,10 @@ class Source(Enum):
 class TagScanner:
     """Takes out private spans, injected blocks and private keys. `feed` and `close` give what may be kept."""
 
-    def __init__(self, source: Source = Source.PERSON, nonces: frozenset[str] = frozenset()) -> None:
+    def __init__(self, source: TextSource = TextSource.PERSON, nonces: frozenset[str] = frozenset()) -> None:
         self.source = source
         self._nonces = nonces
-        self.taken: list[Taken] = []
+        self.taken: list[Redaction] = []
         self.depth = 0
         self._text = ""  # not yet decided, after a little of what was
         self._offset = 0  # of _text within the input
@@ -71,7 +71,7 @@ class TagScanner:
         self._out: list[str] = []
         self._context = CodeContext()
         self._inner = CodeContext(fences_talk=True)
-        self._pairs = TagPairs(attached_count=source is Source.PERSON, is_ours=self._is_ours)
+        self._pairs = TagPairs(attached_count=source is TextSource.PERSON, is_ours=self._is_ours)
         self._never_ended: set[str] = set()  # endings that the rest of the text is known to lack
 
     def feed(self, chunk: str) -> str:
@@ -87,7 +87,7 @@ class TagScanner:
             self._scan(final=True)
         if self.depth:
             end = self._offset + len(self._text)
-            self.taken.append(Taken(self._since, end, PRIVATE, unclosed=True))
+            self.taken.append(Redaction(self._since, end, PRIVATE, unclosed=True))
         return self._hand_out()
 
     def _hand_out(self) -> str:
@@ -163,13 +163,13 @@ class TagScanner:
     def _open(self, event: re.Match[str], sure: int, *, final: bool) -> bool:
         start = self._offset + event.start()
         doubtful = self._context.in_fence or is_attached(self._text, event.start())
-        if self.source is Source.PERSON and not doubtful:
+        if self.source is TextSource.PERSON and not doubtful:
             self._begin_private(start)
             self.depth = 1
             self._at = event.end()
             return True
         end = None
-        if self.source is Source.PERSON or not doubtful:
+        if self.source is TextSource.PERSON or not doubtful:
             decided, end = self._pairs.end_of(start, self._text, self._offset, sure, final=final)
             if not decided:
                 return False
@@ -178,7 +178,7 @@ class TagScanner:
             return True
         self._at = end - self._offset
         self._mark(PRIVATE)
-        self.taken.append(Taken(start, end, PRIVATE))
+        self.taken.append(Redaction(start, end, PRIVATE))
         return True
 
     def _begin_private(self, since: int) -> None:
@@ -201,10 +201,10 @@ class TagScanner:
         self.depth = 0
         self._may_end = None
         self._at = end - self._offset
-        self.taken.append(Taken(self._since, end, PRIVATE))
+        self.taken.append(Redaction(self._since, end, PRIVATE))
 
     def _is_ours(self, event: re.Match[str]) -> bool:
-        return self.source is Source.PERSON or event["nonce"] in self._nonces
+        return self.source is TextSource.PERSON or event["nonce"] in self._nonces
 
     def _ours(self, event: re.Match[str], *, final: bool) -> bool:
         if not self._is_ours(event):
@@ -220,7 +220,7 @@ class TagScanner:
         start = self._offset + event.start()
         self._at = end + len(ending)
         self._mark(INJECTED)
-        self.taken.append(Taken(start, self._offset + self._at, INJECTED))
+        self.taken.append(Redaction(start, self._offset + self._at, INJECTED))
         within = TagScanner(self.source, self._nonces)
         within.feed(self._text[event.end() : end])
         within.close()
@@ -246,7 +246,7 @@ class TagScanner:
         start = self._offset + event.start()
         self._at = end.end()
         self._mark(KEY_BLOCK)
-        self.taken.append(Taken(start, self._offset + self._at, KEY_BLOCK, KEY_RULE))
+        self.taken.append(Redaction(start, self._offset + self._at, KEY_BLOCK, KEY_RULE))
         return True
 
     def _plain(self, end: int) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 
-class Taken(Struct, frozen=True):
+class Redaction(Struct, frozen=True):
     """A span that was taken out: characters from the beginning of the text; `mark` stands in its place.
 
     `rule` names the kind of secret; "" for what is private. `unclosed`: a private span that nothing closed.
@@ -18,7 +18,7 @@ class Taken(Struct, frozen=True):
     unclosed: bool = False
 
 
-def without(text: str, taken: Sequence[Taken], start: int = 0, end: int | None = None) -> str:
+def without(text: str, taken: Sequence[Redaction], start: int = 0, end: int | None = None) -> str:
     """`text[start:end]` with each span's mark in its place. The spans lie within, in order."""
     if not taken:
         return text[start:end]
@@ -30,7 +30,7 @@ def without(text: str, taken: Sequence[Taken], start: int = 0, end: int | None =
     return "".join(parts)
 
 
-def place_after(taken: Sequence[Taken], place: int) -> int:
+def place_after(taken: Sequence[Redaction], place: int) -> int:
     """Where a place in the text lies once the spans are taken out; behind its mark where it lay within a span."""
     moved = 0
     for span in taken:
@@ -40,7 +40,7 @@ def place_after(taken: Sequence[Taken], place: int) -> int:
     return place + moved
 
 
-def place_before(taken: Sequence[Taken], place: int) -> int:
+def place_before(taken: Sequence[Redaction], place: int) -> int:
     """Where a place in the text without the spans lay in the text with them (never within a span)."""
     for span in taken:
         if span.start + len(span.mark) > place:

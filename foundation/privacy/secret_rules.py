@@ -31,7 +31,7 @@ class TokenRule(Struct, frozen=True):
     encoded: bool = False  # what it finds is base64, and must be looked into
 
 
-class GitleaksToken(Struct, frozen=True):
+class GitleaksTokenRule(Struct, frozen=True):
     id: str
     begins: tuple[str, ...]
     pattern: str
@@ -39,7 +39,7 @@ class GitleaksToken(Struct, frozen=True):
     bound: bool
 
 
-class GitleaksNamed(Struct, frozen=True):
+class GitleaksNamedRule(Struct, frozen=True):
     """A value that stands beside a service's name."""
 
     id: str
@@ -48,12 +48,12 @@ class GitleaksNamed(Struct, frozen=True):
     entropy: float
 
 
-class Gitleaks(Struct, frozen=True):
+class GitleaksRules(Struct, frozen=True):
     """The rules that gitleaks has, as `scripts.gitleaks_rules` made them."""
 
     gitleaks: str
-    tokens: tuple[GitleaksToken, ...]
-    named: tuple[GitleaksNamed, ...]
+    tokens: tuple[GitleaksTokenRule, ...]
+    named: tuple[GitleaksNamedRule, ...]
     left_out: dict[str, str]
 
 
@@ -82,17 +82,17 @@ def _rule(
 
 
 @cache
-def gitleaks() -> Gitleaks:
+def gitleaks() -> GitleaksRules:
     data = resources.files("foundation.privacy").joinpath(GITLEAKS).read_bytes()
-    return msgspec.json.decode(data, type=Gitleaks)
+    return msgspec.json.decode(data, type=GitleaksRules)
 
 
-def _stands_alone(rule: GitleaksToken, keyword: str) -> bool:
+def _stands_alone(rule: GitleaksTokenRule, keyword: str) -> bool:
     """Whether a token is known by its keyword even directly after a letter."""
     return _DISTINCTIVE.match(keyword) is not None or (not rule.bound and len(keyword) >= 4)
 
 
-def _on_a_line(rule: GitleaksToken) -> str:
+def _on_a_line(rule: GitleaksTokenRule) -> str:
     """The pattern without line ends: broken tokens are joined before they are matched."""
     return rule.pattern.replace(r"\r\n", "")
 

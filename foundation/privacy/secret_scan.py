@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from foundation.privacy.broken_tokens import BEGUN, ENDS_A_JOINT, PART, QUOTES, TAIL, before, chain, extents, is_chance
 from foundation.privacy.encoded_tokens import encoded_rules, hides_a_secret
 from foundation.privacy.named_secrets import candidates
-from foundation.privacy.redaction import Taken, place_before, without
+from foundation.privacy.redaction import Redaction, place_before, without
 from foundation.privacy.secret_rules import BEGIN, TokenRule, token_rules
 from foundation.privacy.secret_values import entropy
 
@@ -32,7 +32,7 @@ _MAY_PRECEDE: Final = re.compile(  # the beginning of a token whose keyword stan
 _Candidate = tuple[int, int, int, str]  # start, -end, order, rule
 
 
-class Table(Struct, frozen=True):
+class SecretRuleTable(Struct, frozen=True):
     """The rules by the shortest keyword that begins theirs, and a pattern that finds these."""
 
     rules: dict[str, tuple[tuple[int, TokenRule], ...]]
@@ -44,13 +44,13 @@ class Table(Struct, frozen=True):
 
 
 @cache
-def table() -> Table:
+def table() -> SecretRuleTable:
     rules = [rule for rule in (*token_rules(), *encoded_rules()) if rule.keyword != _ADDRESS]
     groups: dict[str, list[tuple[int, TokenRule]]] = {}
     for order, rule in sorted(enumerate(rules), key=lambda pair: len(pair[1].keyword)):
         root = next((root for root in groups if rule.keyword.startswith(root)), rule.keyword)
         groups.setdefault(root, []).append((order, rule))
-    return Table(
+    return SecretRuleTable(
         {root: tuple(group) for root, group in groups.items()},
         re.compile(_trie(groups)),
         re.compile(
@@ -62,7 +62,7 @@ def table() -> Table:
     )
 
 
-def find_tokens(text: str, at: int = 0) -> list[Taken]:
+def find_tokens(text: str, at: int = 0) -> list[Redaction]:
     """Every token that begins at `at` or after it, leftmost first, none overlapping another.
 
     What follows a broken token may be one only once that is gone: the search is repeated, so that a second pass over
@@ -80,13 +80,13 @@ def find_tokens(text: str, at: int = 0) -> list[Taken]:
     return found
 
 
-def _is_broken(text: str, span: Taken) -> bool:
+def _is_broken(text: str, span: Redaction) -> bool:
     part = PART.match(text, span.start)
     return part is None or part.end() < span.end
 
 
-def _tokens(text: str, at: int) -> list[Taken]:
-    found: list[Taken] = []
+def _tokens(text: str, at: int) -> list[Redaction]:
+    found: list[Redaction] = []
     free = at
     for start, minus_end, _, rule in sorted(_candidates(text, at)):
         if start >= free:
@@ -102,9 +102,9 @@ def token_may_begin(text: str, at: int) -> tuple[int, bool]:
     return (place, False) if certain is None else (min(certain, place), True)
 
 
-def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Taken], int]:
+def find_named(text: str, at: int = 0, *, final: bool = True) -> tuple[list[Redaction], int]:
     """The values from `at` on that are named a secret and look like one, and up to where the text is decided."""
-    found: list[Taken] = []
+    found: list[Redaction] = []
     free = at
     for value in candidates(text, at, final=final):
         if value.start < free:
@@ -343,5 +343,5 @@ def _trie(words: Iterable[str]) -> str:
     return branches[0] if len(branches) == 1 else "(?:" + "|".join(branches) + ")"
 
 
-def _secret(rule: str, start: int, end: int) -> Taken:
-    return Taken(start, end, f"[secret: {rule}]", rule)
+def _secret(rule: str, start: int, end: int) -> Redaction:
+    return Redaction(start, end, f"[secret: {rule}]", rule)

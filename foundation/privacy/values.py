@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from foundation.privacy.privacy import Cleared
 from foundation.privacy.privacy import clear as clear_text
-from foundation.privacy.private_tags import Source
+from foundation.privacy.private_tags import TextSource
 
 ClearedFields = NewType("ClearedFields", dict[str, Any])
 """A decoded JSON object that may be written to disk. Made here and nowhere else."""
@@ -119,7 +119,7 @@ def as_stored(text: str) -> Cleared:
 
 def _clear(text: str) -> Cleared:
     """What is in a structured value comes from others, or was cleared before: a tag that is never closed is text."""
-    return clear_text(text, Source.OTHER)
+    return clear_text(text, TextSource.OTHER)
 
 
 def _cleared(value: Any, name: str) -> Any:

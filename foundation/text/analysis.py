@@ -22,13 +22,13 @@ from foundation.text.folding import EMOJI, LONGEST, MARKS, UNSPACED, fold, lower
 from foundation.text.identifiers import parts_of
 from foundation.text.languages import language_of, stem_in
 from foundation.text.stemming import stem
-from foundation.text.term_codec import Terms, pack, unpack
+from foundation.text.term_codec import PackedTerms, pack, unpack
 
 if TYPE_CHECKING:  # YAML and patterns wait until there is a text
-    from foundation.text.entities.custom import OwnRules
+    from foundation.text.entities.custom import CustomRules
 
 
-__all__ = ["ANALYSER", "Terms", "analyse", "spans", "terms", "terms_of", "unpack", "version", "words"]
+__all__ = ["ANALYSER", "PackedTerms", "analyse", "spans", "terms", "terms_of", "unpack", "version", "words"]
 
 ANALYSER = 2
 LANGUAGE = "language"
@@ -48,7 +48,7 @@ TOKEN = re.compile(
 _PLAIN_WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")
 
 
-def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> Terms:
+def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> PackedTerms:
     """The terms of a text and of who said it, and what it is marked with: by `meta`, and by what stands in the text."""
     language = language_of(text)
     said = words(text, language)
@@ -169,7 +169,7 @@ class Analyser:
         self._path = path
 
     @cached_property
-    def rules(self) -> "OwnRules":
+    def rules(self) -> "CustomRules":
         from foundation.text.entities.custom import read_rules
 
         return read_rules(self._path)
@@ -185,12 +185,12 @@ class Analyser:
         own = self.rules.fingerprint
         return f"{version()}+{own}" if own else version()
 
-    def __call__(self, text: str, speaker: str = "", meta: Mapping[str, Any] | None = None, /) -> Terms:
+    def __call__(self, text: str, speaker: str = "", meta: Mapping[str, Any] | None = None, /) -> PackedTerms:
         found = analyse(text, speaker, meta)
         if not self.rules.kinds:
             return found
         held = {**dict.fromkeys(self.rules.marks(text), 1), **unpack(found.packed)}
-        return Terms(packed(held), found.length, self.version)
+        return PackedTerms(packed(held), found.length, self.version)
 
 
 def rules_trouble(analyse: object) -> str:

@@ -17,11 +17,11 @@ _LONGEST_WHOLE = 128  # a longer path or address is found by its parts
 _MOST_NUMBERS = 12  # a longer row of numbers is no version; a thousand of them would be as many wholes
 _MOST_HUMPS = 8  # a run of letters and digits with more is no name but a code
 
-Parted = tuple[list[str], list[str]]
+IdentifierParts = tuple[list[str], list[str]]
 """What stands whole (kept as it is) and what it is made of (stemmed where it is English), folded."""
 
 
-def parts_of(token: str, folded: Callable[[str], str] = fold) -> Parted:
+def parts_of(token: str, folded: Callable[[str], str] = fold) -> IdentifierParts:
     """`getHTTPResponse` → whole `gethttpresponse`, parts `get http response`. A plain word is its own only part.
 
     `folded` folds the parts: a stemmer of another language needs their accents.
@@ -39,14 +39,14 @@ def parts_of(token: str, folded: Callable[[str], str] = fold) -> Parted:
     return _joined(token, folded)
 
 
-def _address(token: str) -> Parted:
+def _address(token: str) -> IdentifierParts:
     bare = token.split("://", 1)[1].removeprefix("www.").rstrip("/")
     host = bare.split("/", 1)[0]
     _, parts = _joined(bare)
     return [fold(whole) for whole in dict.fromkeys((bare, host)) if len(whole) <= _LONGEST_WHOLE], parts
 
 
-def _joined(token: str, folded: Callable[[str], str] = fold) -> Parted:
+def _joined(token: str, folded: Callable[[str], str] = fold) -> IdentifierParts:
     parts = [part for part in _JOINTS.split(token) if part]
     split = [hump for part in parts for hump in _humps(part)]
     whole = [fold(joined) for joined in _wholes(token, parts, split)]

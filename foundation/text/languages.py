@@ -84,7 +84,7 @@ _IS_ENGLISH = """
 LANGUAGES = tuple(name for name in (*_WORDS, *_SCRIPTS) if name != "english")
 
 
-class _Known(NamedTuple):
+class _LanguageProfile(NamedTuple):
     """What a language is known by, made when the first text is looked at: a start of the program has no time for it.
 
     `telling` are the words that make a text worth a closer look, `owners` the languages of each function word.
@@ -98,13 +98,13 @@ class _Known(NamedTuple):
 
 
 @cache
-def _known() -> _Known:
+def _known() -> _LanguageProfile:
     words = {name: frozenset(said.split()) for name, said in _WORDS.items()}
     owners: dict[str, tuple[str, ...]] = {}
     for name, some in words.items():
         for word in some:
             owners[word] = (*owners.get(word, ()), name)
-    return _Known(
+    return _LanguageProfile(
         words,
         frozenset(owners) - frozenset(_IS_ENGLISH.split()) - words["english"],
         owners,

@@ -73,21 +73,21 @@ _ASKING = frozenset(words("what when where who whom whose which why how")) | fro
 _FINAL = ("吗", "呢")  # the particles that end a Chinese question
 
 
-class Substance(Struct, frozen=True):
+class ContentWordCount(Struct, frozen=True):
     """`says`: occurrences of words that say something, the speaker's name left out. `asks`: it has a question word."""
 
     says: int
     asks: bool
 
 
-def substance(terms: Iterable[bytes], counts: bytes, speaker: str) -> Substance:
+def substance(terms: Iterable[bytes], counts: bytes, speaker: str) -> ContentWordCount:
     """Of an entry's terms and how often each occurs, as they are packed."""
     says, asks = -_name_says(speaker), False
     for term, count in zip(terms, counts, strict=True):
         weak, asking = _judged(term)
         says += 0 if weak else count
         asks = asks or asking
-    return Substance(max(says, 0), asks)
+    return ContentWordCount(max(says, 0), asks)
 
 
 def is_asking(term: str) -> bool:

@@ -18,14 +18,14 @@ _FILE = Path(__file__).parent / "data" / "kindred.zst"
 _SHARES = 255  # a share from 0 to 1 is kept in a byte
 
 
-class Kin(NamedTuple):
+class RelatedTerm(NamedTuple):
     """A term, and how near it is: from 0 to 1, which would be the same."""
 
     term: str
     share: float
 
 
-def kindred(term: str) -> tuple[Kin, ...]:
+def kindred(term: str) -> tuple[RelatedTerm, ...]:
     """The terms near this one, nearest first; none for a word that is not in the table."""
     table = _table()
     place = table.places.get(term)
@@ -33,7 +33,7 @@ def kindred(term: str) -> tuple[Kin, ...]:
         return ()
     part = slice(int(table.starts[place]), int(table.starts[place + 1]))
     others = zip(table.others[part].tolist(), table.shares[part].tolist(), strict=True)
-    return tuple(Kin(table.terms[other], share / _SHARES) for other, share in others)
+    return tuple(RelatedTerm(table.terms[other], share / _SHARES) for other, share in others)
 
 
 class _Table(NamedTuple):
@@ -44,7 +44,7 @@ class _Table(NamedTuple):
     shares: NDArray[np.uint8]
 
 
-def encode(kin: dict[str, list[Kin]]) -> bytes:
+def encode(kin: dict[str, list[RelatedTerm]]) -> bytes:
     """The table as a file: terms a line each, a zero byte, how many others each has, the others, their shares."""
     terms = list(kin)
     places = {term: place for place, term in enumerate(terms)}

@@ -11,7 +11,7 @@ from msgspec import Struct
 MOST = 255
 
 
-class Terms(Struct, frozen=True):
+class PackedTerms(Struct, frozen=True):
     """An entry's terms as they are stored. `length` counts repeats; `analyser` is the version that found them."""
 
     packed: bytes
@@ -19,7 +19,7 @@ class Terms(Struct, frozen=True):
     analyser: str = ""
 
 
-def pack(terms: Iterable[str], analyser: str = "", marks: Iterable[str] = ()) -> Terms:
+def pack(terms: Iterable[str], analyser: str = "", marks: Iterable[str] = ()) -> PackedTerms:
     """The terms of one entry, with repeats, in any order. Its marks stand among them, and do not count as words."""
     counts = Counter(terms)
     length = counts.total()
@@ -28,7 +28,7 @@ def pack(terms: Iterable[str], analyser: str = "", marks: Iterable[str] = ()) ->
     names = sorted(counts)
     numbers = bytes([count if (count := counts[name]) < MOST else MOST for name in names])
     packed = "\n".join(names).encode("utf-8", "surrogatepass") + b"\0" + numbers if names else b""
-    return Terms(packed, length, analyser)
+    return PackedTerms(packed, length, analyser)
 
 
 def split(packed: bytes) -> tuple[list[bytes], bytes]:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from memory.pages.types import Archived, PageRow
+from memory.pages.types import ArchiveResult, PageRow
 
 
-def archived_as_json(archived: Archived, path_of: Callable[[str], Path]) -> dict[str, Any]:
+def archived_as_json(archived: ArchiveResult, path_of: Callable[[str], Path]) -> dict[str, Any]:
     """The object of `archive --json`; `path_of` gives a page's PNG by its id (`Vault.png`)."""
     return {
         "schema": 1,

@@ -3,7 +3,7 @@
 from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.sizes import MEGABYTE
-from memory.archive.packs.storage import Folder, Storage
+from memory.archive.packs.storage import LocalStorage, Storage
 from memory.archive.rows import pages
 from memory.cold import ColdStore
 from memory.settings import ArchiveSettings
@@ -14,28 +14,28 @@ def packs_at(settings: ArchiveSettings, workspace: Workspace, cold: ColdStore) -
 
     Raises Misuse for an address that is none, MissingLibrary where what reaches it is not installed.
     """
-    home, address = Folder(workspace.packs), settings.storage.strip()
+    home, address = LocalStorage(workspace.packs), settings.storage.strip()
     if not address:
         return home
-    from memory.archive.packs.pack_cache import Cached, Known
+    from memory.archive.packs.pack_cache import CachedStorage, PackDigest
 
-    def known(name: str) -> Known | None:
+    def known(name: str) -> PackDigest | None:
         row = cold.read(lambda db: pages.pack_row(db, name))
-        return Known(row.sha256, row.size) if row else None
+        return PackDigest(row.sha256, row.size) if row else None
 
-    return Cached(_remote(address), home, Folder(workspace.pack_cache), known, settings.cache * MEGABYTE)
+    return CachedStorage(_remote(address), home, LocalStorage(workspace.pack_cache), known, settings.cache * MEGABYTE)
 
 
 def _remote(address: str) -> Storage:
     match address.partition("://"):
         case ("s3", _, rest) if rest.partition("/")[0]:
-            from memory.archive.packs.s3 import S3
+            from memory.archive.packs.s3 import S3Storage
 
-            return S3(address)
+            return S3Storage(address)
         case ("ssh" | "sftp", _, rest) if rest.partition("/")[0]:
-            from memory.archive.packs.ssh import OverSsh
+            from memory.archive.packs.ssh import SshStorage
 
-            return OverSsh(address)
+            return SshStorage(address)
         case _:
             raise Misuse(
                 "Where packs stand",

@@ -17,27 +17,27 @@ import apsw
 from foundation.clock import Clock, to_ms
 from foundation.privacy import Cleared, clear
 from foundation.trust import Trust
-from memory.archive.packs.pack_cache import Cached
-from memory.archive.packs.reader import Stacks
-from memory.archive.packs.storage import AT_REST, PAGES_A_FRAME, Folder, Storage
+from memory.archive.packs.pack_cache import CachedStorage
+from memory.archive.packs.reader import PageReader
+from memory.archive.packs.storage import AT_REST, PAGES_A_FRAME, LocalStorage, Storage
 from memory.archive.packs.unknown_packs import index_lost, strangers
 from memory.archive.page_cache import PageCache
 from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
-from memory.archive.write.costs import Filing
+from memory.archive.write.costs import FileArchiveOptions
 from memory.cold import ColdStore, deletions
-from memory.errors import Damaged, NotAPage, NotFound, Unreachable
+from memory.errors import Damaged, NotAPage, NotFound, StorageUnreachable
 from memory.pages.render.header import digest
-from memory.pages.types import STORED, Archived, ArchiveRow, Expected, PageRow, PageText, Passage
-from memory.records import Entry, Problem
+from memory.pages.types import STORED, ArchiveEstimate, ArchiveResult, ArchiveRow, EntryText, PageRow, PageText
+from memory.records import Entry, IntegrityProblem
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
-    from memory.archive.lifecycle.deletion import Deleted, Deleting
-    from memory.archive.lifecycle.move import Moving
-    from memory.archive.lifecycle.repack import Repacking
-    from memory.archive.write.archiver import Also, Bindery
+    from memory.archive.lifecycle.deletion import ConversationDeleter, DeletionResult
+    from memory.archive.lifecycle.move import PageMover
+    from memory.archive.lifecycle.repack import Repacker
+    from memory.archive.write.archiver import AfterArchive, Archiver
     from memory.archive.write.page_writer import OnPage
     from memory.pages.render.modes import Mode
 
@@ -65,7 +65,7 @@ class Vault:
         tokenizer: str = "estimate",
         kept: Path | None = None,
     ) -> None:
-        self.storage: Storage = Folder(packs) if isinstance(packs, Path) else packs
+        self.storage: Storage = LocalStorage(packs) if isinstance(packs, Path) else packs
         self.settings = settings or ArchiveSettings()
         self._cache = PageCache(cache, clock)
         self._cold = cold
@@ -77,7 +77,7 @@ class Vault:
         self._tokenizer = tokenizer
         self._lock = threading.Lock()
         self._texts: OrderedDict[str, PageText] = OrderedDict()
-        self._stacks = Stacks(self.storage, lambda page: cold.read(lambda db: page_rows.page_row(db, page)))
+        self._stacks = PageReader(self.storage, lambda page: cold.read(lambda db: page_rows.page_row(db, page)))
 
     # ── in ──
 
@@ -91,9 +91,9 @@ class Vault:
         keep_entry: bool = True,
         kind: str = "archive",
         origin: str = "file",
-        also: "Also | None" = None,
+        also: "AfterArchive | None" = None,
         on_page: "OnPage | None" = None,
-    ) -> Archived:
+    ) -> ArchiveResult:
         """The text as pages. Each page's text is an entry of kind page, in a conversation of `kind` titled `label`.
 
         Pages of an older file that hold its words already are its pages too. Without `keep_entry` there are pages
@@ -101,7 +101,7 @@ class Vault:
         written and proven; what it raises ends the archiving, and nothing is kept of it. Raises Misuse for an unknown
         mode, and Damaged where a page does not read back.
         """
-        how = Filing(keep_entry=keep_entry, kind=kind, origin=origin)
+        how = FileArchiveOptions(keep_entry=keep_entry, kind=kind, origin=origin)
         return self._bindery.text(text, label, self._mode(mode, dense), how, also=also, on_page=on_page)
 
     def archive_entries(
@@ -113,7 +113,7 @@ class Vault:
         dense: bool | None = None,
         also: Callable[[apsw.Connection], None] | None = None,
         on_page: "OnPage | None" = None,
-    ) -> Archived:
+    ) -> ArchiveResult:
         """The texts of entries of one conversation as pages; from the commit on, pages are their home.
 
         `also` runs in the same transaction. Passages that stand on a page already are not drawn again. Entries that
@@ -122,7 +122,9 @@ class Vault:
         """
         return self._bindery.entries(entries, label, self._mode(mode, dense), also=also, on_page=on_page)
 
-    def expected(self, entries: Sequence[Entry], *, mode: str | None = None, dense: bool | None = None) -> Expected:
+    def expected(
+        self, entries: Sequence[Entry], *, mode: str | None = None, dense: bool | None = None
+    ) -> ArchiveEstimate:
         """What `archive_entries` would give, to the token. Draws nothing."""
         return self._bindery.expected(entries, self._mode(mode, dense))
 
@@ -146,13 +148,13 @@ class Vault:
                     self._texts.popitem(last=False)
         return page
 
-    def entry_text(self, entry: Entry) -> Passage:
+    def entry_text(self, entry: Entry) -> EntryText:
         """The entry's whole text: as stored, or read back from its pages.
 
         Exact where every page's hash, the entry's own and its row's match. Raises Damaged where a page is lost.
         """
         if entry.text is not None:
-            return Passage(text=entry.text, trust=entry.trust, told=entry.doubts)
+            return EntryText(text=entry.text, trust=entry.trust, told=entry.doubts)
         found, sha256 = self._cold.read(
             lambda db: (page_rows.spans_of(db, entry.seq), page_rows.sha256_of(db, entry.seq))
         )
@@ -166,7 +168,7 @@ class Vault:
         sound = digest(text) == sha256 and all(page.trust is Trust.EXACT for page in pages.values())
         drawn = tuple(page for page, read in pages.items() if read.engine != STORED)
         told = entry.doubts if sound else (*entry.doubts, _NOT_TO_THE_LETTER)
-        return Passage(text=text, trust=Trust.APPROXIMATE if told else Trust.EXACT, pages=drawn, told=told)
+        return EntryText(text=text, trust=Trust.APPROXIMATE if told else Trust.EXACT, pages=drawn, told=told)
 
     def knows(self, page_id: str) -> bool:
         """Whether this workspace has a page of that id."""
@@ -221,17 +223,17 @@ class Vault:
 
     # ── upkeep ──
 
-    def check(self) -> list[Problem]:
+    def check(self) -> list[IntegrityProblem]:
         """Every pack and page read and compared with the index. Takes about a second for a thousand pages."""
         from memory.archive.repair.check import inspect_all
 
-        if isinstance(self.storage, Cached):
+        if isinstance(self.storage, CachedStorage):
             self.storage.empty_cache()
         return inspect_all(self._cold, self.storage)
 
     def index_lost(self) -> str:
         """A sentence where there are packs and the store knows none of them; "" where all is well."""
-        if isinstance(self.storage, Folder) and not self._cold.read(page_rows.knows_packs):
+        if isinstance(self.storage, LocalStorage) and not self._cold.read(page_rows.knows_packs):
             known = self._cold.read(pack_gc.leaving)
             if lost := strangers(self.storage.folder, known):
                 return index_lost(self._cold.database, len(lost))
@@ -242,16 +244,16 @@ class Vault:
 
         A text that others share with such a page goes back to the store first, so that it stands.
         """
-        from memory.archive.lifecycle.release import Releasing
+        from memory.archive.lifecycle.release import PageReleaser
 
-        gone = Releasing(self._cold, self.storage, self._stacks, self._moving, self._text_of).release(page_ids)
+        gone = PageReleaser(self._cold, self.storage, self._stacks, self._moving, self._text_of).release(page_ids)
         with self._lock:
             for page_id in gone:
                 self._texts.pop(page_id, None)
         for page_id in gone:
             self._cache.drop(page_id)
 
-    def delete_conversation(self, seq: int) -> "Deleted":
+    def delete_conversation(self, seq: int) -> "DeletionResult":
         """Deletes it for good, with its pages. Noted first: where it is cut short, `finish_deletions` goes on.
 
         Raises NotFound; StoreBusy while an answer is being written in it.
@@ -270,11 +272,11 @@ class Vault:
         return self._cold.read(lambda db: page_rows.warm_pages(db, before)) >= PAGES_A_FRAME
 
     @property
-    def repacking(self) -> "Repacking":
+    def repacking(self) -> "Repacker":
         """What brings pages to rest: `due()` says how many there are, `run(…)` packs them tighter."""
-        from memory.archive.lifecycle.repack import Repacking
+        from memory.archive.lifecycle.repack import Repacker
 
-        return Repacking(self._cold, self._clock, self._moving)
+        return Repacker(self._cold, self._clock, self._moving)
 
     def close(self) -> None:
         """Lets go of a connection to a place elsewhere."""
@@ -285,25 +287,25 @@ class Vault:
     # ── within ──
 
     @cached_property
-    def _bindery(self) -> "Bindery":
-        from memory.archive.write.archiver import Bindery
-        from memory.archive.write.costs import Figures
+    def _bindery(self) -> "Archiver":
+        from memory.archive.write.archiver import Archiver
+        from memory.archive.write.costs import PageCosts
 
-        figures = Figures(self.settings, self._count, self._tokenizer)
+        figures = PageCosts(self.settings, self._count, self._tokenizer)
         parity = self.settings.parity
-        return Bindery(self.storage, self._cold, self._clock, figures, self._exact, parity=parity)
+        return Archiver(self.storage, self._cold, self._clock, figures, self._exact, parity=parity)
 
     @cached_property
-    def _deleting(self) -> "Deleting":
-        from memory.archive.lifecycle.deletion import Deleting
+    def _deleting(self) -> "ConversationDeleter":
+        from memory.archive.lifecycle.deletion import ConversationDeleter
 
-        return Deleting(self._cold, self.storage, self.release, self._text_of)
+        return ConversationDeleter(self._cold, self.storage, self.release, self._text_of)
 
     @cached_property
-    def _moving(self) -> "Moving":
-        from memory.archive.lifecycle.move import Moving
+    def _moving(self) -> "PageMover":
+        from memory.archive.lifecycle.move import PageMover
 
-        return Moving(self._cold, self.storage, self._clock, self._stacks, parity=self.settings.parity)
+        return PageMover(self._cold, self.storage, self._clock, self._stacks, parity=self.settings.parity)
 
     def _mode(self, name: str | None, dense: bool | None) -> "Mode":
         from memory.pages.render.modes import mode_named
@@ -328,11 +330,11 @@ class Vault:
             return None
         return passage.text if passage.trust is Trust.EXACT else None
 
-    def _restored(self, entry: Entry) -> Passage:
+    def _restored(self, entry: Entry) -> EntryText:
         """An entry whose pages went while it was being read has its text in the store again. Raises Damaged."""
         now = self._cold.entry(entry.seq)
         if now.text is not None:
-            return Passage(text=now.text, trust=now.trust, told=now.doubts)
+            return EntryText(text=now.text, trust=now.trust, told=now.doubts)
         raise Damaged(
             "A text is missing",
             f"Entry {entry.id} has no text in the store and stands on no page.",
@@ -357,7 +359,7 @@ class Vault:
         try:
             read = read_picture(self._stacks.png(row), label=label, sha256=row.sha256, page_id=row.id)
         except (Damaged, NotAPage) as error:
-            away = error if isinstance(error, Unreachable) else None
+            away = error if isinstance(error, StorageUnreachable) else None
             why = error.message.rstrip(".")
         if read is not None and read.trust is Trust.EXACT:
             return read

@@ -15,32 +15,32 @@ from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.lookup import entry_at
 from memory.cold.rows import said
 from memory.cold.sql import fetch, run
-from memory.errors import Closed, NotFound, StoreTrouble
-from memory.records import TRUST, Analyse, Entry
+from memory.errors import NotFound, StoreClosed, StoreError
+from memory.records import TRUST, Entry, EntryAnalyser
 from models.messages import Usage
 
 BATCH_SECONDS = 0.1
 T = TypeVar("T")
 
 
-class Desk(Protocol):
+class AnswerStore(Protocol):
     """What an answer needs of its store."""
 
     @property
-    def analyse(self) -> Analyse: ...
+    def analyse(self) -> EntryAnalyser: ...
 
     def write(self, transaction: Callable[[apsw.Connection], T], /) -> T: ...
 
     def write_later(self, transaction: Callable[[apsw.Connection], T], seconds: float, /) -> "Future[T]": ...
 
 
-class Answer:
+class AnswerWriter:
     """One answer in flight. `write` as it comes, then `finish` or `abandon` once.
 
     `entry` is the entry as it was begun: on disk, incomplete, without text.
     """
 
-    def __init__(self, desk: Desk, entry: Entry) -> None:
+    def __init__(self, desk: AnswerStore, entry: Entry) -> None:
         self.entry = entry
         self._desk = desk
         self._lock = threading.RLock()  # a batch that fails at once is told of within `write`
@@ -58,7 +58,7 @@ class Answer:
         """
         with self._lock:
             if self._settled:
-                raise StoreTrouble("The answer is settled", "Text came after the answer was finished or abandoned.")
+                raise StoreError("The answer is settled", "Text came after the answer was finished or abandoned.")
             self._waiting.append(text)
             if self._due is None:
                 self._plan()
@@ -114,7 +114,7 @@ class Answer:
     def _settle(self, transaction: Callable[[apsw.Connection], Entry]) -> Entry:
         with self._lock:
             if self._settled:
-                raise StoreTrouble("The answer is settled", "It was finished or abandoned before.")
+                raise StoreError("The answer is settled", "It was finished or abandoned before.")
             self._settled = True
         try:
             return self._desk.write(transaction)
@@ -150,7 +150,7 @@ class Answer:
     def _plan(self) -> None:
         try:
             self._due = self._desk.write_later(self._flush, BATCH_SECONDS)
-        except Closed as error:
+        except StoreClosed as error:
             self.failure = error
         else:
             self._due.add_done_callback(self._flushed)
@@ -161,7 +161,7 @@ def settle(
     seq: int,
     text: Cleared,
     meta: ClearedFields,
-    analyse: Analyse,
+    analyse: EntryAnalyser,
     *,
     complete: bool,
     usage: Usage | None = None,
@@ -194,7 +194,7 @@ def put_usage(connection: apsw.Connection, seq: int, usage: Usage, model: Cleare
     )
 
 
-def recover(connection: apsw.Connection, gone: Collection[str], analyse: Analyse) -> list[Entry]:
+def recover(connection: apsw.Connection, gone: Collection[str], analyse: EntryAnalyser) -> list[Entry]:
     """Answers of owners that are gone: their chunks become their text, `meta` says `{"cut_off": true}`."""
     rows = fetch(connection, "SELECT entry, owner FROM answers")
     found: list[Entry] = []

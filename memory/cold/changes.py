@@ -6,8 +6,8 @@ import apsw
 from msgspec import Struct
 
 from memory.cold.lookup import batches, marks
-from memory.cold.sql import Row, each, fetch
-from memory.records import Change
+from memory.cold.sql import SqlRow, each, fetch
+from memory.records import ChangeRow
 
 _TERMS = """SELECT e.seq, e.conversation, CAST(e.kind AS BLOB), CAST(e.role AS BLOB), CAST(e.speaker AS BLOB),
     e.time_ms, t.terms, t.length
@@ -27,10 +27,10 @@ class TermsRow(Struct, frozen=True):
     length: int
 
 
-def changes(connection: apsw.Connection, after: int, limit: int) -> list[Change]:
+def changes(connection: apsw.Connection, after: int, limit: int) -> list[ChangeRow]:
     """Changes with a seq above `after`, oldest first."""
     rows = each(connection, "SELECT seq, op, entry FROM changes WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
-    return [Change(seq=seq, op=op, entry=entry) for seq, op, entry in rows]
+    return [ChangeRow(seq=seq, op=op, entry=entry) for seq, op, entry in rows]
 
 
 def last_change(connection: apsw.Connection) -> int:
@@ -44,7 +44,7 @@ def terms(connection: apsw.Connection, after: int, limit: int) -> list[TermsRow]
     return [_terms_row(row) for row in rows]
 
 
-def _terms_row(row: Row) -> TermsRow:
+def _terms_row(row: SqlRow) -> TermsRow:
     """Names are read as bytes: a flipped bit in one must not stop the search."""
     names = [one.decode("utf-8", "replace") for one in row[2:5]]
     return TermsRow(*row[:2], *names, *row[5:])

@@ -20,7 +20,7 @@ import apsw
 from foundation.files import UnsafePath, check_store, make_private_file, make_private_folder
 from memory.cold.integrity.foreign_objects import foreign_parts
 from memory.cold.sql import fetch, pragma, run
-from memory.errors import CannotOpen, Closed, StoreTrouble
+from memory.errors import CannotOpen, StoreClosed, StoreError
 
 OLDEST = (3, 51, 3)
 BUSY_MS = 5_000
@@ -60,7 +60,7 @@ def no_place(path: Path, error: OSError) -> CannotOpen:
 
 
 def connect(path: Path, *, synchronous: str = "full", writes: bool = True, vfs: str | None = None) -> apsw.Connection:
-    """A connection with every pragma set by itself and read back. Raises apsw.Error, StoreTrouble, UnsafePath."""
+    """A connection with every pragma set by itself and read back. Raises apsw.Error, StoreError, UnsafePath."""
     connection = open_store(path, vfs=vfs)
     try:
         connection.set_busy_timeout(BUSY_MS)
@@ -112,7 +112,7 @@ def _set(connection: apsw.Connection, name: str, value: int) -> None:
     fetch(connection, f"PRAGMA {name} = {value}")
     taken = fetch(connection, f"PRAGMA {name}")
     if taken != [(value,)]:
-        raise StoreTrouble(
+        raise StoreError(
             "SQLite did not take a setting",
             f"PRAGMA {name} was set to {value} and reads {taken}.",
             "The SQLite in use was built without it: install apsw from PyPI.",
@@ -131,7 +131,7 @@ def _write_ahead(connection: apsw.Connection) -> None:
             time.sleep(0.02)
             continue
         if mode != [("wal",)]:
-            raise StoreTrouble(
+            raise StoreError(
                 "SQLite did not take a setting",
                 f"PRAGMA journal_mode was set to WAL and reads {mode}.",
                 "The folder may be on a network drive: keep the workspace on a local disk.",
@@ -142,7 +142,7 @@ def _write_ahead(connection: apsw.Connection) -> None:
 T = TypeVar("T")
 
 
-class Readers:
+class ReaderPool:
     """Safe to call from any thread."""
 
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
@@ -197,5 +197,5 @@ class Readers:
             self.close()
 
 
-def _closed() -> Closed:
-    return Closed("The store is closed", "Something was read after the store was closed.")
+def _closed() -> StoreClosed:
+    return StoreClosed("The store is closed", "Something was read after the store was closed.")

@@ -12,7 +12,7 @@ from memory.cold.encoding import from_parts
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.integrity.row_seals import EPOCHS, REQUESTS, SealedTable
 from memory.cold.lookup import batches, entry_at, marks
-from memory.cold.sql import Row, each, first, run, run_many
+from memory.cold.sql import SqlRow, each, first, run, run_many
 from models.cleared_parts import ClearedParts
 
 
@@ -89,7 +89,7 @@ def set_token_counts(connection: apsw.Connection, tokenizer: str, counts: Mappin
     )
 
 
-def _sound(connection: apsw.Connection, table: SealedTable, conversation: int) -> Row | None:
+def _sound(connection: apsw.Connection, table: SealedTable, conversation: int) -> SqlRow | None:
     """The conversation's row, where it is the one that was sealed."""
     row = first(connection, f"SELECT {table.listed}, seal FROM {table.name} WHERE conversation = ?", (conversation,))
     if row is None or row[-1] not in {None, table.seal(row[:-1])}:  # None: written by this very transaction

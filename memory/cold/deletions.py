@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from foundation.names import PAGE, TOKEN
 from memory.cold.encoding import plain
-from memory.cold.sql import Row, each, fetch, run
+from memory.cold.sql import SqlRow, each, fetch, run
 from memory.names import vetted
 
 _COLUMNS = "SELECT token, conversation, deleted_ms, pages, finished FROM deletions"
@@ -90,7 +90,7 @@ def _name(id_: str) -> str:
     return hashlib.sha256(plain(id_).encode()).hexdigest()
 
 
-def _of(row: Row) -> Deletion:
+def _of(row: SqlRow) -> Deletion:
     token, conversation, deleted_ms, pages, finished = row
     try:
         listed = msgspec.json.decode(pages, type=tuple[str, ...])

@@ -12,7 +12,7 @@ import msgspec
 from foundation.privacy import ClearedFields
 from memory.errors import Damaged
 from models.cleared_parts import ClearedParts
-from models.messages import Part
+from models.messages import MessagePart
 
 LONGEST = 10**9  # bytes of one text: SQLite holds no longer value unpacked, so a frame has no right to unfold to more
 PACK_FROM = 1024  # bytes; below it a frame saves too little to be worth unpacking
@@ -109,8 +109,8 @@ def from_parts(parts: ClearedParts) -> bytes | None:
     return _encode(parts) if parts else None
 
 
-def to_parts(column: bytes | None) -> tuple[Part, ...]:
-    return msgspec.convert(json.loads(column), tuple[Part, ...]) if column else ()
+def to_parts(column: bytes | None) -> tuple[MessagePart, ...]:
+    return msgspec.convert(json.loads(column), tuple[MessagePart, ...]) if column else ()
 
 
 def _encode(value: object) -> bytes:

@@ -26,7 +26,7 @@ _SHEET = re.compile(r"(page|slide) (\d+)")
 NEARLY_ALL = 0.8  # "of" and "the" stand on every page
 
 
-class Spot(Struct, frozen=True):
+class FileSpan(Struct, frozen=True):
     """A part of a passage, from `start` to `end` in its entry, that stands in one place of the file.
 
     `place` is as a citation says it, for an older version until when it held. `read_by` is the OCR engine whose word it
@@ -46,16 +46,16 @@ class Spot(Struct, frozen=True):
         return ", ".join(part for part in (self.until, self.place) if part)
 
 
-def spots(db: apsw.Connection, conversation: int, entry: int, start: int, end: int) -> list[Spot]:
+def spots(db: apsw.Connection, conversation: int, entry: int, start: int, end: int) -> list[FileSpan]:
     """The places that an entry's characters run through; one without a name where the file is not known."""
     before = int(fetch(db, _BEFORE, (conversation, entry))[0][0])
     found = fetch(db, _PLACES, (conversation, before + start, before + end))
     if not found:
-        return [Spot(start, end, offset=before + start)]
+        return [FileSpan(start, end, offset=before + start)]
     until = f"until {iso(from_ms(found[0][0]))[:10]}" if found[0][0] is not None else ""
     begins = [max(start, row[3] - before) for row in found]
     return [
-        Spot(first, last, _name(row[4]), _name(row[5]), before + first, until, PLACES.seal(row[2:]) == row[1])
+        FileSpan(first, last, _name(row[4]), _name(row[5]), before + first, until, PLACES.seal(row[2:]) == row[1])
         for row, first, last in zip(found, begins, [*begins[1:], end], strict=True)
         if last > first or len(found) == 1
     ]
@@ -65,7 +65,7 @@ def _name(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def best_spot(text: str, found: list[Spot], worth: Mapping[str, float]) -> Spot:
+def best_spot(text: str, found: list[FileSpan], worth: Mapping[str, float]) -> FileSpan:
     """The passage as it is cited: by the place where most of the question's words stand.
 
     Pages and slides are cited for their own words alone: the passage is cut to the one that has nearly all of what the
@@ -86,13 +86,13 @@ def best_spot(text: str, found: list[Spot], worth: Mapping[str, float]) -> Spot:
     return _run(text, run, _range(run[0].place, run[-1].place), found[best].offset)
 
 
-def _run(text: str, found: list[Spot], place: str, offset: int) -> Spot:
+def _run(text: str, found: list[FileSpan], place: str, offset: int) -> FileSpan:
     """These places as one, without the blanks around."""
     part = text[found[0].start : found[-1].end]
     start = found[0].start + len(part) - len(part.lstrip())
     read_by = next((one.read_by for one in found if one.read_by), "")
     sound = all(one.sound for one in found)
-    return Spot(start, max(start, start + len(part.strip())), place, read_by, offset, found[0].until, sound)
+    return FileSpan(start, max(start, start + len(part.strip())), place, read_by, offset, found[0].until, sound)
 
 
 def _range(first: str, last: str) -> str:

@@ -12,8 +12,8 @@ from memory.cold.encoding import digest, from_meta, from_parts, pack, plain, to_
 from memory.cold.integrity.row_hashes import seal_of, seal_rows
 from memory.cold.lookup import conversation_at, entry_at
 from memory.cold.sql import fetch, run, run_many
-from memory.errors import AlreadyThere, NotFound
-from memory.records import Analyse, Conversation, Draft, Entry, new_id
+from memory.errors import AlreadyExists, NotFound
+from memory.records import Conversation, Entry, EntryAnalyser, EntryDraft, new_id
 
 
 def insert_conversation(
@@ -42,17 +42,17 @@ def insert_conversation(
 
 def insert_entry(
     connection: apsw.Connection,
-    draft: Draft,
+    draft: EntryDraft,
     *,
     clock: Clock,
-    analyse: Analyse,
+    analyse: EntryAnalyser,
     keep_text: bool = True,
     complete: bool = True,
 ) -> Entry:
     """The entry, its terms and its change; it becomes its conversation's leaf.
 
     With `keep_text` False the body is NULL from the start: its home is the archive. Raises NotFound for a conversation
-    that is not there or a parent that is not of it, AlreadyThere for an id that is taken.
+    that is not there or a parent that is not of it, AlreadyExists for an id that is taken.
     """
     if not fetch(connection, "SELECT 1 FROM conversations WHERE seq = ?", (draft.conversation,)):
         raise NotFound(
@@ -61,7 +61,7 @@ def insert_entry(
     parent = _parent(connection, draft)
     id_, ms = plain(draft.id) or new_id("e"), to_ms(draft.time or clock.now())
     if has(connection, draft.conversation, id_):
-        raise AlreadyThere("Already there", f"The conversation has an entry {id_} already.", "Use another id.")
+        raise AlreadyExists("Already there", f"The conversation has an entry {id_} already.", "Use another id.")
     raw = to_bytes(draft.text)
     body, packed = pack(raw) if keep_text else (None, 0)
     who = (id_, draft.kind.value, draft.role.value, plain(draft.speaker))
@@ -88,7 +88,7 @@ def insert_entry(
 
 
 def put_terms(  # noqa: PLR0917 — the entry's own, and what finds its words
-    connection: apsw.Connection, seq: int, text: str, speaker: str, analyse: Analyse, meta: Mapping[str, Any]
+    connection: apsw.Connection, seq: int, text: str, speaker: str, analyse: EntryAnalyser, meta: Mapping[str, Any]
 ) -> None:
     """The entry's row of terms, new or anew."""
     terms = analyse(text, speaker, meta)
@@ -136,7 +136,7 @@ def has(connection: apsw.Connection, conversation: int, id_: str) -> bool:
     return _seq_of(connection, conversation, id_) is not None
 
 
-def _parent(connection: apsw.Connection, draft: Draft) -> int | None:
+def _parent(connection: apsw.Connection, draft: EntryDraft) -> int | None:
     if draft.parent_id:
         seq = _seq_of(connection, draft.conversation, plain(draft.parent_id))
         if seq is None:

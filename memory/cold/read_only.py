@@ -12,7 +12,7 @@ from foundation.files import check_store, status
 from memory.cold.connection import BUSY_MS, harden
 from memory.cold.sql import fetch, run
 from memory.cold.writer import Writer
-from memory.errors import CannotOpen, MemoryTrouble, ReadOnly
+from memory.errors import CannotOpen, MemoryFailure, ReadOnly
 
 T = TypeVar("T")
 
@@ -70,10 +70,10 @@ def _opened(path: Path, how: str, vfs: str | None) -> apsw.Connection:
     return connection
 
 
-class NoWriter(Writer):
+class ReadOnlyWriter(Writer):
     """In a writer's place where nothing can be written: each attempt is refused in a sentence."""
 
-    def __init__(self, refusal: Callable[[], MemoryTrouble]) -> None:  # no thread, no connection
+    def __init__(self, refusal: Callable[[], MemoryFailure]) -> None:  # no thread, no connection
         self.refusal = refusal
 
     def run(self, transaction: Callable[[apsw.Connection], T]) -> T:

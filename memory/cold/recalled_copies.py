@@ -12,7 +12,7 @@ from memory.cold.encoding import from_parts, to_parts
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import each, fetch, first, run
 from models.cleared_parts import cleared_parts
-from models.messages import Image, Part, Recalled, Text
+from models.messages import Image, MessagePart, RecalledSpan, Text
 
 DELETED = "[deleted]"
 
@@ -31,7 +31,7 @@ def blank_recalled(db: apsw.Connection, conversation: int, beside: frozenset[str
     entries = frozenset(id_ for (id_,) in each(db, "SELECT id FROM entries WHERE conversation = ?", (conversation,)))
     drawn = "SELECT id FROM pages WHERE archive IN (SELECT seq FROM archives WHERE conversation = ?)"
     pages = frozenset(id_ for (id_,) in each(db, drawn, (conversation,)))
-    whose = _Whose(row[0], entries if twins else None, pages, beside)
+    whose = _ConversationScope(row[0], entries if twins else None, pages, beside)
     sql = """SELECT seq, conversation, sent FROM entries WHERE sent IS NOT NULL AND conversation <> ?
              AND (instr(sent, x'226369746174696f6e22') OR instr(sent, x'22696d61676522'))"""  # "citation", "image"
     changed: list[int] = []
@@ -52,7 +52,7 @@ def blank_recalled(db: apsw.Connection, conversation: int, beside: frozenset[str
     return changed
 
 
-class _Whose(Struct, frozen=True):
+class _ConversationScope(Struct, frozen=True):
     """What tells a word of the conversation. `entries` where another source's conversation has the same id."""
 
     conversation: str
@@ -67,9 +67,9 @@ class _Whose(Struct, frozen=True):
         return mine and (self.entries is None or citation.ref in self.entries)
 
 
-def _blanked(part: Part, whose: _Whose) -> Part:
+def _blanked(part: MessagePart, whose: _ConversationScope) -> MessagePart:
     match part:
-        case Recalled(citation=citation) if whose.has(citation):
+        case RecalledSpan(citation=citation) if whose.has(citation):
             bare = structs.replace(citation, title="", speaker="", place="")
             return structs.replace(part, text=DELETED, citation=bare)
         case Image(name=name) if any(page in name for page in whose.pages):

@@ -17,9 +17,9 @@ from memory.cold.encoding import from_meta, readable_meta, unpack
 from memory.cold.insert import note_change, put_terms, put_text
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.recalled_copies import DELETED
-from memory.cold.sql import Row, each, first, run
+from memory.cold.sql import SqlRow, each, first, run
 from memory.errors import Damaged
-from memory.records import Analyse, EntryKind
+from memory.records import EntryAnalyser, EntryKind
 from models.fence import reference
 
 TOOLS = ("search_memory", "recall")
@@ -28,7 +28,7 @@ _TOKEN = re.compile(r'[^\s"\\·\[\]{},]+')
 _WHERE = f"e.kind = '{EntryKind.TOOL_RESULT.value}' AND e.speaker IN ('{TOOLS[0]}', '{TOOLS[1]}')"
 
 
-class Result(Struct, frozen=True):
+class StoredToolResult(Struct, frozen=True):
     """A memory tool's result, and what its passages came from: None where its text stands on pages, or is damaged."""
 
     seq: int
@@ -36,7 +36,7 @@ class Result(Struct, frozen=True):
     refs: frozenset[str] | None
 
 
-class Blanked(Struct, frozen=True):
+class BlankedResults(Struct, frozen=True):
     """Seqs of the results that were changed, and their references."""
 
     seqs: tuple[int, ...] = ()
@@ -55,17 +55,17 @@ def both_forms(ids: Iterable[str]) -> frozenset[str]:
     return frozenset(form for id_ in ids for form in (id_, reference(id_)))
 
 
-def results_beside(db: apsw.Connection, conversation: int) -> list[Result]:
+def results_beside(db: apsw.Connection, conversation: int) -> list[StoredToolResult]:
     """Every memory tool's result in other conversations."""
     sql = f"""SELECT e.seq, e.id, e.body, e.packed, e.chars, e.meta FROM entries e
               WHERE {_WHERE} AND e.conversation <> ?"""
     return [_result(row) for row in each(db, sql, (conversation,))]
 
 
-def holding(results: Iterable[Result], refs: frozenset[str]) -> list[Result]:
+def holding(results: Iterable[StoredToolResult], refs: frozenset[str]) -> list[StoredToolResult]:
     """Those that hold a passage of these references, or of a result that does."""
     left = [one for one in results if one.refs is not None]
-    found: list[Result] = []
+    found: list[StoredToolResult] = []
     new = refs
     while new:
         hit = [one for one in left if one.refs is not None and one.refs & new]
@@ -75,14 +75,16 @@ def holding(results: Iterable[Result], refs: frozenset[str]) -> list[Result]:
     return found
 
 
-def blank_results(db: apsw.Connection, conversation: int, analyse: Analyse, pages: frozenset[str]) -> Blanked:
+def blank_results(
+    db: apsw.Connection, conversation: int, analyse: EntryAnalyser, pages: frozenset[str]
+) -> BlankedResults:
     """Blanks what results in the store hold of the conversation, with their terms, hash and seal; their mirrors are to
     be written anew. `pages` are others that held words of it. To be called before its own rows go."""
     found = holding(results_beside(db, conversation), refs_of(db, conversation) | pages)
     gone = refs_of(db, conversation) | pages | both_forms(one.id for one in found)
     for one in found:
         _blank(db, one.seq, gone, analyse)
-    return Blanked(tuple(one.seq for one in found), both_forms(one.id for one in found) | pages)
+    return BlankedResults(tuple(one.seq for one in found), both_forms(one.id for one in found) | pages)
 
 
 def refs_in(text: str) -> frozenset[str]:
@@ -93,18 +95,18 @@ def refs_in(text: str) -> frozenset[str]:
     return frozenset(ref for passage in _passages(found) for ref in _named(passage))
 
 
-def _result(row: Row) -> Result:
+def _result(row: SqlRow) -> StoredToolResult:
     seq, id_, body, packed, chars, meta = row
     if body is None:
-        return Result(seq, id_, None)
+        return StoredToolResult(seq, id_, None)
     try:
         refs = refs_in(unpack(body, packed, chars))
     except Damaged:  # `check` names it
-        return Result(seq, id_, None)
-    return Result(seq, id_, refs | refs_in(_shown(readable_meta(meta))))
+        return StoredToolResult(seq, id_, None)
+    return StoredToolResult(seq, id_, refs | refs_in(_shown(readable_meta(meta))))
 
 
-def _blank(db: apsw.Connection, seq: int, gone: frozenset[str], analyse: Analyse) -> None:
+def _blank(db: apsw.Connection, seq: int, gone: frozenset[str], analyse: EntryAnalyser) -> None:
     sql = "SELECT e.conversation, e.id, e.speaker, e.body, e.packed, e.chars, e.meta FROM entries e WHERE e.seq = ?"
     row = first(db, sql, (seq,))
     assert row is not None

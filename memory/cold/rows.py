@@ -20,7 +20,7 @@ from memory.cold.integrity.row_seals import CHUNKS
 from memory.cold.sql import each
 from memory.errors import Damaged
 from memory.records import Conversation, Entry, EntryKind
-from models.messages import Part, Recalled, Role
+from models.messages import MessagePart, RecalledSpan, Role
 
 
 def said(connection: apsw.Connection, seq: int) -> tuple[Cleared, bool]:
@@ -99,7 +99,7 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
         names = (id_.decode(), conversation.decode(), speaker.decode())
         words, when, parts, rest, damaged = (_KINDS[kind], _ROLES[role]), from_ms(ms), to_parts(sent), to_meta(meta), ()
     except _UNREADABLE:
-        look = _Look()
+        look = _RowCheck()
         text = look.at("text", None, lambda: None if body is None else unpack(_whole(body), packed, chars))
         names = (look.name("id", id_), look.name("conversation", conversation), look.name("speaker", speaker))
         words = look.word("kind", kind, _KINDS, EntryKind.MESSAGE), look.word("role", role, _ROLES, Role.USER)
@@ -149,12 +149,12 @@ def _whole(body: bytes | int) -> bytes:
     return body
 
 
-def _doubted(part: Part) -> Part:
+def _doubted(part: MessagePart) -> MessagePart:
     """What was recalled into the message, and stands in a damaged row: no longer to the letter."""
-    return replace(part, trust=Trust.APPROXIMATE) if isinstance(part, Recalled) else part
+    return replace(part, trust=Trust.APPROXIMATE) if isinstance(part, RecalledSpan) else part
 
 
-class _Look:
+class _RowCheck:
     """Looks at a row's columns one by one, and notes which hold what cannot be."""
 
     def __init__(self) -> None:
@@ -194,7 +194,7 @@ def entries_of(connection: apsw.Connection, rows: Iterable[tuple[Any, ...]]) -> 
 def conversation_of(row: tuple[Any, ...]) -> Conversation:
     """The conversation; its row is compared with its seal each time it is read."""
     seq, id_, source, title, created, updated, leaf, kind, seal, labels = row
-    look = _Look()
+    look = _RowCheck()
     sound = seal in {None, sealed.CONVERSATIONS.seal((seq, source, id_, title, created, kind))}  # None: not committed
     return Conversation(
         id=look.name("id", id_),

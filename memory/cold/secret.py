@@ -9,7 +9,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from foundation.files import FileLock, LockTimeout, TooLarge, make_private_folder, read_bytes, write_atomically
+from foundation.files import FileLock, FileTooLarge, LockTimeout, make_private_folder, read_bytes, write_atomically
 
 LENGTH = 32
 _PATIENCE = 10  # seconds that one process waits for another to write it
@@ -32,7 +32,7 @@ def keyed(secret: bytes, text: str) -> str:
 
 
 def _read(path: Path) -> bytes:
-    with suppress(FileNotFoundError, TooLarge):
+    with suppress(FileNotFoundError, FileTooLarge):
         found = read_bytes(path, most=LENGTH, owned=True)
         return found if len(found) == LENGTH else b""
     return b""

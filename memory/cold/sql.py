@@ -5,20 +5,20 @@ from typing import Any, cast
 
 import apsw
 
-Row = tuple[Any, ...]
+SqlRow = tuple[Any, ...]
 
 
-def fetch(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> list[Row]:
+def fetch(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> list[SqlRow]:
     """All rows of one statement."""
-    return cast("list[Row]", cast(Any, db).execute(sql, values).fetchall())
+    return cast("list[SqlRow]", cast(Any, db).execute(sql, values).fetchall())
 
 
-def each(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> Iterator[Row]:
+def each(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> Iterator[SqlRow]:
     """The rows one by one, for results that may be large."""
-    return cast("Iterator[Row]", cast(Any, db).execute(sql, values))
+    return cast("Iterator[SqlRow]", cast(Any, db).execute(sql, values))
 
 
-def first(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> Row | None:
+def first(db: apsw.Connection, sql: str, values: Sequence[object] = ()) -> SqlRow | None:
     """The first row, None where there is none."""
     found = fetch(db, sql, values)
     return found[0] if found else None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from memory.errors import AlreadyThere, CannotOpen, Damaged, MemoryTrouble, StoreBusy, StoreFull, StoreTrouble
+from memory.errors import AlreadyExists, CannotOpen, Damaged, MemoryFailure, StoreBusy, StoreError, StoreFull
 
 
 @contextmanager
@@ -20,14 +20,14 @@ def sentences(path: Path) -> Generator[None]:
         raise _damaged(error, path) from error
 
 
-def explained(error: apsw.Error, path: Path) -> MemoryTrouble:
+def explained(error: apsw.Error, path: Path) -> MemoryFailure:
     """This room's error for SQLite's."""
     if isinstance(error, apsw.IOError) and _no_space(error):
         return _full(error, path)
     for kinds, sentence in _SENTENCES:
         if isinstance(error, kinds):
             return sentence(error, path)
-    return StoreTrouble(
+    return StoreError(
         "The store failed",
         f"SQLite could not work on {path}: {error}.",
         "Try again; where it stays, run `palimpsest check --repair`.",
@@ -66,13 +66,13 @@ def _cannot_open(error: apsw.Error, path: Path) -> CannotOpen:
     )
 
 
-def _constraint(error: apsw.Error, path: Path) -> StoreTrouble:
+def _constraint(error: apsw.Error, path: Path) -> StoreError:
     if "UNIQUE" in str(error):
-        return AlreadyThere("Already there", f"The store holds that already: {error}.", "Use another id.")
-    return StoreTrouble("The store refused it", f"{path} does not hold what this refers to: {error}.")
+        return AlreadyExists("Already there", f"The store holds that already: {error}.", "Use another id.")
+    return StoreError("The store refused it", f"{path} does not hold what this refers to: {error}.")
 
 
-_SENTENCES: tuple[tuple[tuple[type[apsw.Error], ...], Callable[[apsw.Error, Path], MemoryTrouble]], ...] = (
+_SENTENCES: tuple[tuple[tuple[type[apsw.Error], ...], Callable[[apsw.Error, Path], MemoryFailure]], ...] = (
     ((apsw.FullError,), _full),
     ((apsw.BusyError, apsw.LockedError), _busy),
     ((apsw.CorruptError, apsw.NotADBError), _damaged),

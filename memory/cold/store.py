@@ -13,15 +13,15 @@ from foundation.clock import Clock, to_ms
 from foundation.files import is_file
 from foundation.privacy import EMPTY, Cleared, ClearedBytes
 from memory.cold import answers, changes, context_state, conversations, insert, lookup, statistics, tree
-from memory.cold.answers import Answer
+from memory.cold.answers import AnswerWriter
 from memory.cold.changes import TermsRow
-from memory.cold.connection import Readers, connect, make_place, no_place, refuse_old_sqlite
+from memory.cold.connection import ReaderPool, connect, make_place, no_place, refuse_old_sqlite
 from memory.cold.context_state import Epoch, LastRequest
 from memory.cold.encoding import plain
 from memory.cold.integrity import check as integrity
 from memory.cold.integrity.row_seals import fill_seals
 from memory.cold.owners import Owner
-from memory.cold.read_only import REFUSALS, NoWriter, connect_read_only, read_only
+from memory.cold.read_only import REFUSALS, ReadOnlyWriter, connect_read_only, read_only
 from memory.cold.schema import migrate, refuse_foreign_parts, require_newest
 from memory.cold.secret import secret_at
 from memory.cold.sql import each, fetch, run
@@ -29,8 +29,17 @@ from memory.cold.sql import first as sql_first
 from memory.cold.sqlite_errors import sentences
 from memory.cold.untrusted_store import untouched
 from memory.cold.writer import Writer
-from memory.errors import MemoryTrouble
-from memory.records import Analyse, Branch, Change, Conversation, Draft, Entry, Problem, Statistics
+from memory.errors import MemoryFailure
+from memory.records import (
+    Branch,
+    ChangeRow,
+    Conversation,
+    Entry,
+    EntryAnalyser,
+    EntryDraft,
+    IntegrityProblem,
+    Statistics,
+)
 from models.cleared_parts import ClearedParts
 
 T = TypeVar("T")
@@ -41,11 +50,11 @@ FIRST_ENTRY = "SELECT id FROM entries ORDER BY seq LIMIT 1"
 class ColdStore:
     """All that was ever said. Open with `ColdStore.open`. Methods may be called from any thread.
 
-    What changes the store returns after COMMIT, with the words on the disk. Any method raises a StoreTrouble where the
+    What changes the store returns after COMMIT, with the words on the disk. Any method raises a StoreError where the
     disk or another program is in the way, and Damaged where the file is not whole.
     """
 
-    def __init__(self, path: Path, writer: Writer, readers: Readers, analyse: Analyse, clock: Clock) -> None:
+    def __init__(self, path: Path, writer: Writer, readers: ReaderPool, analyse: EntryAnalyser, clock: Clock) -> None:
         self.database = path
         self.analyse = analyse
         self.clock = clock
@@ -57,7 +66,7 @@ class ColdStore:
 
     @classmethod
     def open(
-        cls, path: Path, *, analyse: Analyse, clock: Clock, synchronous: str = "full", vfs: str | None = None
+        cls, path: Path, *, analyse: EntryAnalyser, clock: Clock, synchronous: str = "full", vfs: str | None = None
     ) -> Self:
         """Opens the store at `path`, or makes it. Where it may not be written to, it is opened to be read alone.
 
@@ -82,12 +91,12 @@ class ColdStore:
                 migrate(first)
             finally:
                 first.close()
-            readers = Readers(lambda: connect(path, synchronous=synchronous, writes=False, vfs=vfs))
+            readers = ReaderPool(lambda: connect(path, synchronous=synchronous, writes=False, vfs=vfs))
             return cls(path, Writer(open_writer, fill_seals), readers, analyse, clock)
 
     @classmethod
     def open_untouched(
-        cls, path: Path, scratch: Path, refusal: Callable[[], MemoryTrouble], *, analyse: Analyse, clock: Clock
+        cls, path: Path, scratch: Path, refusal: Callable[[], MemoryFailure], *, analyse: EntryAnalyser, clock: Clock
     ) -> Self:
         """Opens the store at `path` without writing anything beside it; what writes raises `refusal`.
 
@@ -99,7 +108,7 @@ class ColdStore:
             return cls._reading(path, untouched(path, scratch), analyse, clock, refusal)
 
     @classmethod
-    def _open_read_only(cls, path: Path, analyse: Analyse, clock: Clock, vfs: str | None) -> Self:
+    def _open_read_only(cls, path: Path, analyse: EntryAnalyser, clock: Clock, vfs: str | None) -> Self:
         with sentences(path):
             return cls._reading(path, lambda: connect_read_only(path, vfs), analyse, clock, lambda: read_only(path))
 
@@ -108,9 +117,9 @@ class ColdStore:
         cls,
         path: Path,
         connects: Callable[[], apsw.Connection],
-        analyse: Analyse,
+        analyse: EntryAnalyser,
         clock: Clock,
-        refusal: Callable[[], MemoryTrouble],
+        refusal: Callable[[], MemoryFailure],
     ) -> Self:
         first = connects()
         try:
@@ -118,12 +127,12 @@ class ColdStore:
             require_newest(first)
         finally:
             first.close()
-        return cls(path, NoWriter(refusal), Readers(connects), analyse, clock)
+        return cls(path, ReadOnlyWriter(refusal), ReaderPool(connects), analyse, clock)
 
     @property
     def read_only(self) -> bool:
         """Whether the store can be read alone: what writes raises ReadOnly then."""
-        return isinstance(self._writer, NoWriter)
+        return isinstance(self._writer, ReadOnlyWriter)
 
     @cached_property
     def secret(self) -> bytes:
@@ -132,7 +141,7 @@ class ColdStore:
 
     def refuse_read_only(self) -> None:
         """Raises ReadOnly where the store can be read alone: for what is about to write a file beside it."""
-        if isinstance(self._writer, NoWriter):
+        if isinstance(self._writer, ReadOnlyWriter):
             raise self._writer.refusal()
 
     def close(self) -> None:
@@ -260,11 +269,11 @@ class ColdStore:
 
     # ── entries ──
 
-    def append(self, draft: Draft) -> Entry:
-        """The entry, committed; it becomes its conversation's leaf. Raises NotFound for its parent, AlreadyThere."""
+    def append(self, draft: EntryDraft) -> Entry:
+        """The entry, committed; it becomes its conversation's leaf. Raises NotFound for its parent, AlreadyExists."""
         return self.write(lambda db: self.insert(db, draft))
 
-    def append_many(self, drafts: Iterable[Draft]) -> list[Entry | None]:
+    def append_many(self, drafts: Iterable[EntryDraft]) -> list[Entry | None]:
         """All in one transaction. None stands for those whose id the conversation has already."""
         drafts = list(drafts)
 
@@ -276,12 +285,12 @@ class ColdStore:
 
         return self.write(transaction)
 
-    def insert(self, db: apsw.Connection, draft: Draft, *, keep_text: bool = True) -> Entry:
+    def insert(self, db: apsw.Connection, draft: EntryDraft, *, keep_text: bool = True) -> Entry:
         """`append` within a transaction of `write`. With `keep_text` False the text's home is the archive."""
         return insert.insert_entry(db, draft, clock=self.clock, analyse=self.analyse, keep_text=keep_text)
 
-    def begin_answer(self, draft: Draft) -> Answer:
-        """An entry without text, committed as incomplete, that `Answer` writes."""
+    def begin_answer(self, draft: EntryDraft) -> AnswerWriter:
+        """An entry without text, committed as incomplete, that `AnswerWriter` writes."""
         self.refuse_read_only()
         owner = self._owner.hold()
 
@@ -290,7 +299,7 @@ class ColdStore:
             run(db, "INSERT INTO answers (entry, owner) VALUES (?, ?)", (entry.seq, owner))
             return entry
 
-        return Answer(self, self.write(transaction))
+        return AnswerWriter(self, self.write(transaction))
 
     def recover(self) -> list[Entry]:
         """Answers that a crash cut off: what came of them becomes their text; `meta` says `{"cut_off": true}`.
@@ -339,7 +348,7 @@ class ColdStore:
 
     # ── what others keep up with ──
 
-    def changes(self, after: int, limit: int = 1000) -> list[Change]:
+    def changes(self, after: int, limit: int = 1000) -> list[ChangeRow]:
         """Changes with a seq above `after`, oldest first."""
         return self.read(lambda db: changes.changes(db, after, limit))
 
@@ -395,6 +404,6 @@ class ColdStore:
     def statistics(self) -> Statistics:
         return self.read(statistics.statistics)
 
-    def check(self) -> list[Problem]:
+    def check(self) -> list[IntegrityProblem]:
         """What is wrong, in sentences; nothing where all is well. Reads the whole store."""
         return self.read(lambda db: integrity.check(db, self.is_gone))

@@ -12,7 +12,7 @@ import apsw
 from msgspec import Struct
 
 from memory.cold.sql import run
-from memory.errors import Closed
+from memory.errors import StoreClosed
 
 T = TypeVar("T")
 Transaction = Callable[[apsw.Connection], Any]
@@ -63,7 +63,7 @@ class Writer:
         due = (time.monotonic() + seconds if seconds else 0.0, next(self._order), _Job(work, future, bare))
         with self._wake:
             if self._closing:
-                raise Closed("The store is closed", "Something was still to be written when the store was closed.")
+                raise StoreClosed("The store is closed", "Something was still to be written when the store was closed.")
             heapq.heappush(self._due, due)
             self._wake.notify()
         return future

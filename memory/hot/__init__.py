@@ -1,7 +1,7 @@
 """The hot memory: MEMORY.md and memory/*.md, read, added to, and never taken from a person's hands."""
 
-from memory.hot.errors import NoSuchNote, NoteChanged, Unwritable
+from memory.hot.errors import NoSuchNote, NoteChanged, UnwritableNotes
 from memory.hot.hot_memory import HotMemory
-from memory.hot.note import Note, Problem
+from memory.hot.note import HotFileProblem, Note
 
-__all__ = ["HotMemory", "NoSuchNote", "Note", "NoteChanged", "Problem", "Unwritable"]
+__all__ = ["HotFileProblem", "HotMemory", "NoSuchNote", "Note", "NoteChanged", "UnwritableNotes"]

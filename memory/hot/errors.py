@@ -3,7 +3,7 @@
 PalimpsestError
 ├── NoSuchNote      no note has this id
 ├── NoteChanged     the person changed it since it was last read
-├── Unwritable      the file cannot be written, or leads out of the workspace
+├── UnwritableNotes      the file cannot be written, or leads out of the workspace
 └── (NotUtf8)       foundation.files
 """
 
@@ -18,5 +18,5 @@ class NoteChanged(PalimpsestError):
     code = "note_changed"
 
 
-class Unwritable(PalimpsestError):
+class UnwritableNotes(PalimpsestError):
     code = "unwritable"

@@ -13,7 +13,7 @@ from foundation.errors import PalimpsestError
 from foundation.files import NotUtf8, UnsafePath, read_bytes, real_within, scan, status
 from foundation.paths import LINKABLE, Workspace
 from foundation.workspace_trust import trust_command
-from memory.hot.note import Note, Problem
+from memory.hot.note import HotFileProblem, Note
 from memory.hot.parse import parse
 from memory.hot.swap import decode
 
@@ -25,7 +25,7 @@ MOST_BYTES = 32_000_000
 Signature = tuple[int, int, int, int]
 
 
-class Seen(Struct, frozen=True):
+class FileSnapshot(Struct, frozen=True):
     """A file as it was when we last looked. `signature` is None where a look at it alone cannot be trusted."""
 
     path: str
@@ -33,7 +33,7 @@ class Seen(Struct, frozen=True):
     digest: bytes
     text: str
     notes: tuple[Note, ...]
-    problem: Problem | None = None
+    problem: HotFileProblem | None = None
 
 
 def hot_files(workspace: Workspace) -> Iterator[tuple[str, Path]]:
@@ -55,7 +55,7 @@ def memory_folder(workspace: Workspace) -> Path:
     return real_within(workspace.memory_dir, workspace.bounds_of(workspace.memory_dir))
 
 
-def look(workspace: Workspace, name: str, path: Path, last: Seen | None) -> Seen | None:
+def look(workspace: Workspace, name: str, path: Path, last: FileSnapshot | None) -> FileSnapshot | None:
     """The file now: `last` itself where nothing changed, None where it is gone."""
     try:
         return _looked(name, path, real_within(path, workspace.bounds_of(path)), last)
@@ -72,7 +72,7 @@ def look(workspace: Workspace, name: str, path: Path, last: Seen | None) -> Seen
         return _with_problem(name, f"{path} cannot be read: {error.strerror or error}.", last)
 
 
-def _looked(name: str, path: Path, target: Path, last: Seen | None) -> Seen | None:
+def _looked(name: str, path: Path, target: Path, last: FileSnapshot | None) -> FileSnapshot | None:
     if (found := status(target)) is None:
         return None
     if not stat.S_ISREG(found.st_mode):
@@ -99,21 +99,21 @@ def _signature(found: os.stat_result) -> Signature:
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
-def _read(name: str, path: Path, body: bytes, digest: bytes, signature: Signature | None) -> Seen:
+def _read(name: str, path: Path, body: bytes, digest: bytes, signature: Signature | None) -> FileSnapshot:
     try:
         text = decode(path, body)
     except NotUtf8 as error:
-        return Seen(name, signature, digest, "", (), Problem(name, f"{error.message} {error.hint}"))
-    return Seen(name, signature, digest, text, parse(text, name))
+        return FileSnapshot(name, signature, digest, "", (), HotFileProblem(name, f"{error.message} {error.hint}"))
+    return FileSnapshot(name, signature, digest, text, parse(text, name))
 
 
-def _with_signature(seen: Seen, signature: Signature | None) -> Seen:
-    return Seen(seen.path, signature, seen.digest, seen.text, seen.notes, seen.problem)
+def _with_signature(seen: FileSnapshot, signature: Signature | None) -> FileSnapshot:
+    return FileSnapshot(seen.path, signature, seen.digest, seen.text, seen.notes, seen.problem)
 
 
-def _with_problem(name: str, what: str, last: Seen | None) -> Seen:
-    problem = Problem(name, what)
-    return last if last and last.problem == problem else Seen(name, None, b"", "", (), problem)
+def _with_problem(name: str, what: str, last: FileSnapshot | None) -> FileSnapshot:
+    problem = HotFileProblem(name, what)
+    return last if last and last.problem == problem else FileSnapshot(name, None, b"", "", (), problem)
 
 
 def written_to(workspace: Workspace, name: str, error: type[PalimpsestError]) -> Path:

@@ -9,7 +9,7 @@ from threading import RLock
 from typing import Final
 
 from foundation.clock import Clock
-from foundation.errors import Misuse, NotYet
+from foundation.errors import Misuse, TemporaryFailure
 from foundation.files import (
     FileLock,
     LockTimeout,
@@ -34,12 +34,12 @@ from memory.hot.edits import (
     rewrite_note,
     rewritten,
 )
-from memory.hot.errors import NoSuchNote, NoteChanged, Unwritable
-from memory.hot.files import MOST_BYTES, Seen, hot_files, look, memory_folder, too_large, written_to
-from memory.hot.note import Note, Problem
+from memory.hot.errors import NoSuchNote, NoteChanged, UnwritableNotes
+from memory.hot.files import MOST_BYTES, FileSnapshot, hot_files, look, memory_folder, too_large, written_to
+from memory.hot.note import HotFileProblem, Note
 from memory.hot.parse import parse
-from memory.hot.recovery import Late, tidy
-from memory.hot.swap import Exposed, write
+from memory.hot.recovery import RecentVersion, tidy
+from memory.hot.swap import ExposedStates, write
 from memory.hot.versions import Versions
 
 _LOCK_SECONDS: Final = 10
@@ -53,12 +53,12 @@ class HotMemory:
         self._workspace = workspace
         self._clock = clock
         self._versions = Versions(workspace.versions)
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, FileSnapshot] = {}
         self._unreported: set[str] = set()
         self._only_ours: set[str] = set()  # of those unreported, files that nobody else changed
         self._ours: set[str] = set()  # files whose last known text we wrote
-        self._exposed: defaultdict[str, Exposed] = defaultdict(Exposed)
-        self._late: deque[Late] = deque()
+        self._exposed: defaultdict[str, ExposedStates] = defaultdict(ExposedStates)
+        self._late: deque[RecentVersion] = deque()
         self._looked = False
         self._lock = RLock()
         self._between_processes = FileLock(workspace.hot_lock, timeout=_LOCK_SECONDS)
@@ -96,7 +96,7 @@ class HotMemory:
         return found
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[HotFileProblem, ...]:
         """Files that could not be read as of the last look, and why."""
         with self._lock:
             self._look_once()
@@ -198,10 +198,10 @@ class HotMemory:
             return
         self._note_change(name, now)
         if now and not now.problem and self._exposed[name].mend(now.text) != now.text:
-            with suppress(NotYet, Unwritable), self._file_lock():
+            with suppress(TemporaryFailure, UnwritableNotes), self._file_lock():
                 self._write(name, lambda text: text)
 
-    def _note_change(self, name: str, now: Seen | None) -> None:
+    def _note_change(self, name: str, now: FileSnapshot | None) -> None:
         last = self._seen.get(name)
         if last and name in self._ours:  # somebody replaced what we wrote: ours is kept
             self._ours.discard(name)
@@ -217,18 +217,18 @@ class HotMemory:
     def _writing(self, name: str) -> Generator[None]:
         """Alone among our own processes, with the newest text known."""
         with self._lock, self._file_lock():
-            _refuse_too_large(written_to(self._workspace, name, Unwritable))
+            _refuse_too_large(written_to(self._workspace, name, UnwritableNotes))
             self._look()
             try:
                 yield
-            except NotYet:
+            except TemporaryFailure:
                 self._looked = False  # what lies beside the file is settled at the next look
                 raise
 
     @contextmanager
     def _file_lock(self) -> Generator[None]:
         if self._workspace.is_read_only:
-            raise Unwritable(
+            raise UnwritableNotes(
                 "The workspace is not trusted",
                 f"{self._workspace.root} is open read-only: nothing is written to it.",
                 f"If it is yours: `{trust_command(self._workspace)}`, then try again.",
@@ -238,7 +238,7 @@ class HotMemory:
             with self._between_processes:
                 yield
         except LockTimeout as error:
-            raise NotYet(
+            raise TemporaryFailure(
                 "The memory is being written",
                 f"Another Palimpsest has held {self._workspace.hot_lock} for {_LOCK_SECONDS} seconds.",
                 "Wait for it to finish, or close it.",
@@ -246,12 +246,12 @@ class HotMemory:
 
     def _write(self, name: str, edit: Edit) -> tuple[Note, ...]:
         """Applies the edit, takes a look at the outcome, and gives the notes that we left in the file."""
-        path = written_to(self._workspace, name, Unwritable)
+        path = written_to(self._workspace, name, UnwritableNotes)
         exposed = self._exposed[name]
         try:
             text = write(path, edit, lambda file, body: self._keep(name, file, body), self._clock.now(), exposed)
         except OSError as error:
-            raise Unwritable(
+            raise UnwritableNotes(
                 "Not written",
                 f"{error.filename or path} could not be written: {error.strerror or error}.",
                 "Nothing was changed. Make room or allow writing there, then try again.",
@@ -268,7 +268,7 @@ class HotMemory:
 
     def _keep(self, name: str, file: Path, body: bytes) -> None:
         place = self._versions.take(name, file, body, self._clock.now())
-        self._late.append(Late(name, place, body))
+        self._late.append(RecentVersion(name, place, body))
         while len(self._late) > 1 and sum(late.size for late in self._late) > _LATE_BYTES:
             self._late.popleft()
 
@@ -280,15 +280,15 @@ class HotMemory:
                     self._late.remove(late)
                 continue
             self._late.remove(late)
-            with suppress(NotUtf8, NotYet, Unwritable), self._file_lock():
+            with suppress(NotUtf8, TemporaryFailure, UnwritableNotes), self._file_lock():
                 self._write(late.name, late.edit(words, self._clock.now()))
-            self._late.append(Late(late.name, late.place, words))
+            self._late.append(RecentVersion(late.name, late.place, words))
 
     def _tidy(self) -> None:
         folders = self._folders()
         if not any(list_files(folder, ".*.md.*") for folder in folders):
             return
-        with suppress(NotYet, Unwritable), self._file_lock():
+        with suppress(TemporaryFailure, UnwritableNotes), self._file_lock():
             for folder in folders:
                 prefix = "" if folder == self._workspace.root else "memory/"
                 tidy(
@@ -321,4 +321,4 @@ def _whose(leftover: Path) -> str:
 def _refuse_too_large(path: Path) -> None:
     found = status(path)
     if found is not None and found.st_size > MOST_BYTES:
-        raise Unwritable("Not written", too_large(path, found.st_size), "Nothing was changed.")
+        raise UnwritableNotes("Not written", too_large(path, found.st_size), "Nothing was changed.")

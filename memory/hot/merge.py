@@ -9,29 +9,29 @@ from msgspec import Struct
 from memory.hot.parse import lines_of
 
 
-class Merged(Struct, frozen=True):
+class MergeResult(Struct, frozen=True):
     """The merged text; `leftover` is ours where both changed the same lines: theirs stands in the text."""
 
     text: str
     leftover: str = ""
 
 
-def merge(base: str, theirs: str, ours: str) -> Merged:
+def merge(base: str, theirs: str, ours: str) -> MergeResult:
     """What `theirs` and `ours` each made of `base`, together."""
     if theirs in (base, ours):
-        return Merged(ours)
+        return MergeResult(ours)
     if ours == base:
-        return Merged(theirs)
+        return MergeResult(theirs)
     lines = (lines_of(base), lines_of(theirs), lines_of(ours))
     if (spliced := _splice(*lines)) is not None:
-        return Merged("".join(spliced))
+        return MergeResult("".join(spliced))
     head, tail = _shared(lines)
     middles = [side[head : len(side) - tail] for side in lines]
     text = lines[0][:head]
     leftover = _merge_lines(text, *middles)
     if tail:
         _add(text, lines[0][-tail:])
-    return Merged("".join(text), "".join(leftover))
+    return MergeResult("".join(text), "".join(leftover))
 
 
 def _splice(base: list[str], theirs: list[str], ours: list[str]) -> list[str] | None:

@@ -33,7 +33,7 @@ class Note(Struct, frozen=True, kw_only=True):
         return f"{self.path}#L{self.line_first}-L{self.line_last}"
 
 
-class Problem(Struct, frozen=True):
+class HotFileProblem(Struct, frozen=True):
     """Why a file of the hot memory could not be read: a sentence that names it."""
 
     path: str

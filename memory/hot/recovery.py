@@ -16,13 +16,13 @@ from foundation.files.atomic_exchange import ASIDE, place_if_free
 from memory.hot.edits import Edit, appended, entry
 from memory.hot.merge import union
 from memory.hot.parse import lines_of
-from memory.hot.swap import SWAP, Exposed, Keep, decode, digest, merge_whole, write
+from memory.hot.swap import SWAP, ExposedStates, KeepVersion, decode, digest, merge_whole, write
 
 _AWAITED_SECONDS = 10.0
 _QUIET_SECONDS = 0.05  # an editor first empties the file and then writes it: let it finish
 
 
-class Late:
+class RecentVersion:
     """One version that was just kept, with the bytes that it held."""
 
     def __init__(self, name: str, place: Path, body: bytes) -> None:
@@ -68,7 +68,7 @@ def _is_quiet(mtime: float) -> bool:
 CUT_OFF_HEADING = "Kept from a write that was cut off"
 
 
-def tidy(folder: Path, keep: Keep, moment: datetime) -> list[Path]:
+def tidy(folder: Path, keep: KeepVersion, moment: datetime) -> list[Path]:
     """Settles every leftover in the folder, so that no word is only there; gives the files that it settled."""
     settled: list[Path] = []
     for leftover in list_files(folder, ".*.md.*"):
@@ -80,7 +80,7 @@ def tidy(folder: Path, keep: Keep, moment: datetime) -> list[Path]:
     return settled
 
 
-def _settle(path: Path, leftover: Path, keep: Keep, moment: datetime) -> None:
+def _settle(path: Path, leftover: Path, keep: KeepVersion, moment: datetime) -> None:
     body = read_bytes(leftover)
     if not exists(path) and place_if_free(leftover, path):  # cut off between moving it aside and putting ours there
         remove(leftover)
@@ -88,7 +88,7 @@ def _settle(path: Path, leftover: Path, keep: Keep, moment: datetime) -> None:
     if leftover.suffix == ASIDE or digest(body) not in leftover.name.split("."):  # a person's words came out
         with suppress(NotUtf8):
             theirs = decode(leftover, body)
-            write(path, lambda text: _with_lines(text, theirs, moment), keep, moment, Exposed())
+            write(path, lambda text: _with_lines(text, theirs, moment), keep, moment, ExposedStates())
     keep(leftover, body)
 
 

@@ -21,7 +21,7 @@ from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
-from foundation.errors import NotYet
+from foundation.errors import TemporaryFailure
 from foundation.files import NotUtf8, encode, make_folder, read_bytes, remove, sync_file, sync_folder, write_beside
 from foundation.files.atomic_exchange import exchange, place_if_free
 from memory.hot.edits import Edit, appended, entry
@@ -32,7 +32,7 @@ _REMEMBERED = 32
 _SECONDS = 30.0
 
 
-class Exposed:
+class ExposedStates:
     """What we left in one file, and the states before it that were incomplete."""
 
     def __init__(self) -> None:
@@ -82,14 +82,14 @@ _PATIENCE_SECONDS = 10
 _STATES = 8
 _CALM_ATTEMPTS = 3  # exchanges; a person's editor is slower than the second of them
 
-Keep = Callable[[Path, bytes], None]
+KeepVersion = Callable[[Path, bytes], None]
 """Takes the file that came out, and its bytes, and puts it among the versions."""
 
 
-def write(path: Path, edit: Edit, keep: Keep, moment: datetime, exposed: Exposed) -> str:
+def write(path: Path, edit: Edit, keep: KeepVersion, moment: datetime, exposed: ExposedStates) -> str:
     """Applies `edit` to the file at `path` (made if it is not there) and gives the text that now stands in it.
 
-    Raises NotUtf8 with the file as it was; NotYet where somebody writes without a pause.
+    Raises NotUtf8 with the file as it was; TemporaryFailure where somebody writes without a pause.
     """
     while True:
         base = _read(path)
@@ -103,7 +103,7 @@ def write(path: Path, edit: Edit, keep: Keep, moment: datetime, exposed: Exposed
         if wanted == before:
             return before
         with suppress(FileNotFoundError):  # removed or renamed this instant: begin again
-            return _Swapping(path, edit, keep, moment, exposed).run(base, wanted)
+            return _FileSwap(path, edit, keep, moment, exposed).run(base, wanted)
 
 
 def decode(path: Path, body: bytes) -> str:
@@ -141,10 +141,10 @@ def _create(path: Path, edit: Edit) -> str | None:
     return text if made else None
 
 
-class _Swapping:
+class _FileSwap:
     """One edit on its way into a file that others may be writing to."""
 
-    def __init__(self, path: Path, edit: Edit, keep: Keep, moment: datetime, exposed: Exposed) -> None:
+    def __init__(self, path: Path, edit: Edit, keep: KeepVersion, moment: datetime, exposed: ExposedStates) -> None:
         self._path = path
         self._edit = edit
         self._keep = keep
@@ -180,7 +180,7 @@ class _Swapping:
                     continue
             return self._finish(wanted, waiting, refusal)
         self._exposed.leave(wanted, self._put_in)
-        raise NotYet(
+        raise TemporaryFailure(
             "A memory file does not come to rest",
             f"Another program writes to {self._path} without a pause. What came out of it lies beside it ({SWAP}).",
             "Let it finish, then try again.",

@@ -1,23 +1,23 @@
 """What can go wrong with a file that is to be known.
 
-MemoryTrouble
-└── KnowledgeTrouble
-    ├── Unreadable      it is of a kind that we read, and cannot be read; the message is the reason
-    │   └── NoReader    the library that reads it is not installed; the hint is the one command that installs it
-    └── NotOurs         it is of no kind that we read
+MemoryFailure
+└── KnowledgeError
+    ├── UnreadableDocument      it is of a kind that we read, and cannot be read; the message is the reason
+    │   └── MissingReader    the library that reads it is not installed; the hint is the one command that installs it
+    └── UnsupportedFile         it is of no kind that we read
 """
 
 from foundation.install_hints import install_extra
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 
 
-class KnowledgeTrouble(MemoryTrouble):
+class KnowledgeError(MemoryFailure):
     """Something is wrong with a file that was to be added."""
 
     code = "knowledge"
 
 
-class Unreadable(KnowledgeTrouble):
+class UnreadableDocument(KnowledgeError):
     """A file of a kind that we read cannot be read."""
 
     code = "unreadable"
@@ -26,7 +26,7 @@ class Unreadable(KnowledgeTrouble):
         super().__init__("A file cannot be read", reason, hint)
 
 
-class NoReader(Unreadable):
+class MissingReader(UnreadableDocument):
     """The library that reads this kind is not installed."""
 
     code = "missing"
@@ -35,7 +35,7 @@ class NoReader(Unreadable):
         super().__init__(f"reading it needs {library}", f"Install it with: {install_extra('knowledge')}")
 
 
-class NotOurs(KnowledgeTrouble):
+class UnsupportedFile(KnowledgeError):
     """A file of a kind that is not read."""
 
     code = "not_read"

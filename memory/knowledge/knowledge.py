@@ -11,7 +11,7 @@ from foundation.clock import to_ms
 from foundation.errors import Misuse
 from foundation.files import child, remove
 from foundation.paths import Workspace
-from foundation.privacy import Source, clear
+from foundation.privacy import TextSource, clear
 from foundation.trust import Trust
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
@@ -20,24 +20,31 @@ from memory.errors import NotFound
 from memory.knowledge import rows
 from memory.knowledge.importance.patterns import as_pattern, importance_of, is_named, meant
 from memory.knowledge.importance.score import DEFAULT_IMPORTANCE, MOST_IMPORTANT
-from memory.knowledge.importance.view_budget import Standing
-from memory.knowledge.importance.weights import Remembered, Stats, Weighing, stats_of
+from memory.knowledge.importance.view_budget import ViewState
+from memory.knowledge.importance.weights import ImportanceScorer, KnowledgeStats, ScoredMemory, stats_of
 from memory.knowledge.ingest import removed as gone
-from memory.knowledge.ingest.report import AddOptions, AddReport, Told
+from memory.knowledge.ingest.report import AddOptions, AddReport, FileMessage
 from memory.knowledge.ingest.walk import is_utf8
-from memory.knowledge.readers.document import Place, Sight
-from memory.knowledge.records import Known, View
+from memory.knowledge.readers.document import DocumentLocation, OcrReader
+from memory.knowledge.records import DocumentView, KnowledgeRecord
 from memory.knowledge.retrieve import images
-from memory.knowledge.retrieve.images import Shower
+from memory.knowledge.retrieve.images import HitImageFinder
 from memory.knowledge.retrieve.query import asked
-from memory.knowledge.retrieve.select import Brought, Cost, KnowledgeContext, Limits, candidates, picked
+from memory.knowledge.retrieve.select import (
+    KnowledgeContext,
+    PageCost,
+    RetrievalLimits,
+    SelectedPassage,
+    candidates,
+    picked,
+)
 from memory.knowledge.settings import KnowledgeSettings
-from memory.pages.types import Passage
-from memory.search import Query, Results
+from memory.pages.types import EntryText
+from memory.search import Query, SearchResults
 from models.tokens import estimate
 
 if TYPE_CHECKING:  # readers and pages are loaded when a file is added
-    from memory.archive.lifecycle.deletion import Deleted
+    from memory.archive.lifecycle.deletion import DeletionResult
     from memory.knowledge.ingest.add import OnProgress
 
 
@@ -45,13 +52,17 @@ class Knowledge:
     """The files that a person added to one workspace. Methods may be called from any thread."""
 
     def __init__(
-        self, workspace: Workspace, cold: ColdStore, vault: Callable[[], Vault], search: Callable[[Query], Results]
+        self,
+        workspace: Workspace,
+        cold: ColdStore,
+        vault: Callable[[], Vault],
+        search: Callable[[Query], SearchResults],
     ) -> None:
         self._workspace = workspace
         self._cold = cold
         self._vault = vault
         self._search = search
-        self._weighing = Weighing(cold)
+        self._weighing = ImportanceScorer(cold)
 
     # ── adding ──
 
@@ -61,7 +72,7 @@ class Knowledge:
         options: AddOptions | None = None,
         settings: KnowledgeSettings | None = None,
         *,
-        sight: Callable[[], Sight | None] | None = None,
+        sight: Callable[[], OcrReader | None] | None = None,
         report: AddReport | None = None,
         on_progress: "OnProgress | None" = None,
     ) -> AddReport:
@@ -71,7 +82,7 @@ class Knowledge:
 
         Raises what ends the whole run: a store that is full or damaged. A bad file is in the report.
         """
-        from memory.knowledge.ingest.add import Adding
+        from memory.knowledge.ingest.add import IngestRun
         from memory.knowledge.ocr import installed_sight
 
         options, settings = options or AddOptions(), settings or KnowledgeSettings()
@@ -79,7 +90,7 @@ class Knowledge:
         if options.importance is not None:
             named = [str(path.resolve()) for path in paths]
             self.set_importance([as_pattern(name) for name in named if is_utf8(name)], options.importance)
-        adding = Adding(self._workspace, self._vault(), self._cold, options, sight or installed_sight)
+        adding = IngestRun(self._workspace, self._vault(), self._cold, options, sight or installed_sight)
         adding.report = report or adding.report
         adding.report.budget = settings.max_vision_tokens
         adding.run(paths, on_progress)
@@ -91,7 +102,7 @@ class Knowledge:
         self._tell_forgotten(before, settings.max_vision_tokens, adding.report)
         return adding.report
 
-    def notice_removed(self) -> list[Known]:
+    def notice_removed(self) -> list[KnowledgeRecord]:
         """Marks the memories whose files are gone, and unmarks those that came back; gives the newly gone."""
         memories = self._current()
         away, back = gone.removed(memories), gone.returned(memories)
@@ -107,15 +118,15 @@ class Knowledge:
 
     # ── what there is ──
 
-    def memories(self, max_vision_tokens: int) -> list[Remembered]:
+    def memories(self, max_vision_tokens: int) -> list[ScoredMemory]:
         """Every memory, by name."""
         return self._weighing.remembered(max_vision_tokens)
 
-    def find(self, refs: Sequence[str]) -> list[Known]:
+    def find(self, refs: Sequence[str]) -> list[KnowledgeRecord]:
         """The memories that ids, names, paths or patterns mean, by name: what is so called to the letter goes before
         what a pattern means. Raises NotFound where one means none."""
         memories = self._current()
-        found: dict[int, Known] = {}
+        found: dict[int, KnowledgeRecord] = {}
         for ref in refs:
             some = meant(ref, memories)
             if not some:
@@ -123,35 +134,35 @@ class Knowledge:
             found.update({known.seq: known for known in some})
         return sorted(found.values(), key=lambda known: (known.name, known.source))
 
-    def text(self, known: Known) -> Passage:
+    def text(self, known: KnowledgeRecord) -> EntryText:
         """All of a file's text, as it was kept; approximate where an OCR engine read any of it."""
         parts = [self._cold.entry(seq) for seq in self._entries(known)]
         passages = [self._vault().entry_text(entry) for entry in parts]
         own = not any(place.read_by for place in self.places(known))
         sound = own and all(passage.trust is Trust.EXACT for passage in passages)
-        return Passage(
+        return EntryText(
             text="".join(passage.text for passage in passages),
             trust=Trust.EXACT if sound else Trust.APPROXIMATE,
             pages=tuple(page for passage in passages for page in passage.pages),
         )
 
-    def places(self, known: Known) -> list[Place]:
+    def places(self, known: KnowledgeRecord) -> list[DocumentLocation]:
         """Where in the file its text stands."""
         return self._cold.read(lambda db: rows.places_of(db, known.seq))
 
-    def views(self, known: Known) -> list[View]:
+    def views(self, known: KnowledgeRecord) -> list[DocumentView]:
         """What a model that sees can be shown of it."""
         return self._cold.read(lambda db: rows.views_of(db, known.seq))
 
-    def pictures(self, known: Known) -> list[Path]:
+    def pictures(self, known: KnowledgeRecord) -> list[Path]:
         """The pictures that were kept of it, to the byte."""
         return [self._workspace.knowledge / view.picture for view in self.views(known) if view.picture]
 
-    def versions(self, known: Known) -> list[Known]:
+    def versions(self, known: KnowledgeRecord) -> list[KnowledgeRecord]:
         """All that is kept of the file, the newest first."""
         return self._cold.read(lambda db: rows.versions(db, known.source))
 
-    def stats(self, max_vision_tokens: int) -> Stats:
+    def stats(self, max_vision_tokens: int) -> KnowledgeStats:
         """How much is known, and how much of it stands in view."""
         older = self._cold.read(lambda db: sum(known.replaced is not None for known in rows.past_keeping(db)))
         memories = self.memories(max_vision_tokens)
@@ -160,7 +171,7 @@ class Knowledge:
 
     # ── a person's own word ──
 
-    def set_importance(self, patterns: Sequence[str], importance: float) -> list[Known]:
+    def set_importance(self, patterns: Sequence[str], importance: float) -> list[KnowledgeRecord]:
         """What the patterns mean has that importance, now and when it is added later; gives what they mean now.
 
         Raises Misuse for an importance that is not between 0 and 10.
@@ -169,8 +180,8 @@ class Knowledge:
             raise Misuse("Out of range", f"An importance is between 0 and 10, not {importance:g}.", "5 is the default.")
         now = to_ms(self._cold.clock.now())
 
-        def transaction(db: apsw.Connection) -> list[Known]:
-            memories, some = rows.current(db), dict[int, Known]()
+        def transaction(db: apsw.Connection) -> list[KnowledgeRecord]:
+            memories, some = rows.current(db), dict[int, KnowledgeRecord]()
             for place, pattern in enumerate(patterns):
                 to_the_letter = any(is_named(pattern, known) for known in memories)
                 kept = as_pattern(pattern) if to_the_letter else pattern
@@ -188,13 +199,13 @@ class Knowledge:
         """Importances by pattern, in the order in which they were set."""
         return self._cold.read(rows.patterns)
 
-    def set_category(self, refs: Sequence[str], category: str) -> list[Known]:
+    def set_category(self, refs: Sequence[str], category: str) -> list[KnowledgeRecord]:
         """Raises NotFound."""
         found = self.find(refs)
         self._cold.write(lambda db: rows.set_category(db, [known.seq for known in found], clear(category)))
         return found
 
-    def remove(self, memories: Iterable[Known]) -> list[Known]:
+    def remove(self, memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
         """Deletes memories for good, with every older version, their pages and pictures. The files stay on disk."""
         removed = list(memories)
         for known in removed:
@@ -202,7 +213,7 @@ class Knowledge:
                 self._delete(version)
         return removed
 
-    def delete_conversation(self, seq: int) -> "Deleted":
+    def delete_conversation(self, seq: int) -> "DeletionResult":
         """Deletes any conversation, and where it holds a file's pages what is known of that file with its pictures.
 
         Raises what the vault's own does.
@@ -221,7 +232,7 @@ class Knowledge:
         budget: int,
         *,
         max_vision_tokens: int = 400,
-        cost: Cost | None = None,
+        cost: PageCost | None = None,
         count: Callable[[str], int] = estimate,
         most: int = 8,
     ) -> KnowledgeContext:
@@ -234,8 +245,8 @@ class Knowledge:
         hits, place = asked(self._search, query, self._by_view(where))
         known = self._cold.read(lambda db: rows.of_conversations(db, [hit.conversation for hit in hits]))
         found, out_of_view = candidates(hits, known, where, self._cold.clock.now()), place > 0
-        eye = Shower(self._cold, self._vault(), self._workspace.knowledge).eye(cost) if cost else None
-        brought = picked(found, Limits(budget, max_vision_tokens, most), count, eye)
+        eye = HitImageFinder(self._cold, self._vault(), self._workspace.knowledge).eye(cost) if cost else None
+        brought = picked(found, RetrievalLimits(budget, max_vision_tokens, most), count, eye)
         self._used(brought)
         return KnowledgeContext(query=query, budget=budget, brought=brought, out_of_view=bool(brought) and out_of_view)
 
@@ -248,10 +259,10 @@ class Knowledge:
 
     # ── within ──
 
-    def _current(self) -> list[Known]:
+    def _current(self) -> list[KnowledgeRecord]:
         return self._cold.read(rows.current)
 
-    def _by_view(self, where: dict[int, Standing]) -> tuple[frozenset[int], frozenset[int]]:
+    def _by_view(self, where: dict[int, ViewState]) -> tuple[frozenset[int], frozenset[int]]:
         """The conversations of what is in view (a merged twin speaks for its better half), and of what is not."""
         out = {seq for seq, one in where.items() if one.state == "out of view"}
         memories = self._current()
@@ -260,16 +271,18 @@ class Knowledge:
             frozenset(known.conversation for known in memories if known.seq in out),
         )
 
-    def _entries(self, known: Known) -> list[int]:
+    def _entries(self, known: KnowledgeRecord) -> list[int]:
         sql = "SELECT seq FROM entries WHERE conversation = ? ORDER BY seq"
         return [row[0] for row in self._cold.read(lambda db: fetch(db, sql, (known.conversation,)))]
 
-    def _used(self, brought: Sequence[Brought]) -> None:
+    def _used(self, brought: Sequence[SelectedPassage]) -> None:
         self.used(list(dict.fromkeys(one.citation.conversation for one in brought)))
 
     def _notice(self, report: AddReport) -> None:
         told = {one.source for one in report.removed}
-        newly = [Told(one.name, one.source, id=one.id) for one in self.notice_removed() if one.source not in told]
+        newly = [
+            FileMessage(one.name, one.source, id=one.id) for one in self.notice_removed() if one.source not in told
+        ]
         report.removed.extend(newly)
 
     def _purge_older(self, sources: Iterable[str], report: AddReport) -> None:
@@ -279,12 +292,12 @@ class Knowledge:
             for known in older:
                 if known.seq != newest.seq and self._may_hold_secrets(known):
                     self._delete(known)
-                    report.purged.append(Told(known.name, known.source, id=known.id))
+                    report.purged.append(FileMessage(known.name, known.source, id=known.id))
 
-    def _may_hold_secrets(self, known: Known) -> bool:
+    def _may_hold_secrets(self, known: KnowledgeRecord) -> bool:
         """Whether its text does, or its file was of a kind whose marks an older reader left out."""
         text = self.text(known).text
-        return known.kind not in _TO_THE_BYTE or clear(text, Source.OTHER) != text
+        return known.kind not in _TO_THE_BYTE or clear(text, TextSource.OTHER) != text
 
     def _end_what_is_due(self, settings: KnowledgeSettings, report: AddReport) -> None:
         if not settings.retention_days:
@@ -298,9 +311,11 @@ class Knowledge:
         now = self._cold.clock.now()
         for known in gone.due(self._current(), past, out, now, settings.retention_days):
             self._delete(known)
-            report.deleted.append(Told(known.name, known.source, _why_due(known, settings.retention_days), id=known.id))
+            report.deleted.append(
+                FileMessage(known.name, known.source, _why_due(known, settings.retention_days), id=known.id)
+            )
 
-    def _tell_forgotten(self, before: dict[int, Standing], budget: int, report: AddReport) -> None:
+    def _tell_forgotten(self, before: dict[int, ViewState], budget: int, report: AddReport) -> None:
         names = {known.seq: known for known in self._current()}
         for seq, now in self._weighing.standings(budget).items():
             was = before.get(seq)
@@ -309,20 +324,20 @@ class Knowledge:
                 now.mode if was is None else was.mode,
             ):
                 known, how = names[seq], _how(was, now)
-                report.forgotten.append(Told(known.name, known.source, how, id=known.id))
+                report.forgotten.append(FileMessage(known.name, known.source, how, id=known.id))
 
-    def _delete(self, known: Known) -> None:
+    def _delete(self, known: KnowledgeRecord) -> None:
         self.delete_conversation(known.conversation)
 
 
-def _how(was: Standing | None, now: Standing) -> str:
+def _how(was: ViewState | None, now: ViewState) -> str:
     """out of view | merged | in view | smaller: small"""
     if now.in_view and was is not None and was.in_view and now.tokens < was.tokens:
         return f"smaller: {now.mode}"
     return now.state
 
 
-def _why_due(known: Known, days: int) -> str:
+def _why_due(known: KnowledgeRecord, days: int) -> str:
     state = "replaced" if known.replaced else "gone from disk" if known.missing else "out of view"
     return f"{state}, and {days:,} {'day' if days == 1 else 'days'} passed (knowledge.retention_days)"
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from foundation.errors import PalimpsestError
-from memory.knowledge.errors import Unreadable
-from memory.knowledge.readers.document import Sight
+from memory.knowledge.errors import UnreadableDocument
+from memory.knowledge.readers.document import OcrReader
 from models.ocr.open import installed_engine
 from models.settings import ModelSettings
 
 
-def installed_sight(settings: ModelSettings | None = None, env: Mapping[str, str] | None = None) -> Sight | None:
+def installed_sight(settings: ModelSettings | None = None, env: Mapping[str, str] | None = None) -> OcrReader | None:
     """The engine at hand, unloaded; None where there is none. What it cannot read makes its file a bad one."""
     engine = installed_engine(settings, env)
     if engine is None:
@@ -19,6 +19,8 @@ def installed_sight(settings: ModelSettings | None = None, env: Mapping[str, str
         try:
             return engine.read(image).text
         except PalimpsestError as error:
-            raise Unreadable(f"{engine.name} could not read it: {error.message.rstrip('.')}", error.hint) from error
+            raise UnreadableDocument(
+                f"{engine.name} could not read it: {error.message.rstrip('.')}", error.hint
+            ) from error
 
-    return Sight(engine.name, words)
+    return OcrReader(engine.name, words)

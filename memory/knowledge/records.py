@@ -7,7 +7,7 @@ from msgspec import Struct
 from memory.knowledge.importance.score import DEFAULT_IMPORTANCE
 
 
-class Known(Struct, frozen=True, kw_only=True):
+class KnowledgeRecord(Struct, frozen=True, kw_only=True):
     """One version of one file. `chars` are of its text; `conversation` is the seq of the one that holds its pages."""
 
     seq: int = 0
@@ -31,7 +31,7 @@ class Known(Struct, frozen=True, kw_only=True):
     replaced: datetime | None = None  # when a newer version took its place
 
 
-class View(Struct, frozen=True):
+class DocumentView(Struct, frozen=True):
     """What a vision model can be shown of a file: a kept picture, or the page that the text stands on."""
 
     number: int

@@ -8,9 +8,9 @@ from foundation.clock import from_ms, to_ms
 from foundation.names import PICTURE
 from foundation.text.similarity import Sketch, pack_sketch, unpack_sketch
 from memory.cold.integrity.row_seals import PLACES
-from memory.cold.sql import Row, fetch, first, run, run_many
-from memory.knowledge.readers.document import Place
-from memory.knowledge.records import Known, View
+from memory.cold.sql import SqlRow, fetch, first, run, run_many
+from memory.knowledge.readers.document import DocumentLocation
+from memory.knowledge.records import DocumentView, KnowledgeRecord
 from memory.names import vetted
 
 _COLUMNS = """seq, CAST(id AS BLOB), CAST(source AS BLOB), CAST(name AS BLOB), CAST(root AS BLOB),
@@ -20,7 +20,7 @@ _KNOWN = f"SELECT {_COLUMNS} FROM knowledge"
 _CURRENT = f"{_KNOWN} WHERE replaced_ms IS NULL"
 
 
-def insert(db: apsw.Connection, known: Known, sketch: Sketch) -> int:
+def insert(db: apsw.Connection, known: KnowledgeRecord, sketch: Sketch) -> int:
     """The new memory's seq."""
     run(
         db,
@@ -50,7 +50,7 @@ def insert(db: apsw.Connection, known: Known, sketch: Sketch) -> int:
     return db.last_insert_rowid()
 
 
-def insert_places(db: apsw.Connection, seq: int, places: Iterable[Place]) -> None:
+def insert_places(db: apsw.Connection, seq: int, places: Iterable[DocumentLocation]) -> None:
     run_many(
         db,
         "INSERT OR REPLACE INTO knowledge_places (memory, start, place, read_by) VALUES (?, ?, ?, ?)",
@@ -58,7 +58,7 @@ def insert_places(db: apsw.Connection, seq: int, places: Iterable[Place]) -> Non
     )
 
 
-def insert_views(db: apsw.Connection, seq: int, views: Iterable[View]) -> None:
+def insert_views(db: apsw.Connection, seq: int, views: Iterable[DocumentView]) -> None:
     run_many(
         db,
         "INSERT INTO knowledge_views (memory, number, start, length, picture, mode) VALUES (?, ?, ?, ?, ?, ?)",
@@ -66,20 +66,20 @@ def insert_views(db: apsw.Connection, seq: int, views: Iterable[View]) -> None:
     )
 
 
-def current(db: apsw.Connection) -> list[Known]:
+def current(db: apsw.Connection) -> list[KnowledgeRecord]:
     """Every memory, by name; versions that were replaced are none."""
     return [_known(row) for row in fetch(db, f"{_CURRENT} ORDER BY name, source")]
 
 
-def at_source(db: apsw.Connection, source: str) -> Known | None:
+def at_source(db: apsw.Connection, source: str) -> KnowledgeRecord | None:
     """The memory of the file at that path."""
     row = first(db, f"{_CURRENT} AND source = ?", (source,))
     return _known(row) if row else None
 
 
-def of_conversations(db: apsw.Connection, conversations: Sequence[str]) -> dict[str, Known]:
+def of_conversations(db: apsw.Connection, conversations: Sequence[str]) -> dict[str, KnowledgeRecord]:
     """Current memories by the id of the conversation that holds their pages."""
-    found: dict[str, Known] = {}
+    found: dict[str, KnowledgeRecord] = {}
     for ref in dict.fromkeys(conversations):
         row = first(db, f"{_CURRENT} AND conversation IN (SELECT seq FROM conversations WHERE id = ?)", (ref,))
         if row:
@@ -87,12 +87,12 @@ def of_conversations(db: apsw.Connection, conversations: Sequence[str]) -> dict[
     return found
 
 
-def past_keeping(db: apsw.Connection) -> list[Known]:
+def past_keeping(db: apsw.Connection) -> list[KnowledgeRecord]:
     """Versions that were replaced, and files that are gone."""
     return [_known(row) for row in fetch(db, f"{_KNOWN} WHERE replaced_ms IS NOT NULL OR missing_ms IS NOT NULL")]
 
 
-def versions(db: apsw.Connection, source: str) -> list[Known]:
+def versions(db: apsw.Connection, source: str) -> list[KnowledgeRecord]:
     """All that is kept of the file at that path, the newest first."""
     return [_known(row) for row in fetch(db, f"{_KNOWN} WHERE source = ? ORDER BY seq DESC", (source,))]
 
@@ -111,7 +111,7 @@ def sketches(db: apsw.Connection, seqs: Sequence[int]) -> dict[int, Sketch]:
     return {seq: unpack_sketch(raw) for seq, raw in rows if seq in wanted}
 
 
-def view_at(db: apsw.Connection, seq: int, offset: int) -> View | None:
+def view_at(db: apsw.Connection, seq: int, offset: int) -> DocumentView | None:
     """The view that shows that character of the file's text, a picture before a page."""
     row = first(
         db,
@@ -122,14 +122,16 @@ def view_at(db: apsw.Connection, seq: int, offset: int) -> View | None:
     return _view(row) if row else None
 
 
-def views_of(db: apsw.Connection, seq: int) -> list[View]:
+def views_of(db: apsw.Connection, seq: int) -> list[DocumentView]:
     sql = "SELECT number, start, length, picture, mode FROM knowledge_views WHERE memory = ? ORDER BY number"
     return [_view(row) for row in fetch(db, sql, (seq,))]
 
 
-def places_of(db: apsw.Connection, seq: int) -> list[Place]:
+def places_of(db: apsw.Connection, seq: int) -> list[DocumentLocation]:
     sql = f"SELECT {PLACES.listed} FROM knowledge_places WHERE memory = ? ORDER BY start"
-    return [Place(start, _name(place), _name(read_by)) for _, start, place, read_by in fetch(db, sql, (seq,))]
+    return [
+        DocumentLocation(start, _name(place), _name(read_by)) for _, start, place, read_by in fetch(db, sql, (seq,))
+    ]
 
 
 def replace(db: apsw.Connection, seq: int, ms: int) -> None:
@@ -202,17 +204,17 @@ def _picture(name: str) -> str:
     return vetted(PICTURE, name, "table knowledge_views")
 
 
-def _view(row: Row) -> View:
+def _view(row: SqlRow) -> DocumentView:
     if row[3]:
         _picture(row[3])
-    return View(*row)
+    return DocumentView(*row)
 
 
 def delete(db: apsw.Connection, seq: int) -> None:
     run(db, "DELETE FROM knowledge WHERE seq = ?", (seq,))
 
 
-def _known(row: Row) -> Known:
+def _known(row: SqlRow) -> KnowledgeRecord:
     (
         seq,
         id_,
@@ -234,7 +236,7 @@ def _known(row: Row) -> Known:
         missing,
         replaced,
     ) = row
-    return Known(
+    return KnowledgeRecord(
         seq=seq,
         id=_name(id_),
         source=_name(source),

@@ -5,13 +5,13 @@ from datetime import datetime
 from msgspec import Struct
 
 from foundation.trust import Trust
-from memory.pages.render.entry_heads import ReadHead
+from memory.pages.render.entry_heads import ParsedHead
 
 STORED = "stored"
 """The engine of a text that was not read from pixels: it stands somewhere as text."""
 
 
-class Passage(Struct, frozen=True):
+class EntryText(Struct, frozen=True):
     """An entry's whole text. `pages` are the ids of the pages that it was read from; none where text was stored.
 
     `told` says why it is not exact, in sentences.
@@ -37,14 +37,15 @@ class PageText(Struct, frozen=True, kw_only=True):
     page_id: str = ""  # "" where the page's header is damaged
     number: int = 0  # from 1 within its archive
     label: str = ""  # "" where the page was read from a picture alone
-    heads: tuple[ReadHead, ...] = ()  # the lines that say whose words follow; none on a file's page
+    heads: tuple[ParsedHead, ...] = ()  # the lines that say whose words follow; none on a file's page
     told: tuple[str, ...] = ()  # sentences of the readers: what disagrees, what was cut off
 
 
 class PageRow(Struct, frozen=True, kw_only=True):
     """A page in the archive.
 
-    `text_tokens` are of the words that stand on it, lines of our own making aside, by the tokenizer that `Archived`
+    `text_tokens` are of the words that stand on it, lines of our own making aside, by the tokenizer that
+    `ArchiveResult`
     names; `vision_tokens` are what its picture costs the reader of the archive's profile.
     """
 
@@ -85,7 +86,7 @@ class ArchiveRow(Struct, frozen=True, kw_only=True):
     conversation: int | None = None  # the seq of the conversation whose text it is; None where it is kept for itself
 
 
-class Expected(Struct, frozen=True, kw_only=True):
+class ArchiveEstimate(Struct, frozen=True, kw_only=True):
     """What archiving would give, from the same layout and the same counts as the archiving itself."""
 
     pages: int
@@ -94,7 +95,7 @@ class Expected(Struct, frozen=True, kw_only=True):
     shared_chars: int
 
 
-class Archived(Struct, frozen=True, kw_only=True):
+class ArchiveResult(Struct, frozen=True, kw_only=True):
     """What archiving gave. Tokens are of the context that pages save, never of disk space."""
 
     seq: int  # ArchiveRow.seq

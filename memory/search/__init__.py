@@ -1,9 +1,9 @@
 """Finding what was said: BM25 over the analysed terms of entries, notes and pages."""
 
-from foundation.text.analysis import Terms, analyse
+from foundation.text.analysis import PackedTerms, analyse
 from memory.search.query.parse import parse_query
-from memory.search.query.query import Hit, Query, Results
+from memory.search.query.query import Hit, Query, SearchResults
 from memory.search.results.json import to_json
 from memory.search.search import Search
 
-__all__ = ["Hit", "Query", "Results", "Search", "Terms", "analyse", "parse_query", "to_json"]
+__all__ = ["Hit", "PackedTerms", "Query", "Search", "SearchResults", "analyse", "parse_query", "to_json"]

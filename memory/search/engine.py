@@ -15,26 +15,26 @@ from foundation.text.cross_language import held_languages
 from memory.cold import ColdStore
 from memory.hot import HotMemory, Note
 from memory.passage_cache import PassageCache
-from memory.search.index.index import Building, Index
-from memory.search.index.maintenance import Progress
+from memory.search.index.index import IndexProgress, SearchIndex
+from memory.search.index.maintenance import OnIndexed
 from memory.search.note_index import NoteDocuments
 from memory.search.query.day_questions import days_alone
 from memory.search.query.filters import entries_allowed, entries_lending, notes_allowed
-from memory.search.query.query import BEST, Query, Results
+from memory.search.query.query import BEST, Query, SearchResults
 from memory.search.query.timeline import anchor, beside, best_of, by_conversation, moment_of, timeline
 from memory.search.query.timeline import near as around_then
 from memory.search.ranking.question import Question, called, nameless, take_apart
-from memory.search.ranking.retrieve import Findings, Newest, Source, find, newest, notes_source
-from memory.search.results.reader import Reader
-from memory.search.vectors.similarity import Nearness
+from memory.search.ranking.retrieve import NewestHits, RankedHits, SearchSource, find, newest, notes_source
+from memory.search.results.reader import HitReader
+from memory.search.vectors.similarity import Similarity
 from memory.search.vectors.vectors import Vectors
 
 
 class Near(NamedTuple):
     """How near the entries are to a question, and what gives the same of notes."""
 
-    entries: Nearness
-    notes: Callable[[Sequence[Note]], Nearness | None]
+    entries: Similarity
+    notes: Callable[[Sequence[Note]], Similarity | None]
 
 
 class Engine:
@@ -53,35 +53,35 @@ class Engine:
         self._clock = clock
         self._hot = hot
         self._passages = passages
-        self._index = Index(cold, folder)
+        self._index = SearchIndex(cold, folder)
         self._notes = NoteDocuments(cold.analyse)
         self._vectors = vectors
         self._kinds: tuple[str, ...] = getattr(cold.analyse, "kinds", ())  # of entities, the workspace's own
         self._lock = Lock()
 
-    def query(self, query: Query) -> Results:
+    def query(self, query: Query) -> SearchResults:
         """What is relevant, most relevant first. Raises NotFound where the query names a conversation that is none."""
         if query.around is not None:
             return self._around(query, query.around)
         began = perf_counter()
         question, near = self._question(query)
         findings, notes = self._findings(query, question, near)
-        hits, more = Reader(self._cold, self._passages, query, notes, findings).page()
+        hits, more = HitReader(self._cold, self._passages, query, notes, findings).page()
         if query.latest and not question.terms:
             hits = by_conversation(hits)
         read_to_the_end = (query.wording.reads or query.each == 1) and not more
         total = (query.page - 1) * query.limit + len(hits) if read_to_the_end else len(findings)
-        return Results(
+        return SearchResults(
             query=query.text,
             took_ms=round((perf_counter() - began) * 1000, 1),
             total=total if hits or query.page > 1 else 0,
             next=query.page + 1 if more else None,
             hits=hits,
             partial=self._index.is_partial,
-            likelihood=findings.likelihood if isinstance(findings, Findings) else 1.0,
+            likelihood=findings.likelihood if isinstance(findings, RankedHits) else 1.0,
         )
 
-    def update(self, on_progress: Progress | None = None) -> None:
+    def update(self, on_progress: OnIndexed | None = None) -> None:
         """Takes in what is new, ahead of the next query, and lets go on disk of what was removed. Queries go on
         meanwhile. `on_progress` is told how many entries are on disk so far."""
         self._index.update(on_progress)
@@ -93,11 +93,11 @@ class Engine:
         return self._index.trouble
 
     @property
-    def building(self) -> Building | None:
+    def building(self) -> IndexProgress | None:
         """How far the index is, while it is being built."""
         return self._index.building
 
-    def _around(self, query: Query, around: datetime | str) -> Results:
+    def _around(self, query: Query, around: datetime | str) -> SearchResults:
         """What was said around a moment, an entry, or the best hit of the query's words; or those words near it."""
         began, told = perf_counter(), query.text
         if around == BEST:
@@ -112,10 +112,10 @@ class Engine:
             sources, notes = self._sources(query)
             at = anchor(around, self._cold, self._hot)
             findings = timeline(sources, at, query.before, query.after)
-        hits, _ = Reader(self._cold, self._passages, query, notes, findings).page()
+        hits, _ = HitReader(self._cold, self._passages, query, notes, findings).page()
         ids = [hit.id for hit in hits if at.key >= 0 and (hit.entry == at.key if at.source == 0 else hit.id == around)]
         took = round((perf_counter() - began) * 1000, 1)
-        return Results(query=told, took_ms=took, total=len(hits), hits=hits, anchor=ids[0] if ids else "")
+        return SearchResults(query=told, took_ms=took, total=len(hits), hits=hits, anchor=ids[0] if ids else "")
 
     def _question(self, query: Query) -> tuple[Question, Near | None]:
         """The question, taken apart, and what asks the vectors; the embedder is waited for without the lock."""
@@ -135,7 +135,7 @@ class Engine:
 
     def _findings(
         self, query: Query, question: Question, near: Near | None
-    ) -> tuple[Findings | Newest, tuple[Note, ...]]:
+    ) -> tuple[RankedHits | NewestHits, tuple[Note, ...]]:
         with self._lock:
             sources, notes = self._sources(query, near)
             if not query.wording.question:
@@ -149,7 +149,7 @@ class Engine:
                 return replace(newest(sources), worth=worth), notes  # its words say little, but all of them are there
             return (found.by_time() if query.newest else found), notes
 
-    def _of_days(self, query: Query, question: Question) -> tuple[Newest, tuple[Note, ...]] | None:
+    def _of_days(self, query: Query, question: Question) -> tuple[NewestHits, tuple[Note, ...]] | None:
         """What was said on the days that the question is about, newest first, where it is about nothing else."""
         for each in days_alone(query, self._clock.now()) if question.uses("dates") else ():
             sources, notes = self._sources(each)
@@ -157,7 +157,7 @@ class Engine:
                 return listed, notes
         return None
 
-    def _sources(self, query: Query, near: Near | None = None) -> tuple[tuple[Source, ...], tuple[Note, ...]]:
+    def _sources(self, query: Query, near: Near | None = None) -> tuple[tuple[SearchSource, ...], tuple[Note, ...]]:
         """All that is searched, as it stands now, and the notes in it. The lock is held."""
         allowed = entries_allowed(query, self._cold, self._index.find, self._kinds)
         self._index.catch_up()
@@ -165,7 +165,9 @@ class Engine:
         self._notes.keep_up(self._hot.notes())
         notes = self._notes.notes
         return (
-            Source(self._index, allowed, lends=entries_lending(query), each=query.each, nearness=near and near.entries),
+            SearchSource(
+                self._index, allowed, lends=entries_lending(query), each=query.each, nearness=near and near.entries
+            ),
             notes_source(
                 self._notes, notes_allowed(query, notes, self._notes.find, self._kinds), near and near.notes(notes)
             ),

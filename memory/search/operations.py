@@ -14,62 +14,62 @@ from msgspec import Meta, Struct
 
 from foundation.errors import Misuse
 from memory.search.query.parse import parse_query
-from memory.search.query.query import BEST, CONVERSATION, PROMPT, Results
+from memory.search.query.query import BEST, CONVERSATION, PROMPT, SearchResults
 from memory.search.search import Search
 
-Words = Annotated[str, Meta(description='What to look for; "a phrase" in quotes, -word to leave out.')]
-Most = Annotated[int, Meta(ge=1, le=1000, description="How many hits.")]
-Page = Annotated[int, Meta(ge=1, le=1000, description="Which page of the hits.")]
+SearchText = Annotated[str, Meta(description='What to look for; "a phrase" in quotes, -word to leave out.')]
+HitLimit = Annotated[int, Meta(ge=1, le=1000, description="How many hits.")]
+PageNumber = Annotated[int, Meta(ge=1, le=1000, description="Which page of the hits.")]
 Day = Annotated[str, Meta(description="A day, as 2026-03-01, 30d or yesterday; it is included.")]
-Beside = Annotated[int, Meta(ge=0, le=200, description="How many entries.")]
+NeighbourCount = Annotated[int, Meta(ge=0, le=200, description="How many entries.")]
 
 
-class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SearchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every way takes."""
 
-    k: Most = 10
-    page: Page = 1
+    k: HitLimit = 10
+    page: PageNumber = 1
     since: Day = ""
     until: Day = ""
     conversation: Annotated[str, Meta(description="Within one conversation: its id or title.")] = ""
 
 
-class ForWords(Arguments, frozen=True, kw_only=True):
+class TextArguments(SearchArguments, frozen=True, kw_only=True):
     """Words, or nothing: then the newest are listed."""
 
-    query: Words = ""
+    query: SearchText = ""
 
 
-class ByConcept(ForWords, frozen=True, kw_only=True):
+class ConceptArguments(TextArguments, frozen=True, kw_only=True):
     concept: Annotated[str, Meta(min_length=1, description="discovery, pattern, gotcha, trade-off and so on.")]
 
 
-class ByFile(ForWords, frozen=True, kw_only=True):
+class FileArguments(TextArguments, frozen=True, kw_only=True):
     file: Annotated[str, Meta(min_length=1, description="A path or the end of one: http.py, src/http.py.")]
 
 
-class ByType(ForWords, frozen=True, kw_only=True):
+class TypeArguments(TextArguments, frozen=True, kw_only=True):
     type: Annotated[str, Meta(min_length=1, description="decision, bugfix, feature, refactor, discovery or change.")]
 
 
-class Recent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    query: Words = ""
-    k: Most = 12
+class RecentArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    query: SearchText = ""
+    k: HitLimit = 12
 
 
-class Timeline(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TimelineArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     around: Annotated[str, Meta(min_length=1, description="A moment (2026-03-01, 2w), or the id of what was found.")]
-    before: Beside = 5
-    after: Beside = 5
+    before: NeighbourCount = 5
+    after: NeighbourCount = 5
 
 
-class TimelineOfBest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BestTimelineArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     query: Annotated[str, Meta(min_length=1, description="The timeline is around the best hit of these words.")]
-    before: Beside = 5
-    after: Beside = 5
+    before: NeighbourCount = 5
+    after: NeighbourCount = 5
 
 
-class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
+class NoArguments(Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
@@ -78,7 +78,7 @@ class DateRange(Struct, frozen=True, array_like=True):
     until: str
 
 
-class Exactly(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FilterArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`entity_type` is a kind (flight) or a kind and a value (flight:CA1234)."""
 
     date_range: DateRange | None = None
@@ -91,17 +91,17 @@ class Exactly(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     conversation: str = ""
 
 
-class Exact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    query: Words = ""
-    filters: Exactly = Exactly()
+class ExactArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    query: SearchText = ""
+    filters: FilterArguments = FilterArguments()
     newest: Annotated[bool, Meta(description="The newest first, and not the best.")] = False
-    k: Most = 10
-    page: Page = 1
+    k: HitLimit = 10
+    page: PageNumber = 1
 
 
-class Semantic(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SemanticArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     query: Annotated[str, Meta(min_length=1, description="What is meant, in any words.")]
-    top_k: Most = 5
+    top_k: HitLimit = 5
     threshold: Annotated[float, Meta(ge=0, le=1, description="The least score.")] = 0.0
 
 
@@ -114,7 +114,7 @@ class Operation(Struct, frozen=True):
     name: str
     sentence: str
     takes: type[Struct]
-    run: Callable[[Search, Any], Results]
+    run: Callable[[Search, Any], SearchResults]
     option: str
 
     @property
@@ -123,7 +123,7 @@ class Operation(Struct, frozen=True):
         return msgspec.json.schema(self.takes)
 
 
-def call(search: Search, name: str, told: Mapping[str, Any]) -> Results | dict[str, Any]:
+def call(search: Search, name: str, told: Mapping[str, Any]) -> SearchResults | dict[str, Any]:
     """What the operation of that name gives; of `help`, what there is. Raises Misuse, and NotFound for what is not
     there."""
     operation = OPERATIONS.get(name)
@@ -145,45 +145,45 @@ def offered() -> dict[str, Any]:
     }
 
 
-def observations(search: Search, given: ForWords) -> Results:
+def observations(search: Search, given: TextArguments) -> SearchResults:
     return _asked(search, given, kinds=[OBSERVATION])
 
 
-def conversations(search: Search, given: ForWords) -> Results:
+def conversations(search: Search, given: TextArguments) -> SearchResults:
     return _asked(search, given, kinds=[CONVERSATION])
 
 
-def prompts(search: Search, given: ForWords) -> Results:
+def prompts(search: Search, given: TextArguments) -> SearchResults:
     return _asked(search, given, kinds=[PROMPT])
 
 
-def by_concept(search: Search, given: ByConcept) -> Results:
+def by_concept(search: Search, given: ConceptArguments) -> SearchResults:
     return _asked(search, given, concepts=[given.concept])
 
 
-def by_file(search: Search, given: ByFile) -> Results:
+def by_file(search: Search, given: FileArguments) -> SearchResults:
     return _asked(search, given, files=[given.file])
 
 
-def by_type(search: Search, given: ByType) -> Results:
+def by_type(search: Search, given: TypeArguments) -> SearchResults:
     return _asked(search, given, types=[given.type])
 
 
-def recent(search: Search, given: Recent) -> Results:
+def recent(search: Search, given: RecentArguments) -> SearchResults:
     return search.query(parse_query(given.query, clock=search.clock, recent=True, limit=given.k))
 
 
-def timeline(search: Search, given: Timeline) -> Results:
+def timeline(search: Search, given: TimelineArguments) -> SearchResults:
     if given.around.strip().casefold() == BEST:
         raise Misuse("Around what?", "A timeline needs a moment or an id.", "timeline_of_best takes words.")
     return search.query(_around(search, "", given.around, given))
 
 
-def timeline_of_best(search: Search, given: TimelineOfBest) -> Results:
+def timeline_of_best(search: Search, given: BestTimelineArguments) -> SearchResults:
     return search.query(_around(search, given.query, BEST, given))
 
 
-def exact(search: Search, given: Exact) -> Results:
+def exact(search: Search, given: ExactArguments) -> SearchResults:
     """What is asked for must stand there, and the filters must fit."""
     by = given.filters
     named = [by.entity_type] if isinstance(by.entity_type, str) else by.entity_type
@@ -208,15 +208,15 @@ def exact(search: Search, given: Exact) -> Results:
     return search.query(query)
 
 
-def semantic(search: Search, given: Semantic) -> Results:
+def semantic(search: Search, given: SemanticArguments) -> SearchResults:
     return search.query(parse_query(given.query, clock=search.clock, limit=given.top_k, threshold=given.threshold))
 
 
-def _nothing(_search: Search, _given: Nothing) -> Results:
-    return Results(query="")
+def _nothing(_search: Search, _given: NoArguments) -> SearchResults:
+    return SearchResults(query="")
 
 
-def _asked(search: Search, given: ForWords, **more: Any) -> Results:
+def _asked(search: Search, given: TextArguments, **more: Any) -> SearchResults:
     query = parse_query(
         given.query,
         clock=search.clock,
@@ -230,7 +230,7 @@ def _asked(search: Search, given: ForWords, **more: Any) -> Results:
     return search.query(query)
 
 
-def _around(search: Search, text: str, around: str, given: Timeline | TimelineOfBest) -> Any:
+def _around(search: Search, text: str, around: str, given: TimelineArguments | BestTimelineArguments) -> Any:
     return parse_query(text, clock=search.clock, around=around, before=given.before, after=given.after)
 
 
@@ -242,66 +242,66 @@ _ALL = (
     Operation(
         "observations",
         "Search what was observed: structured notes of what was done and learned.",
-        ForWords,
+        TextArguments,
         observations,
         "--kind observation",
     ),
     Operation(
         "conversations",
         "Find conversations, each by its best passage; their summaries are searched too.",
-        ForWords,
+        TextArguments,
         conversations,
         "--kind conversation",
     ),
-    Operation("prompts", "Search what the person said themselves.", ForWords, prompts, "--kind prompt"),
+    Operation("prompts", "Search what the person said themselves.", TextArguments, prompts, "--kind prompt"),
     Operation(
         "by_concept",
         "What is marked with a concept: discovery, pattern, gotcha, trade-off and so on.",
-        ByConcept,
+        ConceptArguments,
         by_concept,
         "--concept C",
     ),
-    Operation("by_file", "What names a file, or is about it.", ByFile, by_file, "--file F"),
+    Operation("by_file", "What names a file, or is about it.", FileArguments, by_file, "--file F"),
     Operation(
         "by_type",
         "What is of a type: decision, bugfix, feature, refactor, discovery or change.",
-        ByType,
+        TypeArguments,
         by_type,
         "--type T",
     ),
     Operation(
         "recent",
         "The latest entries of the latest conversations, a conversation after the other.",
-        Recent,
+        RecentArguments,
         recent,
         "--recent",
     ),
     Operation(
         "timeline",
         "What was said before and after a moment, or before and after what was found.",
-        Timeline,
+        TimelineArguments,
         timeline,
         "--around D|ID",
     ),
     Operation(
         "timeline_of_best",
         "What was said before and after the best hit of a query.",
-        TimelineOfBest,
+        BestTimelineArguments,
         timeline_of_best,
         "--around best",
     ),
-    Operation("help", "What can be asked, and how.", Nothing, _nothing, "--help"),
+    Operation("help", "What can be asked, and how.", NoArguments, _nothing, "--help"),
     Operation(
         "exact",
         "Each word must stand in the passage itself; filters by time, entity, type, concept, file.",
-        Exact,
+        ExactArguments,
         exact,
         "--exact",
     ),
     Operation(
         "semantic",
         "What is meant: the best hits above a score, each with a snippet.",
-        Semantic,
+        SemanticArguments,
         semantic,
         "--threshold X",
     ),

@@ -16,15 +16,15 @@ from memory.cold import ColdStore
 from memory.cold.insert import note_change
 from memory.cold.lookup import marks
 from memory.cold.sql import fetch, first, run
-from memory.errors import Closed, MemoryTrouble
-from memory.pages.types import Passage
-from memory.records import Entry, Terms
+from memory.errors import MemoryFailure, StoreClosed
+from memory.pages.types import EntryText
+from memory.records import AnalysedTerms, Entry
 
 _AT_ONCE = 200  # entries: some hundredths of a second, and one transaction
 _CHARS_AT_ONCE = 400_000  # of text, so that long pages take no longer
 
 
-class Renewed(Struct, frozen=True):
+class ReindexResult(Struct, frozen=True):
     """`done` entries have new terms, `unread` ones keep their old ones: nobody can read their text to the letter just
     now. `left` are due still, those among them."""
 
@@ -33,14 +33,14 @@ class Renewed(Struct, frozen=True):
     left: int = 0
 
 
-OnRenewed = Callable[[Renewed], bool]
+OnRenewed = Callable[[ReindexResult], bool]
 """Told how it stands after each batch; False ends it."""
 
 
-class Renewing:
+class Reindexer:
     """One store's. Safe beside other processes that do the same: each row is renewed once."""
 
-    def __init__(self, cold: ColdStore, passage: Callable[[Entry], Passage]) -> None:
+    def __init__(self, cold: ColdStore, passage: Callable[[Entry], EntryText]) -> None:
         self._cold = cold
         self._passage = passage
 
@@ -48,13 +48,13 @@ class Renewing:
         """How many entries an older analyser found the terms of."""
         return self._cold.read(lambda db: _count(db, _older(db, self._version)))
 
-    def run(self, *, seconds: float | None = None, on_batch: OnRenewed | None = None) -> Renewed:
+    def run(self, *, seconds: float | None = None, on_batch: OnRenewed | None = None) -> ReindexResult:
         """Renews for so long, or until all is done. What is not reached now is due still the next time.
 
         Entries that cannot be read are passed over, and tried again at the next run.
         """
         ends = None if seconds is None else monotonic() + seconds
-        told, after = Renewed(left=self.left()), 0
+        told, after = ReindexResult(left=self.left()), 0
         while told.left and (ends is None or monotonic() < ends):
             due = self._cold.read(lambda db, after=after: _due(db, _older(db, self._version), after))
             if not due:
@@ -70,10 +70,10 @@ class Renewing:
         version = getattr(self._cold.analyse, "version", "")
         return version if isinstance(version, str) and version else analysis.version()
 
-    def _renew(self, due: Sequence[tuple[int, str]], told: Renewed) -> tuple[int, Renewed]:
+    def _renew(self, due: Sequence[tuple[int, str]], told: ReindexResult) -> tuple[int, ReindexResult]:
         """One batch, and the seq that it ends with. The text is read and analysed before the store is locked."""
         entries, unread, chars, last = self._cold.entries(seq for seq, _ in due), 0, 0, 0
-        found: dict[int, tuple[Terms, str]] = {}
+        found: dict[int, tuple[AnalysedTerms, str]] = {}
         for seq, old in due:
             last = seq
             terms = self._terms(entries.get(seq))
@@ -85,17 +85,17 @@ class Renewing:
             if chars > _CHARS_AT_ONCE:
                 break
         done = self._cold.write(lambda db: _put(db, found)) if found else 0
-        return last, Renewed(told.done + done, told.unread + unread, max(told.left - len(found), 0))
+        return last, ReindexResult(told.done + done, told.unread + unread, max(told.left - len(found), 0))
 
-    def _terms(self, entry: Entry | None) -> Terms | None:
+    def _terms(self, entry: Entry | None) -> AnalysedTerms | None:
         """None where the text cannot be had to the letter: the terms that were found while it could are better."""
         if entry is None:
             return None
         try:
             passage = self._passage(entry)
-        except Closed:
+        except StoreClosed:
             raise
-        except (MemoryTrouble, OSError):
+        except (MemoryFailure, OSError):
             return None
         if passage.trust is Trust.APPROXIMATE and (entry.text is None or "text" in entry.damaged):
             return None  # one that came back from a mirror is in doubt too, and its text is what is stored
@@ -131,7 +131,7 @@ def _due(db: apsw.Connection, versions: Sequence[str], after: int) -> list[tuple
     return sorted(found)[:_AT_ONCE]
 
 
-def _put(db: apsw.Connection, found: dict[int, tuple[Terms, str]]) -> int:
+def _put(db: apsw.Connection, found: dict[int, tuple[AnalysedTerms, str]]) -> int:
     """Puts those that nobody else renewed, or wrote anew, meanwhile; how many."""
     sql = "UPDATE terms SET terms = ?, length = ?, analyser = ? WHERE entry = ? AND analyser = ?"
     put = [

@@ -8,13 +8,13 @@ from foundation.clock import Clock
 from memory.cold import ColdStore
 from memory.hot import HotMemory
 from memory.passage_cache import PassageCache
-from memory.search.query.query import Query, Results
+from memory.search.query.query import Query, SearchResults
 
 if TYPE_CHECKING:
     from memory.search.embedding import Embedding
     from memory.search.engine import Engine
-    from memory.search.index.index import Building
-    from memory.search.index.maintenance import Progress
+    from memory.search.index.index import IndexProgress
+    from memory.search.index.maintenance import OnIndexed
     from memory.search.vectors.vectors import Vectors
 
 
@@ -44,11 +44,11 @@ class Search:
         self._vectors: Vectors | None = None
         self._lock = RLock()
 
-    def query(self, query: Query) -> Results:
+    def query(self, query: Query) -> SearchResults:
         """What is relevant, most relevant first. Raises NotFound where the query names a conversation that is none."""
         return self._opened().query(query)
 
-    def update(self, on_progress: "Progress | None" = None) -> None:
+    def update(self, on_progress: "OnIndexed | None" = None) -> None:
         """Takes in what is new, ahead of the next query, and lets go on disk of what was removed. Queries go on
         meanwhile. `on_progress` is told how many entries are on disk so far."""
         self._opened().update(on_progress)
@@ -59,7 +59,7 @@ class Search:
         return self._engine.trouble if self._engine else ""
 
     @property
-    def building(self) -> "Building | None":
+    def building(self) -> "IndexProgress | None":
         """How far the index is, while it is being built: queries find a part then, and say so."""
         return self._engine.building if self._engine else None
 

@@ -4,13 +4,13 @@ import zlib
 from collections.abc import Iterator
 
 from foundation.sizes import MEGABYTE
-from models.limits import StreamLimits, TooMuch
+from models.limits import StreamLimitExceeded, StreamLimits
 
 ACCEPTED = "gzip, deflate"
 PIECE = 64 * 1024  # bytes unpacked at once
 
 
-class NotPacked(Exception):
+class DecompressionError(Exception):
     """The body is not packed as its headers say, or in a way that was not asked for."""
 
 
@@ -18,16 +18,16 @@ class Unpacker:
     """Feed it a body's bytes in the content coding of its headers; it gives them unpacked."""
 
     def __init__(self, coding: str, limits: StreamLimits) -> None:
-        """Raises NotPacked for a coding that was not asked for."""
+        """Raises DecompressionError for a coding that was not asked for."""
         self._coding = coding.strip().lower().replace("x-gzip", "gzip")
         if self._coding not in {"", "identity", "gzip", "deflate"}:
-            raise NotPacked(f"it is packed as {self._coding[:40]}, which was not asked for")
+            raise DecompressionError(f"it is packed as {self._coding[:40]}, which was not asked for")
         self._times = limits.unpacked_times
         self._packed = self._unpacked = 0
         self._inflating = zlib.decompressobj(zlib.MAX_WBITS | 16 if self._coding == "gzip" else zlib.MAX_WBITS)
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """Raises TooMuch for a bomb, NotPacked for what is damaged."""
+        """Raises StreamLimitExceeded for a bomb, DecompressionError for what is damaged."""
         if self._coding in {"", "identity"}:
             yield chunk
             return
@@ -50,11 +50,11 @@ class Unpacker:
                 self._inflating = zlib.decompressobj(-zlib.MAX_WBITS)
                 self._coding = "raw deflate"
                 return self._inflated(chunk)
-            raise NotPacked("it is damaged: it cannot be unpacked") from error
+            raise DecompressionError("it is damaged: it cannot be unpacked") from error
 
     def _counted(self, piece: bytes) -> Iterator[bytes]:
         self._unpacked += len(piece)
         if self._unpacked > MEGABYTE and self._unpacked > self._times * self._packed:
-            raise TooMuch("what its compressed answer unpacks to", "unpacked_times", self._times)
+            raise StreamLimitExceeded("what its compressed answer unpacks to", "unpacked_times", self._times)
         if piece:
             yield piece

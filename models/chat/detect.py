@@ -11,13 +11,13 @@ from typing import Any, cast
 
 from msgspec import Struct, structs
 
-from models.chat.errors import Place
+from models.chat.errors import Endpoint
 from models.chat.http import Transport
 from models.chat.open import open_model
 from models.chat.openai import probe
-from models.chat.openai.probe import Ask, Told
+from models.chat.openai.probe import JsonFetcher, ProbeResult
 from models.chat.port import Profile
-from models.chat.spec import Spec, address_of, key_of, parse_spec
+from models.chat.spec import ModelSpec, address_of, key_of, parse_spec
 from models.settings import ModelSettings
 
 Json = dict[str, Any]
@@ -27,7 +27,7 @@ LONGEST_NAME = 500  # characters
 MOST_ASKED = 12  # models of one server that are asked for their window
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class DetectedModel(Struct, frozen=True, kw_only=True):
     """A model that can be chosen. `names` are all that the same server has."""
 
     spec: str
@@ -43,7 +43,7 @@ async def detect(
     timeout: float = 1.0,  # noqa: ASYNC109 (it bounds each server, and what came in time is kept)
     addresses: Mapping[str, str] | None = None,
     settings: ModelSettings | None = None,
-) -> list[Found]:
+) -> list[DetectedModel]:
     """Every model at hand: local servers first, then services whose key is set. Seconds at most: about 2 × timeout.
 
     `addresses` puts other addresses in the place of the usual ones, by provider ("" leaves one out); the variable
@@ -61,7 +61,7 @@ async def detect(
 
 
 def _addresses(env: Mapping[str, str]) -> dict[str, str]:
-    usual = {provider: address_of(Spec(provider, "any"), env) for provider in LOCAL}
+    usual = {provider: address_of(ModelSpec(provider, "any"), env) for provider in LOCAL}
     said = env.get("PALIMPSEST_DETECT", "")
     if said == "off":
         return {}
@@ -71,7 +71,7 @@ def _addresses(env: Mapping[str, str]) -> dict[str, str]:
     return usual
 
 
-async def _within(seconds: float, asked: Awaitable[list[Found]]) -> list[Found]:
+async def _within(seconds: float, asked: Awaitable[list[DetectedModel]]) -> list[DetectedModel]:
     try:
         async with asyncio.timeout(2 * seconds):
             return await asked
@@ -86,14 +86,14 @@ async def probe_address(
     provider: str = "openai",
     timeout: float = 1.0,  # noqa: ASYNC109 (see detect)
     settings: ModelSettings | None = None,
-) -> list[Found]:
+) -> list[DetectedModel]:
     """The models of the server at `address`, whichever it is; none where no one answers."""
     given = structs.replace(settings or ModelSettings(), connect_timeout=timeout)
-    spec = Spec(provider if provider in LOCAL else "openai", "any", address)
+    spec = ModelSpec(provider if provider in LOCAL else "openai", "any", address)
     base = address_of(spec, env)
     key = key_of(spec, env)
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    transport = Transport(Place(provider, "any", base), given, headers)
+    transport = Transport(Endpoint(provider, "any", base), given, headers)
 
     async def ask(url: str, body: Json | None = None) -> Json | None:
         try:
@@ -120,22 +120,22 @@ async def probe_window(spec: str, env: Mapping[str, str], settings: ModelSetting
 class _Server:
     """One address being looked at."""
 
-    def __init__(self, base: str, ask: Ask, settings: ModelSettings, env: Mapping[str, str]) -> None:
+    def __init__(self, base: str, ask: JsonFetcher, settings: ModelSettings, env: Mapping[str, str]) -> None:
         self._base = base
         self._root = base.removesuffix("/v1")
         self._ask = ask
         self._settings = settings
         self._env = env
 
-    async def models(self) -> list[Found]:
+    async def models(self) -> list[DetectedModel]:
         """Its models, by the first protocol that it answers."""
         return await self._ollama() or await self._lmstudio() or await self._openai_like()
 
-    async def _ollama(self) -> list[Found]:
+    async def _ollama(self) -> list[DetectedModel]:
         tags = await self._ask(f"{self._root}/api/tags")
         return await self._several("ollama", "ollama", _names((tags or {}).get("models"), "name"))
 
-    async def _lmstudio(self) -> list[Found]:
+    async def _lmstudio(self) -> list[DetectedModel]:
         listed = await self._ask(f"{self._root}/api/v0/models")
         rows = [row for row in _rows((listed or {}).get("data")) if row.get("type") not in {"embeddings", "embedding"}]
         if not any("state" in row or "max_context_length" in row for row in rows):
@@ -143,7 +143,7 @@ class _Server:
         rows.sort(key=lambda row: row.get("state") != "loaded")  # what is loaded answers at once
         return await self._several("lmstudio", "lmstudio", _names(rows, "id"))
 
-    async def _openai_like(self) -> list[Found]:
+    async def _openai_like(self) -> list[DetectedModel]:
         listed, props = await asyncio.gather(self._ask(f"{self._base}/models"), self._ask(f"{self._root}/props"))
         names = _names((listed or {}).get("data"), "id")
         if props is not None and "default_generation_settings" in props:
@@ -161,30 +161,34 @@ class _Server:
         # mlx_lm.server names no owner, and answers with nothing where the hub's cache folder is missing
         return await self._several("mlx_lm", "openai", names or ("default_model",))
 
-    async def _several(self, server: str, provider: str, names: tuple[str, ...]) -> list[Found]:
+    async def _several(self, server: str, provider: str, names: tuple[str, ...]) -> list[DetectedModel]:
         names = tuple(name[:LONGEST_NAME] for name in names[:MOST_LISTED])
         told = await asyncio.gather(*(probe.probe_server(self._base, name, self._ask) for name in names[:MOST_ASKED]))
-        told += [Told()] * (len(names) - len(told))
-        return [self._found(server, Spec(provider, name), names, one) for name, one in zip(names, told, strict=True)]
+        told += [ProbeResult()] * (len(names) - len(told))
+        return [
+            self._found(server, ModelSpec(provider, name), names, one) for name, one in zip(names, told, strict=True)
+        ]
 
-    def _found(self, server: str, spec: Spec, names: tuple[str, ...], told: Told) -> Found:
+    def _found(self, server: str, spec: ModelSpec, names: tuple[str, ...], told: ProbeResult) -> DetectedModel:
         own = address_of(spec, self._env) == self._base
         written = str(spec) if own else str(structs.replace(spec, address=self._base))
         known = open_model(written, settings=self._settings, env=self._env).profile
         profile = probe.refined(known, told, self._settings)
-        return Found(spec=written, profile=profile, address=self._base, provider=server, names=names)
+        return DetectedModel(spec=written, profile=profile, address=self._base, provider=server, names=names)
 
 
-def _services(env: Mapping[str, str], settings: ModelSettings) -> list[Found]:
+def _services(env: Mapping[str, str], settings: ModelSettings) -> list[DetectedModel]:
     """Services are not asked: their key is not used before a person chooses them."""
     known = (("anthropic", "claude-sonnet-4-5"), ("openai", "gpt-4.1"))
-    found: list[Found] = []
+    found: list[DetectedModel] = []
     for provider, name in known:
-        spec = Spec(provider, name)
+        spec = ModelSpec(provider, name)
         if key_of(spec, env):
             profile = open_model(str(spec), settings=settings, env=env).profile
             address = address_of(parse_spec(str(spec)), env)
-            found.append(Found(spec=str(spec), profile=profile, address=address, provider=provider, names=(name,)))
+            found.append(
+                DetectedModel(spec=str(spec), profile=profile, address=address, provider=provider, names=(name,))
+            )
     return found
 
 

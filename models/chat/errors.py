@@ -1,4 +1,4 @@
-"""What went wrong, in three sentences: what, where, what to do. Pure: statuses and bodies in, `Failed` out."""
+"""What went wrong, in three sentences: what, where, what to do. Pure: statuses and bodies in, `AnswerError` out."""
 
 import re
 from typing import Any, cast
@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from foundation.bounded_json import BadJson, load_json
 from foundation.shell_words import command_line
-from models.chat.port import Failed
-from models.limits import TooMuch
+from models.chat.port import AnswerError
+from models.limits import StreamLimitExceeded
 
 _OVERFLOW = re.compile(
     r"exceed\w*[ _](the )?(available |model'?s? |maximum )?context|context[ _](size|length|window)[ _]?\w*[ _]?exceed"
@@ -24,7 +24,7 @@ _LOADING = re.compile(r"loading model|model is loading", re.IGNORECASE)
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 
 
-class Place(Struct, frozen=True):
+class Endpoint(Struct, frozen=True):
     """Whom we asked, in the words of the sentences."""
 
     provider: str
@@ -36,11 +36,11 @@ class Place(Struct, frozen=True):
         return f"`{self.model}` at {self.address}"
 
 
-class Broken(Exception):
+class AttemptFailed(Exception):
     """An attempt that ended badly. `after` is what the server asked us to wait, in seconds."""
 
     def __init__(
-        self, failed: Failed, *, retry: bool = False, after: float | None = None, loading: bool = False
+        self, failed: AnswerError, *, retry: bool = False, after: float | None = None, loading: bool = False
     ) -> None:
         super().__init__(failed.message)
         self.failed = failed
@@ -57,12 +57,12 @@ _START = {
 }
 
 
-def refused(place: Place, detail: str) -> Failed:
+def refused(place: Endpoint, detail: str) -> AnswerError:
     hint = _START.get(place.provider, "Start the server, or name another address: openai:NAME@http://HOST:PORT/v1.")
-    return Failed("refused", "No one answers", f"There is no server at {place.address} ({short(detail)}).", hint)
+    return AnswerError("refused", "No one answers", f"There is no server at {place.address} ({short(detail)}).", hint)
 
 
-def timed_out(place: Place, what: str, seconds: float) -> Failed:
+def timed_out(place: Endpoint, what: str, seconds: float) -> AnswerError:
     sentences = {
         "connect": ("The server cannot be reached", f"{place.address} took no connection within {seconds:g} s."),
         "first": ("No word came", f"{place} said nothing for {seconds:g} s."),
@@ -74,12 +74,12 @@ def timed_out(place: Place, what: str, seconds: float) -> Failed:
         "stall": "What came is kept. Send again, or raise models.stall_timeout.",
     }
     title, message = sentences[what]
-    return Failed("timed_out", title, message, hints[what])
+    return AnswerError("timed_out", title, message, hints[what])
 
 
-def cut_off(place: Place, detail: str = "") -> Failed:
+def cut_off(place: Endpoint, detail: str = "") -> AnswerError:
     why = f" ({short(detail)})" if detail else ""
-    return Failed(
+    return AnswerError(
         "cut_off",
         "The answer broke off",
         f"The connection to {place} ended before the answer did{why}.",
@@ -87,9 +87,9 @@ def cut_off(place: Place, detail: str = "") -> Failed:
     )
 
 
-def too_much(place: Place, excess: TooMuch) -> Failed:
+def too_much(place: Endpoint, excess: StreamLimitExceeded) -> AnswerError:
     setting = f"models.limits.{excess.setting}"
-    return Failed(
+    return AnswerError(
         "too_much",
         "The server sends too much",
         f"{place} was stopped: {excess.what} passes the limit of {excess.told} ({setting}).",
@@ -97,9 +97,9 @@ def too_much(place: Place, excess: TooMuch) -> Failed:
     )
 
 
-def not_json(place: Place, excerpt: str, why: str = "") -> Failed:
+def not_json(place: Endpoint, excerpt: str, why: str = "") -> AnswerError:
     reason = f" ({short(why)})" if why else ""
-    return Failed(
+    return AnswerError(
         "not_json",
         "That is no model's answer",
         f"{place} answered with something that cannot be read as JSON{reason}: {short(excerpt) or 'nothing at all'}",
@@ -107,23 +107,23 @@ def not_json(place: Place, excerpt: str, why: str = "") -> Failed:
     )
 
 
-def from_status(place: Place, status: int, body: bytes, after: float | None = None) -> Broken:
+def from_status(place: Endpoint, status: int, body: bytes, after: float | None = None) -> AttemptFailed:
     """The failure that an HTTP status and its body tell."""
     code, said = error_of(body)
     loading = status == 503 and _LOADING.search(said) is not None
     failed = from_error(place, said, code=code, status=status)
     if failed.code == "rate_limited" and after is not None:
-        failed = Failed(failed.code, failed.title, f"{failed.message} It asks to wait {after:g} s.", failed.hint)
+        failed = AnswerError(failed.code, failed.title, f"{failed.message} It asks to wait {after:g} s.", failed.hint)
     settled = failed.code in {"too_large", "no_model", "unauthorised"} or "insufficient_quota" in code
-    return Broken(failed, retry=status in RETRIED and not settled, after=after, loading=loading)
+    return AttemptFailed(failed, retry=status in RETRIED and not settled, after=after, loading=loading)
 
 
-def from_error(place: Place, said: str, *, code: str = "", status: int = 0) -> Failed:
+def from_error(place: Endpoint, said: str, *, code: str = "", status: int = 0) -> AnswerError:
     """The failure that an error's words, code and HTTP status (0 within a stream) tell."""
     words = f"{code} {said}"
     told = f": {short(said)}" if said else "."
     if status == 413 or _OVERFLOW.search(words) or (status in {0, 400} and "exceed_context" in code):
-        return Failed(
+        return AnswerError(
             "too_large",
             "Too long for the model",
             f"The request does not fit {place}{told}",
@@ -132,14 +132,14 @@ def from_error(place: Place, said: str, *, code: str = "", status: int = 0) -> F
     if status in {401, 403} or "authentication" in code or "permission" in code or code == "invalid_api_key":
         return _unauthorised(place, status)
     if status == 404 or "model_not_found" in code or (status in {0, 400} and _NO_MODEL.search(words)):
-        return Failed(
+        return AnswerError(
             "no_model",
             "No such model there",
             f"{place.address} does not have `{place.model}`{told}",
             _pull(place) + "`palimpsest models list` shows what is there.",
         )
     if status == 429 or "rate_limit" in code or "insufficient_quota" in code:
-        return Failed(
+        return AnswerError(
             "rate_limited",
             "Asked too often",
             f"{place} takes no more requests for now{told}",
@@ -148,13 +148,13 @@ def from_error(place: Place, said: str, *, code: str = "", status: int = 0) -> F
     if status >= 500 or code in {"server_error", "api_error", "overloaded_error", "unavailable_error"} or status == 0:
         title = "The server is overloaded" if status == 529 or code == "overloaded_error" else "The server failed"
         number = f" with status {status}" if status else ""
-        return Failed(
+        return AnswerError(
             "server_error",
             title,
             f"{place} failed{number}{told}",
             "Send again; if it stays so, look at the server's log.",
         )
-    return Failed(
+    return AnswerError(
         "bad_request",
         "The server refused the request",
         f"{place} answered with status {status}{told}",
@@ -162,10 +162,10 @@ def from_error(place: Place, said: str, *, code: str = "", status: int = 0) -> F
     )
 
 
-def _unauthorised(place: Place, status: int) -> Failed:
+def _unauthorised(place: Endpoint, status: int) -> AnswerError:
     answer = f" (status {status})" if status else ""
     variable = place.key_variable or "PALIMPSEST_OPENAI_KEY"
-    return Failed(
+    return AnswerError(
         "unauthorised",
         "The key was not accepted",
         f"{place} refused the key, or there was none{answer}.",
@@ -173,7 +173,7 @@ def _unauthorised(place: Place, status: int) -> Failed:
     )
 
 
-def _pull(place: Place) -> str:
+def _pull(place: Endpoint) -> str:
     return f"`{command_line('ollama', 'pull', place.model)}` fetches it. " if place.provider == "ollama" else ""
 
 

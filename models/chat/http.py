@@ -1,4 +1,4 @@
-"""One HTTP connection to a server of models: a JSON body out, bytes in, and what goes wrong as `Broken`.
+"""One HTTP connection to a server of models: a JSON body out, bytes in, and what goes wrong as `AttemptFailed`.
 
 httpx2 is imported at the first request, so that nothing of it is loaded before the first paint.
 """
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from foundation.bounded_json import BadJson, load_json
 from models.chat import errors
-from models.chat.decompression import ACCEPTED, NotPacked, Unpacker
-from models.chat.errors import Broken, Place
+from models.chat.decompression import ACCEPTED, DecompressionError, Unpacker
+from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.spec import is_loopback
-from models.limits import StreamLimits, TooMuch, in_bytes
+from models.limits import StreamLimitExceeded, StreamLimits, in_bytes
 from models.settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ MOST_BLANK = 64 * 1024  # bytes that are looked through for a beginning
 _EVENT_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
-class Reply:
+class HttpResponse:
     """A response whose status is 200: its kind, and its body as it comes."""
 
-    def __init__(self, response: "httpx2.Response", place: Place, settings: ModelSettings) -> None:
+    def __init__(self, response: "httpx2.Response", place: Endpoint, settings: ModelSettings) -> None:
         self._response = response
         self._place = place
         self._settings = settings
@@ -53,7 +53,7 @@ class Reply:
         return self._begun.lstrip(_BLANK).startswith(_EVENT_FIELDS)  # JSON and HTML begin with none of these
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The body's bytes. Raises Broken where the server falls silent or hangs up."""
+        """The body's bytes. Raises AttemptFailed where the server falls silent or hangs up."""
         if self._begun:
             yield self._begun
         async for chunk in self._arriving:
@@ -70,11 +70,11 @@ class Reply:
                     async with asyncio.timeout(wait):
                         chunk = await anext(body, None)
                 except TimeoutError:
-                    raise Broken(errors.timed_out(self._place, what, wait)) from None
-                except (httpx2.TransportError, NotPacked) as error:
-                    raise Broken(errors.cut_off(self._place, str(error)), retry=what == "first") from error
-                except TooMuch as excess:
-                    raise Broken(errors.too_much(self._place, excess)) from excess
+                    raise AttemptFailed(errors.timed_out(self._place, what, wait)) from None
+                except (httpx2.TransportError, DecompressionError) as error:
+                    raise AttemptFailed(errors.cut_off(self._place, str(error)), retry=what == "first") from error
+                except StreamLimitExceeded as excess:
+                    raise AttemptFailed(errors.too_much(self._place, excess)) from excess
                 if chunk is None:
                     return
                 yield chunk
@@ -92,13 +92,14 @@ class Reply:
         async for chunk in self.chunks():
             body += chunk
             if len(body) > most:
-                excess = TooMuch("the body of its answer", "body_mb", self._limits.body_mb)
-                raise Broken(errors.too_much(self._place, excess))
+                excess = StreamLimitExceeded("the body of its answer", "body_mb", self._limits.body_mb)
+                raise AttemptFailed(errors.too_much(self._place, excess))
         return bytes(body)
 
 
 async def unpacked(response: "httpx2.Response", limits: StreamLimits) -> AsyncGenerator[bytes, None]:
-    """The body as it comes, unpacked in small pieces. Raises TooMuch, NotPacked and what httpx2 raises.
+    """The body as it comes, unpacked in small pieces. Raises StreamLimitExceeded, DecompressionError and what httpx2
+    raises.
 
     httpx2's own unpacking gives whatever a chunk unfolds to at once.
     """
@@ -112,7 +113,7 @@ async def unpacked(response: "httpx2.Response", limits: StreamLimits) -> AsyncGe
 class Transport:
     """Asks one server. Closing an exchange half way closes its connection, which is how a server learns to stop."""
 
-    def __init__(self, place: Place, settings: ModelSettings, headers: Mapping[str, str]) -> None:
+    def __init__(self, place: Endpoint, settings: ModelSettings, headers: Mapping[str, str]) -> None:
         self.place = place
         self._settings = settings
         self._headers = dict(headers)
@@ -131,8 +132,8 @@ class Transport:
             )
         return self._client
 
-    async def post(self, stack: AsyncExitStack, path: str, body: bytes) -> Reply:
-        """Send `body`; the reply lives as long as `stack`. Raises Broken for whatever is not a 200."""
+    async def post(self, stack: AsyncExitStack, path: str, body: bytes) -> HttpResponse:
+        """Send `body`; the reply lives as long as `stack`. Raises AttemptFailed for whatever is not a 200."""
         import httpx2
 
         request = self._open().build_request(
@@ -143,21 +144,21 @@ class Transport:
             async with asyncio.timeout(wait):
                 response = await self._open().send(request, stream=True)
         except TimeoutError:
-            raise Broken(errors.timed_out(self.place, "first", wait)) from None
+            raise AttemptFailed(errors.timed_out(self.place, "first", wait)) from None
         except httpx2.ConnectTimeout as error:
             seconds = self._settings.connect_timeout
-            raise Broken(errors.timed_out(self.place, "connect", seconds)) from error
+            raise AttemptFailed(errors.timed_out(self.place, "connect", seconds)) from error
         except (httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.ProxyError) as error:
-            raise Broken(errors.refused(self.place, str(error))) from error
+            raise AttemptFailed(errors.refused(self.place, str(error))) from error
         except httpx2.TransportError as error:
-            raise Broken(errors.cut_off(self.place, str(error)), retry=True) from error
-        reply = Reply(response, self.place, self._settings)
+            raise AttemptFailed(errors.cut_off(self.place, str(error)), retry=True) from error
+        reply = HttpResponse(response, self.place, self._settings)
         stack.push_async_callback(reply.close)
         if response.status_code != 200:
             raise await self._refusal(response)
         return reply
 
-    async def _refusal(self, response: "httpx2.Response") -> Broken:
+    async def _refusal(self, response: "httpx2.Response") -> AttemptFailed:
         import httpx2
 
         body = b""
@@ -168,7 +169,7 @@ class Transport:
                         body += chunk
                         if len(body) > ERROR_BODY:
                             break
-        except (TimeoutError, httpx2.TransportError, NotPacked, TooMuch):
+        except (TimeoutError, httpx2.TransportError, DecompressionError, StreamLimitExceeded):
             pass  # the status alone says enough
         after = retry_after(response.headers.get("retry-after", ""), datetime.now(UTC))
         return errors.from_status(self.place, response.status_code, body, after)
@@ -181,7 +182,7 @@ class Transport:
             async with asyncio.timeout(ASK_TIMEOUT):
                 request = self._open().build_request("GET" if body is None else "POST", url, json=body)
                 response = await self._open().send(request, stream=True)
-                reply = Reply(response, self.place, self._settings)
+                reply = HttpResponse(response, self.place, self._settings)
                 try:
                     if response.status_code != 200:
                         return None
@@ -190,7 +191,7 @@ class Transport:
                     await reply.close()
         except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL):
             return None
-        except Broken as broken:
+        except AttemptFailed as broken:
             return {} if broken.failed.code == "too_much" else None
         except BadJson:
             return {}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from models.chat.openai.probe import image_rule
 from models.chat.port import ChatModel, ImageRule, Profile
-from models.chat.spec import Spec, address_of, is_loopback, key_of, parse_spec
+from models.chat.spec import ModelSpec, address_of, is_loopback, key_of, parse_spec
 from models.settings import ModelSettings
 
 UNKNOWN_WINDOW = 8192  # what most local servers can hold where none says
@@ -51,7 +51,7 @@ def open_model(spec: str, *, settings: ModelSettings, env: Mapping[str, str]) ->
             )
 
 
-def _profile(spec: Spec, address: str, settings: ModelSettings) -> Profile:
+def _profile(spec: ModelSpec, address: str, settings: ModelSettings) -> Profile:
     """What is known from the name alone."""
     documented = next(
         (n for pattern, n in _WINDOWS if address.startswith("https:") and re.search(pattern, spec.name)), 0
@@ -69,7 +69,7 @@ def _profile(spec: Spec, address: str, settings: ModelSettings) -> Profile:
     )
 
 
-def _key_variable(spec: Spec, address: str) -> str:
+def _key_variable(spec: ModelSpec, address: str) -> str:
     if spec.provider == "openai" and "api.openai.com" in address:
         return "OPENAI_API_KEY"
     return f"PALIMPSEST_{spec.provider.upper()}_KEY"

@@ -1,7 +1,7 @@
 """The port of every chat model: a request in, typed events out.
 
-A stream ends with exactly one Done or Failed. Closing the iterator (`aclose`, or cancelling the task that
-iterates) stops the server's work too. A provider raises nothing while it streams: what goes wrong is a Failed.
+A stream ends with exactly one AnswerEnd or AnswerError. Closing the iterator (`aclose`, or cancelling the task that
+iterates) stops the server's work too. A provider raises nothing while it streams: what goes wrong is a AnswerError.
 """
 
 from collections.abc import AsyncGenerator
@@ -13,11 +13,11 @@ from msgspec import Struct
 from models.messages import Request, ToolCall, Usage
 
 
-class TextDelta(Struct, frozen=True):
+class TextChunk(Struct, frozen=True):
     text: str
 
 
-class ReasoningDelta(Struct, frozen=True):
+class ReasoningChunk(Struct, frozen=True):
     """Thinking that the model shows apart from its answer."""
 
     text: str
@@ -37,11 +37,11 @@ class StopReason(StrEnum):
     CANCELLED = "cancelled"
 
 
-class Done(Struct, frozen=True):
+class AnswerEnd(Struct, frozen=True):
     reason: StopReason
 
 
-class Failed(Struct, frozen=True):
+class AnswerError(Struct, frozen=True):
     """The answer broke off. Same three sentences as every error; `code` is stable.
 
     Codes: refused, timed_out, unauthorised, no_model, too_large, rate_limited, server_error, not_json,
@@ -54,7 +54,7 @@ class Failed(Struct, frozen=True):
     hint: str = ""
 
 
-Event = TextDelta | ReasoningDelta | ToolCall | Usage | PrefillProgress | Done | Failed
+Event = TextChunk | ReasoningChunk | ToolCall | Usage | PrefillProgress | AnswerEnd | AnswerError
 
 
 class ImageRule(StrEnum):

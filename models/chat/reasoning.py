@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from models.chat.port import ReasoningDelta, TextDelta
+from models.chat.port import ReasoningChunk, TextChunk
 
 MOST_HELD = 4_096  # characters of blanks before the first word
 OPEN, CLOSE = "<think>", "</think>"
@@ -21,11 +21,11 @@ class ThinkSplitter:
         self._state = "thinking" if thinking else "start"
         self._thought_anything = False
 
-    def feed(self, text: str) -> Iterator[TextDelta | ReasoningDelta]:
+    def feed(self, text: str) -> Iterator[TextChunk | ReasoningChunk]:
         if not text:
             return
         if self._state == "text":
-            yield TextDelta(text)
+            yield TextChunk(text)
             return
         self._held += text
         if self._state == "start":
@@ -35,7 +35,7 @@ class ThinkSplitter:
         elif self._state == "after":
             yield from self._after()
         elif self._state == "text" and self._held:
-            yield TextDelta(self._held)
+            yield TextChunk(self._held)
             self._held = ""
 
     def _begin(self) -> None:
@@ -46,7 +46,7 @@ class ThinkSplitter:
         elif not self._opening.startswith(bare) or len(self._held) > MOST_HELD:
             self._state = "text"
 
-    def _think(self) -> Iterator[TextDelta | ReasoningDelta]:
+    def _think(self) -> Iterator[TextChunk | ReasoningChunk]:
         if not self._thought_anything:
             self._held = self._held.lstrip("\n")
             self._thought_anything = bool(self._held)
@@ -54,25 +54,25 @@ class ThinkSplitter:
         if closed:
             self._held, self._state = rest, "after"
             if thought:
-                yield ReasoningDelta(thought)
+                yield ReasoningChunk(thought)
             yield from self._after()
             return
         keep = overlap(thought, self._closing)
         self._held = thought[len(thought) - keep :]
         if ready := thought[: len(thought) - keep]:
-            yield ReasoningDelta(ready)
+            yield ReasoningChunk(ready)
 
-    def _after(self) -> Iterator[TextDelta]:
+    def _after(self) -> Iterator[TextChunk]:
         """The blank lines between a thought and the answer belong to neither."""
         text = self._held.lstrip("\n")
         self._held = ""
         if text:
             self._state = "text"
-            yield TextDelta(text)
+            yield TextChunk(text)
 
-    def close(self) -> Iterator[TextDelta | ReasoningDelta]:
+    def close(self) -> Iterator[TextChunk | ReasoningChunk]:
         if self._held:
-            yield ReasoningDelta(self._held) if self._state == "thinking" else TextDelta(self._held)
+            yield ReasoningChunk(self._held) if self._state == "thinking" else TextChunk(self._held)
         self._held = ""
 
 
@@ -81,7 +81,7 @@ def overlap(text: str, mark: str) -> int:
     return next((n for n in range(min(len(mark) - 1, len(text)), 0, -1) if text.endswith(mark[:n])), 0)
 
 
-class WholeCharacters:
+class SurrogateJoiner:
     """Joins surrogates that JSON escapes cut apart between two deltas; one that stays alone becomes U+FFFD."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ import random
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
-from models.chat.errors import Broken
+from models.chat.errors import AttemptFailed
 from models.chat.port import Event, PrefillProgress
 from models.settings import ModelSettings
 
@@ -28,7 +28,7 @@ async def patiently(
                     spoke = spoke or not isinstance(event, PrefillProgress)
                     yield event
             return
-        except Broken as broken:
+        except AttemptFailed as broken:
             if broken.loading and loading < settings.first_byte_timeout:
                 loading += LOADING_WAIT
                 delay = LOADING_WAIT
@@ -42,7 +42,7 @@ async def patiently(
         await asyncio.sleep(delay)
 
 
-def pause(broken: Broken, tries: int, settings: ModelSettings) -> float | None:
+def pause(broken: AttemptFailed, tries: int, settings: ModelSettings) -> float | None:
     """Seconds to wait before try number `tries` + 1; None to give up."""
     if not broken.retry or tries > settings.retries:
         return None

@@ -31,7 +31,7 @@ _WORD = re.compile(r"[\w-]+")
 _HOST = re.compile(r"[\w-]+(\.[\w-]+)*\.?")
 
 
-class Spec(Struct, frozen=True):
+class ModelSpec(Struct, frozen=True):
     """A model's name, taken apart. `address` is "" where the provider's own is meant."""
 
     provider: str
@@ -44,20 +44,20 @@ class Spec(Struct, frozen=True):
         return f"{self.provider}:{self.name}" + (f"@{self.address}" if self.address else "")
 
 
-def parse_spec(text: str) -> Spec:
+def parse_spec(text: str) -> ModelSpec:
     """Take `provider:name[@address]` apart. Raises Misuse with a sentence where it is no such thing."""
     text = text.strip()
     if text == "offline":
-        return Spec("offline", "offline")
+        return ModelSpec("offline", "offline")
     provider, colon, rest = text.partition(":")
     if not colon or provider not in PROVIDERS or provider == "offline":
         raise Misuse("No such model", f"`{text}` does not name a model.", FORMS)
     if provider == "mlx":
-        return Spec("mlx", _named(text, rest))
+        return ModelSpec("mlx", _named(text, rest))
     if rest.endswith("@"):
         raise Misuse("Which address?", "Nothing stands behind the last `@`.", FORMS)
     name, address = _split_address(rest)
-    return Spec(provider, _named(text, name), _checked(address) if address else "")
+    return ModelSpec(provider, _named(text, name), _checked(address) if address else "")
 
 
 def _split_address(rest: str) -> tuple[str, str]:
@@ -152,7 +152,7 @@ def is_loopback(address: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def address_of(spec: Spec, env: Mapping[str, str]) -> str:
+def address_of(spec: ModelSpec, env: Mapping[str, str]) -> str:
     """Where the model's API is: the spec's address, else the environment's, else the provider's own.
 
     Without a trailing slash; OpenAI-compatible ones with their `/v1`.
@@ -169,7 +169,7 @@ def address_of(spec: Spec, env: Mapping[str, str]) -> str:
     return f"{parts.scheme}://{netloc}{path}"
 
 
-def key_of(spec: Spec, env: Mapping[str, str]) -> str:
+def key_of(spec: ModelSpec, env: Mapping[str, str]) -> str:
     """The provider's key, from the environment alone.
 
     `PALIMPSEST_<PROVIDER>_KEY` goes wherever the spec points. The provider's own variable (OPENAI_API_KEY,
@@ -180,7 +180,7 @@ def key_of(spec: Spec, env: Mapping[str, str]) -> str:
     if ours or spec.provider not in {"openai", "anthropic"}:
         return ours
     address = address_of(spec, env)
-    at_home = address == address_of(Spec(spec.provider, spec.name), env) or (
+    at_home = address == address_of(ModelSpec(spec.provider, spec.name), env) or (
         urlsplit(address).hostname == urlsplit(_DEFAULT_ADDRESS[spec.provider]).hostname
     )
     if at_home or is_loopback(address):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from models.limits import QuietMeter, StreamLimits, TooMuch, in_bytes
+from models.limits import OverheadMeter, StreamLimitExceeded, StreamLimits, in_bytes
 
 _BOM = b"\xef\xbb\xbf"
 LONGEST_NAME = 64  # bytes of an event's name that cost nothing
@@ -27,7 +27,7 @@ class EventParser:
     def __init__(self, limits: StreamLimits | None = None) -> None:
         self._limits = limits or StreamLimits()
         self._most_line, self._most_event = in_bytes(self._limits.line_mb), in_bytes(self._limits.event_mb)
-        self.quiet = QuietMeter(self._limits)
+        self.quiet = OverheadMeter(self._limits)
         self._pending = bytearray()  # the line in progress
         self._after_cr = False
         self._at_start = True
@@ -36,7 +36,7 @@ class EventParser:
         self._size = 0  # bytes of data in the event in progress
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
-        """The events that `chunk` completes. Raises TooMuch after those that came before it."""
+        """The events that `chunk` completes. Raises StreamLimitExceeded after those that came before it."""
         if self._after_cr and chunk:
             self._after_cr = False
             chunk = chunk.removeprefix(b"\n")
@@ -62,7 +62,7 @@ class EventParser:
 
     def _check(self, more: int) -> None:
         if len(self._pending) + more > self._most_line:
-            raise TooMuch("a line of its stream", "line_mb", self._limits.line_mb)
+            raise StreamLimitExceeded("a line of its stream", "line_mb", self._limits.line_mb)
 
     def _take(self, line: bytes) -> ServerEvent | None:
         if self._at_start:
@@ -75,7 +75,7 @@ class EventParser:
         if name == b"data":
             self._size += len(value) + 1
             if self._size > self._most_event or len(self._data) >= MOST_LINES:
-                raise TooMuch("an event of its stream", "event_mb", self._limits.event_mb)
+                raise StreamLimitExceeded("an event of its stream", "event_mb", self._limits.event_mb)
             self._data.append(value)
         elif name == b"event" and not self._event and 0 < len(value) <= LONGEST_NAME:
             self._event = _text(value)

@@ -20,7 +20,7 @@ MOST_TOKENS = 512  # passages are of 200 and less
 _SAMPLE = 65_536  # bytes of each end of a file that tell it from another
 
 
-class Recipe(Struct, frozen=True, kw_only=True):
+class EmbeddingRecipe(Struct, frozen=True, kw_only=True):
     """How a text becomes a vector here."""
 
     pooling: Pooling = "mean"
@@ -30,13 +30,13 @@ class Recipe(Struct, frozen=True, kw_only=True):
     text_prefix: str = ""
 
 
-def recipe_of(folder: Path, settings: EmbedSettings) -> Recipe:
+def recipe_of(folder: Path, settings: EmbedSettings) -> EmbeddingRecipe:
     """By the folder's own word; a prefix that a person set goes before it."""
     config = read_json(folder / "config.json")
     prompts = _object(read_json(folder / "config_sentence_transformers.json").get("prompts"))
     query = next((str(prompts[key]) for key in ("query", "search_query") if prompts.get(key)), "")
     text = next((str(prompts[key]) for key in ("document", "passage", "search_document") if prompts.get(key)), "")
-    return Recipe(
+    return EmbeddingRecipe(
         pooling=_pooling(read_json(folder / "1_Pooling" / "config.json"), config),
         most_tokens=_most_tokens(folder, config),
         pad=config["pad_token_id"] if isinstance(config.get("pad_token_id"), int) else 0,
@@ -45,7 +45,7 @@ def recipe_of(folder: Path, settings: EmbedSettings) -> Recipe:
     )
 
 
-def fingerprint(paths: list[Path], recipe: Recipe, settings: EmbedSettings) -> str:
+def fingerprint(paths: list[Path], recipe: EmbeddingRecipe, settings: EmbedSettings) -> str:
     """12 hex digits: of the files' sizes and ends (a whole checkpoint takes seconds), and of how they are used."""
     digest = hashlib.sha256(f"{recipe} {settings.dimensions}".encode())
     for path in paths:

@@ -19,11 +19,11 @@ from models.embed.errors import EmbedError
 from models.embed.manifest import fingerprint, read_json, recipe_of
 from models.embed.settings import EmbedSettings
 from models.errors import MissingLibrary
-from models.mlx_thread import MlxThread, Work, mlx_thread
+from models.mlx_thread import JobPriority, MlxThread, mlx_thread
 
 if TYPE_CHECKING:
     from models.embed.port import Vectors
-    from models.embed.tokens import Batch, TextTokens
+    from models.embed.tokens import TextTokens, TokenBatch
 
 LOADING_S = 10.0  # a question waits for a model that is not loaded yet: nothing else would load it for `search`
 AT_ONCE = 8  # texts a job: a chat that begins waits for no more than these
@@ -63,19 +63,19 @@ class MlxEmbedder:
         if self._tokens is None:
             self._tokens = TextTokens(self._folder, self._recipe)
         if query and self._model is None:
-            self._awaited(self._thread.run(Work.EMBEDDING, self._loaded), LOADING_S)
+            self._awaited(self._thread.run(JobPriority.EMBEDDING, self._loaded), LOADING_S)
         patience = self._settings.query_timeout if query else None
         prefix = self._recipe.query_prefix if query else self._recipe.text_prefix
         rows: list[Any] = [None] * len(texts)
         for batch in self._tokens.batches([prefix + text for text in texts], AT_ONCE):
-            job = self._thread.run(Work.EMBEDDING, lambda batch=batch: self._run(batch))
+            job = self._thread.run(JobPriority.EMBEDDING, lambda batch=batch: self._run(batch))
             for row, vector in zip(batch.rows, self._awaited(job, patience), strict=True):
                 rows[row] = vector
         return to_unit(np.stack(rows), f"`{self._called}`", self._settings.dimensions)
 
     def close(self) -> None:
         if self._model is not None:
-            self._thread.run(Work.EMBEDDING, self._let_go).result()
+            self._thread.run(JobPriority.EMBEDDING, self._let_go).result()
 
     def _awaited(self, job: "Future[Any]", seconds: float | None) -> Any:
         """A question waits no longer than its asker does: a chat may have the thread."""
@@ -93,7 +93,7 @@ class MlxEmbedder:
 
     # From here on: the mlx thread.
 
-    def _run(self, batch: "Batch") -> Any:
+    def _run(self, batch: "TokenBatch") -> Any:
         """(rows, dimensions), raw."""
         import importlib
 

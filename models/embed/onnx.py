@@ -19,7 +19,7 @@ from models.errors import MissingLibrary
 
 if TYPE_CHECKING:
     from models.embed.port import Vectors
-    from models.embed.tokens import Batch, TextTokens
+    from models.embed.tokens import TextTokens, TokenBatch
 
 _MODELS = ("model.onnx", "onnx/model.onnx")
 
@@ -90,7 +90,7 @@ class OnnxEmbedder:
                 "Look whether the file is whole.",
             ) from error
 
-    def _run(self, session: Any, batch: "Batch") -> Any:
+    def _run(self, session: Any, batch: "TokenBatch") -> Any:
         """(rows, dimensions), raw."""
         import numpy as np
 

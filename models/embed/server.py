@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import replace
 
 from foundation.privacy import Cleared
-from models.chat.errors import Broken, Place
+from models.chat.errors import AttemptFailed, Endpoint
 from models.chat.http import Transport
-from models.chat.port import Failed
+from models.chat.port import AnswerError
 from models.chat.retry import LOADING_WAIT, pause
-from models.chat.spec import Spec, is_loopback
+from models.chat.spec import ModelSpec, is_loopback
 from models.embed.errors import EmbedError, bad_vectors
 from models.embed.settings import EmbedSettings
 from models.settings import ModelSettings
@@ -45,10 +45,12 @@ _HINTS = {
 class ServerEmbedder:
     """An Embedder over HTTP; it has a thread of its own, which begins with the first text."""
 
-    def __init__(self, spec: Spec, *, address: str, key: str, settings: EmbedSettings, models: ModelSettings) -> None:
+    def __init__(
+        self, spec: ModelSpec, *, address: str, key: str, settings: EmbedSettings, models: ModelSettings
+    ) -> None:
         self._spec = spec
         self._settings = settings
-        self._place = Place(spec.provider, spec.name, address, f"PALIMPSEST_{spec.provider.upper()}_KEY")
+        self._place = Endpoint(spec.provider, spec.name, address, f"PALIMPSEST_{spec.provider.upper()}_KEY")
         self._patience = replace(models, first_byte_timeout=settings.timeout, stall_timeout=settings.timeout)
         headers = {"authorization": f"Bearer {key}"} if key else {}
         self._transport = Transport(self._place, self._patience, headers)
@@ -98,7 +100,7 @@ class ServerEmbedder:
         except TimeoutError:
             said = f"{self._place} gave no vector within {seconds:g} s."
             raise EmbedError("No vector came", said, _HINTS["timed_out"], passing=True) from None
-        except Broken as broken:
+        except AttemptFailed as broken:
             raise _told(broken.failed) from broken
 
     async def _patiently(self, texts: Sequence[str]) -> Any:
@@ -106,7 +108,7 @@ class ServerEmbedder:
         while True:
             try:
                 return await self._attempt(texts)
-            except Broken as broken:
+            except AttemptFailed as broken:
                 told = _told(broken.failed)
                 if broken.loading and loading < self._settings.timeout:
                     loading += LOADING_WAIT
@@ -119,7 +121,7 @@ class ServerEmbedder:
             await asyncio.sleep(delay)
 
     async def _attempt(self, texts: Sequence[str]) -> Any:
-        """(texts, dimensions), raw. Raises Broken, EmbedError."""
+        """(texts, dimensions), raw. Raises AttemptFailed, EmbedError."""
         from models.embed.vectors import read_answer, request_body
 
         openai_itself = "api.openai.com" in self._place.address
@@ -130,7 +132,7 @@ class ServerEmbedder:
         return read_answer(came, len(texts), str(self._place))
 
 
-def _told(failed: Failed) -> EmbedError:
+def _told(failed: AnswerError) -> EmbedError:
     """The same sentences, with what to do about vectors."""
     too_large = failed.code == "too_large" or (
         failed.code in {"server_error", "bad_request"} and _TOO_LARGE.search(failed.message) is not None

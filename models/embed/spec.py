@@ -1,7 +1,7 @@
 """How a person names an embedder: `none`, or `provider:name[@address]` as for a chat model, or a folder."""
 
 from foundation.errors import Misuse
-from models.chat.spec import Spec, parse_spec
+from models.chat.spec import ModelSpec, parse_spec
 
 SERVERS = ("openai", "ollama", "lmstudio", "llamacpp")
 NONE = "none"
@@ -11,7 +11,7 @@ FORMS = (
 )
 
 
-def parse_embedder(text: str) -> Spec | None:
+def parse_embedder(text: str) -> ModelSpec | None:
     """The name taken apart; None for `none` or nothing. Raises Misuse where it names no embedder."""
     text = text.strip()
     if text in {"", NONE}:
@@ -20,7 +20,7 @@ def parse_embedder(text: str) -> Spec | None:
     if provider == "onnx":
         if not rest.strip():
             raise Misuse("Which folder?", f"`{text}` names no folder.", FORMS)
-        return Spec(provider, rest.strip())
+        return ModelSpec(provider, rest.strip())
     if provider not in {*SERVERS, "mlx"}:
         raise Misuse("No such embedder", f"`{text}` does not name an embedder.", FORMS)
     return parse_spec(text)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from foundation.install_hints import install_extra
 from models.embed.errors import EmbedError
-from models.embed.manifest import Recipe
+from models.embed.manifest import EmbeddingRecipe
 from models.errors import MissingLibrary
 
 
-class Batch(Struct, frozen=True):
+class TokenBatch(Struct, frozen=True):
     """`rows` says which texts they are; ids and mask are int64 (rows, length), padded at the right."""
 
     rows: list[int]
@@ -26,7 +26,7 @@ class Batch(Struct, frozen=True):
 class TextTokens:
     """The tokenizer of a folder (tokenizer.json, of the library tokenizers)."""
 
-    def __init__(self, folder: Path, recipe: Recipe) -> None:
+    def __init__(self, folder: Path, recipe: EmbeddingRecipe) -> None:
         try:
             library: Any = importlib.import_module("tokenizers")
         except ImportError as error:
@@ -47,7 +47,7 @@ class TextTokens:
         self._tokenizer.no_padding()
         self._pad = recipe.pad
 
-    def batches(self, texts: Sequence[str], most: int) -> Iterator[Batch]:
+    def batches(self, texts: Sequence[str], most: int) -> Iterator[TokenBatch]:
         """Of at most `most` texts each, shortest first."""
         said = [text.encode("utf-8", "replace").decode() for text in texts]
         found: list[list[int]] = [list(one.ids) or [self._pad] for one in self._tokenizer.encode_batch(said)]
@@ -60,10 +60,10 @@ class TextTokens:
             for place, row in enumerate(rows):
                 ids[place, : len(found[row])] = found[row]
                 mask[place, : len(found[row])] = 1
-            yield Batch(rows, ids, mask)
+            yield TokenBatch(rows, ids, mask)
 
 
-def pooled(states: NDArray[Any], mask: NDArray[np.int64], recipe: Recipe) -> NDArray[Any]:
+def pooled(states: NDArray[Any], mask: NDArray[np.int64], recipe: EmbeddingRecipe) -> NDArray[Any]:
     """(texts, dimensions) of hidden states (texts, length, dimensions)."""
     match recipe.pooling:
         case "first":

@@ -16,13 +16,13 @@ from models.embed.errors import EmbedError, bad_vector_of_text, bad_vectors
 MOST_NUMBERS = 65_536  # of one vector
 
 
-class Row(Struct, frozen=True):
+class EmbeddingRow(Struct, frozen=True):
     embedding: list[float | None] | str
     index: int | None = None
 
 
-class Answer(Struct, frozen=True):
-    data: list[Row]
+class EmbeddingsResponse(Struct, frozen=True):
+    data: list[EmbeddingRow]
 
 
 def request_body(model: str, texts: Sequence[str], dimensions: int = 0) -> bytes:
@@ -39,7 +39,7 @@ def read_answer(body: bytes, count: int, who: str) -> NDArray[np.float64]:
     if body.count(b",") > count * MOST_NUMBERS + 1_000_000 or body.count(b"[") + body.count(b"{") > 4 * count + 100_000:
         raise bad_vectors(who, f"sent far more values than {count:,} vectors have")
     try:
-        answer = msgspec.json.decode(body, type=Answer)
+        answer = msgspec.json.decode(body, type=EmbeddingsResponse)
     except RecursionError:
         raise bad_vectors(who, "answered with JSON that is nested too deep") from None
     except msgspec.ValidationError:
@@ -56,7 +56,7 @@ def read_answer(body: bytes, count: int, who: str) -> NDArray[np.float64]:
     return np.array(rows, np.float64)
 
 
-def _in_order(rows: Sequence[Row], count: int, who: str) -> list[list[float | None]]:
+def _in_order(rows: Sequence[EmbeddingRow], count: int, who: str) -> list[list[float | None]]:
     if len(rows) != count:
         raise bad_vectors(who, f"gave {len(rows):,} vectors for {count:,} texts")
     if all(row.index is None for row in rows):

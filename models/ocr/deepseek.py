@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from foundation.install_hints import install_extra
 from foundation.shell_words import command_line
 from models.errors import MissingLibrary, ModelError
-from models.mlx_thread import MlxThread, Work, mlx_thread
+from models.mlx_thread import JobPriority, MlxThread, mlx_thread
 from models.ocr.checkpoints import Checkpoint, find_checkpoint
 from models.ocr.consent import Consent
 from models.ocr.deepseek_engine import DeepSeekEngine
 from models.ocr.picture import opened
-from models.ocr.port import Line, Reading
+from models.ocr.port import OcrLine, OcrReading
 from models.ocr.repetition import loop_at
 
 if TYPE_CHECKING:
@@ -69,20 +69,20 @@ class DeepSeek:
         self._env = env
         self._engine: DeepSeekEngine | None = None  # touched on the mlx thread alone
 
-    def read(self, image: bytes) -> Reading:
+    def read(self, image: bytes) -> OcrReading:
         picture = opened(image)
         checkpoint = self._checkpoint()
         run_code = self._may_run(checkpoint)
         left = threading.Event()
         thread = self._thread or mlx_thread()
-        future = thread.run(Work.OCR, lambda: self._read(checkpoint, run_code, picture, left))
+        future = thread.run(JobPriority.OCR, lambda: self._read(checkpoint, run_code, picture, left))
         try:
             return future.result()
         except BaseException:
             left.set()  # whoever waited is gone: the model stops at its next word
             raise
 
-    def read_lines(self, images: Sequence[bytes]) -> list[Line]:
+    def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
         """Not its work: it reads pages."""
         raise NotImplementedError("DeepSeek-OCR reads whole pictures")
 
@@ -114,7 +114,9 @@ class DeepSeek:
 
     # From here on: the mlx thread.
 
-    def _read(self, checkpoint: Checkpoint, run_code: bool, picture: "Image.Image", left: threading.Event) -> Reading:
+    def _read(
+        self, checkpoint: Checkpoint, run_code: bool, picture: "Image.Image", left: threading.Event
+    ) -> OcrReading:
         engine = self._loaded(checkpoint, run_code)
         most = max(1, min(self._most, checkpoint.window - _IMAGE_TOKENS))
         size = resolution(checkpoint.version, self._size, max(picture.size))
@@ -136,7 +138,7 @@ class DeepSeek:
             ) from error
         if REPEATS not in told and (at := loop_at(text)) is not None:
             text, told = text[:at], [REPEATS]
-        return Reading(self.name, written=without_marks(text), told=tuple(told))
+        return OcrReading(self.name, written=without_marks(text), told=tuple(told))
 
     def _loaded(self, checkpoint: Checkpoint, run_code: bool) -> DeepSeekEngine:
         if self._engine is None:

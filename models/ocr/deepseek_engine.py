@@ -10,7 +10,7 @@ from msgspec import Struct
 from models.ocr.checkpoints import Checkpoint
 
 
-class Piece(Struct, frozen=True):
+class OcrChunk(Struct, frozen=True):
     """A stretch of what is read. `reason` is "", "stop" or "length"."""
 
     text: str
@@ -32,7 +32,7 @@ class DeepSeekEngine:
         loaded: Any = self._library.load(str(checkpoint.folder), trust_remote_code=run_code)
         self._model, self._processor = loaded
 
-    def read(self, picture: Any, prompt: str, *, most: int, size: dict[str, Any]) -> Iterator[Piece]:
+    def read(self, picture: Any, prompt: str, *, most: int, size: dict[str, Any]) -> Iterator[OcrChunk]:
         """The words, as they come, greedily. `picture` is Pillow's; `size` the resolution's keywords."""
         generate: Callable[..., Any] = self._library.stream_generate
         pieces = generate(
@@ -40,7 +40,7 @@ class DeepSeekEngine:
         )
         try:
             for piece in pieces:
-                yield Piece(
+                yield OcrChunk(
                     str(piece.text), int(piece.prompt_tokens), int(piece.generation_tokens), piece.finish_reason or ""
                 )
         finally:

@@ -6,7 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 
-class Line(Struct, frozen=True):
+class OcrLine(Struct, frozen=True):
     """Words on one line. `box` is left, top, right, bottom in pixels; `score` from 0 to 1, the engine's own."""
 
     text: str
@@ -14,7 +14,7 @@ class Line(Struct, frozen=True):
     score: float
 
 
-class Reading(Struct, frozen=True):
+class OcrReading(Struct, frozen=True):
     """What an engine read, in reading order. Its word is approximate, whatever the scores are.
 
     An engine that says where words stand gives `lines`; one that writes them down as it sees fit gives `written`.
@@ -22,7 +22,7 @@ class Reading(Struct, frozen=True):
     """
 
     engine: str
-    lines: tuple[Line, ...] = ()
+    lines: tuple[OcrLine, ...] = ()
     written: str = ""
     told: tuple[str, ...] = ()
 
@@ -43,21 +43,21 @@ class OcrEngine(Protocol):
         """Whether it reads crops of single lines: `read_lines` may be called."""
         ...
 
-    def read(self, image: bytes) -> Reading:
+    def read(self, image: bytes) -> OcrReading:
         """The words in an encoded picture (PNG, JPEG, …).
 
         Raises UnreadableImage where it is none, MissingLibrary where the engine is not installed, ModelError.
         """
         ...
 
-    def read_lines(self, images: Sequence[bytes]) -> list[Line]:
+    def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
         """The words of each crop, in the order given; "" where there are none. Boxes are the crops' own."""
         ...
 
 
-def rows(lines: Sequence[Line]) -> list[list[Line]]:
+def rows(lines: Sequence[OcrLine]) -> list[list[OcrLine]]:
     """Lines whose middles lie within each other's height are one row; top to bottom, left to right."""
-    found: list[list[Line]] = []
+    found: list[list[OcrLine]] = []
     for line in sorted(lines, key=_middle):
         row = found[-1] if found else None
         if row is not None and row[-1].box[1] <= _middle(line) <= row[-1].box[3]:
@@ -67,5 +67,5 @@ def rows(lines: Sequence[Line]) -> list[list[Line]]:
     return [sorted(row, key=lambda line: line.box[0]) for row in found]
 
 
-def _middle(line: Line) -> float:
+def _middle(line: OcrLine) -> float:
     return (line.box[1] + line.box[3]) / 2

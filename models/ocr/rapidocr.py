@@ -17,7 +17,7 @@ from typing import Any
 from foundation.install_hints import install_command, install_extra
 from models.errors import MissingLibrary, ModelError
 from models.ocr.picture import opened
-from models.ocr.port import Line, Reading
+from models.ocr.port import OcrLine, OcrReading
 from models.quiet import quiet
 
 SMALL = {
@@ -43,22 +43,22 @@ class RapidOcr:
         self._engine: Any = None
         self._lock = threading.Lock()
 
-    def read(self, image: bytes) -> Reading:
+    def read(self, image: bytes) -> OcrReading:
         picture = _pixels(image)
         with self._lock, quiet(deque[str](maxlen=20)):
             found: Any = self._loaded()(picture)
         if found.txts is None:
-            return Reading(self.name)
-        return Reading(self.name, tuple(map(_line, found.txts, found.boxes, found.scores)))
+            return OcrReading(self.name)
+        return OcrReading(self.name, tuple(map(_line, found.txts, found.boxes, found.scores)))
 
-    def read_lines(self, images: Sequence[bytes]) -> list[Line]:
+    def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
         pictures = [_pixels(image) for image in images]
         if not pictures:
             return []
         with self._lock, quiet(deque[str](maxlen=20)):
             found: Any = self._loaded().recognize_txt(pictures)
         return [
-            Line(str(text), (0.0, 0.0, float(picture.shape[1]), float(picture.shape[0])), float(score))
+            OcrLine(str(text), (0.0, 0.0, float(picture.shape[1]), float(picture.shape[0])), float(score))
             for text, score, picture in zip(found.txts, found.scores, pictures, strict=True)
         ]
 
@@ -110,6 +110,6 @@ def _pixels(image: bytes) -> Any:
     return numpy.ascontiguousarray(numpy.asarray(opened(image))[:, :, ::-1])
 
 
-def _line(text: Any, box: Any, score: Any) -> Line:
+def _line(text: Any, box: Any, score: Any) -> OcrLine:
     across, down = [float(point[0]) for point in box], [float(point[1]) for point in box]
-    return Line(str(text), (min(across), min(down), max(across), max(down)), float(score))
+    return OcrLine(str(text), (min(across), min(down), max(across), max(down)), float(score))

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from foundation.errors import Misuse
 from models.chat.open import open_model
-from models.chat.port import Done, Failed, StopReason, TextDelta
+from models.chat.port import AnswerEnd, AnswerError, StopReason, TextChunk
 from models.errors import ModelError
 from models.messages import Image, Message, Request, Role, Text
 from models.ocr.picture import encoded, opened
-from models.ocr.port import Line, Reading
+from models.ocr.port import OcrLine, OcrReading
 from models.ocr.repetition import loop_at
 from models.settings import ModelSettings
 
@@ -42,7 +42,7 @@ class VisionServer:
         self._settings = replace(settings or ModelSettings(), vision=True, temperature=0.0)
         self._env = env or {}
 
-    def read(self, image: bytes) -> Reading:
+    def read(self, image: bytes) -> OcrReading:
         if not self._spec:
             raise Misuse(
                 "No vision server",
@@ -55,11 +55,11 @@ class VisionServer:
         with ThreadPoolExecutor(1) as apart:  # the caller's thread may have a loop of its own
             return apart.submit(asyncio.run, self._read(part)).result()
 
-    def read_lines(self, images: Sequence[bytes]) -> list[Line]:
+    def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
         """Not its work: it reads pages."""
         raise NotImplementedError("a vision server reads whole pictures")
 
-    async def _read(self, picture: Image) -> Reading:
+    async def _read(self, picture: Image) -> OcrReading:
         model = open_model(self._spec, settings=self._settings, env=self._env)
         parts = (picture, Text(PROMPT))
         request = Request(model=self._spec, messages=(Message(Role.USER, parts),), max_tokens=MOST_TOKENS)
@@ -68,11 +68,11 @@ class VisionServer:
         try:
             async for event in stream:
                 match event:
-                    case TextDelta(text=piece):
+                    case TextChunk(text=piece):
                         text += piece
-                    case Failed():
+                    case AnswerError():
                         raise ModelError.of(event)
-                    case Done(reason=StopReason.LENGTH):
+                    case AnswerEnd(reason=StopReason.LENGTH):
                         told.append(f"The text was cut off at {MOST_TOKENS:,} tokens: the picture holds more.")
                     case _:
                         pass
@@ -85,4 +85,4 @@ class VisionServer:
         finally:
             await stream.aclose()  # type: ignore[attr-defined]  # a generator
             await model.close()
-        return Reading(self.name, written=text.strip(), told=tuple(told))
+        return OcrReading(self.name, written=text.strip(), told=tuple(told))

@@ -16,7 +16,7 @@ from typing import Any
 from foundation.install_hints import install_extra
 from models.errors import MissingLibrary
 from models.ocr.picture import opened
-from models.ocr.port import Line, Reading
+from models.ocr.port import OcrLine, OcrReading
 from models.quiet import quiet
 
 LANGUAGES = ("eng", "chi_sim")
@@ -35,7 +35,7 @@ class Tesseract:
         self._library: Any = None
         self._lock = threading.Lock()
 
-    def read(self, image: bytes) -> Reading:
+    def read(self, image: bytes) -> OcrReading:
         picture = opened(image)
         with self._lock, quiet(deque[str](maxlen=20)):
             api = self._loaded()
@@ -44,10 +44,10 @@ class Tesseract:
             api.Recognize()
             lines = tuple(self._each_line(api))
             api.Clear()
-        return Reading(self.name, lines)
+        return OcrReading(self.name, lines)
 
-    def read_lines(self, images: Sequence[bytes]) -> list[Line]:
-        found = list[Line]()
+    def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
+        found = list[OcrLine]()
         with self._lock, quiet(deque[str](maxlen=20)):
             api = self._loaded()
             api.SetPageSegMode(self._library.PSM.SINGLE_LINE)
@@ -59,7 +59,7 @@ class Tesseract:
                     picture = picture.resize((max(1, round(width * scale)), LINE_HEIGHT), 3)  # bicubic
                 api.SetImage(picture)
                 words = str(api.GetUTF8Text()).strip("\n").replace("\n", " ")
-                found.append(Line(words, (0.0, 0.0, float(width), float(height)), api.MeanTextConf() / 100))
+                found.append(OcrLine(words, (0.0, 0.0, float(width), float(height)), api.MeanTextConf() / 100))
             api.Clear()
         return found
 
@@ -70,7 +70,7 @@ class Tesseract:
             words, box = str(one.GetUTF8Text(level)).strip("\n"), one.BoundingBox(level)
             if words.strip() and box:
                 left, top, right, bottom = map(float, box)
-                yield Line(words, (left, top, right, bottom), float(one.Confidence(level)) / 100)
+                yield OcrLine(words, (left, top, right, bottom), float(one.Confidence(level)) / 100)
 
     def _loaded(self) -> Any:
         if self._api is None:

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from agent.cli import main, output
-from agent.cli.launch import Opening
+from agent.cli.launch import LaunchOptions
 from tests.agent.cli.json_shapes import assert_in_shape
 from tests.loopback import Loopback, json_reply
 
@@ -76,7 +76,9 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.Ca
     monkeypatch.setenv("USERPROFILE", str(home))
     monkeypatch.setenv("PALIMPSEST_DETECT", "off")
 
-    def run(*words: str, stdin: bytes | None = None, open_screen: Callable[[Opening], int | None] | None = None) -> Ran:
+    def run(
+        *words: str, stdin: bytes | None = None, open_screen: Callable[[LaunchOptions], int | None] | None = None
+    ) -> Ran:
         monkeypatch.setattr(sys, "stdin", _Input(stdin or b"", terminal=stdin is None))
         capfdbinary.readouterr()
         status = main(open_screen, words)

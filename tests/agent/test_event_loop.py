@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.commands import registry
-from agent.commands.results import Failed, Find, Proposal
+from agent.commands.results import CommandFailed, OpenSearch, Proposal
 from agent.config.config import Config
 from agent.config.workspaces import prepare
 from agent.session import Session
@@ -84,7 +84,7 @@ async def held_up(
                 running = asyncio.ensure_future(start())
                 await asyncio.wait({running}, timeout=LOCKED)
             outcome = await running
-            if calls or watch.longest >= LONGEST_STALL or isinstance(outcome, Failed):
+            if calls or watch.longest >= LONGEST_STALL or isinstance(outcome, CommandFailed):
                 found[name] = [f"{watch.longest:.3f} s", outcome, *calls]
     return found
 
@@ -93,7 +93,7 @@ async def carried_out(session: Session, line: str) -> object:
     outcome = await registry.run(session, line)
     if isinstance(outcome, Proposal):
         outcome = await registry.carry_out(outcome, lambda _page: None)
-    return await outcome.printed() if isinstance(outcome, Find) else outcome
+    return await outcome.printed() if isinstance(outcome, OpenSearch) else outcome
 
 
 def test_every_command_is_among_the_lines() -> None:

@@ -12,11 +12,11 @@ from agent.config.config import Config
 from agent.config.workspaces import prepare
 from agent.events import AnswerStored, Compacted, Stopped, TextDelta, UserStored
 from agent.session import Session
-from agent.turn.recorder import Recorder
-from foundation.errors import Misuse, NotYet, PalimpsestError
+from agent.turn.recorder import AnswerRecorder
+from foundation.errors import Misuse, PalimpsestError, TemporaryFailure
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.errors import Closed, NotFound
+from memory.errors import NotFound, StoreClosed
 from memory.memory import Memory
 from memory.records import Entry
 from models.messages import Role
@@ -109,7 +109,7 @@ async def test_an_ambiguous_beginning_of_an_id_is_not_resumed(session: Session, 
 
 
 async def test_a_conversation_is_renamed_in_the_store(session: Session, server: Loopback) -> None:
-    with pytest.raises(NotYet):
+    with pytest.raises(TemporaryFailure):
         await session.rename(as_given("Too early"))
     await say(session, server, "House")
     assert (await session.rename(as_given("Trip"))).title == "Trip"
@@ -132,7 +132,7 @@ async def test_a_branch_replaces_a_message_and_keeps_the_old_branch(session: Ses
 
 
 async def test_a_branch_begins_at_a_message_of_the_users_alone(session: Session, server: Loopback) -> None:
-    with pytest.raises(NotYet):
+    with pytest.raises(TemporaryFailure):
         await session.branch_from("e_1")
     answer = await say(session, server, "One", "First")
     with pytest.raises(Misuse):
@@ -185,7 +185,7 @@ async def test_a_model_that_is_none_leaves_the_old_one_in_use(session: Session) 
 
 
 async def test_compact_does_what_the_outlook_says(session: Session, server: Loopback) -> None:
-    with pytest.raises(NotYet):
+    with pytest.raises(TemporaryFailure):
         await session.compact()
     for number in range(4):
         await say(session, server, f"{number}: {LONG}", LONG)
@@ -231,13 +231,13 @@ async def test_a_turn_compacts_as_much_as_its_request_announced(session: Session
 async def test_closing_in_mid_turn_keeps_what_came(
     session: Session, server: Loopback, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    abandon = Recorder.abandon
+    abandon = AnswerRecorder.abandon
 
-    def slow(recorder: Recorder, **meta: Any) -> Entry | None:
+    def slow(recorder: AnswerRecorder, **meta: Any) -> Entry | None:
         time.sleep(0.2)  # a slow disk: the store must not be closed meanwhile
         return abandon(recorder, **meta)
 
-    monkeypatch.setattr(Recorder, "abandon", slow)
+    monkeypatch.setattr(AnswerRecorder, "abandon", slow)
     server.plays(stream(data(delta(content="So ")), data(delta(content="far")), Stall()))
     told = asyncio.Event()
     seen: list[object] = []
@@ -253,7 +253,7 @@ async def test_closing_in_mid_turn_keeps_what_came(
     await session.close()
     await reading
     assert isinstance(seen[-1], Stopped) and seen[-1].text == "So far"
-    with pytest.raises(Closed):
+    with pytest.raises(StoreClosed):
         await session.history()
     memory = Memory.open(workspace)
     try:

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from agent_workspace import default_files, lay_out
-from context.sources.conditions import Moment
-from context.sources.skills import SkillShelf
+from context.sources.conditions import ConditionInput
+from context.sources.skills import SkillRegistry
 from context.sources.system_yaml import SystemFile, parse_system_yaml
 from foundation.paths import Workspace
 from foundation.privacy import clear
@@ -28,7 +28,7 @@ def system(tmp_path: Path) -> SystemFile:
 
 
 def fired(system: SystemFile, text: str, now: datetime = NOON, *attachments: str) -> set[str]:
-    moment = Moment(text, now, frozenset(attachments))
+    moment = ConditionInput(text, now, frozenset(attachments))
     return {rule.name for rule in system.rules if rule.when.holds(moment)}
 
 
@@ -113,7 +113,7 @@ def test_late_at_night_the_assistant_is_brief(system: SystemFile) -> None:
 
 def test_the_skills_are_found_and_called_by_their_triggers(tmp_path: Path) -> None:
     lay_out(tmp_path)
-    shelf = SkillShelf(Workspace(tmp_path), FakeClock())
+    shelf = SkillRegistry(Workspace(tmp_path), FakeClock())
     assert shelf.refresh() == ()
     assert [skill.name for skill in shelf.skills] == ["code-review", "meeting-notes"]
     for words, name in (("Please review this diff", "code-review"), ("写一份会议纪要", "meeting-notes")):

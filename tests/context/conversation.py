@@ -4,11 +4,11 @@ import re
 
 import msgspec
 
-from context import Assembled, Attachment, Context, ContextSettings, Receipt, Turn
+from context import AssembledRequest, Attachment, CompactionReceipt, Context, ContextSettings, Turn
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.memory import Memory
-from memory.records import Conversation, Draft, Entry, EntryKind
+from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from models.chat.port import Profile
 from models.messages import Message, Request, Role, Tool
 from models.tokens import Estimate
@@ -30,8 +30,8 @@ class Talk:
         self.memory = Memory.open(workspace, clock)
         self.context = Context(workspace, self.memory, self.settings, clock)
         self.conversation: Conversation | None = None
-        self.assembled: Assembled | None = None
-        self.receipts: list[Receipt] = []
+        self.assembled: AssembledRequest | None = None
+        self.receipts: list[CompactionReceipt] = []
 
     def reopen(self) -> None:
         """As another process would: everything that was in memory is gone."""
@@ -49,14 +49,14 @@ class Talk:
             return None
         return self.memory.cold.conversation_at(self.conversation.seq).leaf
 
-    def preview(self, text: str = "", **turn: object) -> Assembled:
+    def preview(self, text: str = "", **turn: object) -> AssembledRequest:
         self.context.reload()
         asked = Turn(conversation=self.conversation, leaf=self.leaf, text=text, **turn)  # type: ignore[arg-type]  # a test's own turn
         return self.context.assemble(asked, self.profile, self.counter, tools=self.tools)
 
     def send(
         self, text: str, answer: str | None = "Fine.", *, skill: str = "", attachments: tuple[Attachment, ...] = ()
-    ) -> Assembled:
+    ) -> AssembledRequest:
         """A turn; `answer` None leaves it without one."""
         self.context.reload()
         self.clock.advance(60)
@@ -77,7 +77,7 @@ class Talk:
             self.append(Role.ASSISTANT, answer)
         return assembled
 
-    def go_on(self, answer: str | None = None) -> Assembled:
+    def go_on(self, answer: str | None = None) -> AssembledRequest:
         """After tools: the next request of the same turn."""
         assert self.conversation is not None
         assembled = self._assembled(Turn(conversation=self.conversation, leaf=self.leaf, continuing=True), None)
@@ -98,7 +98,7 @@ class Talk:
     ) -> Entry:
         assert self.conversation is not None
         return self.memory.cold.append(
-            Draft(
+            EntryDraft(
                 conversation=self.conversation.seq,
                 parent=self.leaf,
                 kind=kind,
@@ -113,7 +113,7 @@ class Talk:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def _assembled(self, turn: Turn, entry: Entry | None) -> Assembled:
+    def _assembled(self, turn: Turn, entry: Entry | None) -> AssembledRequest:
         assert self.conversation is not None
         self.assembled = self.context.assemble(turn, self.profile, self.counter, tools=self.tools)
         if self.assembled.compaction_needed:
@@ -135,9 +135,9 @@ class Talk:
         self.memory.close()
 
 
-def texts(request: Request | Assembled) -> list[str]:
+def texts(request: Request | AssembledRequest) -> list[str]:
     """The messages' words, our tags without their nonces."""
-    asked = request.request if isinstance(request, Assembled) else request
+    asked = request.request if isinstance(request, AssembledRequest) else request
     return [without_nonces(message.text) for message in asked.messages]
 
 

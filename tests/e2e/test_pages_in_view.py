@@ -18,7 +18,7 @@ from PIL import Image
 
 from foundation.paths import Workspace
 from memory.memory import Memory
-from memory.pages.read.exact import Reading, read
+from memory.pages.read.exact import PageReading, read
 from tests.e2e.conftest import Palimpsest
 from tests.e2e.conversation import talk_jsonl
 from tests.e2e.recording_proxy import RecordingProxy
@@ -84,7 +84,7 @@ def pages(chat: dict[str, Any]) -> list[bytes]:
     return [base64.b64decode(url.partition(",")[2], validate=True) for url in urls]
 
 
-def said_on(page: Reading) -> Iterator[tuple[str, str]]:
+def said_on(page: PageReading) -> Iterator[tuple[str, str]]:
     """Each entry on a page: its id, and its words as the cells say them."""
     for n, head in enumerate(page.heads):
         assert head.head is not None

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from PIL import Image
 
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import Mode, mode_named
 from memory.pages.render.page import draw, sheets
 
@@ -17,7 +17,7 @@ CHINESE = "敏捷的棕色狐狸跳过了懒狗。今天天气很好，我们一
 @cache
 def page(text: str, mode: Mode) -> Image.Image:
     """The first page of the text."""
-    sheet = next(iter(sheets([Stretch(text)], mode)))
+    sheet = next(iter(sheets([LayoutText(text)], mode)))
     return Image.open(io.BytesIO(draw(sheet, "pg_0123456789ab", 1).png)).convert("L")
 
 

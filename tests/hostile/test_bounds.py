@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from models.chat.port import Done, Failed
-from models.limits import StreamLimits, TooMuch
+from models.chat.port import AnswerEnd, AnswerError
+from models.limits import StreamLimitExceeded, StreamLimits
 from models.messages import Usage
 from models.settings import ModelSettings
 from tests.hostile.measured import Measured, measured, palimpsest
@@ -78,7 +78,8 @@ def test_a_flood_ends_with_a_sentence_and_what_came_before_is_kept(room: Path, s
     error = json.loads(ended.out)["error"]
     assert error["code"] == "too_much"
     assert (
-        f"{TooMuch('', setting, getattr(StreamLimits(), setting)).told} (models.limits.{setting})" in error["message"]
+        f"{StreamLimitExceeded('', setting, getattr(StreamLimits(), setting)).told} (models.limits.{setting})"
+        in error["message"]
     )
     assert server.address in error["message"]
     assert ended.peak_mb < MOST_MB, ended
@@ -117,7 +118,7 @@ async def test_a_slow_server_that_says_it_lives_is_waited_for(server: Server, pr
     path = "/v1" if provider == "openai" else ""
     events = await events_of(f"{provider}:m@{server.address}{path}", ModelSettings(retries=0))
     assert words(events) == "A heron."
-    assert isinstance(events[-1], Done)
+    assert isinstance(events[-1], AnswerEnd)
 
 
 @pytest.mark.parametrize("name", [name for name, (_, setting) in FLOODS.items() if setting.startswith("quiet")])
@@ -190,16 +191,16 @@ async def test_the_whole_of_values_of_wrong_types(server: Server, provider: str)
 
 
 async def _odd_streams(server: Server, provider: str, count: int) -> None:
-    """Each stream ends with Done or one sentence, and its text is text; nothing is raised."""
+    """Each stream ends with AnswerEnd or one sentence, and its text is text; nothing is raised."""
     chance = random.Random(9)
     make = odd_openai if provider == "openai" else odd_anthropic
     server.answers_all(lambda _: stream(make(chance)))
     settings = ModelSettings(retries=0, connect_timeout=5, first_byte_timeout=20, stall_timeout=20)
     path = "/v1" if provider == "openai" else ""
-    ended = {"Done": 0, "Failed": 0}
+    ended = {"AnswerEnd": 0, "AnswerError": 0}
     for _ in range(count):
         events = await events_of(f"{provider}:m@{server.address}{path}", settings)
-        assert isinstance(events[-1], Done | Failed), events
+        assert isinstance(events[-1], AnswerEnd | AnswerError), events
         ended[type(events[-1]).__name__] += 1
         words(events).encode()
         for event in events:
@@ -208,7 +209,7 @@ async def _odd_streams(server: Server, provider: str, count: int) -> None:
                 assert all(isinstance(number, int) and 0 <= number < 2**55 for number in numbers)
                 json.dumps(event.extra, allow_nan=False)
     print(f"{provider}: {count} odd streams, {ended}, nothing raised")
-    assert ended["Done"] > count // 4  # most odd values are passed over, and the answer goes on
+    assert ended["AnswerEnd"] > count // 4  # most odd values are passed over, and the answer goes on
 
 
 async def test_a_usage_of_30_digits_is_stored_with_the_answer(room: Path, server: Server) -> None:

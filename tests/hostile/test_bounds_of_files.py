@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from memory.knowledge.errors import Unreadable
+from memory.knowledge.errors import UnreadableDocument
 from memory.knowledge.readers import isolated
 from memory.knowledge.readers.frames import write_bytes
 from memory.knowledge.readers.isolated import ReaderProcess
@@ -37,7 +37,7 @@ def test_one_process_reads_file_after_file(tmp_path: Path) -> None:
         assert "starter" in read_file(page, "a.html", None, apart).text
         first = apart.number
         for name in ("damaged.pdf", "damaged.docx"):
-            with pytest.raises(Unreadable, match="damaged"):
+            with pytest.raises(UnreadableDocument, match="damaged"):
                 read_file(b"%PDF-1.7 and no more", name, None, apart)
         assert "starter" in read_file(page, "b.html", None, apart).text
         assert "tenant" in read_file(files.docx(tmp_path / "lease.docx").read_bytes(), "c.docx", None, apart).text
@@ -47,7 +47,7 @@ def test_one_process_reads_file_after_file(tmp_path: Path) -> None:
 def test_html_that_takes_for_ever_is_given_up_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(isolated, "PATIENCE", 2.0)
     with ReaderProcess() as apart:
-        with pytest.raises(Unreadable, match="it takes more than"):
+        with pytest.raises(UnreadableDocument, match="it takes more than"):
             read_file(b"<a " * 100_000, "bomb.html", None, apart)
         good = b"<h1>Bread</h1>" + b"<p>Feed the starter at nine.</p>" * 100
         assert "starter" in read_file(good, "bread.html", None, apart).text

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundation.privacy import ClearingStream, Source, clear
+from foundation.privacy import ClearingStream, TextSource, clear
 from tests.hostile.broken_forms import BREAKINGS, NOT_KNOWN
 from tests.hostile.secret_forms import chance, kinds
 
@@ -68,7 +68,7 @@ def test_what_is_said_not_to_be_known_is_not(breaking: str) -> None:
     ],
 )
 def test_text_without_a_token_stays(text: str) -> None:
-    for source in Source:
+    for source in TextSource:
         assert clear(text, source) == text
 
 
@@ -100,7 +100,7 @@ def test_what_follows_a_whole_token_on_the_next_line_stays() -> None:
 @pytest.mark.parametrize("kind", ["github-pat", "openai", "aws-amazon-bedrock-api-key-long-lived"])
 def test_what_follows_a_whole_token_stays_where_it_is_long_or_has_digits(kind: str, lead: str, following: str) -> None:
     text = f"{lead}{kinds(random.Random(21))[kind]}\n{following}"
-    for source in Source:
+    for source in TextSource:
         assert re.fullmatch(rf"{lead}\[secret: [a-z-]+\]\n{re.escape(following)}", clear(text, source))
 
 
@@ -158,8 +158,8 @@ _SECRETS = kinds(random.Random(23))
 
 
 @settings(max_examples=300, deadline=None)
-@given(broken_texts(), st.sampled_from(Source), st.lists(st.floats(0, 1), max_size=12))
-def test_a_stream_is_the_whole_and_twice_is_once(text: str, source: Source, places: list[float]) -> None:
+@given(broken_texts(), st.sampled_from(TextSource), st.lists(st.floats(0, 1), max_size=12))
+def test_a_stream_is_the_whole_and_twice_is_once(text: str, source: TextSource, places: list[float]) -> None:
     whole = clear(text, source)
     assert clear(whole, source) == whole
     cuts = [0, *sorted(int(place * len(text)) for place in places), len(text)]

@@ -19,7 +19,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given, clear, cleared_fields, encoded_struct
 from foundation.trust import Trust
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from memory.search import Query
 from models.messages import Role, Usage
 from tests.fakes import FakeClock
@@ -40,7 +40,7 @@ def filled(workspace: Workspace, tmp_path: Path) -> Workspace:
         said = ["The account of the boiler firm is 11112222.", LONG, "The heron stands in the reeds.", "Pay in May."]
         parent = None
         for n, (id_, text) in enumerate(zip(("e_boiler", "e_ferry", "e_heron", "e_pay"), said, strict=True)):
-            draft = Draft(
+            draft = EntryDraft(
                 conversation=chat.seq,
                 parent=parent,
                 kind=EntryKind.MESSAGE,
@@ -52,11 +52,13 @@ def filled(workspace: Workspace, tmp_path: Path) -> Workspace:
             )
             parent = memory.cold.append(draft).seq
         answer = memory.cold.begin_answer(
-            Draft(conversation=chat.seq, parent=parent, kind=EntryKind.MESSAGE, role=Role.ASSISTANT, text=clear(""))
+            EntryDraft(
+                conversation=chat.seq, parent=parent, kind=EntryKind.MESSAGE, role=Role.ASSISTANT, text=clear("")
+            )
         )
         answer.finish(clear("The pump is at 2.5 bar."), usage=Usage(1, 2), model=clear("qwen"), ms=9)
         old = memory.cold.new_conversation(clear("The year before"))
-        before = Draft(
+        before = EntryDraft(
             conversation=old.seq,
             parent=None,
             kind=EntryKind.MESSAGE,

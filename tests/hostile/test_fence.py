@@ -16,7 +16,7 @@ from models.chat.anthropic import request as anthropic_request
 from models.chat.openai import request as openai_request
 from models.fence import SAMPLE_NONCE, label, neutral, neutral_json, new_nonce
 from models.messages import Image, Message, Request, Role, Text, ToolCall, ToolResult
-from models.recalled import Recalled
+from models.recalled import RecalledSpan
 from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
 from tests.agent.headless.test_server import ChatServer, server, spec  # noqa: F401 - a fixture
 from tests.hostile.fence_attacks import ROLES, TAGS, attacks, breaches, sampled, words_of
@@ -84,7 +84,7 @@ def everywhere(texts: Sequence[str], nonce: str) -> Request:
             kind="entry", ref=f"e_{n}", title=text, speaker=text, place=text, time=NOW, conversation=f"c{n}"
         )
         parts = (
-            Recalled(text, cited, Trust.EXACT, follows=bool(n % 2), nonce=nonce),
+            RecalledSpan(text, cited, Trust.EXACT, follows=bool(n % 2), nonce=nonce),
             Text(text, "attachment", nonce),
             Text(text, "page", nonce),
             Text(text, "changes", nonce),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.cli import main
-from agent.cli.launch import Opening
+from agent.cli.launch import LaunchOptions
 from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
@@ -61,7 +61,7 @@ def within(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def chat(opening: Opening) -> int:
+def chat(opening: LaunchOptions) -> int:
     """What the screen does beside drawing: drafts, history, a session that is opened and closed."""
     import asyncio
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.privacy import ClearingStream, Source, clear, examine
+from foundation.privacy import ClearingStream, TextSource, clear, examine
 from tests.hostile.secret_forms import (
     ATTACHED,
     CLOSED_SPELLINGS,
@@ -38,10 +38,10 @@ def sample(all_of_it: list, most: int | None, rng: random.Random) -> list:
 
 def kept(text: str, secret: str) -> list[str]:
     """The ways of clearing that keep the secret, or its end."""
-    stream = ClearingStream(Source.OTHER)
+    stream = ClearingStream(TextSource.OTHER)
     ways = {
         "whole": clear(text),
-        "others' text": clear(text, Source.OTHER),
+        "others' text": clear(text, TextSource.OTHER),
         "streamed": "".join(map(stream.feed, text)) + stream.close(),
     }
     return [way for way, cleared in ways.items() if secret in cleared or secret[-12:] in cleared]
@@ -128,7 +128,7 @@ def test_a_tag_is_known_in_every_spelling_of_a_person(spelling: str) -> None:
 def test_a_stream_is_the_whole_and_twice_is_once(many: int) -> None:
     rng = random.Random(11)
     for text, pieces in islice(streamed_texts(rng), many):
-        source = rng.choice(list(Source))
+        source = rng.choice(list(TextSource))
         stream = ClearingStream(source)
         whole = clear(text, source)
         assert "".join(map(stream.feed, pieces)) + stream.close() == whole, repr(text)
@@ -145,7 +145,7 @@ def test_the_standard_library_holds_no_secret_and_loses_nothing(most: int | None
     files = [path for path in files if path.stat().st_size < 60_000 or most is None]
     found = []
     for path in sample(files, most, random.Random(12)):
-        findings = examine(path.read_text("utf-8", errors="replace"), Source.OTHER)
+        findings = examine(path.read_text("utf-8", errors="replace"), TextSource.OTHER)
         if findings.secrets or findings.private or findings.injected:
             found.append((path.name, findings.secrets))
     assert found == []
@@ -206,7 +206,7 @@ HOSTILE = [
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_pattern_takes_time_in_proportion(piece: str, length: int) -> None:
     text = (piece * length)[:length]
-    for source in Source:
+    for source in TextSource:
         stream = ClearingStream(source)
         fed = [stream.feed(text[at : at + 17]) for at in range(0, len(text), 17)]
         assert "".join(fed) + stream.close() == clear(text, source)

@@ -16,38 +16,38 @@ from textual.widget import Widget
 from textual.widgets._toast import Toast
 
 import tui
-from agent.services.browse import Row
-from context.report import Dropped, LayerReport, Report, Source
+from agent.services.browse import BrowseRow
+from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.trust import Trust
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.hostile.payloads import FORBIDDEN, escapes, sample
 from tests.tui.conftest import Open, open_chat  # noqa: F401 - a fixture
 from tests.tui.fakes import NOW, REPORT, FakeSession, answer
-from tui.dialogs.choices import ChoicesScreen, Pick
+from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 from tui.dialogs.confirm import PermissionScreen, ProposalScreen
 from tui.dialogs.trust import ChangesScreen, LinkScreen, TrustScreen
-from tui.images.attached import Attached
-from tui.images.protocol import Drawing
+from tui.images.attached import AttachmentPreview
+from tui.images.protocol import GraphicsProtocol
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import NoteScreen, PassageScreen
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
-from tui.widgets.query_input import Field
+from tui.widgets.query_input import QueryInput
 from tui.widgets.transcript.context_panel import ContextPanel
-from tui.widgets.transcript.items import Asked, Passage, Quiet, Trouble
+from tui.widgets.transcript.items import AnswerBlock, ErrorItem, MutedLine, UserMessage
 from tui.widgets.transcript.line_numbers import numbered
-from tui.widgets.transcript.splitter import Splitter
-from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.splitter import MarkdownSplitter
+from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.welcome import Welcome
 
 pytestmark = pytest.mark.timeout(60)
-LOOK = Look.of_theme({}, Style())
+LOOK = TranscriptStyles.of_theme({}, Style())
 FEW = 6
 CONTROL_OF_PICTURES = "a picture's cells and a terminal's own picture protocols: bytes of ours, from pixels"
 
@@ -55,21 +55,21 @@ CONTROL_OF_PICTURES = "a picture's cells and a terminal's own picture protocols:
 # ── pieces of the transcript ──
 
 
-def answered(text: str) -> list[Passage]:
+def answered(text: str) -> list[AnswerBlock]:
     """An answer of Markdown in which the text stands in every place."""
     source = (
         f"# {text}\n\n{text} **{text}** `{text}` [{text}](http://{text}) ![{text}](x{text})\n\n- {text}\n  - {text}\n\n"
         f"> {text}\n\n1. {text}\n\n```{text}\n{text}\n```\n\n| {text} | b |\n|---|---|\n| {text} | {text} |\n\n"
         f"    {text}\n"
     )
-    splitter = Splitter()
+    splitter = MarkdownSplitter()
     blocks = [*splitter.feed(source), *splitter.close()]
-    return [Passage(block, first=True) for block in blocks]
+    return [AnswerBlock(block, first=True) for block in blocks]
 
 
-def report(text: str) -> Report:
-    layer = LayerReport(text, 1, 2, (Source(text, 3),), (Dropped(text, 4, text),))
-    return Report(
+def report(text: str) -> ContextReport:
+    layer = LayerReport(text, 1, 2, (SourceReport(text, 3),), (DroppedSource(text, 4, text),))
+    return ContextReport(
         model=text,
         window=9,
         reserve=1,
@@ -84,14 +84,14 @@ def report(text: str) -> Report:
 
 
 PIECES = {
-    Asked: lambda text: [Asked(text, note=text)],
-    Passage: answered,
-    Quiet: lambda text: [Quiet(text)],
-    Trouble: lambda text: [Trouble(text, text, text)],
+    UserMessage: lambda text: [UserMessage(text, note=text)],
+    AnswerBlock: answered,
+    MutedLine: lambda text: [MutedLine(text)],
+    ErrorItem: lambda text: [ErrorItem(text, text, text)],
     Welcome: lambda text: [Welcome(text, text, first=True)],
     ContextPanel: lambda text: [ContextPanel(report(text), {text: text})],
     type(numbered("a")[0]): lambda text: numbered(text),
-    Attached: lambda text: [Attached(None, text, Drawing.OFF)],
+    AttachmentPreview: lambda text: [AttachmentPreview(None, text, GraphicsProtocol.OFF)],
 }
 
 
@@ -129,8 +129,8 @@ def _pieces_shown(payloads: list[str]) -> int:
 # ── widgets and screens ──
 
 
-def row(text: str, **more: Any) -> Row:
-    return Row(
+def row(text: str, **more: Any) -> BrowseRow:
+    return BrowseRow(
         id=text,
         title=text,
         who=text,
@@ -151,7 +151,7 @@ def remembered(memory: Memory, texts: list[str]) -> None:
         storable = text.encode("utf-8", "replace").decode()
         conversation = memory.cold.new_conversation(clear(f"zebra {storable}"))
         memory.cold.append(
-            Draft(
+            EntryDraft(
                 conversation=conversation.seq,
                 parent=None,
                 kind=EntryKind.MESSAGE,
@@ -164,7 +164,7 @@ def remembered(memory: Memory, texts: list[str]) -> None:
 
 
 SCREENS = {
-    ChoicesScreen: lambda memory, text: ChoicesScreen(text, [Pick(text, text, text)]),
+    ChoicesScreen: lambda memory, text: ChoicesScreen(text, [ChoiceItem(text, text, text)]),
     PermissionScreen: lambda memory, text: PermissionScreen(text, text),
     ProposalScreen: lambda memory, text: ProposalScreen(text, [(text, text)]),
     RecallScreen: lambda memory, text: RecallScreen(memory, "zebra"),
@@ -176,7 +176,7 @@ SCREENS = {
     ChangesScreen: lambda memory, text: ChangesScreen([text]),
     LinkScreen: lambda memory, text: LinkScreen(text, text, text),
 }
-IN_CHAT = {"ChatScreen", "Prompt", "Suggestions", "StatusBar", "Newer", "Transcript", "Field"}
+IN_CHAT = {"ChatScreen", "Prompt", "Suggestions", "StatusBar", "NewBelowHint", "Transcript", "QueryInput"}
 """What stands on the chat's screen, all of it in `test_the_chat_shows_nothing_that_a_terminal_obeys`."""
 WITHOUT_TEXT = {"BlockPicture": CONTROL_OF_PICTURES}
 
@@ -192,7 +192,12 @@ def classes() -> Iterator[type]:
 
 
 def test_every_class_that_shows_something_has_a_case() -> None:
-    known = {each.__name__ for each in (*PIECES, *SCREENS)} | IN_CHAT | WITHOUT_TEXT.keys() | {"Piece", "Question"}
+    known = (
+        {each.__name__ for each in (*PIECES, *SCREENS)}
+        | IN_CHAT
+        | WITHOUT_TEXT.keys()
+        | {"TranscriptItem", "QuestionDialog"}
+    )
     assert {each.__name__ for each in classes()} - known == set()
 
 
@@ -256,11 +261,11 @@ async def test_the_chat_shows_nothing_that_a_terminal_obeys(open_chat: Open, tmp
             chat.screen.prompt.put(text)
             chat.screen.prompt.put_in(text)
             chat.screen.query_one(Suggestions).offer([Suggestion(text, text, text, text)])
-            chat.screen.transcript.add(*answered(text), Quiet(text), Asked(text, note=text))
+            chat.screen.transcript.add(*answered(text), MutedLine(text), UserMessage(text, note=text))
             await chat.pilot.pause(0.02)
             assert breaks_out(on_screen(chat)) == [], text
             chat.screen.query_one(Suggestions).offer(())
-            field = Field(text)
+            field = QueryInput(text)
             await chat.screen.mount(field)
             assert breaks_out(field.value + on_screen(chat)) == [], text
             await field.remove()
@@ -289,7 +294,7 @@ async def test_the_walk_sees_one_that_is_switched_off(
             case "offer":
                 chat.screen.query_one(Suggestions).offer([Suggestion(text, text, text, text)])
             case "pieces":
-                chat.screen.transcript.add(Asked("x", note=text))
+                chat.screen.transcript.add(UserMessage("x", note=text))
             case "notify":
                 await toasted(chat, text)
             case _:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from foundation.paths import Workspace
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
-from memory.records import Draft, Entry, EntryKind
+from memory.records import Entry, EntryDraft, EntryKind
 from models.messages import Role
 from tests.fakes import FakeClock
 
@@ -51,7 +51,7 @@ def say(cold: ColdStore, clock: FakeClock) -> Say:
         clock.advance(60)
         parent = cold.conversation_at(conversation.seq).leaf
         return cold.append(
-            Draft(
+            EntryDraft(
                 conversation=conversation.seq,
                 parent=parent,
                 kind=EntryKind.MESSAGE,

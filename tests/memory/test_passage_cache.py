@@ -11,7 +11,7 @@ from foundation.paths import Workspace
 from foundation.trust import Trust
 from memory.errors import NotFound
 from memory.memory import Memory
-from memory.pages.types import Passage
+from memory.pages.types import EntryText
 from memory.passage_cache import PassageCache
 from memory.records import Entry
 from tests.fakes import FakeClock
@@ -121,9 +121,9 @@ def test_a_passage_that_is_not_exact_is_read_anew(talk: Talk) -> None:
     entry = replace(talk.say("The locker code."), text=None)
     trusts, read = iter((Trust.APPROXIMATE, Trust.APPROXIMATE, Trust.EXACT, Trust.EXACT)), list[Trust]()
 
-    def reading(_: Entry) -> Passage:
+    def reading(_: Entry) -> EntryText:
         read.append(next(trusts))
-        return Passage("The locker code.", read[-1])
+        return EntryText("The locker code.", read[-1])
 
     kept = PassageCache(talk.memory.cold, reading)
     for _ in range(4):

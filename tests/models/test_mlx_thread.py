@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from models.mlx_thread import Emit, MlxThread, Work
+from models.mlx_thread import Emit, JobPriority, MlxThread
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def thread() -> Iterator[MlxThread]:
 
 
 def test_every_job_runs_on_the_same_thread(thread: MlxThread) -> None:
-    idents = {thread.run(Work.CHAT, threading.get_ident).result(5) for _ in range(20)}
+    idents = {thread.run(JobPriority.CHAT, threading.get_ident).result(5) for _ in range(20)}
     assert len(idents) == 1
     assert threading.get_ident() not in idents
 
@@ -26,12 +26,12 @@ def test_every_job_runs_on_the_same_thread(thread: MlxThread) -> None:
 def test_chat_goes_before_reading_pages_before_embedding(thread: MlxThread) -> None:
     gate = threading.Event()
     order: list[str] = []
-    first = thread.run(Work.OCR, lambda: gate.wait(5))
+    first = thread.run(JobPriority.OCR, lambda: gate.wait(5))
     waiting = [
-        thread.run(Work.EMBEDDING, lambda: order.append("embedding")),
-        thread.run(Work.OCR, lambda: order.append("ocr")),
-        thread.run(Work.CHAT, lambda: order.append("chat 1")),
-        thread.run(Work.CHAT, lambda: order.append("chat 2")),
+        thread.run(JobPriority.EMBEDDING, lambda: order.append("embedding")),
+        thread.run(JobPriority.OCR, lambda: order.append("ocr")),
+        thread.run(JobPriority.CHAT, lambda: order.append("chat 1")),
+        thread.run(JobPriority.CHAT, lambda: order.append("chat 2")),
     ]
     gate.set()
     for job in (first, *waiting):
@@ -41,8 +41,8 @@ def test_chat_goes_before_reading_pages_before_embedding(thread: MlxThread) -> N
 
 def test_what_a_job_raises_reaches_whoever_waits(thread: MlxThread) -> None:
     with pytest.raises(ZeroDivisionError):
-        thread.run(Work.CHAT, lambda: 1 // 0).result(5)
-    assert thread.run(Work.CHAT, lambda: 7).result(5) == 7
+        thread.run(JobPriority.CHAT, lambda: 1 // 0).result(5)
+    assert thread.run(JobPriority.CHAT, lambda: 7).result(5) == 7
 
 
 def test_what_a_library_prints_is_kept_aside(thread: MlxThread, capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,7 +50,7 @@ def test_what_a_library_prints_is_kept_aside(thread: MlxThread, capsys: pytest.C
         print("Fetching 12 files")
         print("a warning", file=sys.stderr)
 
-    thread.run(Work.CHAT, loud).result(5)
+    thread.run(JobPriority.CHAT, loud).result(5)
     print("our own")
     assert capsys.readouterr() == ("our own\n", "")
     assert list(thread.heard) == ["Fetching 12 files", "a warning"]
@@ -63,7 +63,7 @@ def test_another_thread_prints_as_ever_meanwhile(thread: MlxThread, capsys: pyte
         begun.set()
         gate.wait(5)
 
-    job = thread.run(Work.CHAT, wait)
+    job = thread.run(JobPriority.CHAT, wait)
     begun.wait(5)
     print("seen")
     gate.set()
@@ -76,7 +76,7 @@ async def test_a_stream_gives_what_the_job_emits(thread: MlxThread) -> None:
         for n in range(5):
             emit(n)
 
-    assert [n async for n in thread.stream(Work.CHAT, count)] == [0, 1, 2, 3, 4]
+    assert [n async for n in thread.stream(JobPriority.CHAT, count)] == [0, 1, 2, 3, 4]
 
 
 async def test_leaving_a_stream_ends_its_job(thread: MlxThread) -> None:
@@ -89,7 +89,7 @@ async def test_leaving_a_stream_ends_its_job(thread: MlxThread) -> None:
         finally:
             ended.set()
 
-    stream = thread.stream(Work.CHAT, endless)
+    stream = thread.stream(JobPriority.CHAT, endless)
     await anext(stream)
     await stream.aclose()
     assert await asyncio.to_thread(ended.wait, 5)
@@ -102,13 +102,13 @@ async def test_a_stream_raises_what_its_job_raises(thread: MlxThread) -> None:
 
     came: list[int] = []
     with pytest.raises(ValueError, match="no"):
-        async for n in thread.stream(Work.CHAT, broken):
+        async for n in thread.stream(JobPriority.CHAT, broken):
             came.append(n)
     assert came == [1]
 
 
 def test_a_closed_thread_takes_no_job(thread: MlxThread) -> None:
-    thread.run(Work.CHAT, lambda: None).result(5)
+    thread.run(JobPriority.CHAT, lambda: None).result(5)
     thread.close()
     with pytest.raises(RuntimeError):
-        thread.run(Work.CHAT, lambda: None)
+        thread.run(JobPriority.CHAT, lambda: None)

@@ -7,17 +7,17 @@ import pytest
 
 from foundation.trust import Citation, Trust
 from models.messages import Message, Role, Text
-from models.recalled import Recalled, recalled_block
+from models.recalled import RecalledSpan, recalled_block
 from models.tokens import estimate
 
 
 def part(
     text: str, ref: str = "e_1", *, speaker: str = "Ann", day: int = 14, title: str = "Trip", **more: Any
-) -> Recalled:
+) -> RecalledSpan:
     time = datetime(2026, 3, day, tzinfo=UTC)
     trust = more.pop("trust", Trust.EXACT)
     cited = Citation(kind="entry", ref=ref, title=title, conversation=title, speaker=speaker, time=time)
-    return Recalled(text, cited, trust, time=time, **more)
+    return RecalledSpan(text, cited, trust, time=time, **more)
 
 
 def test_passages_that_stand_together_share_a_label() -> None:

@@ -13,7 +13,7 @@ from foundation.paths import Workspace
 from tests.tui.fakes import FakeSession, answer
 from tui.app import PalimpsestApp
 from tui.chat.screen import ChatScreen
-from tui.chat.start import Start
+from tui.chat.start import ChatStart
 
 HERE = Path(__file__).parent
 
@@ -104,7 +104,7 @@ def open_chat(workspace: Workspace, tmp_path: Path) -> Open:
         async def open_session() -> Any:
             return fake
 
-        begin = Start(workspace=workspace, model="offline", here=tmp_path, **start)
+        begin = ChatStart(workspace=workspace, model="offline", here=tmp_path, **start)
         app = PalimpsestApp(begin, open_session, theme=theme)
         async with app.run_test(size=size) as pilot:
             chat = Chat(app, fake, pilot)

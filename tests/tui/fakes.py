@@ -9,28 +9,34 @@ from typing import Any
 
 from agent.config.settings import ScreenSettings
 from agent.events import AnswerStored, ContextReady, Recall, SessionEvent, Stopped, TextDelta, UsageKnown, UserStored
-from context.compaction.compact import Receipt
-from context.compaction.preview import Outlook
-from context.report import Dropped, LayerReport, Report, Source
+from context.compaction.compact import CompactionReceipt
+from context.compaction.preview import CompactionPreview
+from context.report import ContextReport, DroppedSource, LayerReport, SourceReport
 from foundation.trust import Citation, Trust
 from memory.settings import ArchiveSettings
 from models.chat.port import Profile
-from models.messages import Recalled, Role, Usage
+from models.messages import RecalledSpan, Role, Usage
 
 NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
 
-REPORT = Report(
+REPORT = ContextReport(
     model="offline",
     window=12_288,
     reserve=2_048,
     total_tokens=4_300,
     layers=(
-        LayerReport("system", 610, 1_024, (Source("system.yaml", 410), Source("instruction: flights", 200))),
-        LayerReport("project", 1_640, 3_072, (Source("AGENTS.md", 300), Source("MEMORY.md", 1_340))),
         LayerReport(
-            "conversation", 1_650, 4_096, (Source("12 entries", 1_650),), (Dropped("summary 1", 220, "over its share"),)
+            "system", 610, 1_024, (SourceReport("system.yaml", 410), SourceReport("instruction: flights", 200))
         ),
-        LayerReport("message", 400, 2_048, (Source("recalled 2", 310), Source("your message", 90))),
+        LayerReport("project", 1_640, 3_072, (SourceReport("AGENTS.md", 300), SourceReport("MEMORY.md", 1_340))),
+        LayerReport(
+            "conversation",
+            1_650,
+            4_096,
+            (SourceReport("12 entries", 1_650),),
+            (DroppedSource("summary 1", 220, "over its share"),),
+        ),
+        LayerReport("message", 400, 2_048, (SourceReport("recalled 2", 310), SourceReport("your message", 90))),
     ),
     zones=(),
     messages=(),
@@ -39,7 +45,7 @@ REPORT = Report(
     previous_tokens=3_900,
 )
 
-PLAN = Outlook(
+PLAN = CompactionPreview(
     entries=24,
     turns=12,
     text_tokens=5_900,
@@ -53,16 +59,16 @@ PLAN = Outlook(
 )
 
 RECALLED = (
-    Recalled(
+    RecalledSpan(
         "The boiler is serviced in May.",
         Citation(kind="entry", ref="e_4kx7", title="House", speaker="Ann", time=NOW),
         Trust.EXACT,
     ),
-    Recalled("锅炉保修到2027年。", Citation(kind="page", ref="pg_19ab", title="保修单", time=NOW), Trust.VERIFIED),
+    RecalledSpan("锅炉保修到2027年。", Citation(kind="page", ref="pg_19ab", title="保修单", time=NOW), Trust.VERIFIED),
 )
 
 
-def answer(text: str, *, chunk: int = 7, recalled: tuple[Recalled, ...] = ()) -> list[SessionEvent]:
+def answer(text: str, *, chunk: int = 7, recalled: tuple[RecalledSpan, ...] = ()) -> list[SessionEvent]:
     """The events of an ordinary turn that says `text`."""
     pieces = [text[at : at + chunk] for at in range(0, len(text), chunk)]
     usage = Usage(prompt_tokens=4_300, completion_tokens=len(pieces))
@@ -100,7 +106,7 @@ class FakeSession:
         self.sent: list[tuple[str, tuple[str, ...], str]] = []
         self.entries: list[Any] = []
         self.closed = False
-        self.plan: Outlook | None = PLAN
+        self.plan: CompactionPreview | None = PLAN
         self.gate = asyncio.Semaphore(0)
         self.archived = ""
         self._stop = asyncio.Event()
@@ -141,20 +147,20 @@ class FakeSession:
         self.profile = Profile(spec=spec, name=spec)
         return self.profile
 
-    async def context_report(self, text: str = "") -> Report:
+    async def context_report(self, text: str = "") -> ContextReport:
         return REPORT
 
-    async def outlook(self) -> Outlook | None:
+    async def outlook(self) -> CompactionPreview | None:
         return self.plan
 
-    async def compact(self, on_page: Callable[[int], None], *, label: str = "") -> Receipt:
+    async def compact(self, on_page: Callable[[int], None], *, label: str = "") -> CompactionReceipt:
         """Makes a page for each turn of `gate`; what `on_page` raises ends it."""
         for page in range(1, 4):
             await self.gate.acquire()
             await asyncio.to_thread(on_page, page)
         self.archived = label or "House · e_1 to e_24"
         text = "12 older turns (24 entries) left for 3 pages of the archive. The whole request: 9,800 → 4,100 tokens."
-        return Receipt(text=text, entries=24, turns=12, pages=3, archived=self.archived)
+        return CompactionReceipt(text=text, entries=24, turns=12, pages=3, archived=self.archived)
 
     async def history(self, limit: int = 20, before: int | None = None) -> list[Any]:
         known = [entry for entry in self.entries if before is None or entry.seq < before]

@@ -15,17 +15,17 @@ from textual.screen import Screen
 from agent.services import live_search
 from agent.services.browse import PagePicture
 from agent.services.browse import look as browsing_look
-from context.report import InView, archive_of
+from context.report import PageUsage, archive_of
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.memory import Memory
 from memory.pages.types import PageRow
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.tui.fakes import NOW, RECALLED, REPORT, FakeSession, answer
 from tui.app import PalimpsestApp
-from tui.chat.start import Start
+from tui.chat.start import ChatStart
 from tui.dialogs.confirm import ProposalScreen
 from tui.passages.page_screen import PictureScreen
 from tui.passages.screen import PassageScreen
@@ -77,7 +77,7 @@ def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memo
     for number, (speaker, text) in enumerate(NOTES):
         role = Role.USER if speaker else Role.ASSISTANT
         memory.cold.append(
-            Draft(
+            EntryDraft(
                 conversation=house.seq,
                 parent=None,
                 kind=EntryKind.MESSAGE,
@@ -111,7 +111,7 @@ def look(snap_compare: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         async def opened() -> Any:
             return session
 
-        start = Start(workspace=Workspace(tmp_path), model="offline", here=tmp_path, new_workspace=new)
+        start = ChatStart(workspace=Workspace(tmp_path), model="offline", here=tmp_path, new_workspace=new)
         app = PalimpsestApp(start, opened, theme=theme)
 
         async def before(pilot: Pilot[None]) -> None:
@@ -186,7 +186,7 @@ def test_the_context_by_layer(look: Look) -> None:
 
 
 def test_the_context_with_pages_in_view(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = InView(7, 4_175, 9_393)
+    pages = PageUsage(7, 4_175, 9_393)
     report = structs.replace(REPORT, pages=pages, archive=archive_of(118_018, pages))
     monkeypatch.setattr(FakeSession, "context_report", AsyncMock(return_value=report))
     assert look(saying("/context"), size=(80, 36), new=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from foundation.errors import PalimpsestError
-from tui.widgets.transcript.items import Quiet, notice_line
+from tui.widgets.transcript.items import MutedLine, notice_line
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ async def watch_files(session: "Session", is_idle: Callable[[], bool], transcrip
         except (PalimpsestError, OSError) as error:
             if str(error) != reported:
                 reported = str(error)
-                transcript.add(Quiet(reported, tone="warning"))
+                transcript.add(MutedLine(reported, tone="warning"))
             continue
         reported = ""
         if notices:

@@ -11,47 +11,47 @@ from msgspec import Struct
 
 from agent.commands import registry
 from agent.commands.results import (
-    Browse,
     Cancelled,
     Choices,
+    CommandFailed,
     Copy,
-    Failed,
-    Find,
+    OpenRecall,
+    OpenSearch,
     Outcome,
     Proposal,
     Quit,
-    Said,
-    Send,
-    Switched,
+    SendMessage,
+    SessionSwitched,
+    TextResult,
 )
-from agent.events import PermissionAsked
+from agent.events import PermissionRequested
 from agent.services.attachments import attached
 from context import Attachment
 from foundation.errors import PalimpsestError
 from memory.errors import ReadOnly
-from tui.chat.history import PAST, PastShown
+from tui.chat.history import PAST, HistoryView
 from tui.chat.lookup import conversations_with, names_of
-from tui.chat.progress import PageCount
-from tui.chat.turn_view import MODEL_CHANGED, Scribe
-from tui.dialogs.choices import Deeper
+from tui.chat.progress import PageProgress
+from tui.chat.turn_view import MODEL_CHANGED, TurnView
+from tui.dialogs.choices import ExpandChoice
 from tui.internal_errors import defect
 from tui.shutdown import LEAVING
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.context_panel import ContextPanel
-from tui.widgets.transcript.items import Asked, Piece, Quiet, Trouble, passages
+from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserMessage, passages
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
     from agent.session import Session
     from memory.memory import Memory
     from models.messages import Image
-    from tui.images.protocol import Drawing
-    from tui.search.choice import Place
+    from tui.images.protocol import GraphicsProtocol
+    from tui.search.choice import EntryTarget
 
-__all__ = ["PAST", "Face", "Talk"]
+__all__ = ["PAST", "ChatController", "ChatPort"]
 
 
-class Sending(Struct, frozen=True):
+class QueuedMessage(Struct, frozen=True):
     """Something a person sent; or with `place` an entry (its seq) to be shown, found by the words in `text`."""
 
     text: str
@@ -59,15 +59,15 @@ class Sending(Struct, frozen=True):
     place: int | None = None
 
 
-class Face(Protocol):
-    """What Talk needs of the screen."""
+class ChatPort(Protocol):
+    """What ChatController needs of the screen."""
 
     transcript: Transcript
     status: StatusBar
 
-    async def permit(self, asked: PermissionAsked) -> bool: ...
+    async def permit(self, asked: PermissionRequested) -> bool: ...
 
-    async def pick(self, choices: Choices, deeper: Deeper | None = None) -> str | None: ...
+    async def pick(self, choices: Choices, deeper: ExpandChoice | None = None) -> str | None: ...
 
     async def agree(self, proposal: Proposal) -> bool: ...
 
@@ -75,11 +75,11 @@ class Face(Protocol):
 
     async def search(
         self, memory: "Memory", text: str, pictures: str, at_rest: Callable[[], bool]
-    ) -> "Place | None": ...
+    ) -> "EntryTarget | None": ...
 
     def leaves(self) -> None: ...
 
-    def drawing(self, setting: str) -> "Drawing": ...
+    def drawing(self, setting: str) -> "GraphicsProtocol": ...
 
     def put_back(self, texts: list[str]) -> None: ...
 
@@ -95,18 +95,18 @@ class Face(Protocol):
     def leave(self) -> Callable[[], None]: ...
 
 
-class Talk:
+class ChatController:
     """`say` from anywhere on the loop; `run` is the one task that answers."""
 
-    def __init__(self, session: "Session", face: Face, here: Path) -> None:
+    def __init__(self, session: "Session", face: ChatPort, here: Path) -> None:
         self.session = session
         self._face = face
         self._here = here
-        self._waiting: deque[Sending] = deque()
+        self._waiting: deque[QueuedMessage] = deque()
         self._wakes = asyncio.Event()
-        self._past = PastShown(session, face.transcript, self._pictures)
+        self._past = HistoryView(session, face.transcript, self._pictures)
         self._known: frozenset[str] = frozenset()  # changes that the person made, or was told of
-        self._pages: PageCount | None = None  # of an archive under way
+        self._pages: PageProgress | None = None  # of an archive under way
         self.busy = False
         self.taken = 0  # things said so far
 
@@ -120,7 +120,7 @@ class Talk:
             self._face.leave()
             return
         self.taken += 1
-        self._waiting.append(Sending(text, skill))
+        self._waiting.append(QueuedMessage(text, skill))
         self._told_waiting()
         self._wakes.set()
 
@@ -143,7 +143,7 @@ class Talk:
         if self.session.conversation:
             await self.show_past()
             if mismatch := await self.session.model_mismatch():
-                self._face.transcript.add(Quiet(mismatch, gap=True))
+                self._face.transcript.add(MutedLine(mismatch, gap=True))
         self._face.opening("")
 
     async def run(self) -> None:
@@ -165,7 +165,7 @@ class Talk:
                     self.busy = False
                     self._face.status.tell(doing="", waiting=0)
 
-    async def _do(self, said: Sending) -> None:
+    async def _do(self, said: QueuedMessage) -> None:
         if said.place is not None:
             await self._show_place(said.place, said.text)
         elif said.text.startswith("/") and not said.skill and _is_command(said.text):
@@ -177,17 +177,17 @@ class Talk:
         attachments, told, pictures = await asyncio.to_thread(self._attached, text)
         if self._past.elsewhere:
             await self.newest()
-        self._face.transcript.add(Asked(text, told), *pictures)
+        self._face.transcript.add(UserMessage(text, told), *pictures)
         self._face.transcript.to_end()
         quotes = self.session.profile.spec == "offline"
-        scribe = Scribe(self._face.transcript, self._face.status, quotes=quotes, known=self._known)
+        scribe = TurnView(self._face.transcript, self._face.status, quotes=quotes, known=self._known)
         self._known = frozenset()
         failed = True
         try:
             async with aclosing(self.session.send(text, attachments, skill)) as events:
                 async for event in events:
                     scribe.write(event)
-                    if isinstance(event, PermissionAsked) and not event.answer.done():
+                    if isinstance(event, PermissionRequested) and not event.answer.done():
                         event.answer.set_result(await self._face.permit(event))
             failed = scribe.failed
         except ReadOnly:
@@ -199,13 +199,13 @@ class Talk:
             if failed:
                 self._give_back()
 
-    def _attached(self, text: str) -> tuple[tuple[Attachment, ...], str, list[Piece]]:
+    def _attached(self, text: str) -> tuple[tuple[Attachment, ...], str, list[TranscriptItem]]:
         found = attached(text, self._here)
         pictures = self._pictures(found)
         named = [each.name for each in found if not each.media_type.startswith("image/")]
         return found, " · ".join(f"with {name}" for name in named), pictures
 
-    def _pictures(self, parts: "Sequence[Attachment | Image]") -> list[Piece]:
+    def _pictures(self, parts: "Sequence[Attachment | Image]") -> list[TranscriptItem]:
         """The pictures among them, small, each with what it costs. Blocks."""
         if not any(part.media_type.startswith("image/") for part in parts):
             return []
@@ -223,48 +223,48 @@ class Talk:
         if registry.find(name) is registry.find("context"):
             report = await self.session.context_report(rest.strip())
             names = await asyncio.to_thread(names_of, report, self.session.memory)
-            self._face.transcript.add(Quiet(line, gap=True), ContextPanel(report, names))
+            self._face.transcript.add(MutedLine(line, gap=True), ContextPanel(report, names))
             return
         await self._show(line, await registry.run(self.session, line), before)
 
     async def _show(self, line: str, outcome: Outcome, before: str) -> None:
         transcript = self._face.transcript
         match outcome:
-            case Said():
+            case TextResult():
                 await self._said(line, outcome)
             case Choices(command=command):
                 if (picked := await self._face.pick(outcome, self._deeper(command))) is not None:
                     await self._command(f"{command} {picked}")
-            case Send(text=text, skill=skill):
+            case SendMessage(text=text, skill=skill):
                 await self._send(text, skill)
             case Copy(text=text, what=what):
                 self._face.copied(text, what)
-            case Switched(said=said, prompt=again):
+            case SessionSwitched(said=said, prompt=again):
                 await self.switched("" if again else before)
                 if said:
-                    transcript.add(Quiet(said, gap=True))
+                    transcript.add(MutedLine(said, gap=True))
                 if again:
                     self._face.put_back([again])
             case Proposal():
                 await self._propose(line, outcome, before)
-            case Browse() | Find():
+            case OpenRecall() | OpenSearch():
                 await self._look(outcome)
-            case Failed(error=error):
-                transcript.add(Quiet(line, gap=True))
+            case CommandFailed(error=error):
+                transcript.add(MutedLine(line, gap=True))
                 self._trouble(error)
             case Quit():
                 self._face.leave()
 
-    async def _look(self, outcome: Browse | Find) -> None:
+    async def _look(self, outcome: OpenRecall | OpenSearch) -> None:
         """Into memory: for a passage, or as one types."""
-        if isinstance(outcome, Find):
+        if isinstance(outcome, OpenSearch):
             await self.search(outcome.text, asked=True)
         else:
             await self._face.browse(self.session.memory, outcome.query, self.session.config.screen.pictures)
 
-    async def _said(self, line: str, said: Said) -> None:
+    async def _said(self, line: str, said: TextResult) -> None:
         """The words; and in the status bar what the next request takes, where that changed."""
-        self._face.transcript.add(Quiet(line, gap=True), Quiet(""), *passages(said.markdown, marked=False))
+        self._face.transcript.add(MutedLine(line, gap=True), MutedLine(""), *passages(said.markdown, marked=False))
         if said.context:
             report = await self.session.context_report()
             self._face.status.tell(tokens=report.total_tokens, budget=report.budget)
@@ -272,9 +272,9 @@ class Talk:
     async def _propose(self, line: str, proposal: Proposal, before: str) -> None:
         """Asks, where the person did not say that they are sure; then does it, counting pages."""
         if not (proposal.sure or await self._face.agree(proposal)):
-            self._face.transcript.add(Quiet(line, gap=True), Quiet("left as it is"))
+            self._face.transcript.add(MutedLine(line, gap=True), MutedLine("left as it is"))
             return
-        self._pages = PageCount(self._face.status, proposal.doing, proposal.pages, proposal.counts)
+        self._pages = PageProgress(self._face.status, proposal.doing, proposal.pages, proposal.counts)
         try:
             outcome = await registry.carry_out(proposal, self._pages)
         finally:
@@ -333,7 +333,7 @@ class Talk:
         pictures = self.session.config.screen.pictures
         chosen = await self._face.search(self.session.memory, text, pictures, at_rest)
         if chosen is not None:
-            self._waiting.append(Sending(chosen.sought, place=chosen.entry))
+            self._waiting.append(QueuedMessage(chosen.sought, place=chosen.entry))
             self._wakes.set()
 
     async def _show_place(self, seq: int, sought: str) -> None:
@@ -350,7 +350,7 @@ class Talk:
         finally:
             await self._face.stands_elsewhere()
 
-    def _deeper(self, command: str) -> "Deeper | None":
+    def _deeper(self, command: str) -> "ExpandChoice | None":
         """Where a list of conversations finds more than their titles say."""
         if command != "/resume":
             return None
@@ -375,7 +375,7 @@ class Talk:
         hint = error.hint
         if self.session.workspace.is_read_only:  # this session stays as it was opened
             hint = hint.replace("then try again", "then open the chat again")
-        told = Quiet(error.message) if isinstance(error, Cancelled) else Trouble(error.title, error.message, hint)
+        told = MutedLine(error.message) if isinstance(error, Cancelled) else ErrorItem(error.title, error.message, hint)
         self._face.transcript.add(told)
 
 

@@ -9,48 +9,50 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from memory.errors import Damaged
-from memory.pages.types import Passage
+from memory.pages.types import EntryText
 from memory.records import Entry, EntryKind
 from models.messages import Image, Role
 from tui.widgets.status import short_count
-from tui.widgets.transcript.items import Asked, Piece, Quiet, passages
+from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserMessage, passages
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
-    from agent.services.locate import Whereabouts
+    from agent.services.locate import EntryLocation
     from agent.session import Session
     from memory.records import Entry
 
 
-Pictures = Callable[[Sequence[Image]], list[Piece]]
+Pictures = Callable[[Sequence[Image]], list[TranscriptItem]]
 """The pictures that went with a message, as pieces."""
 
 
-def pieces_of(entries: Sequence[Entry], passage: Callable[[Entry], Passage], pictures: Pictures) -> list[Piece]:
+def pieces_of(
+    entries: Sequence[Entry], passage: Callable[[Entry], EntryText], pictures: Pictures
+) -> list[TranscriptItem]:
     """The entries, oldest first. Archived words are read back from their pages; this may take a moment."""
-    pieces: list[Piece] = []
+    pieces: list[TranscriptItem] = []
     for entry in entries:
         pieces += _pieces(entry, passage, pictures)
     return pieces
 
 
-def _pieces(entry: Entry, passage: Callable[[Entry], Passage], pictures: Pictures) -> list[Piece]:
+def _pieces(entry: Entry, passage: Callable[[Entry], EntryText], pictures: Pictures) -> list[TranscriptItem]:
     match entry.kind, entry.role:
         case EntryKind.SUMMARY, _:
-            return [Quiet("older turns are in the archive; a summary stands in their place", gap=True)]
+            return [MutedLine("older turns are in the archive; a summary stands in their place", gap=True)]
         case EntryKind.MESSAGE, Role.USER:
             seen = [part for part in entry.sent if isinstance(part, Image)]
-            return [Asked(_text(entry, passage)), *pictures(seen)]
+            return [UserMessage(_text(entry, passage)), *pictures(seen)]
         case EntryKind.MESSAGE, _:
             shown = passages(_text(entry, passage))
-            return shown if entry.complete else [*shown, Quiet("the answer broke off here", gap=True)]
+            return shown if entry.complete else [*shown, MutedLine("the answer broke off here", gap=True)]
         case ((EntryKind.TOOL_CALL | EntryKind.TOOL_RESULT), _):
-            return [Quiet(f"▸ {entry.meta.get('name', 'tool')}: {short_count(entry.chars)} characters", gap=True)]
+            return [MutedLine(f"▸ {entry.meta.get('name', 'tool')}: {short_count(entry.chars)} characters", gap=True)]
         case _:
             return []
 
 
-def _text(entry: Entry, passage: Callable[[Entry], Passage]) -> str:
+def _text(entry: Entry, passage: Callable[[Entry], EntryText]) -> str:
     """A damaged page is named in the place of what stood on it; the rest of the conversation is shown."""
     try:
         return passage(entry).text
@@ -65,7 +67,7 @@ ASIDE: Final = (
 )
 
 
-class PastShown:
+class HistoryView:
     """Knows which of the conversation's entries stand in the transcript. One look at a time; a later one wins."""
 
     def __init__(self, session: "Session", transcript: Transcript, pictures: Pictures) -> None:
@@ -103,20 +105,20 @@ class PastShown:
             self._below = below
             self._transcript.put_after(pieces, more=self.elsewhere)
 
-    async def place(self, found: "Whereabouts", sought: str) -> None:
+    async def place(self, found: "EntryLocation", sought: str) -> None:
         """These entries and no others: the one that was found, and what stands around it."""
         look = self._begin()
         below = deque(found.below)
         above = await self._session.history(ABOVE, found.entry.seq)
         before = await self._pieces(above)
-        here: Piece = Quiet(f"▸ found here: {sought}" if sought else "▸ found here", tone="good", gap=True)
-        shown = await self._pieces([found.entry]) or [Quiet(await asyncio.to_thread(self._text, found.entry))]
+        here: TranscriptItem = MutedLine(f"▸ found here: {sought}" if sought else "▸ found here", tone="good", gap=True)
+        shown = await self._pieces([found.entry]) or [MutedLine(await asyncio.to_thread(self._text, found.entry))]
         after = await self._pieces_at([below.popleft() for _ in range(min(PAST, len(below)))])
         if look != self._look:
             return
         self._oldest = above[0].seq if len(above) == ABOVE else None
         self._below, self._aside = below, found.aside
-        notice: list[Piece] = [Quiet(ASIDE, tone="warning", gap=True)] if found.aside else []
+        notice: list[TranscriptItem] = [MutedLine(ASIDE, tone="warning", gap=True)] if found.aside else []
         self._transcript.show([*before, *notice, here, *shown, *after])
         self._transcript.reach(here, more=self.elsewhere)
 
@@ -137,11 +139,11 @@ class PastShown:
         if len(entries) == PAST and look == self._look:
             self._oldest = entries[0].seq
 
-    async def _pieces_at(self, seqs: Sequence[int]) -> list[Piece]:
+    async def _pieces_at(self, seqs: Sequence[int]) -> list[TranscriptItem]:
         found = await asyncio.to_thread(self._session.memory.cold.entries, seqs)
         return await self._pieces([found[seq] for seq in seqs if seq in found])
 
-    async def _pieces(self, entries: "Sequence[Entry]") -> list[Piece]:
+    async def _pieces(self, entries: "Sequence[Entry]") -> list[TranscriptItem]:
         return await asyncio.to_thread(pieces_of, entries, self._session.memory.passage, self._pictures)
 
     def _text(self, entry: "Entry") -> str:

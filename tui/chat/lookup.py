@@ -6,26 +6,26 @@ What a report calls by its address, in a person's words.
 from typing import TYPE_CHECKING, Final
 
 from foundation.clock import iso
-from memory.errors import MemoryTrouble, NotFound
+from memory.errors import MemoryFailure, NotFound
 from memory.records import Conversation
 from memory.search import Query
-from tui.dialogs.choices import Pick
+from tui.dialogs.choices import ChoiceItem
 from tui.widgets.status import clipped
 
 if TYPE_CHECKING:
     from memory.memory import Memory
 
 if TYPE_CHECKING:
-    from context.report import Report
+    from context.report import ContextReport
     from memory.memory import Memory
 
 
 PASSAGES: Final = 40  # looked at; several may stand in one conversation
 
 
-def conversations_with(memory: "Memory", text: str) -> list[Pick]:
+def conversations_with(memory: "Memory", text: str) -> list[ChoiceItem]:
     """The conversations that hold it, best first, each with the passage. Blocks."""
-    found: dict[str, Pick] = {}
+    found: dict[str, ChoiceItem] = {}
     for hit in memory.search.query(Query(text=text, limit=PASSAGES)).hits:
         if hit.entry is None or hit.conversation in found:
             continue
@@ -33,7 +33,7 @@ def conversations_with(memory: "Memory", text: str) -> list[Pick]:
         if conversation is not None and conversation.kind == "chat":
             day = iso(conversation.updated)[:10]
             label = conversation.title or "(untitled)"
-            found[hit.conversation] = Pick(conversation.id, label, f"{day} · {hit.snippet}")
+            found[hit.conversation] = ChoiceItem(conversation.id, label, f"{day} · {hit.snippet}")
     return list(found.values())
 
 
@@ -48,7 +48,7 @@ RECALLED: Final = "recalled "
 TITLE: Final = 30  # cells of a title
 
 
-def names_of(report: "Report", memory: "Memory") -> dict[str, str]:
+def names_of(report: "ContextReport", memory: "Memory") -> dict[str, str]:
     """`recalled e_4kx7…` as `recalled “House”, 2026-03-14`, for each source where the store knows it. Blocks."""
     named = {source.name for layer in report.layers for source in (*layer.sources, *layer.dropped)}
     found = {name: _passage(memory, name.removeprefix(RECALLED)) for name in named if name.startswith(RECALLED)}
@@ -59,6 +59,6 @@ def _passage(memory: "Memory", ref: str) -> str:
     try:
         entry = memory.cold.find(ref)
         title = memory.cold.conversation_at(entry.conversation_seq).title
-    except MemoryTrouble:  # a note, a page, a file: its own name says what it is
+    except MemoryFailure:  # a note, a page, a file: its own name says what it is
         return ""
     return f"“{clipped(title or 'untitled', TITLE)}”, {iso(entry.time)[:10]}"

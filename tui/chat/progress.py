@@ -7,7 +7,7 @@ from agent.commands.results import Cancelled
 from tui.widgets.status import StatusBar
 
 
-class PageCount:
+class PageProgress:
     """Called with each page that is done. After `cancel` the next call ends the work: nothing is let go then."""
 
     def __init__(self, status: StatusBar, doing: str, pages: int, counts: str = "page") -> None:

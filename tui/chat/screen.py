@@ -14,24 +14,24 @@ from textual.worker import Worker
 
 from foundation.errors import PalimpsestError
 from tui.chat.drafts import NEW, DraftKeeper, Drafts
-from tui.chat.start import Start, short_path
-from tui.chat.view import ChatFace, Parts
+from tui.chat.start import ChatStart, short_path
+from tui.chat.view import ChatView, ChatWidgets
 from tui.internal_errors import defect
 from tui.shutdown import LEAVING
 from tui.typed_app import host
-from tui.widgets.new_below import Newer
+from tui.widgets.new_below import NewBelowHint
 from tui.widgets.prompt.history import PromptHistory
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.prompt.suggestions import Suggestions
 from tui.widgets.status import StatusBar
-from tui.widgets.transcript.items import Piece, Quiet, Trouble
+from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem
 from tui.widgets.transcript.view import Transcript
 from tui.widgets.transcript.welcome import Welcome
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.session import Session
-    from tui.chat.controller import Talk
-    from tui.dialogs.trust import Question
+    from tui.chat.controller import ChatController
+    from tui.dialogs.trust import QuestionDialog
 
 SECOND_THOUGHT: Final = 2.0  # seconds in which Ctrl+C again leaves
 
@@ -49,13 +49,13 @@ class ChatScreen(Screen[None]):
         Binding("ctrl+f,f3", "search", "Search", show=False, priority=True),
     ]
 
-    def __init__(self, start: Start, open_session: Callable[[], Awaitable["Session"]]) -> None:
+    def __init__(self, start: ChatStart, open_session: Callable[[], Awaitable["Session"]]) -> None:
         super().__init__()
         self._start = start
         self._open_session = open_session
         self._history = PromptHistory(start.workspace.prompt_history)
         self._early: list[str] = []  # sent before the session stood
-        self._talk: Talk | None = None
+        self._talk: ChatController | None = None
         self._unopened: PalimpsestError | None = None  # why there is no session and will be none
         self._taken_up = not start.goes_on  # whether it is known in which conversation the person writes
         self._watching: Worker[None] | None = None  # the workspace's files
@@ -65,12 +65,12 @@ class ChatScreen(Screen[None]):
         self.resumable = ""  # the id of the conversation that was left
         self.transcript = Transcript(id="transcript")
         self.status = StatusBar()
-        self._newer = Newer()
+        self._newer = NewBelowHint()
         self._suggestions = Suggestions()
         self.prompt = Prompt(self._history, self._suggestions)
         self._waiting = Static(id="waiting", markup=False)
         self._keeper = DraftKeeper(self.prompt, self._history, Drafts(start.workspace.drafts), self._writing_in)
-        parts = Parts(
+        parts = ChatWidgets(
             screen=self,
             transcript=self.transcript,
             status=self.status,
@@ -78,7 +78,7 @@ class ChatScreen(Screen[None]):
             waiting=self._waiting,
             keeper=self._keeper,
         )
-        self._face = ChatFace(parts, self.leave)
+        self._face = ChatView(parts, self.leave)
 
     def compose(self) -> ComposeResult:
         yield self.transcript
@@ -94,10 +94,10 @@ class ChatScreen(Screen[None]):
     def on_mount(self) -> None:
         self._waiting.display = False
         start = self._start
-        pieces: list[Piece] = []
+        pieces: list[TranscriptItem] = []
         if not start.goes_on:
             pieces.append(Welcome(short_path(start.workspace.root), start.model, start.new_workspace))
-        pieces += [Quiet(notice, tone="warning", gap=True) for notice in start.notices]
+        pieces += [MutedLine(notice, tone="warning", gap=True) for notice in start.notices]
         self.transcript.add(*pieces)
         self.status.tell(model=start.model, working="opening the memory")
         if start.goes_on:
@@ -125,9 +125,9 @@ class ChatScreen(Screen[None]):
         await self._keeper.restore()
         try:
             session = await self._open_session()
-            from tui.chat.controller import Talk
+            from tui.chat.controller import ChatController
 
-            self._talk = talk = Talk(session, self._face, self._start.here)
+            self._talk = talk = ChatController(session, self._face, self._start.here)
             session.on_working = lambda words: self.status.tell(working=words)
             self.status.tell(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
         except (PalimpsestError, OSError) as error:
@@ -157,7 +157,7 @@ class ChatScreen(Screen[None]):
 
         question = ChangesScreen(start.changes) if start.changes else TrustScreen(start.brings)
         if not await self._answer(question):
-            self.transcript.add(Quiet(start.untrusted_notice, tone="warning", gap=True))
+            self.transcript.add(MutedLine(start.untrusted_notice, tone="warning", gap=True))
             return
         try:
             workspace = await asyncio.to_thread(start.trust)
@@ -184,7 +184,7 @@ class ChatScreen(Screen[None]):
             except (PalimpsestError, OSError) as error:
                 self._tell_trouble(error if isinstance(error, PalimpsestError) else defect(error))
 
-    async def _answer(self, question: "Question") -> bool | None:
+    async def _answer(self, question: "QuestionDialog") -> bool | None:
         """What the person answers; what was typed meanwhile stands in the prompt."""
         answer = await host(self).push_screen_wait(question)
         if question.typed:
@@ -208,19 +208,19 @@ class ChatScreen(Screen[None]):
 
     def _tell_trouble(self, error: PalimpsestError) -> None:
         self._face.opening("")
-        self.transcript.add(Trouble(error.title, error.message, error.hint))
+        self.transcript.add(ErrorItem(error.title, error.message, error.hint))
 
     @work
-    async def _offer_model(self, talk: "Talk") -> None:
+    async def _offer_model(self, talk: "ChatController") -> None:
         """Where no model answers, looks once for one on this machine."""
         from tui.chat.background import detect_model
 
         if offer := await detect_model(talk.session):
             self._offer = offer.spec
-            self.transcript.add(Quiet(offer.text, tone="good", gap=True))
+            self.transcript.add(MutedLine(offer.text, tone="good", gap=True))
 
     @work(group="files")
-    async def _watch_files(self, talk: "Talk") -> None:
+    async def _watch_files(self, talk: "ChatController") -> None:
         from tui.chat.background import watch_files
 
         await watch_files(talk.session, lambda: talk.at_rest, self.transcript)
@@ -268,13 +268,13 @@ class ChatScreen(Screen[None]):
         if self.prompt.text == text:
             self._suggestions.offer(found)
 
-    @on(Prompt.HistoryAsked)
+    @on(Prompt.HistoryRequested)
     @work
     async def _search_history(self) -> None:
-        from tui.dialogs.choices import ChoicesScreen, Pick
+        from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 
         entries = list(dict.fromkeys(reversed(self._history.entries)))
-        picks = [Pick(str(number), entry) for number, entry in enumerate(entries)]
+        picks = [ChoiceItem(str(number), entry) for number, entry in enumerate(entries)]
         picked = await host(self).push_screen_wait(ChoicesScreen("What you typed before", picks))
         if picked is not None:
             self.prompt.give_way(entries[int(picked)])
@@ -285,7 +285,7 @@ class ChatScreen(Screen[None]):
         step = by * max(self.transcript.size.height - 2, 1)
         self.transcript.scroll_to(y=self.transcript.scroll_y + step, animate=False)
 
-    @on(Newer.Clicked)
+    @on(NewBelowHint.NewBelowClicked)
     def action_newest(self) -> None:
         if self._talk and self._talk.elsewhere:
             self._back_to_newest(self._talk)
@@ -293,14 +293,14 @@ class ChatScreen(Screen[None]):
             self.transcript.to_end()
 
     @work(exclusive=True, group="earlier")
-    async def _back_to_newest(self, talk: "Talk") -> None:
+    async def _back_to_newest(self, talk: "ChatController") -> None:
         await talk.newest()
 
     def action_oldest(self) -> None:
         self.transcript.scroll_to(y=0, animate=False)
 
-    @on(Transcript.Unseen)
-    def _unseen(self, message: Transcript.Unseen) -> None:
+    @on(Transcript.NewBelowChanged)
+    def _unseen(self, message: Transcript.NewBelowChanged) -> None:
         self._newer.tell(there=message.there)
 
     @on(Transcript.TopReached)
@@ -341,7 +341,7 @@ class ChatScreen(Screen[None]):
         self._asked_to_leave = False
         self.status.tell(hint="")
 
-    @on(Prompt.Ended)
+    @on(Prompt.EndOfInput)
     def leave(self) -> None:
         """Ends the chat in the normal way; safe to ask for twice."""
         if not self._leaving:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from foundation.paths import Workspace
 
 
-class Start(Struct, frozen=True, kw_only=True):
+class ChatStart(Struct, frozen=True, kw_only=True):
     """The command line's words, for the screen."""
 
     workspace: Workspace

@@ -8,7 +8,7 @@ from agent.events import (
     ContextReady,
     EpochChanged,
     Notice,
-    PermissionAsked,
+    PermissionRequested,
     Prefill,
     ReasoningDelta,
     Recall,
@@ -22,9 +22,9 @@ from agent.events import (
     UserStored,
     WordsHidden,
 )
-from models.messages import Recalled
+from models.messages import RecalledSpan
 from tui.widgets.status import StatusBar, short_count
-from tui.widgets.transcript.items import Quiet, Trouble, notice_line
+from tui.widgets.transcript.items import ErrorItem, MutedLine, notice_line
 from tui.widgets.transcript.view import Transcript
 
 MOST_CITED: Final = 3
@@ -39,7 +39,7 @@ _WORDS: Final = {
 }
 
 
-class Scribe:
+class TurnView:
     """One turn's hand. `write` each event, in order."""
 
     def __init__(
@@ -53,7 +53,7 @@ class Scribe:
         self._status = status
         self._quotes = quotes
         self._known = known
-        self._recalled: tuple[Recalled, ...] = ()
+        self._recalled: tuple[RecalledSpan, ...] = ()
         self._answering = False  # whether the answer has its mark
         self._thought = 0  # characters of reasoning
         self.failed = False  # whether the turn ended without its answer
@@ -77,7 +77,7 @@ class Scribe:
                 self._status.tell(doing="thinking back · Esc stops")
             case Notice() | WordsHidden() | EpochChanged() | Compacted():
                 self._quiet(event)
-            case ToolStarted() | ToolFinished() | PermissionAsked():
+            case ToolStarted() | ToolFinished() | PermissionRequested():
                 self._quiet(event)
             case AnswerStored() | Stopped() | TurnFailed():
                 self._end(event)
@@ -106,12 +106,12 @@ class Scribe:
                 self._status.tell(doing=f"{call.name} · Esc stops")
             case ToolFinished(call=call, chars=chars, failed=failed):
                 came = "failed" if failed else f"{short_count(chars)} characters"
-                self._transcript.add(Quiet(f"  {call.name}: {came}", tone="warning" if failed else "muted"))
+                self._transcript.add(MutedLine(f"  {call.name}: {came}", tone="warning" if failed else "muted"))
             case _:
                 pass
 
     def _quiet_line(self, text: str, *, gap: bool = False) -> None:
-        self._transcript.add(Quiet(text, gap=gap))
+        self._transcript.add(MutedLine(text, gap=gap))
 
     def _end(self, event: AnswerStored | Stopped | TurnFailed) -> None:
         self._transcript.end_stream()
@@ -124,7 +124,7 @@ class Scribe:
             case Stopped(text=text):
                 self._quiet_line("stopped; what came is kept" if text else "stopped", gap=True)
             case TurnFailed(title=title, message=message, hint=hint, text=text):
-                self._transcript.add(Trouble(title, message, hint))
+                self._transcript.add(ErrorItem(title, message, hint))
                 if text:
                     self._quiet_line("what came before is kept")
         self._status.tell(doing="")
@@ -137,7 +137,7 @@ class Scribe:
         if (more := len(self._recalled) - len(cited)) > 0:
             cited.append(f"and {more} more")
         for number, line in enumerate(cited):
-            self._transcript.add(Quiet(("recalled  " if number == 0 else " " * 10) + line, gap=number == 0))
+            self._transcript.add(MutedLine(("recalled  " if number == 0 else " " * 10) + line, gap=number == 0))
 
 
 def epoch_words(reason: str, *, known: frozenset[str] = frozenset()) -> str:

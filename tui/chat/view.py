@@ -14,21 +14,21 @@ from tui.chat.drafts import DraftKeeper
 from tui.typed_app import host
 from tui.widgets.prompt.input import Prompt
 from tui.widgets.status import StatusBar, clipped
-from tui.widgets.transcript.items import Quiet
+from tui.widgets.transcript.items import MutedLine
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded after first paint
     from agent.commands.results import Choices, Proposal
-    from agent.events import PermissionAsked
+    from agent.events import PermissionRequested
     from memory.memory import Memory
-    from tui.dialogs.choices import Deeper
-    from tui.images.protocol import Drawing
-    from tui.search.choice import Place
+    from tui.dialogs.choices import ExpandChoice
+    from tui.images.protocol import GraphicsProtocol
+    from tui.search.choice import EntryTarget
 
 MOST_WAITING: Final = 3  # shown, of the messages that wait
 
 
-class Parts(Struct, frozen=True, kw_only=True):
+class ChatWidgets(Struct, frozen=True, kw_only=True):
     """What the screen is made of, as far as the talk touches it."""
 
     screen: Screen[None]
@@ -39,10 +39,10 @@ class Parts(Struct, frozen=True, kw_only=True):
     keeper: DraftKeeper
 
 
-class ChatFace:
+class ChatView:
     """The screen's parts, as the talk sees them."""
 
-    def __init__(self, parts: Parts, leave: Callable[[], None]) -> None:
+    def __init__(self, parts: ChatWidgets, leave: Callable[[], None]) -> None:
         self.transcript = parts.transcript
         self.status = parts.status
         self.leave = leave
@@ -50,17 +50,17 @@ class ChatFace:
         self._prompt = parts.prompt
         self._waiting = parts.waiting
         self._keeper = parts.keeper
-        self._opening: Quiet | None = None
+        self._opening: MutedLine | None = None
 
-    async def permit(self, asked: "PermissionAsked") -> bool:
+    async def permit(self, asked: "PermissionRequested") -> bool:
         from tui.dialogs.confirm import PermissionScreen
 
         return await host(self._screen).push_screen_wait(PermissionScreen(asked.call.name, asked.summary))
 
-    async def pick(self, choices: "Choices", deeper: "Deeper | None" = None) -> str | None:
-        from tui.dialogs.choices import ChoicesScreen, Pick
+    async def pick(self, choices: "Choices", deeper: "ExpandChoice | None" = None) -> str | None:
+        from tui.dialogs.choices import ChoiceItem, ChoicesScreen
 
-        picks = [Pick(item.id, item.label, item.detail) for item in choices.items]
+        picks = [ChoiceItem(item.id, item.label, item.detail) for item in choices.items]
         return await host(self._screen).push_screen_wait(ChoicesScreen(choices.title, picks, deeper))
 
     async def agree(self, proposal: "Proposal") -> bool:
@@ -77,7 +77,9 @@ class ChatFace:
         if citation:
             self._prompt.put_in(citation)
 
-    async def search(self, memory: "Memory", text: str, pictures: str, at_rest: Callable[[], bool]) -> "Place | None":
+    async def search(
+        self, memory: "Memory", text: str, pictures: str, at_rest: Callable[[], bool]
+    ) -> "EntryTarget | None":
         """Opens the search. Gives the place to go to; a citation that is chosen goes into the prompt."""
         from tui.search.screen import SearchScreen
 
@@ -91,7 +93,7 @@ class ChatFace:
         """The session is about to go to another conversation: what stands in the prompt stays with the one it is of."""
         self._keeper.put_away()
 
-    def drawing(self, setting: str) -> "Drawing":
+    def drawing(self, setting: str) -> "GraphicsProtocol":
         """How pictures are drawn on this terminal."""
         from tui.images.protocol import drawing_for
 
@@ -119,7 +121,7 @@ class ChatFace:
             self.transcript.take_away(self._opening)
             self._opening = None
         if what:
-            self._opening = Quiet(f"opening {what} …", gap=True)
+            self._opening = MutedLine(f"opening {what} …", gap=True)
             self.transcript.add(self._opening)
         self.status.tell(working=f"opening {what} …" if what else "")
 

@@ -16,10 +16,10 @@ from textual.widgets.option_list import Option
 
 from foundation.terminal_text import visible, visible_line
 from tui.typed_app import ink
-from tui.widgets.query_input import Field
+from tui.widgets.query_input import QueryInput
 
 
-class Pick(Struct, frozen=True):
+class ChoiceItem(Struct, frozen=True):
     """One line: `id` is what picking gives, `detail` stands muted below."""
 
     id: str
@@ -27,7 +27,7 @@ class Pick(Struct, frozen=True):
     detail: str = ""
 
 
-Deeper = Callable[[str], Awaitable[Sequence[Pick]]]
+ExpandChoice = Callable[[str], Awaitable[Sequence[ChoiceItem]]]
 """Finds what the lines do not say, such as what stands inside of a conversation."""
 
 CALM: Final = 0.25  # seconds without a key before it looks deeper
@@ -45,18 +45,18 @@ class ChoicesScreen(ModalScreen[str | None]):
         Binding("pagedown", "move(10)", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, picks: Sequence[Pick], deeper: Deeper | None = None) -> None:
+    def __init__(self, title: str, picks: Sequence[ChoiceItem], deeper: ExpandChoice | None = None) -> None:
         """`deeper` is asked where no line holds what was typed."""
         super().__init__()
         self._heading = visible(title).replace("\n", " ")
         self._picks = picks
         self._deeper = deeper
-        self._shown: list[Pick] = []
+        self._shown: list[ChoiceItem] = []
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="sheet"):
             yield Static(Text(self._heading), classes="sheet-title", markup=False)
-            yield Field(placeholder="type to narrow", id="filter", compact=True)
+            yield QueryInput(placeholder="type to narrow", id="filter", compact=True)
             yield OptionList(id="choices", markup=False, compact=True)
             yield Static(KEYS, id="choices-note", classes="sheet-note", markup=False)
 
@@ -109,7 +109,7 @@ class ChoicesScreen(ModalScreen[str | None]):
         self._show(found)
         note.update(f"found in the text · {KEYS}" if found else "nothing, in the titles and in the text")
 
-    def _show(self, picks: Sequence[Pick]) -> None:
+    def _show(self, picks: Sequence[ChoiceItem]) -> None:
         self._shown = list(picks)
         listed = self.query_one(OptionList)
         listed.clear_options()
@@ -117,7 +117,7 @@ class ChoicesScreen(ModalScreen[str | None]):
         if self._shown:
             listed.highlighted = 0
 
-    def _line(self, pick: Pick) -> Text:
+    def _line(self, pick: ChoiceItem) -> Text:
         label = visible_line(pick.label)
         text = Text(label, no_wrap=True, overflow="ellipsis", end="")
         if pick.detail:

@@ -16,7 +16,7 @@ from foundation.terminal_text import visible_line
 _AROUND = 7  # rows: padding, the title and the answers with their margins; one that they may wrap into
 
 
-class Question(ModalScreen[bool | None]):
+class QuestionDialog(ModalScreen[bool | None]):
     """A title, what the answer is about, and the keys that answer.
 
     No typing answers: what is typed or pasted meanwhile is kept in `typed`, for the prompt.
@@ -77,7 +77,7 @@ class Question(ModalScreen[bool | None]):
         self.dismiss(None)
 
 
-class TrustScreen(Question):
+class TrustScreen(QuestionDialog):
     """Gives whether the workspace is trusted. Enter and Esc leave it read-only."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -97,7 +97,7 @@ ALLOWS = (
 )
 
 
-class ChangesScreen(Question):
+class ChangesScreen(QuestionDialog):
     """Gives whether what changed under a trusted workspace is trusted; None to be asked again at the next opening."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -111,7 +111,7 @@ class ChangesScreen(Question):
         super().__init__("This workspace changed since you trusted it", facts, "Ctrl+T trust it · Esc later")
 
 
-class LinkScreen(Question):
+class LinkScreen(QuestionDialog):
     """Gives whether a link out of the workspace is followed; None to be asked again at the next opening."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -9,11 +9,11 @@ from rich.segment import Segment
 from foundation.terminal_text import visible
 from models.tokens import image_tokens
 from tui.images.half_blocks import fitted, lines_of
-from tui.images.load import Unshown, load
-from tui.images.protocol import Drawing
-from tui.widgets.transcript.items import GUTTER, Piece
-from tui.widgets.transcript.segments import Line, cut, indented
-from tui.widgets.transcript.styles import Look
+from tui.images.load import UndrawableImage, load
+from tui.images.protocol import GraphicsProtocol
+from tui.widgets.transcript.items import GUTTER, TranscriptItem
+from tui.widgets.transcript.segments import StyledLine, cut, indented
+from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import breaks
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MOST_ROWS: Final = 12
 THUMBNAIL: Final = 2 * MOST_COLUMNS  # pixels of the longer side that are kept
 
 
-class Attached(Struct, frozen=True, eq=False):
+class AttachmentPreview(Struct, frozen=True, eq=False):
     """A small copy of a picture (of Pillow), and a line about it. `drawing` OFF leaves the line alone.
 
     It is drawn in characters on every terminal: pixels would not scroll with the lines about them.
@@ -34,21 +34,23 @@ class Attached(Struct, frozen=True, eq=False):
 
     small: Any
     caption: str
-    drawing: Drawing
+    drawing: GraphicsProtocol
 
-    def lines(self, width: int, look: Look) -> list[Line]:
+    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
         space = Segment(" " * GUTTER, look.text)
         about = cut([(visible(self.caption), look.muted)], width - GUTTER, breaks)
         return indented([*self._drawn(width - GUTTER), *about], space, space)
 
-    def _drawn(self, room: int) -> list[Line]:
-        if self.small is None or self.drawing is Drawing.OFF:
+    def _drawn(self, room: int) -> list[StyledLine]:
+        if self.small is None or self.drawing is GraphicsProtocol.OFF:
             return []
         columns, rows = fitted(self.small.width, self.small.height, min(MOST_COLUMNS, max(room, 2)), MOST_ROWS)
         return lines_of(self.small, columns, rows, self.drawing)
 
 
-def attached_pieces(pictures: "Iterable[Attachment | Image]", rule: "ImageRule", drawing: Drawing) -> list[Piece]:
+def attached_pieces(
+    pictures: "Iterable[Attachment | Image]", rule: "ImageRule", drawing: GraphicsProtocol
+) -> list[TranscriptItem]:
     """A piece for each that is a picture, whatever else is among them. Blocks."""
     return [
         _piece(one.data, one.name, rule, drawing)
@@ -57,13 +59,13 @@ def attached_pieces(pictures: "Iterable[Attachment | Image]", rule: "ImageRule",
     ]
 
 
-def _piece(data: bytes, name: str, rule: "ImageRule", drawing: Drawing) -> Attached:
+def _piece(data: bytes, name: str, rule: "ImageRule", drawing: GraphicsProtocol) -> AttachmentPreview:
     try:
         whole = load(data)
-    except Unshown as error:
-        return Attached(None, f"{name}: {error.message}", Drawing.OFF)
+    except UndrawableImage as error:
+        return AttachmentPreview(None, f"{name}: {error.message}", GraphicsProtocol.OFF)
     tokens = image_tokens(rule, whole.width, whole.height)
     cost = f"{tokens:,} tokens" if tokens else "this model sees no pictures"
     caption = f"{name} · {whole.width:,}×{whole.height:,} · {cost}"
     whole.thumbnail((THUMBNAIL, THUMBNAIL))
-    return Attached(whole, caption, drawing)
+    return AttachmentPreview(whole, caption, drawing)

@@ -11,8 +11,8 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.images.protocol import Drawing
-from tui.widgets.transcript.segments import Line
+from tui.images.protocol import GraphicsProtocol
+from tui.widgets.transcript.segments import StyledLine
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -31,9 +31,11 @@ def fitted(width: int, height: int, columns: int, rows: int) -> tuple[int, int]:
     return max(min(round(rows * 2 * width / height), columns), 1), max(rows, 1)
 
 
-def lines_of(picture: "Picture", columns: int, rows: int, drawing: Drawing = Drawing.BLOCKS) -> list[Line]:
+def lines_of(
+    picture: "Picture", columns: int, rows: int, drawing: GraphicsProtocol = GraphicsProtocol.BLOCKS
+) -> list[StyledLine]:
     """The picture (of Pillow, in RGB) in exactly so many cells."""
-    if drawing is Drawing.SHADES:
+    if drawing is GraphicsProtocol.SHADES:
         return [
             [Segment("".join(SHADES[pixel * len(SHADES) // 256] for pixel in row))]
             for row in _rows(picture.convert("L"), columns, rows)
@@ -52,7 +54,7 @@ def _pixels(row: bytes) -> "list[Pixel]":
     return [tuple(row[at : at + 3]) for at in range(0, len(row), 3)]
 
 
-def _line(upper: "list[Pixel]", lower: "list[Pixel]") -> Line:
+def _line(upper: "list[Pixel]", lower: "list[Pixel]") -> StyledLine:
     """A segment for each run of one colour."""
     runs = ((pair, len(list(run))) for pair, run in groupby(zip(upper, lower, strict=True)))
     return [Segment(UPPER * length, _style(*pair)) for pair, length in runs]
@@ -66,11 +68,11 @@ def _style(upper: Pixel, lower: Pixel) -> Style:
 class BlockPicture(Widget):
     """A picture as large as its box allows, its proportions kept."""
 
-    def __init__(self, picture: "Picture", drawing: Drawing) -> None:
+    def __init__(self, picture: "Picture", drawing: GraphicsProtocol) -> None:
         super().__init__()
         self.picture = picture
         self._drawing = drawing
-        self._made: tuple[Size, list[Line]] | None = None
+        self._made: tuple[Size, list[StyledLine]] | None = None
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         return fitted(*self.picture.size, container.width or viewport.width, container.height or viewport.height)[0]

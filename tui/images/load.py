@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MOST_PIXELS: Final = 40_000_000  # a picture larger than this may be a bomb
 
 
-class Unshown(PalimpsestError):
+class UndrawableImage(PalimpsestError):
     """A picture that cannot be shown."""
 
     code = "unshown"
@@ -34,14 +34,14 @@ def load(source: Path | bytes, most: int = 0) -> "Picture":
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own bound is lower
             opened = Image.open(file)
             if opened.width * opened.height > MOST_PIXELS:
-                raise Unshown("Too large to show", f"{name} is {opened.width:,}×{opened.height:,} pixels.", "")
+                raise UndrawableImage("Too large to show", f"{name} is {opened.width:,}×{opened.height:,} pixels.", "")
             if most:
                 opened.draft("RGB", (most * 2, most * 2))  # a large JPEG is decoded at a fraction of its size
             picture = opened.convert("RGB")
     except Image.DecompressionBombError as error:
-        raise Unshown("Too large to show", f"{name} has far more than {MOST_PIXELS:,} pixels.", "") from error
+        raise UndrawableImage("Too large to show", f"{name} has far more than {MOST_PIXELS:,} pixels.", "") from error
     except (OSError, ValueError, SyntaxError) as error:
-        raise Unshown("Not shown", f"{name} cannot be read as a picture: {error}.", "") from error
+        raise UndrawableImage("Not shown", f"{name} cannot be read as a picture: {error}.", "") from error
     if most and max(picture.size) > most:
         picture.thumbnail((most, most))
     return picture

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
 
-class Drawing(StrEnum):
+class GraphicsProtocol(StrEnum):
     """A way to draw. `SHADES` are ░▒▓█, for a terminal without colours."""
 
     KITTY = "kitty"
@@ -44,24 +44,24 @@ _WITHIN: Final = ("TMUX", "STY", "ZELLIJ")  # a multiplexer stands between: pixe
 KONSOLE: Final = 220400  # the first version of Konsole that draws Sixel
 
 
-def drawing_for(environment: Mapping[str, str], setting: str = "auto", *, colour: bool = True) -> Drawing:
+def drawing_for(environment: Mapping[str, str], setting: str = "auto", *, colour: bool = True) -> GraphicsProtocol:
     """The way to draw here. `setting` is `screen.pictures`; without `colour` half blocks would say nothing."""
     if setting == "off":
-        return Drawing.OFF
+        return GraphicsProtocol.OFF
     if not colour:
-        return Drawing.SHADES
-    return Drawing(setting) if setting != "auto" else _by_terminal(environment)
+        return GraphicsProtocol.SHADES
+    return GraphicsProtocol(setting) if setting != "auto" else _by_terminal(environment)
 
 
-def _by_terminal(environment: Mapping[str, str]) -> Drawing:
+def _by_terminal(environment: Mapping[str, str]) -> GraphicsProtocol:
     term, program = environment.get("TERM", ""), environment.get("TERM_PROGRAM", "")
     if any(environment.get(name) for name in _WITHIN) or term.startswith(("tmux", "screen")):
-        return Drawing.BLOCKS
+        return GraphicsProtocol.BLOCKS
     if term.startswith(_KITTY_TERMS) or program in _KITTY_PROGRAMS or environment.get("KITTY_WINDOW_ID"):
-        return Drawing.KITTY
+        return GraphicsProtocol.KITTY
     if term.startswith(_SIXEL_TERMS) or program in _SIXEL_PROGRAMS or _konsole(environment) >= KONSOLE:
-        return Drawing.SIXEL
-    return Drawing.BLOCKS
+        return GraphicsProtocol.SIXEL
+    return GraphicsProtocol.BLOCKS
 
 
 def _konsole(environment: Mapping[str, str]) -> int:
@@ -101,11 +101,11 @@ def _cell_size(terminal: Any) -> Any:
     return terminal.CellSize(max(width // columns, 1), max(height // rows, 1))
 
 
-def widget(drawing: Drawing, picture: "Picture") -> Widget:
+def widget(drawing: GraphicsProtocol, picture: "Picture") -> Widget:
     """A widget that shows the picture in pixels, as large as its box, its proportions kept. `drawing` is KITTY or
     SIXEL."""
     kinds = library().widget
-    return (kinds.TGPImage if drawing is Drawing.KITTY else kinds.SixelImage)(picture)
+    return (kinds.TGPImage if drawing is GraphicsProtocol.KITTY else kinds.SixelImage)(picture)
 
 
 def _through_the_driver(*, payload: str | None = None, **keys: int | str | None) -> None:

@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
-from tui.images.protocol import Drawing, drawing_for
+from tui.images.protocol import GraphicsProtocol, drawing_for
 from tui.internal_errors import in_thread
 from tui.typed_app import host
 
@@ -24,11 +24,16 @@ if TYPE_CHECKING:  # loaded when a page is shown
     from PIL.Image import Image as Picture
 
     from agent.services.browse import PagePicture
-    from agent.services.locate import PagePlace
+    from agent.services.locate import PageLocation
     from memory.memory import Memory
 
 CELL: Final = 2  # a terminal's cell is about twice as high as wide
-READABLE: Final = {Drawing.KITTY: 16, Drawing.SIXEL: 16, Drawing.BLOCKS: 4, Drawing.SHADES: 2}
+READABLE: Final = {
+    GraphicsProtocol.KITTY: 16,
+    GraphicsProtocol.SIXEL: 16,
+    GraphicsProtocol.BLOCKS: 4,
+    GraphicsProtocol.SHADES: 2,
+}
 """Pixels of a page, in the height of a terminal's cell, with which its words can still be read."""
 KEYS: Final = "+ − closer, back · arrows move · o viewer · Esc back"
 
@@ -108,7 +113,7 @@ class PictureScreen(ModalScreen[None]):
     ]
 
     def __init__(
-        self, memory: "Memory", pages: tuple[str, ...], pictures: str = "auto", place: "PagePlace | None" = None
+        self, memory: "Memory", pages: tuple[str, ...], pictures: str = "auto", place: "PageLocation | None" = None
     ) -> None:
         """Opens at `place`, close enough to read what stands there; without one the first page is shown whole."""
         super().__init__()
@@ -162,7 +167,7 @@ class PictureScreen(ModalScreen[None]):
         return Zoom.reading(begin, side, rows * READABLE.get(self._drawing, 1), self._ratio)
 
     @property
-    def _drawing(self) -> Drawing:
+    def _drawing(self) -> GraphicsProtocol:
         return drawing_for(os.environ, self._setting, colour=not host(self).no_color)
 
     @property
@@ -173,14 +178,14 @@ class PictureScreen(ModalScreen[None]):
 
     async def _draw(self) -> None:
         drawing = self._drawing
-        if drawing is Drawing.OFF:
+        if drawing is GraphicsProtocol.OFF:
             await self._instead("Pictures are off (the setting screen.pictures). o opens the page in the viewer.")
             return
         if self._picture is None:
             return
         shown = self._picture.crop(self._zoom.box(*self._picture.size, self._ratio))
         self._forget()
-        if drawing in {Drawing.KITTY, Drawing.SIXEL}:
+        if drawing in {GraphicsProtocol.KITTY, GraphicsProtocol.SIXEL}:
             from tui.images.protocol import library, widget
 
             await asyncio.to_thread(library)

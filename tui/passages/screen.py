@@ -17,14 +17,14 @@ from foundation.terminal_text import visible, visible_line
 from foundation.trust import Trust
 from tui.internal_errors import in_thread
 from tui.typed_app import host, ink
-from tui.widgets.transcript.items import Quiet, Trouble
-from tui.widgets.transcript.line_numbers import Numbered, numbered
+from tui.widgets.transcript.items import ErrorItem, MutedLine
+from tui.widgets.transcript.line_numbers import NumberedLines, numbered
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:  # loaded when memory is looked into
-    from agent.services.browse import Row
+    from agent.services.browse import BrowseRow
     from agent.services.live_search import NoteInFile
-    from agent.services.recall import Recalled
+    from agent.services.recall import RecalledHit
     from memory.memory import Memory
 
 SCROLL: Final = "↑ ↓ scroll"
@@ -48,12 +48,12 @@ class PassageScreen(ModalScreen[str | None]):
         Binding("end,G", "to_end(True)", show=False),
     ]
 
-    def __init__(self, memory: "Memory", row: "Row", pictures: str = "auto") -> None:
+    def __init__(self, memory: "Memory", row: "BrowseRow", pictures: str = "auto") -> None:
         super().__init__()
         self._memory = memory
         self._row = row
         self._pictures = pictures
-        self._found: Recalled | None = None
+        self._found: RecalledHit | None = None
         self._text = Transcript(id="passage")
 
     def compose(self) -> ComposeResult:
@@ -74,9 +74,9 @@ class PassageScreen(ModalScreen[str | None]):
             self._found = found = await in_thread(whole, self._memory, self._row)
         except PalimpsestError as error:
             self._about(Text("it cannot be shown", ink(self, "error-ink")))
-            self._text.add(Trouble(error.title, error.message, error.hint))
+            self._text.add(ErrorItem(error.title, error.message, error.hint))
             if self._row.snippet:
-                self._text.add(Quiet("What search has of it:", gap=True), Quiet(self._row.snippet, tone="text"))
+                self._text.add(MutedLine("What search has of it:", gap=True), MutedLine(self._row.snippet, tone="text"))
             return
         self._about(self._described(found))
         pieces = await asyncio.to_thread(numbered, found.text, frozenset(found.doubt))
@@ -87,7 +87,7 @@ class PassageScreen(ModalScreen[str | None]):
     def _about(self, text: Text) -> None:
         self.query_one("#passage-about", Static).update(text)
 
-    def _described(self, found: "Recalled") -> Text:
+    def _described(self, found: "RecalledHit") -> Text:
         from agent.services.recall import describe, shown_otherwise
 
         trusted = ink(self, "warning-ink" if found.trust is Trust.APPROXIMATE else "good-ink")
@@ -160,7 +160,7 @@ class PassageScreen(ModalScreen[str | None]):
 class NoteScreen(PassageScreen):
     """Gives the citation where it is to be put into the prompt, else None."""
 
-    def __init__(self, memory: "Memory", row: "Row") -> None:
+    def __init__(self, memory: "Memory", row: "BrowseRow") -> None:
         super().__init__(memory, row)
 
     @work
@@ -173,7 +173,7 @@ class NoteScreen(PassageScreen):
             found = await in_thread(note_in_file, self._memory, self._row)
         except PalimpsestError as error:
             self._about(Text("it cannot be shown", ink(self, "error-ink")))
-            self._text.add(Trouble(error.title, error.message, error.hint))
+            self._text.add(ErrorItem(error.title, error.message, error.hint))
             return
         lines = f"line {found.first}" if found.first == found.last else f"lines {found.first}–{found.last}"
         self._about(Text(visible(f"{found.path} · {lines}"), ink(self, "muted")))
@@ -183,12 +183,12 @@ class NoteScreen(PassageScreen):
         self.query_one(".room-keys", Static).update(f"{SCROLL} · {TAKE}")
 
 
-def _cut(found: "NoteInFile") -> tuple[list[Numbered], Numbered, list[Numbered]]:
+def _cut(found: "NoteInFile") -> tuple[list[NumberedLines], NumberedLines, list[NumberedLines]]:
     """The file's lines before the note, the piece that begins with its first line, and what follows."""
     pieces = numbered(found.text, pointed=frozenset(range(found.first, found.last + 1)))
     for index, piece in enumerate(pieces):
         at = next((n for n, row in enumerate(piece.rows) if row.number == found.first), None)
         if at is not None:
-            head = [Numbered(piece.rows[:at], piece.digits)] if at else []
-            return [*pieces[:index], *head], Numbered(piece.rows[at:], piece.digits), pieces[index + 1 :]
+            head = [NumberedLines(piece.rows[:at], piece.digits)] if at else []
+            return [*pieces[:index], *head], NumberedLines(piece.rows[at:], piece.digits), pieces[index + 1 :]
     return [], pieces[0], pieces[1:]  # the file became shorter meanwhile

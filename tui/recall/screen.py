@@ -19,10 +19,10 @@ from foundation.terminal_text import visible, visible_line
 from tui.internal_errors import in_thread
 from tui.typed_app import host, ink
 from tui.widgets.passage_labels import TRUST_COLOURS, minute
-from tui.widgets.query_input import Field
+from tui.widgets.query_input import QueryInput
 
 if TYPE_CHECKING:  # loaded when memory is looked into
-    from agent.services.browse import Look, Row
+    from agent.services.browse import BrowsePage, BrowseRow
     from memory.memory import Memory
 
 CALM: Final = 0.15  # seconds without a key before it looks
@@ -49,7 +49,7 @@ class RecallScreen(ModalScreen[str | None]):
         self._memory = memory
         self._query = query
         self._pictures = pictures
-        self._rows: list[Row] = []
+        self._rows: list[BrowseRow] = []
         self._next: int | None = None  # the number of the look that goes on
         self._fetching = False
         self._looking = False
@@ -60,7 +60,7 @@ class RecallScreen(ModalScreen[str | None]):
             with Horizontal(classes="room-head"):
                 yield Static(Text("Recall"), classes="room-title", markup=False)
                 yield Static("", id="recall-found", markup=False)
-            yield Field(
+            yield QueryInput(
                 self._query, placeholder="what to look for; nothing lists what is newest", id="filter", compact=True
             )
             with Horizontal(id="recall-body"):
@@ -121,21 +121,21 @@ class RecallScreen(ModalScreen[str | None]):
             self._take(found)
         self._fetching = False
 
-    async def _found(self, text: str, number: int) -> "Look":
-        from agent.services.browse import Look, look
+    async def _found(self, text: str, number: int) -> "BrowsePage":
+        from agent.services.browse import BrowsePage, look
 
         try:
             return await in_thread(look, self._memory, text, number)
         except PalimpsestError as error:
-            return Look(wrong=f"{error.title}: {error.message}")
+            return BrowsePage(wrong=f"{error.title}: {error.message}")
 
-    def _take(self, found: "Look") -> None:
+    def _take(self, found: "BrowsePage") -> None:
         self._rows += found.rows
         self._next = found.next if found.rows else None
         words = self._query.split()
         self.query_one(OptionList).add_options(Option(_row_text(row, self, words)) for row in found.rows)
 
-    def _figures(self, found: "Look") -> str:
+    def _figures(self, found: "BrowsePage") -> str:
         if found.wrong:
             return found.wrong
         damaged = f"{len(found.damaged):,} pages are damaged" if len(found.damaged) != 1 else "a page is damaged"
@@ -176,7 +176,7 @@ class RecallScreen(ModalScreen[str | None]):
         elif at is not None and self._rows:
             self._open(self._rows[at])
 
-    def _open(self, row: "Row") -> None:
+    def _open(self, row: "BrowseRow") -> None:
         from tui.passages.screen import PassageScreen
 
         host(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
@@ -189,12 +189,12 @@ class RecallScreen(ModalScreen[str | None]):
         self.dismiss(None)
 
 
-def _is_one_passage(found: "Look") -> bool:
+def _is_one_passage(found: "BrowsePage") -> bool:
     """Whether what was asked names one passage, rather than asks for it."""
     return len(found.rows) == 1 and found.rows[0].whole is not None
 
 
-def _row_text(row: "Row", node: DOMNode, words: Sequence[str] = ()) -> Text:
+def _row_text(row: "BrowseRow", node: DOMNode, words: Sequence[str] = ()) -> Text:
     """Two lines: what it says, from near the words that were asked for; how far to trust it, when, who and where."""
     text = Text(_near(visible_line(row.snippet), words) or "(no words)", end="")
     told = " · ".join(part for part in (minute(row.time), visible_line(row.who), visible_line(row.title)) if part)
@@ -203,7 +203,7 @@ def _row_text(row: "Row", node: DOMNode, words: Sequence[str] = ()) -> Text:
     return text.append(f" · {told}" if told else "", ink(node, "muted"))
 
 
-def _preview_text(row: "Row", node: DOMNode) -> Text:
+def _preview_text(row: "BrowseRow", node: DOMNode) -> Text:
     """The citation and what was found of the passage."""
     text = Text().append(visible_line(row.citation), ink(node, "accent-ink"))
     text.append("\n").append(f"{row.trust.value}", ink(node, TRUST_COLOURS[row.trust]))

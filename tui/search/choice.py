@@ -3,12 +3,12 @@
 from msgspec import Struct
 
 
-class Place(Struct, frozen=True):
+class EntryTarget(Struct, frozen=True):
     """Go to this entry (its seq), which these words found."""
 
     entry: int
     sought: str = ""
 
 
-Chosen = Place | str
+SearchChoice = EntryTarget | str
 """A place to go to, or a citation to put into the prompt."""

@@ -16,8 +16,8 @@ from tui.widgets.passage_labels import TRUST_COLOURS, day, minute
 from tui.widgets.status import clipped
 
 if TYPE_CHECKING:  # loaded when memory is searched
-    from agent.services.browse import Row
-    from agent.services.live_search import Around, Turn
+    from agent.services.browse import BrowseRow
+    from agent.services.live_search import NearbyTurn, PassageContext
 
 
 MARKED: Final = "underline"
@@ -36,7 +36,9 @@ class Preview(NamedTuple):
 NO_PREVIEW: Final = Preview(Text(), Text(), Text(), Text())
 
 
-def preview(row: "Row", node: DOMNode, spans: Spans, near: "Around | None", *, explain: bool = False) -> Preview:
+def preview(
+    row: "BrowseRow", node: DOMNode, spans: Spans, near: "PassageContext | None", *, explain: bool = False
+) -> Preview:
     """`near` is None while what stands around the passage is being read. `explain`: the parts of the score first."""
     muted = ink(node, "muted")
     before = _parts(row, muted) if explain else Text()
@@ -53,7 +55,7 @@ def lines_to_mark(passage: Text, width: int) -> int:
     return len(passage[:first].wrap(Console(), max(width, 1))) - 1 if first else 0
 
 
-def _about(row: "Row", near: "Around | None", node: DOMNode) -> Text:
+def _about(row: "BrowseRow", near: "PassageContext | None", node: DOMNode) -> Text:
     text = Text().append(visible_line(row.citation), ink(node, "accent-ink")).append("\n")
     text.append(row.trust.value, ink(node, TRUST_COLOURS[row.trust]))
     told = [f"{likelihood(row.score)} likely" if row.score > 0 else "", row.kind.replace("_", " "), minute(row.time)]
@@ -66,7 +68,7 @@ def _about(row: "Row", near: "Around | None", node: DOMNode) -> Text:
     return text
 
 
-def _passage(row: "Row", node: DOMNode, spans: Spans, near: "Around | None") -> Text:
+def _passage(row: "BrowseRow", node: DOMNode, spans: Spans, near: "PassageContext | None") -> Text:
     """What was found with its words marked, and some of the same passage beside it."""
     accent, muted = ink(node, "accent-ink"), ink(node, "muted")
     text = Text(f"{visible_line(row.who)}:\n" if row.who else "", f"bold {accent}".strip())
@@ -79,14 +81,14 @@ def _passage(row: "Row", node: DOMNode, spans: Spans, near: "Around | None") -> 
     return Text().append_text(text).append_text(shown)
 
 
-def _newer(row: "Row", newer: "Turn | None") -> str:
+def _newer(row: "BrowseRow", newer: "NearbyTurn | None") -> str:
     """What says otherwise since."""
     on = f" on {day(newer.time)}" if newer and newer.time else ""
     words = f": {clipped(visible_line(newer.text), SAID)}" if newer else ""
     return f"superseded{on} by {visible(row.superseded_by)}{words}"
 
 
-def _twins(row: "Row", near: "Around", muted: str) -> Text:
+def _twins(row: "BrowseRow", near: "PassageContext", muted: str) -> Text:
     """What says the same, one by one."""
     lines = [f"  {_named(turn)}" for turn in near.like]
     if lines and (more := len(row.like) - len(lines)) > 0:
@@ -94,7 +96,7 @@ def _twins(row: "Row", near: "Around", muted: str) -> Text:
     return Text("\n\nThe same is said in\n" + "\n".join(lines) if lines else "", muted)
 
 
-def _parts(row: "Row", muted: str) -> Text:
+def _parts(row: "BrowseRow", muted: str) -> Text:
     """What the score is made of, the most first."""
     if not row.parts:
         return Text("its score has no parts: nothing was asked\n\n" if not row.score else "", muted)
@@ -104,11 +106,11 @@ def _parts(row: "Row", muted: str) -> Text:
     return Text("\n".join(lines) + "\n\n", muted)
 
 
-def _turns(turns: "Sequence[Turn]", muted: str) -> Text:
+def _turns(turns: "Sequence[NearbyTurn]", muted: str) -> Text:
     return Text("\n\n".join(f"{visible_line(turn.who)}: {visible_line(turn.text)}" for turn in turns), muted)
 
 
-def _named(turn: "Turn") -> str:
+def _named(turn: "NearbyTurn") -> str:
     parts = (visible_line(turn.title), visible_line(turn.who), day(turn.time), turn.id)
     return " · ".join(part for part in parts if part)
 

@@ -13,7 +13,7 @@ from tui.widgets.passage_labels import TRUST_COLOURS, day
 from tui.widgets.status import clipped
 
 if TYPE_CHECKING:  # loaded when memory is searched
-    from agent.services.browse import Row
+    from agent.services.browse import BrowseRow
 
 TITLE: Final = 10  # cells that a title keeps, however narrow the list
 WHO: Final = 16
@@ -21,7 +21,7 @@ GAP: Final = " · "
 SUPERSEDED: Final = "superseded · "
 
 
-def row_text(row: "Row", node: DOMNode, spans: Spans, width: int) -> Text:
+def row_text(row: "BrowseRow", node: DOMNode, spans: Spans, width: int) -> Text:
     """Two lines of at most `width` cells."""
     muted = ink(node, "muted")
     said = marked_line(row.snippet, spans, f"bold {ink(node, 'accent-ink')}")
@@ -37,12 +37,12 @@ def likelihood(score: float) -> str:
     return f"{100 * score:.0f} %" if score > 0 else ""
 
 
-def where(row: "Row") -> str:
+def where(row: "BrowseRow") -> str:
     """The conversation's title, the note's file, the file's name."""
     return visible_line(row.title) or ("a note" if row.kind == "memory" else "untitled")
 
 
-def _about(row: "Row", node: DOMNode, width: int) -> Text:
+def _about(row: "BrowseRow", node: DOMNode, width: int) -> Text:
     tail = _tail(row, width)
     room = width - 2 - cell_len(GAP.join(["", *(word for word, _ in tail)]))
     text = Text("  ", ink(node, "muted"))
@@ -55,7 +55,7 @@ def _about(row: "Row", node: DOMNode, width: int) -> Text:
     return text
 
 
-def _tail(row: "Row", width: int) -> list[tuple[str, str]]:
+def _tail(row: "BrowseRow", width: int) -> list[tuple[str, str]]:
     """What follows the title, each with its tone; where there is little room, without what matters least."""
     said_by, alike = clipped(visible_line(row.who), WHO), f"+{len(row.like)} alike" if row.like else ""
     words = [

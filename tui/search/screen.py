@@ -14,22 +14,22 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from agent.services.browse import Look
+from agent.services.browse import BrowsePage
 from agent.services.filter_syntax import HELP, worded
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from tui.internal_errors import in_thread
-from tui.search.choice import Chosen, Place
+from tui.search.choice import EntryTarget, SearchChoice
 from tui.search.highlight import Spans, spans_of
 from tui.search.preview import NO_PREVIEW, lines_to_mark, preview
 from tui.search.rows import row_text
 from tui.search.strings import BUSY, KEYS, KEYS_IN_LIST, NOT_YET, figures
 from tui.typed_app import host
-from tui.widgets.query_input import Field
+from tui.widgets.query_input import QueryInput
 
 if TYPE_CHECKING:
-    from agent.services.browse import Row
-    from agent.services.live_search import Around
+    from agent.services.browse import BrowseRow
+    from agent.services.live_search import PassageContext
     from memory.memory import Memory
 
 CALM: Final = 0.1  # seconds without a key before it looks
@@ -40,7 +40,7 @@ AHEAD: Final = 10  # rows before the end at which more are fetched
 WIDE: Final = 110  # columns from which the preview stands beside the list
 
 
-class SearchScreen(ModalScreen[Chosen | None]):
+class SearchScreen(ModalScreen[SearchChoice | None]):
     """Gives a place to go to, a citation to put into the prompt, or None."""
 
     CSS_PATH = "../styles/search.tcss"
@@ -70,12 +70,12 @@ class SearchScreen(ModalScreen[Chosen | None]):
         self._text = text
         self._pictures = pictures
         self._at_rest = at_rest
-        self._rows: list[Row] = []
+        self._rows: list[BrowseRow] = []
         self._spans: list[Spans] = []
         self._next: int | None = None  # the number of the look that goes on
         self._fetching = False  # whether it goes on just now
-        self._near: dict[str, Around] = {}  # by the row's key: one that is looked at again is there at once
-        self._drawn: Row | None = None  # whose preview stands
+        self._near: dict[str, PassageContext] = {}  # by the row's key: one that is looked at again is there at once
+        self._drawn: BrowseRow | None = None  # whose preview stands
         self._explain = False
         self._keeps = False  # whether the row that is chosen stays chosen when the list comes anew
         self._due = asyncio.Event()
@@ -89,7 +89,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
             with Horizontal(classes="room-head"):
                 yield Static(Text("Search"), classes="room-title", markup=False)
                 yield Static("", id="search-found", markup=False)
-            yield Field(
+            yield QueryInput(
                 self._text, placeholder="what to look for; nothing lists what is newest", id="filter", compact=True
             )
             with Container(id="search-body"):
@@ -166,17 +166,17 @@ class SearchScreen(ModalScreen[Chosen | None]):
             await asyncio.sleep(left)
             await self._calm()
 
-    async def _found(self, text: str, number: int, *, explain: bool) -> Look:
+    async def _found(self, text: str, number: int, *, explain: bool) -> BrowsePage:
         from agent.services.live_search import seek
 
         try:
             return await in_thread(seek, self._memory, text, number, explain=explain)
         except PalimpsestError as error:
-            return Look(wrong=f"{error.title}: {error.message}")
+            return BrowsePage(wrong=f"{error.title}: {error.message}")
 
     # What is found
 
-    def _show(self, found: Look) -> None:
+    def _show(self, found: BrowsePage) -> None:
         """The list anew. Where the words are wrong it stands as it was, and what is wrong is said."""
         again, self._answered = self._answered, True
         unfinished = worded(self._text).unfinished
@@ -198,7 +198,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
         if self._entered_early and self._rows:
             self._go()
 
-    def _take(self, found: Look) -> None:
+    def _take(self, found: BrowsePage) -> None:
         self._next = found.next if found.rows else None
         asked = worded(self._text).text
         spans = [row.marks or (spans_of(row.snippet, asked) if asked else []) for row in found.rows]
@@ -250,7 +250,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
     # What is chosen
 
     @property
-    def _row(self) -> "Row | None":
+    def _row(self) -> "BrowseRow | None":
         at = self.query_one(OptionList).highlighted
         return self._rows[at] if at is not None and at < len(self._rows) else None
 
@@ -273,19 +273,19 @@ class SearchScreen(ModalScreen[Chosen | None]):
             self._look_around(row)
 
     @work(exclusive=True, group="around")
-    async def _look_around(self, row: "Row") -> None:
-        from agent.services.live_search import Around, around
+    async def _look_around(self, row: "BrowseRow") -> None:
+        from agent.services.live_search import PassageContext, around
 
         await asyncio.sleep(REST)
         try:
             near = await in_thread(around, self._memory, row)
         except PalimpsestError:  # the passage itself is shown; opening it says what is wrong
-            near = Around()
+            near = PassageContext()
         self._near[row.key] = near
         if self._stands and row is self._row:
             self._draw(row, near)
 
-    def _draw(self, row: "Row | None", near: "Around | None") -> None:
+    def _draw(self, row: "BrowseRow | None", near: "PassageContext | None") -> None:
         at = self.query_one(OptionList).highlighted
         shown = NO_PREVIEW
         if row and at is not None:
@@ -344,7 +344,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
             self._find_entry(row)
 
     @work(exclusive=True, group="go")
-    async def _find_entry(self, row: "Row") -> None:
+    async def _find_entry(self, row: "BrowseRow") -> None:
         from agent.services.live_search import entry_of
 
         try:
@@ -355,7 +355,7 @@ class SearchScreen(ModalScreen[Chosen | None]):
         if entry is None:
             self.action_open()
         else:
-            self.dismiss(Place(entry, worded(self._text).text))
+            self.dismiss(EntryTarget(entry, worded(self._text).text))
 
     def action_open(self) -> None:
         if row := self._row:

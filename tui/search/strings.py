@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # loaded when memory is searched
-    from agent.services.browse import Look
+    from agent.services.browse import BrowsePage
 
 KEYS: Final = "Enter goes there · Ctrl+Y cites · Ctrl+O opens · Ctrl+S why · Esc leaves"
 KEYS_IN_LIST: Final = "Enter goes there · y cites · o opens · s why · Tab the field · Esc leaves"
@@ -11,7 +11,7 @@ NOT_YET: Final = "Nothing so far. What is remembered is still being read; it goe
 BUSY: Final = "An answer is under way. Ctrl+O shows the passage here; Esc in the chat stops the answer."
 
 
-def figures(found: "Look") -> str:
+def figures(found: "BrowsePage") -> str:
     """How much was found, and in what time; how much of memory is read where that goes on."""
     if found.reading is not None:
         return f"{found.total:,} found so far · {100 * found.reading:.0f} % of memory is read"

@@ -11,10 +11,10 @@ from tui.typed_app import ink
 TOLD: Final = "↓ new · Ctrl+End"
 
 
-class Newer(Widget):
+class NewBelowHint(Widget):
     """Says that something came below. A click goes there."""
 
-    class Clicked(Message):
+    class NewBelowClicked(Message):
         """The person wants to see it."""
 
     def __init__(self) -> None:
@@ -31,4 +31,4 @@ class Newer(Widget):
 
     def on_click(self) -> None:
         if self.there:
-            self.post_message(self.Clicked())
+            self.post_message(self.NewBelowClicked())

@@ -10,7 +10,7 @@ from foundation.terminal_text import visible, visible_line
 LONGEST: Final = 2_000  # characters of what is pasted: more is no question
 
 
-class Field(Input):
+class QueryInput(Input):
     """An Input; Textual's own would hand an escape in a pasted or a given text on to the terminal."""
 
     def validate_value(self, value: str) -> str:

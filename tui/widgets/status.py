@@ -13,7 +13,7 @@ from tui.typed_app import ink
 GAP: Final = " · "
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class StatusInfo(Struct, frozen=True, kw_only=True):
     """What there is to tell. 0 and "" are left out."""
 
     model: str = ""
@@ -32,7 +32,7 @@ class StatusBar(Widget):
 
     def __init__(self) -> None:
         super().__init__(id="status")
-        self.standing = Standing()
+        self.standing = StatusInfo()
 
     def tell(self, **changes: object) -> None:
         """Changes some of what stands there."""
@@ -49,7 +49,7 @@ class StatusBar(Widget):
         return text.append(right, ink(self, "accent-ink") if told else "")
 
 
-def fitted(standing: Standing, width: int) -> tuple[str, str]:
+def fitted(standing: StatusInfo, width: int) -> tuple[str, str]:
     """The left and the right end of the line, together at most `width` cells."""
     model = visible(short_model(standing.model))
     meter = context_meter(standing.tokens, standing.budget)

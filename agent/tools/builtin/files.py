@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.tools.port import ToolFailure, wanted
-from foundation.files import TooLarge, read_bytes, real_within
+from foundation.files import FileTooLarge, read_bytes, real_within
 from models.messages import Tool
 
 MOST_BYTES = 2_000_000
@@ -35,7 +35,7 @@ class ReadFile:
             return body.decode("utf-8").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
             raise ToolFailure("Not text", f"{path.name} is not UTF-8 text.") from error
-        except TooLarge as error:
+        except FileTooLarge as error:
             raise ToolFailure("Too large", f"{path.name} is larger than {MOST_BYTES:,} bytes.") from error
         except OSError as error:
             raise ToolFailure("Not readable", f"{path.name}: {error.strerror}.") from error

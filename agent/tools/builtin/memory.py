@@ -12,7 +12,7 @@ import msgspec
 
 from agent.tools.port import wanted
 from foundation.clock import iso
-from foundation.privacy import Source, clear
+from foundation.privacy import TextSource, clear
 from foundation.trust import Citation
 from memory.memory import Memory
 from memory.search import Hit, Query
@@ -82,7 +82,7 @@ class RecallPassage:
         return _as_json({"cite": _cite(passage.citation), "trust": passage.trust.value, "text": passage.text})
 
 
-class Remember:
+class RememberNote:
     """Adds a note to MEMORY.md. Asks: what a model or a web page says goes nowhere unasked."""
 
     asks = True
@@ -103,7 +103,7 @@ class Remember:
 
     def run(self, arguments: dict[str, Any]) -> str:
         note = self._memory.hot.remember(
-            clear(wanted(arguments, "note"), Source.OTHER), heading=None, conversation=self._conversation()
+            clear(wanted(arguments, "note"), TextSource.OTHER), heading=None, conversation=self._conversation()
         )
         return f"Remembered as {note.id}."
 

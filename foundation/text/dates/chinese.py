@@ -17,7 +17,7 @@ from foundation.text.dates.calendar import (
     weekend,
 )
 from foundation.text.dates.english import BLURRED, Build
-from foundation.text.dates.partial import Part
+from foundation.text.dates.partial import PartialDate
 
 _N = r"[〇零一二三四五六七八九十廿卅两\d]"
 _YEAR_WORDS = {"大前年": -3, "前年": -2, "去年": -1, "上一年": -1, "今年": 0, "本年": 0, "明年": 1, "后年": 2}
@@ -63,12 +63,14 @@ def _year(match: re.Match[str], today: date) -> int:
     return today.year + _YEAR_WORDS[groups["shift"]] if groups.get("shift") else 0
 
 
-def _in_year(match: re.Match[str], today: date, of: Callable[[int], Days | None], soft: int, *, needs: bool) -> Part:
+def _in_year(
+    match: re.Match[str], today: date, of: Callable[[int], Days | None], soft: int, *, needs: bool
+) -> PartialDate:
     year = _year(match, today)
-    return Part(of(year), soft=soft) if year else Part(None, of, soft, needs)
+    return PartialDate(of(year), soft=soft) if year else PartialDate(None, of, soft, needs)
 
 
-def _month_day(match: re.Match[str], today: date) -> Part | None:
+def _month_day(match: re.Match[str], today: date) -> PartialDate | None:
     said, number = match["month"], number_of(match["day"]) if match["day"] else 0
     month = 1 if said == "元" else number_of(said)
     if not 1 <= month <= 12:
@@ -78,7 +80,7 @@ def _month_day(match: re.Match[str], today: date) -> Part | None:
     return _in_year(match, today, lambda year: months(year, month), 0, needs=False)
 
 
-def _days_of_month(match: re.Match[str], today: date) -> Part | None:
+def _days_of_month(match: re.Match[str], today: date) -> PartialDate | None:
     """十月一日到七日"""
     month, *numbers = (number_of(match[name]) for name in ("month", "day", "last"))
 
@@ -89,11 +91,11 @@ def _days_of_month(match: re.Match[str], today: date) -> Part | None:
     return _in_year(match, today, of, 0, needs=False)
 
 
-def _whole_year(match: re.Match[str], today: date) -> Part:
-    return Part(months(_year(match, today), 1, 12))
+def _whole_year(match: re.Match[str], today: date) -> PartialDate:
+    return PartialDate(months(_year(match, today), 1, 12))
 
 
-def _part_of_year(match: re.Match[str], today: date) -> Part:
+def _part_of_year(match: re.Match[str], today: date) -> PartialDate:
     first, count = {
         "上半年": (1, 6),
         "下半年": (7, 6),
@@ -106,50 +108,50 @@ def _part_of_year(match: re.Match[str], today: date) -> Part:
     return _in_year(match, today, lambda year: months(year, first, count), soft, needs=False)
 
 
-def _part_of_said_year(match: re.Match[str], today: date) -> Part:
+def _part_of_said_year(match: re.Match[str], today: date) -> PartialDate:
     first = {"初": 1, "中": 6, "底": 11, "末": 11}[match["part"]]
-    return Part(months(_year(match, today), first, 2), soft=BLURRED)
+    return PartialDate(months(_year(match, today), first, 2), soft=BLURRED)
 
 
-def _season(match: re.Match[str], today: date) -> Part:
+def _season(match: re.Match[str], today: date) -> PartialDate:
     first = SEASONS[match["season"]]
     return _in_year(match, today, lambda year: months(year, first, 3), BLURRED, needs=True)
 
 
-def _quarter(match: re.Match[str], today: date) -> Part | None:
+def _quarter(match: re.Match[str], today: date) -> PartialDate | None:
     quarter = number_of(match["quarter"])
     if not 1 <= quarter <= 4:
         return None
     return _in_year(match, today, lambda year: months(year, 3 * quarter - 2, 3), 0, needs=False)
 
 
-def _feast(match: re.Match[str], today: date) -> Part:
+def _feast(match: re.Match[str], today: date) -> PartialDate:
     return _in_year(match, today, FEASTS[match["feast"]], 2, needs=False)
 
 
-def _near(match: re.Match[str], today: date) -> Part | None:
+def _near(match: re.Match[str], today: date) -> PartialDate | None:
     first = moved(today, _DAY_WORDS[match[0]])
-    return Part((first, first + timedelta(days=1))) if first and first < date.max else None
+    return PartialDate((first, first + timedelta(days=1))) if first and first < date.max else None
 
 
 def _shift(said: str) -> int:
     return {"上": -1, "下": 1}.get(said[0], 0) * (2 if said[:2] in ("上上", "下下") else 1)
 
 
-def _which_unit(match: re.Match[str], today: date) -> Part | None:
+def _which_unit(match: re.Match[str], today: date) -> PartialDate | None:
     shift, unit = _shift(match["which"]), match["unit"]
     if unit == "周末":
         saturday = weekend(today)
         ended = saturday is not None and saturday[1] <= today
-        return Part(weekend(today, shift + (ended if shift < 0 else 0)), soft=1)
+        return PartialDate(weekend(today, shift + (ended if shift < 0 else 0)), soft=1)
     if unit == "月":
-        return Part(months(today.year, today.month + shift))
+        return PartialDate(months(today.year, today.month + shift))
     if unit == "季度":
-        return Part(months(today.year, 3 * ((today.month - 1) // 3) + 1 + 3 * shift, 3))
-    return Part(week(today, shift), soft=1)
+        return PartialDate(months(today.year, 3 * ((today.month - 1) // 3) + 1 + 3 * shift, 3))
+    return PartialDate(week(today, shift), soft=1)
 
 
-def _weekday(match: re.Match[str], today: date) -> Part | None:
+def _weekday(match: re.Match[str], today: date) -> PartialDate | None:
     """`上周三` is the Wednesday of the week before; `周三` alone the latest."""
     on = "一二三四五六".find(match["weekday"])
     on = on if on >= 0 else 6
@@ -158,7 +160,7 @@ def _weekday(match: re.Match[str], today: date) -> Part | None:
         first = moved(monday[0], on) if monday else None
     else:
         first = moved(today, -((today.weekday() - on) % 7))
-    return Part((first, first + timedelta(days=1))) if first and first < date.max else None
+    return PartialDate((first, first + timedelta(days=1))) if first and first < date.max else None
 
 
 def _distance(match: re.Match[str], today: date) -> tuple[date | None, int]:
@@ -178,23 +180,23 @@ def _distance(match: re.Match[str], today: date) -> tuple[date | None, int]:
     return moved(today, -many * {"天": 1, "日": 1, "周": 7, "星期": 7, "礼拜": 7}.get(unit, 0)), soft * held
 
 
-def _ago(match: re.Match[str], today: date) -> Part | None:
+def _ago(match: re.Match[str], today: date) -> PartialDate | None:
     first, soft = _distance(match, today)
     after = moved(first, 1) if first else None
-    return Part((first, after), soft=soft) if first and after else None
+    return PartialDate((first, after), soft=soft) if first and after else None
 
 
-def _last_some(match: re.Match[str], today: date) -> Part | None:
+def _last_some(match: re.Match[str], today: date) -> PartialDate | None:
     first, _ = _distance(match, today)
     after = moved(today, 1)
-    return Part((first, after)) if first and after else None
+    return PartialDate((first, after)) if first and after else None
 
 
-def _decade(match: re.Match[str], _: date) -> Part | None:
+def _decade(match: re.Match[str], _: date) -> PartialDate | None:
     tens = number_of(match["tens"] + ("" if match["tens"].isdecimal() else "十" if len(match["tens"]) == 1 else ""))
     if tens % 10 or not 10 <= tens <= 90:
         return None
-    return Part(months(tens + (1900 if tens >= 30 else 2000), 1, 120))
+    return PartialDate(months(tens + (1900 if tens >= 30 else 2000), 1, 120))
 
 
 RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(

@@ -21,9 +21,9 @@ from foundation.text.dates.calendar import (
     week,
     weekend,
 )
-from foundation.text.dates.partial import WHICH, Part, settled
+from foundation.text.dates.partial import WHICH, PartialDate, settled
 
-Build = Callable[[re.Match[str], date], Part | None]
+Build = Callable[[re.Match[str], date], PartialDate | None]
 """From what was matched and today's date."""
 
 BLURRED = 15
@@ -58,12 +58,14 @@ def _year(match: re.Match[str], today: date) -> int:
     return today.year + _YEARS[groups["shift"].lower()] if groups.get("shift") else 0
 
 
-def _in_year(match: re.Match[str], today: date, of: Callable[[int], Days | None], soft: int, *, needs: bool) -> Part:
+def _in_year(
+    match: re.Match[str], today: date, of: Callable[[int], Days | None], soft: int, *, needs: bool
+) -> PartialDate:
     year = _year(match, today)
-    return Part(of(year), soft=soft) if year else Part(None, of, soft, needs)
+    return PartialDate(of(year), soft=soft) if year else PartialDate(None, of, soft, needs)
 
 
-def _day_of_month(match: re.Match[str], today: date) -> Part:
+def _day_of_month(match: re.Match[str], today: date) -> PartialDate:
     of = partial(_month_day, month_number(match["month"]), int(match["day"]))
     return _in_year(match, today, of, 0, needs=False)
 
@@ -72,7 +74,7 @@ def _month_day(month: int, number: int, year: int) -> Days | None:
     return day(year, month, number)
 
 
-def _days_of_month(match: re.Match[str], today: date) -> Part:
+def _days_of_month(match: re.Match[str], today: date) -> PartialDate:
     """`July 3 to 7`."""
     month, numbers = month_number(match["month"]), (int(match["day"]), int(match["last"]))
 
@@ -83,48 +85,48 @@ def _days_of_month(match: re.Match[str], today: date) -> Part:
     return _in_year(match, today, of, 0, needs=False)
 
 
-def _month(match: re.Match[str], today: date) -> Part:
+def _month(match: re.Match[str], today: date) -> PartialDate:
     month = month_number(match["month"])
     return _in_year(match, today, lambda year: months(year, month), 0, needs=True)
 
 
-def _season(match: re.Match[str], today: date) -> Part:
+def _season(match: re.Match[str], today: date) -> PartialDate:
     first = SEASONS[match["season"].lower()]
     return _in_year(match, today, lambda year: months(year, first, 3), BLURRED, needs=True)
 
 
-def _feast(match: re.Match[str], today: date) -> Part:
+def _feast(match: re.Match[str], today: date) -> PartialDate:
     name = re.sub(r"\s+", " ", match["feast"].lower().replace("’", "'"))
     of = FEASTS.get(name) or FEASTS[name.replace("s eve", "'s eve") if "'" not in name else name]
     return _in_year(match, today, of, 2, needs=False)
 
 
-def _quarter(match: re.Match[str], today: date) -> Part:
+def _quarter(match: re.Match[str], today: date) -> PartialDate:
     said = match["quarter"].lower()
     quarter = int(said) if said.isdigit() else ("first", "second", "third", "fourth").index(said) + 1
     return _in_year(match, today, lambda year: months(year, 3 * quarter - 2, 3), 0, needs=False)
 
 
-def _half(match: re.Match[str], today: date) -> Part:
+def _half(match: re.Match[str], today: date) -> PartialDate:
     first = 1 if (match["half"] or match["half_word"]).lower() in ("1", "first") else 7
     return _in_year(match, today, lambda year: months(year, first, 6), 0, needs=True)
 
 
-def _calendar(match: re.Match[str], _: date) -> Part | None:
+def _calendar(match: re.Match[str], _: date) -> PartialDate | None:
     year, month, number = (int(match[name]) if match[name] else 0 for name in ("year", "number", "day"))
     days = day(year, month, number) if number else months(year, month) if 1 <= month <= 12 else None
-    return Part(days) if days else None
+    return PartialDate(days) if days else None
 
 
-def _numbers(match: re.Match[str], _: date) -> Part | None:
+def _numbers(match: re.Match[str], _: date) -> PartialDate | None:
     """`7/4/2023`: the month first, as in the United States, unless it cannot be; `4.7.2023`: the day first."""
     one, other, year = int(match["one"]), int(match["other"]), int(match["year"])
     month, number = (other, one) if match["mark"] == "." or one > 12 else (one, other)
     days = day(year, month, number)
-    return Part(days) if days else None
+    return PartialDate(days) if days else None
 
 
-def _decade(match: re.Match[str], _: date) -> Part | None:
+def _decade(match: re.Match[str], _: date) -> PartialDate | None:
     words = _DECADES.split("|")
     groups = match.groupdict()
     said = (groups.get("decade") or "").lower()
@@ -134,23 +136,23 @@ def _decade(match: re.Match[str], _: date) -> Part | None:
         first = int(groups["century"] + groups["tens"])
     else:
         first = int(groups["tens"]) + (1900 if int(groups["tens"]) >= 30 else 2000)
-    return Part(months(first, 1, 120))
+    return PartialDate(months(first, 1, 120))
 
 
-def _bare_year(match: re.Match[str], today: date) -> Part | None:
+def _bare_year(match: re.Match[str], today: date) -> PartialDate | None:
     """A number of four digits that can be a year which somebody speaks of."""
-    return None if int(match["year"]) > today.year + 5 else Part(months(int(match["year"]), 1, 12), needs=True)
+    return None if int(match["year"]) > today.year + 5 else PartialDate(months(int(match["year"]), 1, 12), needs=True)
 
 
-def _near(match: re.Match[str], today: date) -> Part | None:
+def _near(match: re.Match[str], today: date) -> PartialDate | None:
     said = re.sub(r"\s+", " ", match[0].lower())
     shift = -2 if "before" in said else 2 if "after" in said else -1 if said in ("yesterday", "last night") else 0
     shift = 1 if said in ("tomorrow", "tomorrow night") else shift
     first = moved(today, shift)
-    return Part((first, first + timedelta(days=1))) if first and first < date.max else None
+    return PartialDate((first, first + timedelta(days=1))) if first and first < date.max else None
 
 
-def _which_unit(match: re.Match[str], today: date) -> Part | None:
+def _which_unit(match: re.Match[str], today: date) -> PartialDate | None:
     """`last week`, `this month`, `next year`, `the past year`."""
     shift, unit, is_past = _YEARS[match["which"].lower()], match["unit"].lower(), match["which"].lower() == "past"
     if is_past and unit in ("week", "month", "year"):
@@ -170,32 +172,32 @@ def _which_unit(match: re.Match[str], today: date) -> Part | None:
         days = months(today.year + shift, 1, 12)
     elif unit == "decade":
         days = months(today.year // 10 * 10 + 10 * shift, 1, 120)
-    return Part(days, soft=1 if unit in ("week", "weekend") else 0) if days else None
+    return PartialDate(days, soft=1 if unit in ("week", "weekend") else 0) if days else None
 
 
-def _last_some(match: re.Match[str], today: date) -> Part | None:
+def _last_some(match: re.Match[str], today: date) -> PartialDate | None:
     """`the last three months`, `the past few weeks`: up to today. `next` from today on."""
     many, unit = _many(match), match["unit"].lower()
     if match["which"].lower() in ("next", "coming"):
         after = _moved(today, many, unit)
-        return Part((today, after)) if after else None
+        return PartialDate((today, after)) if after else None
     return _back(many, unit, today, 2 if match["some"] else 0)
 
 
-def _back(many: int, unit: str, today: date, soft: int = 0) -> Part | None:
+def _back(many: int, unit: str, today: date, soft: int = 0) -> PartialDate | None:
     first, after = _moved(today, -many, unit), moved(today, 1)
-    return Part((first, after), soft=soft * _HOLDS.get(unit, 0)) if first and after else None
+    return PartialDate((first, after), soft=soft * _HOLDS.get(unit, 0)) if first and after else None
 
 
-def _ago(match: re.Match[str], today: date) -> Part | None:
+def _ago(match: re.Match[str], today: date) -> PartialDate | None:
     return _at_distance(-_many(match), match, today)
 
 
-def _from_now(match: re.Match[str], today: date) -> Part | None:
+def _from_now(match: re.Match[str], today: date) -> PartialDate | None:
     return _at_distance(_many(match), match, today)
 
 
-def _at_distance(many: int, match: re.Match[str], today: date) -> Part | None:
+def _at_distance(many: int, match: re.Match[str], today: date) -> PartialDate | None:
     unit = match["unit"].lower()
     first = _moved(today, many, unit)
     after = moved(first, 1) if first else None
@@ -204,7 +206,7 @@ def _at_distance(many: int, match: re.Match[str], today: date) -> Part | None:
     soft = max(_HOLDS.get(unit, 0), abs(many) // 7 if unit in ("day", "night") else 0)
     if match["some"]:
         soft = max(2 * soft, 2 if unit == "day" else 0)
-    return Part((first, after), soft=soft)
+    return PartialDate((first, after), soft=soft)
 
 
 def _many(match: re.Match[str]) -> int:
@@ -221,12 +223,12 @@ def _moved(today: date, many: int, unit: str) -> date | None:
     return moved_months(today, many * {"month": 1, "year": 12, "decade": 120}[unit])
 
 
-def _half_ago(match: re.Match[str], today: date) -> Part | None:
+def _half_ago(match: re.Match[str], today: date) -> PartialDate | None:
     first = moved_months(today, -6)
-    return Part((first, first + timedelta(days=1)), soft=30) if first else None
+    return PartialDate((first, first + timedelta(days=1)), soft=30) if first else None
 
 
-def _weekday(match: re.Match[str], today: date) -> Part | None:
+def _weekday(match: re.Match[str], today: date) -> PartialDate | None:
     """`last Tuesday` is the latest before today, `next Tuesday` the first after it, `on Tuesday` the latest."""
     which = (match["which"] or "").lower()
     back = (today.weekday() - WEEKDAYS.index(match["weekday"].lower())) % 7
@@ -237,15 +239,15 @@ def _weekday(match: re.Match[str], today: date) -> Part | None:
     else:
         shift = -back if not which else WEEKDAYS.index(match["weekday"].lower()) - today.weekday()
     first = moved(today, shift)
-    return Part((first, first + timedelta(days=1)), needs=not which) if first and first < date.max else None
+    return PartialDate((first, first + timedelta(days=1)), needs=not which) if first and first < date.max else None
 
 
-def _which_of_year(match: re.Match[str], today: date) -> Part | None:
+def _which_of_year(match: re.Match[str], today: date) -> PartialDate | None:
     """`last March`, `this summer`, `next Christmas`."""
     build = _month if match["month"] else _season if match["season"] else _feast
     part = build(match, today)
     days = settled(part, today, WHICH[match["which"].lower()])
-    return Part(days, soft=part.soft) if days else None
+    return PartialDate(days, soft=part.soft) if days else None
 
 
 RULES: tuple[tuple[re.Pattern[str], Build], ...] = tuple(

@@ -30,7 +30,7 @@ class Period(Struct, frozen=True):
     day: int | None = None
 
 
-class Dated(Struct, frozen=True):
+class DateMention(Struct, frozen=True):
     """A date in a text, and where it stands."""
 
     period: Period
@@ -38,9 +38,9 @@ class Dated(Struct, frozen=True):
     end: int
 
 
-def periods(text: str) -> tuple[Dated, ...]:
+def periods(text: str) -> tuple[DateMention, ...]:
     """The dates that a text speaks of, with or without a year. `spans` resolves those that need today's date."""
-    found: list[Dated] = []
+    found: list[DateMention] = []
     taken = bytearray(len(text))
     for way in _WAYS:
         for match in way.finditer(text):
@@ -48,7 +48,7 @@ def periods(text: str) -> tuple[Dated, ...]:
             if any(taken[start:end]) or not (period := _period(match.groupdict())):
                 continue
             taken[start:end] = b"\1" * (end - start)
-            found.append(Dated(period, start, end))
+            found.append(DateMention(period, start, end))
     return tuple(found)
 
 

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from foundation.text.dates.calendar import FIRST, LAST, WEEKDAYS, Days, moved, moved_months, number_of, week, weekend
 
-Change = Callable[[Days, re.Match[str], date], Days | None]
+DateModifier = Callable[[Days, re.Match[str], date], Days | None]
 """From a date's days, what was said beside it, and today."""
 
 BESIDE = 48
@@ -125,14 +125,14 @@ def _until(days: Days, _: re.Match[str], __: date) -> Days:
     return FIRST, days[1]
 
 
-Rules = tuple[tuple[re.Pattern[str], Change], ...]
+ModifierRules = tuple[tuple[re.Pattern[str], DateModifier], ...]
 
 
-def _before_it(*rules: tuple[str, Change]) -> Rules:
+def _before_it(*rules: tuple[str, DateModifier]) -> ModifierRules:
     return tuple((re.compile(rf"(?<![\w'’]){pattern}\s{{0,3}}$", re.IGNORECASE), change) for pattern, change in rules)
 
 
-def _after_it(*rules: tuple[str, Change]) -> Rules:
+def _after_it(*rules: tuple[str, DateModifier]) -> ModifierRules:
     return tuple((re.compile(pattern), change) for pattern, change in rules)
 
 

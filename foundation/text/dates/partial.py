@@ -7,7 +7,7 @@ from typing import NamedTuple
 from foundation.text.dates.calendar import LAST, Days, OfYear
 
 
-class Part(NamedTuple):
+class PartialDate(NamedTuple):
     """Either `days`, or what recurs each year (`of`). `needs`: it is a date only beside a word that says so (`May`)."""
 
     days: Days | None = None
@@ -16,15 +16,15 @@ class Part(NamedTuple):
     needs: bool = False
 
 
-class Placed(NamedTuple):
+class DateMatch(NamedTuple):
     """A part, and where it stands in the text."""
 
-    part: Part
+    part: PartialDate
     at: int
     to: int
 
 
-Which = Callable[[OfYear, date], Days | None]
+YearChooser = Callable[[OfYear, date], Days | None]
 """Which one of what recurs is meant, as seen from a day."""
 
 
@@ -59,7 +59,7 @@ def nearest(of: OfYear, today: date) -> Days | None:
     return min(_around(of, today), key=lambda days: abs((days[0] - today).days), default=None)
 
 
-WHICH: dict[str, Which] = {
+WHICH: dict[str, YearChooser] = {
     "last": last,
     "past": last,
     "previous": last,
@@ -69,6 +69,6 @@ WHICH: dict[str, Which] = {
 }
 
 
-def settled(part: Part, today: date, which: Which = latest) -> Days | None:
+def settled(part: PartialDate, today: date, which: YearChooser = latest) -> Days | None:
     """Its days."""
     return part.days or (which(part.of, today) if part.of else None)

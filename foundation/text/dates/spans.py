@@ -17,8 +17,8 @@ from msgspec import Struct
 from foundation.text.dates import chinese, english, modifiers
 from foundation.text.dates.calendar import FIRST, LAST, Days
 from foundation.text.dates.filter_dates import moment
-from foundation.text.dates.mentioned import Dated, Period, periods
-from foundation.text.dates.partial import Part, Placed, Which, latest, nearest, settled
+from foundation.text.dates.mentioned import DateMention, Period, periods
+from foundation.text.dates.partial import DateMatch, PartialDate, YearChooser, latest, nearest, settled
 
 _SIMPLE = str.maketrans(
     "週兩個號後國慶聖誕節勞動禮這過間幾數臘時開長黃雙萬兒從當來約裡裏約鐘",
@@ -30,7 +30,7 @@ _LEAD = re.compile(r"^(?:(?:in|on|during|the)\s+){1,3}", re.IGNORECASE)
 _CHAINED = 3  # modifiers of one date: `the week before the end of March`
 
 
-class Span(Struct, frozen=True):
+class DateSpan(Struct, frozen=True):
     """A stretch of days that a text speaks of.
 
     `start` is its first day, `end` the day after its last; FIRST or LAST of calendar_words where it is open. `soft` are
@@ -51,17 +51,17 @@ class Span(Struct, frozen=True):
         return (self.end - self.start).days
 
 
-def spans(text: str, now: datetime, zone: tzinfo | None = None) -> tuple[Span, ...]:
+def spans(text: str, now: datetime, zone: tzinfo | None = None) -> tuple[DateSpan, ...]:
     """What a question of that moment speaks of, in the order of the text. Days are `zone`'s, or the machine's."""
     return _read(text, local_day(now, zone), latest)
 
 
-def said(text: str, at: datetime, zone: tzinfo | None = None) -> tuple[Span, ...]:
+def said(text: str, at: datetime, zone: tzinfo | None = None) -> tuple[DateSpan, ...]:
     """What an entry of that moment speaks of: its `yesterday` is the day before it, its `in July` the nearest one."""
     return _read(text, local_day(at, zone), nearest)
 
 
-def whole(text: str, now: datetime, zone: tzinfo | None = None) -> Span | None:
+def whole(text: str, now: datetime, zone: tzinfo | None = None) -> DateSpan | None:
     """The span that the text is, and says nothing else: what a person types for a filter. Else None."""
     text = f"in the {_LEAD.sub('', text.strip())}"
     found = _read(text, local_day(now, zone), latest)
@@ -71,7 +71,7 @@ def whole(text: str, now: datetime, zone: tzinfo | None = None) -> Span | None:
     return found[0] if rest.strip(" .,。，") in ("in", "in the") else None
 
 
-def bounds(span: Span, zone: tzinfo | None = None) -> tuple[datetime, datetime]:
+def bounds(span: DateSpan, zone: tzinfo | None = None) -> tuple[datetime, datetime]:
     """Its first moment and the first one after it, in UTC."""
     return _midnight(span.start, zone), _midnight(span.end, zone)
 
@@ -87,10 +87,10 @@ def _midnight(day: date, zone: tzinfo | None) -> datetime:
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
-def _read(text: str, today: date, which: Which) -> tuple[Span, ...]:
+def _read(text: str, today: date, which: YearChooser) -> tuple[DateSpan, ...]:
     text = text[:_LONGEST].translate(_SIMPLE)
     parts = sorted(_parts(text, today), key=lambda placed: placed.at)[:_MOST]
-    found: list[Span] = []
+    found: list[DateSpan] = []
     place = 0
     while place < len(parts):
         after = parts[place + 1] if place + 1 < len(parts) else None
@@ -104,9 +104,9 @@ def _read(text: str, today: date, which: Which) -> tuple[Span, ...]:
     return tuple(found)
 
 
-def _parts(text: str, today: date) -> list[Placed]:
+def _parts(text: str, today: date) -> list[DateMatch]:
     """The dates as they stand, each stretch of text taken once, by the first rule that fits."""
-    taken, found = bytearray(len(text)), list[Placed]()
+    taken, found = bytearray(len(text)), list[DateMatch]()
     for pattern, build in (*english.RULES, *(() if text.isascii() else chinese.RULES)):
         for match in pattern.finditer(text):
             at, to = match.span()
@@ -115,11 +115,11 @@ def _parts(text: str, today: date) -> list[Placed]:
             part = build(match, today)
             if part and (part.days or part.of) and _is_meant(part, match):
                 taken[at:to] = b"\1" * (to - at)
-                found.append(Placed(part, at, to))
+                found.append(DateMatch(part, at, to))
     return found
 
 
-def _is_meant(part: Part, match: re.Match[str]) -> bool:
+def _is_meant(part: PartialDate, match: re.Match[str]) -> bool:
     """`may`, `march` and `fall` in small letters are times only after a word that says so."""
     return not part.needs or match[0].lower() not in ("may", "march", "fall") or match[0][0].isupper() or _is_led(match)
 
@@ -132,7 +132,7 @@ def _is_led(match: re.Match[str]) -> bool:
     )
 
 
-def _single(text: str, placed: Placed, today: date, which: Which) -> Span | None:
+def _single(text: str, placed: DateMatch, today: date, which: YearChooser) -> DateSpan | None:
     shaped = _shaped(text, placed, today, which)
     if shaped is None:
         return None
@@ -146,12 +146,12 @@ def _single(text: str, placed: Placed, today: date, which: Which) -> Span | None
     return span if is_said or modifiers.PLAIN_BEFORE.search(before) else None
 
 
-def _shaped(text: str, placed: Placed, today: date, which: Which) -> tuple[Span, bool] | None:
+def _shaped(text: str, placed: DateMatch, today: date, which: YearChooser) -> tuple[DateSpan, bool] | None:
     """With what narrows it, and whether it is a date for certain."""
     days = settled(placed.part, today, which)
     if days is None:
         return None
-    span = Span(*days, placed.part.soft, placed.at, placed.to, placed.part.days is None)
+    span = DateSpan(*days, placed.part.soft, placed.at, placed.to, placed.part.days is None)
     is_said = not placed.part.needs
     for _ in range(_CHAINED):
         changed = _changed(text, span, modifiers.SHAPING_BEFORE, modifiers.SHAPING_AFTER, today)
@@ -161,38 +161,40 @@ def _shaped(text: str, placed: Placed, today: date, which: Which) -> tuple[Span,
     return span, is_said
 
 
-def _changed(text: str, span: Span, before: modifiers.Rules, after: modifiers.Rules, today: date) -> Span | None:
+def _changed(
+    text: str, span: DateSpan, before: modifiers.ModifierRules, after: modifiers.ModifierRules, today: date
+) -> DateSpan | None:
     """What the words beside it make of it; None where they make nothing of it."""
     start = max(0, span.at - modifiers.BESIDE)
     left, right = text[start : span.at], text[span.to : span.to + modifiers.BESIDE]
     for pattern, change in before:
         if (match := pattern.search(left)) and (days := change((span.start, span.end), match, today)):
-            return Span(*days, _softer(span, days), start + match.start(), span.to, span.yearless)
+            return DateSpan(*days, _softer(span, days), start + match.start(), span.to, span.yearless)
     for pattern, change in after:
         if (match := pattern.match(right)) and (days := change((span.start, span.end), match, today)):
-            return Span(*days, _softer(span, days), span.at, span.to + match.end(), span.yearless)
+            return DateSpan(*days, _softer(span, days), span.at, span.to + match.end(), span.yearless)
     return None
 
 
-def _softer(span: Span, days: Days) -> int:
+def _softer(span: DateSpan, days: Days) -> int:
     """What is part of a month or more has no sharp ends."""
     length = (days[1] - days[0]).days
     is_part = length < span.days and length > 7
     return max(span.soft, min(length // 3, 120)) if is_part else span.soft
 
 
-def _about(text: str, span: Span) -> Span | None:
+def _about(text: str, span: DateSpan) -> DateSpan | None:
     softer = span.soft + max(3, span.days // 3)
     before = modifiers.ABOUT_BEFORE.search(text[max(0, span.at - modifiers.BESIDE) : span.at])
     if before:
         at = span.at - len(before[0])
-        return Span(span.start, span.end, softer, at, span.to, span.yearless)
+        return DateSpan(span.start, span.end, softer, at, span.to, span.yearless)
     if after := modifiers.ABOUT_AFTER.match(text, span.to):
-        return Span(span.start, span.end, softer, span.at, after.end(), span.yearless)
+        return DateSpan(span.start, span.end, softer, span.at, after.end(), span.yearless)
     return None
 
 
-def _joined(text: str, one: Placed, other: Placed, today: date, which: Which) -> Span | None:
+def _joined(text: str, one: DateMatch, other: DateMatch, today: date, which: YearChooser) -> DateSpan | None:
     """`between March and May`, `from 2019 to 2021`, 三月到五月."""
     years = _years_of_two(one.part, other.part, today, which)
     if years is None:
@@ -209,16 +211,18 @@ def _joined(text: str, one: Placed, other: Placed, today: date, which: Which) ->
     at = first[0].at - len(led[0]) if led else first[0].at
     to = closed.end() if closed else second[0].to
     yearless = one.part.days is None and other.part.days is None
-    return Span(first[0].start, second[0].end, max(first[0].soft, second[0].soft), at, to, yearless)
+    return DateSpan(first[0].start, second[0].end, max(first[0].soft, second[0].soft), at, to, yearless)
 
 
-def _holds_together(by: str, led: re.Match[str] | None, closed: re.Match[str] | None, *two: tuple[Span, bool]) -> bool:
+def _holds_together(
+    by: str, led: re.Match[str] | None, closed: re.Match[str] | None, *two: tuple[DateSpan, bool]
+) -> bool:
     if by.lower() in ("and", "和", "与", "跟"):
         return closed is not None or (led is not None and led[0].lower().startswith("between"))
     return led is not None or closed is not None or all(is_said for _, is_said in two)
 
 
-def _years_of_two(one: Part, other: Part, today: date, which: Which) -> tuple[Days, Days] | None:
+def _years_of_two(one: PartialDate, other: PartialDate, today: date, which: YearChooser) -> tuple[Days, Days] | None:
     """The days of both: a year that was said of one holds for the other."""
     if one.days and other.days:
         return one.days, other.days
@@ -233,7 +237,7 @@ def _years_of_two(one: Part, other: Part, today: date, which: Which) -> tuple[Da
     return (first, second) if second else None
 
 
-def within(day: date, found: Sequence[Span]) -> bool:
+def within(day: date, found: Sequence[DateSpan]) -> bool:
     """Whether the day is of one of the spans, or as near to it as is meant."""
     return any(
         span.start - timedelta(days=min(span.soft, (span.start - FIRST).days)) <= day < LAST
@@ -242,4 +246,4 @@ def within(day: date, found: Sequence[Span]) -> bool:
     )
 
 
-__all__ = ["Dated", "Period", "Span", "bounds", "moment", "periods", "said", "spans", "within"]
+__all__ = ["DateMention", "DateSpan", "Period", "bounds", "moment", "periods", "said", "spans", "within"]

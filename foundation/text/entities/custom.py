@@ -21,8 +21,8 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from foundation.files.untrusted import Unreadable, read_own_text
-from foundation.regex import Patience, SafePattern, UnsafePattern
+from foundation.files.untrusted import UnreadableFile, read_own_text
+from foundation.regex import PatternBudget, SafePattern, UnsafePattern
 from foundation.text.folding import LONGEST, fold
 from foundation.text.tags import CONCEPT, TYPE, mark
 from foundation.yaml import BadYaml, load_yaml
@@ -38,7 +38,7 @@ class BrokenRules(ValueError):
     """The file cannot be used; the message says why, without a full stop."""
 
 
-class OwnKind(Struct, frozen=True):
+class CustomKind(Struct, frozen=True):
     """One kind, and what is of it: patterns, and words that are folded."""
 
     name: str
@@ -46,10 +46,10 @@ class OwnKind(Struct, frozen=True):
     words: tuple[str, ...] = ()
 
 
-class OwnRules(Struct, frozen=True):
+class CustomRules(Struct, frozen=True):
     """A workspace's rules. `fingerprint` tells them from others; "" where there are none."""
 
-    kinds: tuple[OwnKind, ...] = ()
+    kinds: tuple[CustomKind, ...] = ()
     fingerprint: str = ""
     problem: str = ""
 
@@ -61,7 +61,7 @@ class OwnRules(Struct, frozen=True):
         """The marks of what the text names by these rules."""
         if not self.kinds:
             return frozenset()
-        patience, folded = Patience(_SECONDS), fold(text)
+        patience, folded = PatternBudget(_SECONDS), fold(text)
         found = set[str]()
         for kind in self.kinds:
             values = [*_words_in(kind.words, folded), *_matches(kind.patterns, text, patience)]
@@ -71,25 +71,25 @@ class OwnRules(Struct, frozen=True):
         return frozenset(found)
 
 
-def read_rules(path: Path) -> OwnRules:
+def read_rules(path: Path) -> CustomRules:
     """The rules of a file; none where there is no file, and none but a `problem` where it cannot be used."""
     try:
         return parse_rules(read_own_text(path, within=path.parent))
     except FileNotFoundError:
-        return OwnRules()
-    except Unreadable as error:
-        return OwnRules(problem=f"{path.name} is left alone: {error}.")
+        return CustomRules()
+    except UnreadableFile as error:
+        return CustomRules(problem=f"{path.name} is left alone: {error}.")
     except BadYaml as error:
-        return OwnRules(problem=f"{path.name}, line {error.line}: {error.said}.")
+        return CustomRules(problem=f"{path.name}, line {error.line}: {error.said}.")
     except BrokenRules as error:
-        return OwnRules(problem=f"{path.name}: {error}.")
+        return CustomRules(problem=f"{path.name}: {error}.")
 
 
-def parse_rules(text: str) -> OwnRules:
+def parse_rules(text: str) -> CustomRules:
     """Raises BadYaml, or BrokenRules."""
     found = load_yaml(text)
     if found is None:
-        return OwnRules()
+        return CustomRules()
     if not isinstance(found, dict):
         raise BrokenRules("it should name kinds, each with a pattern or words")
     told = cast("dict[Any, Any]", found)
@@ -99,10 +99,10 @@ def parse_rules(text: str) -> OwnRules:
     if sum(len(kind.patterns) for kind in kinds) > MOST_PATTERNS or sum(len(kind.words) for kind in kinds) > MOST_WORDS:
         raise BrokenRules(f"{MOST_PATTERNS} patterns and {MOST_WORDS} words are the most")
     plain = json.dumps(told, sort_keys=True, ensure_ascii=True, default=str)
-    return OwnRules(kinds, hashlib.sha256(plain.encode()).hexdigest()[:8])
+    return CustomRules(kinds, hashlib.sha256(plain.encode()).hexdigest()[:8])
 
 
-def _kind(name: object, rule: object) -> OwnKind:
+def _kind(name: object, rule: object) -> CustomKind:
     if not isinstance(name, str) or not _KIND.fullmatch(name) or name in {TYPE, CONCEPT}:
         raise BrokenRules(f"“{name}” cannot be a kind; small letters, digits, - and _, as in `ticket`")
     if not isinstance(rule, dict):
@@ -116,7 +116,7 @@ def _kind(name: object, rule: object) -> OwnKind:
         raise BrokenRules(f"{name} has neither a pattern nor words")
     if long := [word for word in words if not word or len(word) > LONGEST]:
         raise BrokenRules(f"{name}: a word has 1 to {LONGEST} characters, “{long[0][:20]}” has not")
-    return OwnKind(name, tuple(_pattern(name, source) for source in sources), tuple(words))
+    return CustomKind(name, tuple(_pattern(name, source) for source in sources), tuple(words))
 
 
 def _texts(name: str, told: object) -> list[str]:
@@ -158,6 +158,6 @@ def _joins(letter: str) -> bool:
     return letter.isascii() and letter.isalnum()
 
 
-def _matches(patterns: tuple[SafePattern, ...], text: str, patience: Patience) -> Iterator[str]:
+def _matches(patterns: tuple[SafePattern, ...], text: str, patience: PatternBudget) -> Iterator[str]:
     for pattern in patterns:
         yield from pattern.found(text, patience, most=_MOST_FOUND)

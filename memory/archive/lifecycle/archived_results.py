@@ -13,13 +13,13 @@ from msgspec import Struct
 from memory.archive.rows import pages as page_rows
 from memory.cold import ColdStore
 from memory.cold.lookup import batches, marks
-from memory.cold.recalled_results import Result, both_forms, holding, refs_in, refs_of, results_beside
+from memory.cold.recalled_results import StoredToolResult, both_forms, holding, refs_in, refs_of, results_beside
 from memory.cold.sql import each, run
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.records import Entry
 
 
-class BroughtBack(Struct, frozen=True):
+class ArchivedResultPages(Struct, frozen=True):
     """The pages that such results stood on, and the ids of results that may hold words of it and are on pages still."""
 
     pages: frozenset[str] = frozenset()
@@ -36,28 +36,28 @@ class ArchivedResults:
         self._release = release
         self._text_of = text_of
 
-    def bring_back(self, conversation: int) -> BroughtBack:
+    def bring_back(self, conversation: int) -> ArchivedResultPages:
         """Before the conversation's rows go."""
         found, refs = self._cold.read(lambda db: (results_beside(db, conversation), refs_of(db, conversation)))
         away = [one for one in found if one.refs is None]
         if not (away and refs):
-            return BroughtBack()
+            return ArchivedResultPages()
         read = [self._read(one) for one in away]
         meant = {one.seq for one in holding([*(one for one in found if one.refs is not None), *read], refs)}
         held = [one.seq for one in read if one.seq in meant]
         pages = self._cold.write(lambda db: _orphaned(db, held)) if held else frozenset[str]()
         if pages:
-            with suppress(MemoryTrouble, OSError):
+            with suppress(MemoryFailure, OSError):
                 self._release(sorted(pages))
         unread = {one.seq for one in read if one.refs is None}
         still = self._cold.entries([*held, *unread])
-        return BroughtBack(pages, tuple(sorted(entry.id for entry in still.values() if entry.text is None)))
+        return ArchivedResultPages(pages, tuple(sorted(entry.id for entry in still.values() if entry.text is None)))
 
-    def _read(self, one: Result) -> Result:
-        with suppress(MemoryTrouble, OSError):
+    def _read(self, one: StoredToolResult) -> StoredToolResult:
+        with suppress(MemoryFailure, OSError):
             text = self._text_of(self._cold.entry(one.seq))
             if text is not None:
-                return Result(one.seq, one.id, refs_in(text))
+                return StoredToolResult(one.seq, one.id, refs_in(text))
         return one
 
 

@@ -25,14 +25,14 @@ from memory.cold.deletions import Deletion
 from memory.cold.recalled_copies import blank_recalled
 from memory.cold.recalled_results import blank_results
 from memory.cold.sql import each, fetch, first
-from memory.errors import MemoryTrouble, StoreBusy, StoreFull, Unreachable
+from memory.errors import MemoryFailure, StorageUnreachable, StoreBusy, StoreFull
 from memory.records import Entry
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 PATIENCE = 60  # seconds that one deletion waits for another
 
 
-class Deleted(Struct, frozen=True):
+class DeletionResult(Struct, frozen=True):
     """The pages that carried nothing else, and whether all of it is gone: else the next opening goes on."""
 
     pages: tuple[str, ...]
@@ -41,7 +41,7 @@ class Deleted(Struct, frozen=True):
     left: tuple[str, ...] = ()  # ids of tool results that may hold some still: they could not be read
 
 
-class Deleting:
+class ConversationDeleter:
     """One vault's. `release` lets go of pages, and of what an earlier deletion left behind. `text_of` gives an entry's
     text where it can be had to the letter."""
 
@@ -57,7 +57,7 @@ class Deleting:
         self._release = release
         self._results = ArchivedResults(cold, release, text_of)
 
-    def delete(self, seq: int) -> Deleted:
+    def delete(self, seq: int) -> DeletionResult:
         """Raises NotFound; StoreBusy while an answer is being written in it, or another deletion takes long; StoreFull,
         which says whether the deletion is noted and will be finished, or is not begun."""
         self._cold.recover()
@@ -92,14 +92,14 @@ class Deleting:
         conversations.refuse_in_use(db, seq)
         return deletions.note(db, seq, to_ms(self._cold.clock.now()))
 
-    def _forward(self, one: Deletion) -> Deleted:
+    def _forward(self, one: Deletion) -> DeletionResult:
         results = self._results.bring_back(one.conversation)
         pages, changed = self._cold.write(lambda db: self._gone(db, one, results.pages))
         self._cold.empty_journal()
-        with suppress(MemoryTrouble, OSError):  # what cannot be reached or read now is tried again
+        with suppress(MemoryFailure, OSError):  # what cannot be reached or read now is tried again
             self._release(pages)
             pack_gc.sweep(self._cold, self._storage)
-        return Deleted(pages, self._cold.write(lambda db: _settled(db, one)), changed, results.left)
+        return DeletionResult(pages, self._cold.write(lambda db: _settled(db, one)), changed, results.left)
 
     def _gone(
         self, db: apsw.Connection, one: Deletion, beside: frozenset[str]
@@ -118,7 +118,9 @@ class Deleting:
             packs |= page_rows.packs_of(db, {*drawn, *held, *spans})
             deletions.put_pages(db, one.token, drawn)
             pages = self._cold.delete_rows(db, one.conversation)
-        with suppress(Unreachable):  # the words go from here all the same; the rest is done when it can be reached
+        with suppress(
+            StorageUnreachable
+        ):  # the words go from here all the same; the rest is done when it can be reached
             write_tombstones(self._storage, stones(db))
             seal(db, self._storage, sorted(packs))
         return pages, changed

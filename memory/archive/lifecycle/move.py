@@ -9,9 +9,9 @@ import apsw
 
 from foundation.clock import Clock, to_ms
 from foundation.trust import Trust
-from memory.archive.packs.pack import COLD, Pack, Picture, Written, new_pack_name, write_cold_pack, write_pack
+from memory.archive.packs.pack import COLD, Pack, PageImage, WrittenPack, new_pack_name, write_cold_pack, write_pack
 from memory.archive.packs.parity import write_parity
-from memory.archive.packs.reader import Stacks
+from memory.archive.packs.reader import PageReader
 from memory.archive.packs.storage import Storage
 from memory.archive.rows import pack_gc, pages
 from memory.archive.rows.facts import seal
@@ -24,17 +24,17 @@ from memory.pages.types import PageRow
 OnPage = Callable[[int], None]
 
 
-class Moving:
+class PageMover:
     """Moves pages of one vault."""
 
-    def __init__(self, cold: ColdStore, storage: Storage, clock: Clock, stacks: Stacks, *, parity: int = 0) -> None:
+    def __init__(self, cold: ColdStore, storage: Storage, clock: Clock, stacks: PageReader, *, parity: int = 0) -> None:
         self._parity = parity
         self._cold = cold
         self._storage = storage
         self._clock = clock
         self._stacks = stacks
 
-    def move(self, rows: Sequence[PageRow], kind: str, on_page: OnPage | None = None) -> Written:
+    def move(self, rows: Sequence[PageRow], kind: str, on_page: OnPage | None = None) -> WrittenPack:
         """The pages in a new pack of that kind, in this order.
 
         Raises Damaged where a page cannot be read exactly, or does not come back; OutOfDate where another process moved
@@ -59,14 +59,14 @@ class Moving:
         pack_gc.sweep(self._cold, self._storage)
         return written
 
-    def _picture(self, row: PageRow) -> Picture:
+    def _picture(self, row: PageRow) -> PageImage:
         png = self._stacks.png(row)
         read = read_picture(png, sha256=row.sha256, page_id=row.id, engine="cells")
         if read.trust is not Trust.EXACT:
             raise Damaged("A page is damaged", f"Page {row.id} does not match its hash. It stays where it is.")
-        return Picture(row.id, row.number, row.mode, row.chars, row.sha256, png)
+        return PageImage(row.id, row.number, row.mode, row.chars, row.sha256, png)
 
-    def _compare(self, written: Written, pictures: Sequence[Picture]) -> None:
+    def _compare(self, written: WrittenPack, pictures: Sequence[PageImage]) -> None:
         """What the new file gives back, bit for bit what the old ones gave: those were exact."""
         pack = Pack(self._storage, written.name)
         frame, unpacked = None, b""
@@ -80,7 +80,7 @@ class Moving:
                     "The disk or the memory may be failing: check them, then try again.",
                 )
 
-    def _exchange(self, db: apsw.Connection, rows: Sequence[PageRow], written: Written, kind: str) -> list[str]:
+    def _exchange(self, db: apsw.Connection, rows: Sequence[PageRow], written: WrittenPack, kind: str) -> list[str]:
         row = PackRow(written.name, written.size, written.sha256, to_ms(self._clock.now()), kind)
         pages.insert_packs(db, [row])
         pack_gc.take_in(db, [row.name])

@@ -19,7 +19,7 @@ from memory.cold import ColdStore
 from memory.cold.encoding import WIDEST
 from memory.cold.sql import fetch
 from memory.errors import NotFound, OutOfDate
-from memory.pages.types import Archived
+from memory.pages.types import ArchiveResult
 from memory.records import Conversation, Entry
 
 PINNED = "pinned"
@@ -34,7 +34,7 @@ _OLD = """SELECT e.seq FROM entries e WHERE e.conversation = ? AND e.body IS NOT
     AND e.kind <> 'summary' AND e.time_ms < ? ORDER BY e.seq"""
 
 
-class Old(Struct, frozen=True, kw_only=True):
+class OverdueConversation(Struct, frozen=True, kw_only=True):
     """A conversation with text that has not been touched. `spared` says why it stays, "" where it leaves."""
 
     conversation: Conversation
@@ -42,7 +42,7 @@ class Old(Struct, frozen=True, kw_only=True):
     spared: str = ""
 
 
-class Portion(Struct, frozen=True, kw_only=True):
+class ArchivePortion(Struct, frozen=True, kw_only=True):
     """What makes one archive, and the entries among it that stay."""
 
     entries: tuple[Entry, ...]
@@ -50,23 +50,23 @@ class Portion(Struct, frozen=True, kw_only=True):
     large: tuple[str, ...] = ()  # ids of entries that stay, for they hold more than one archive takes
 
 
-class PutAway(Struct, frozen=True, kw_only=True):
+class OverdueResult(Struct, frozen=True, kw_only=True):
     """What left for pages. `entries` counts those that left; `damaged` stay."""
 
-    archived: tuple[Archived, ...]
+    archived: tuple[ArchiveResult, ...]
     entries: int
     damaged: tuple[Entry, ...]
     large: tuple[str, ...] = ()
 
 
-def old(cold: ColdStore, before: datetime) -> list[Old]:
+def old(cold: ColdStore, before: datetime) -> list[OverdueConversation]:
     """Conversations with text from before then that has not left yet, oldest first."""
     ms = to_ms(before)
     sql = """SELECT DISTINCT c.seq FROM conversations c JOIN entries e ON e.conversation = c.seq
              WHERE c.kind = 'chat' AND e.body IS NOT NULL AND e.chars > 0 AND e.kind <> 'summary' AND e.time_ms < ?
              ORDER BY c.updated_ms, c.seq"""
     seqs = cold.read(lambda db: [row[0] for row in fetch(db, sql, (ms,))])
-    found: list[Old] = []
+    found: list[OverdueConversation] = []
     for seq in seqs:
         with suppress(NotFound):  # deleted meanwhile
             found.append(_look(cold, cold.conversation_at(seq), ms))
@@ -75,19 +75,19 @@ def old(cold: ColdStore, before: datetime) -> list[Old]:
 
 def put_away(
     cold: ColdStore,
-    one: Old,
-    archive: Callable[[Sequence[Entry], OnPage], Archived],
+    one: OverdueConversation,
+    archive: Callable[[Sequence[Entry], OnPage], ArchiveResult],
     on_page: OnPage | None = None,
     *,
     most: int,
-) -> PutAway:
+) -> OverdueResult:
     """Archives it, some of it at a time. What changed meanwhile is not old, and stays; so does what is damaged.
 
     An entry of more than `most` bytes stays, too, and is not read.
 
     `on_page` is told how many pages are proven; what it raises ends it, and what was put away stays so.
     """
-    done: list[Archived] = []
+    done: list[ArchiveResult] = []
     damaged, large = list[Entry](), list[str]()
     left = 0
     for portion in portions(cold, one.entries, most):
@@ -106,16 +106,16 @@ def put_away(
         except (NotFound, OutOfDate):  # deleted, or changed
             continue
         left += len(portion.entries)
-    return PutAway(archived=tuple(done), entries=left, damaged=tuple(damaged), large=tuple(large))
+    return OverdueResult(archived=tuple(done), entries=left, damaged=tuple(damaged), large=tuple(large))
 
 
-def _look(cold: ColdStore, conversation: Conversation, ms: int) -> Old:
+def _look(cold: ColdStore, conversation: Conversation, ms: int) -> OverdueConversation:
     entries = cold.read(lambda db: [row[0] for row in fetch(db, _OLD, (conversation.seq, ms))])
     if to_ms(conversation.updated) >= ms and conversation.leaf is not None:
         in_view = {entry.seq for entry in cold.branch(conversation.leaf).entries}
         entries = [seq for seq in entries if seq not in in_view]
     spared = cold.read(lambda db: _spared(db, conversation))
-    return Old(conversation=conversation, entries=tuple(entries), spared=spared)
+    return OverdueConversation(conversation=conversation, entries=tuple(entries), spared=spared)
 
 
 def _spared(db: apsw.Connection, conversation: Conversation) -> str:
@@ -127,17 +127,17 @@ def _spared(db: apsw.Connection, conversation: Conversation) -> str:
     return "an answer is being written" if fetch(db, sql, (conversation.seq,)) else ""
 
 
-def portions(cold: ColdStore, seqs: Sequence[int], most: int) -> Iterator[Portion]:
+def portions(cold: ColdStore, seqs: Sequence[int], most: int) -> Iterator[ArchivePortion]:
     """The entries, as many at a time as make one archive. Apart from them the damaged ones and, unread, those above
     `most` bytes: a stranger's store may hold bodies of gigabytes, so sizes are looked at first.
     """
     sizes = [size for some in _each_200(seqs) for size in cold.read(partial(_sizes, seqs=some))]
     if large := tuple(size.id for size in sizes if size.bytes > most):
-        yield Portion(entries=(), large=large)
+        yield ArchivePortion(entries=(), large=large)
     for chosen in _at_once(size for size in sizes if size.bytes <= most):
         found = [entry for some in _each_200(chosen) for entry in cold.entries(some).values()]
         found.sort(key=lambda entry: entry.seq)
-        yield Portion(
+        yield ArchivePortion(
             entries=tuple(entry for entry in found if not entry.damaged),
             damaged=tuple(entry for entry in found if entry.damaged),
         )

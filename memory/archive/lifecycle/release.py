@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 import apsw
 
 from foundation.privacy import as_stored
-from memory.archive.lifecycle.move import Moving
+from memory.archive.lifecycle.move import PageMover
 from memory.archive.packs.pack import WARM
-from memory.archive.packs.reader import Stacks
+from memory.archive.packs.reader import PageReader
 from memory.archive.packs.storage import Storage
 from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pack_gc
@@ -22,15 +22,15 @@ from memory.cold.insert import put_back
 from memory.records import Entry
 
 
-class Releasing:
+class PageReleaser:
     """One vault's. `text_of` gives an entry's text where it can be had to the letter."""
 
     def __init__(
         self,
         cold: ColdStore,
         storage: Storage,
-        stacks: Stacks,
-        moving: Moving,
+        stacks: PageReader,
+        moving: PageMover,
         text_of: Callable[[Entry], str | None],
     ) -> None:
         self._cold = cold

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from foundation.clock import Clock, to_ms
 from foundation.files import FileLock, LockTimeout
-from memory.archive.lifecycle.move import Moving
+from memory.archive.lifecycle.move import PageMover
 from memory.archive.packs.pack import COLD
 from memory.archive.packs.storage import AT_REST, PAGES_A_FRAME
 from memory.archive.rows import pages as page_rows
@@ -29,7 +29,7 @@ _AT_REST = """FROM pages p JOIN packs k ON k.name = p.pack WHERE k.created_ms <=
     AND (k.kind = 'warm' OR (SELECT count(*) FROM pages q WHERE q.pack = k.name) < ?)"""
 
 
-class Repacked(Struct, frozen=True):
+class RepackResult(Struct, frozen=True):
     """What a run did. Bytes are of the packs that went and of those that came."""
 
     pages: int = 0
@@ -39,10 +39,10 @@ class Repacked(Struct, frozen=True):
     left: int = 0  # pages at rest that are still to be packed
 
 
-class Repacking:
+class Repacker:
     """One vault's."""
 
-    def __init__(self, cold: ColdStore, clock: Clock, moving: Moving) -> None:
+    def __init__(self, cold: ColdStore, clock: Clock, moving: PageMover) -> None:
         self._cold = cold
         self._clock = clock
         self._moving = moving
@@ -59,7 +59,7 @@ class Repacking:
         least: int = PAGES_A_FRAME,
         seconds: float | None = None,
         on_page: Callable[[int], None] | None = None,
-    ) -> Repacked:
+    ) -> RepackResult:
         """Packs what is at rest, the oldest first, while there are `least` pages of it and time is left.
 
         `on_page` is told how many pages are packed; what it raises ends the run: packs that are done stay so. Raises
@@ -80,7 +80,7 @@ class Repacking:
 
     def _run(
         self, rest: timedelta, least: int, seconds: float | None, on_page: Callable[[int], None] | None
-    ) -> Repacked:
+    ) -> RepackResult:
         ends = None if seconds is None else monotonic() + seconds
         most = PAGES_A_FRAME * (FRAMES_AT_ONCE if ends is None else 1)
         before, pages, packs, came = to_ms(self._clock.now() - rest), 0, 0, 0
@@ -100,7 +100,7 @@ class Repacking:
             except OutOfDate:  # a page was deleted meanwhile: look again
                 continue
             pages, packs, came = pages + len(rows), packs + 1, came + written.size
-        return Repacked(
+        return RepackResult(
             pages=pages,
             packs=packs,
             bytes_before=weighed - self._bytes() + came,

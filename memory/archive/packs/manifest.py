@@ -35,7 +35,7 @@ _LONGEST_ID = 64  # bytes of the file that holds it
 _NAME = re.compile(r"(?P<stem>[^.]+)(\.(?P<part>[1-9]\d{0,3}))?\.manifest")
 
 
-class OfAnotherWorkspace(Damaged):
+class ForeignPack(Damaged):
     """The manifest is sound, and of a pack that another workspace made."""
 
 
@@ -53,7 +53,7 @@ class ArchiveFact(Struct, frozen=True, kw_only=True):
 
 
 class PageFact(Struct, frozen=True, kw_only=True):
-    """One page's row; `archive` counts in `Manifest.archives`."""
+    """One page's row; `archive` counts in `PackManifest.archives`."""
 
     id: str
     archive: int
@@ -86,7 +86,7 @@ class EntryFact(Struct, frozen=True, kw_only=True):
     """
 
     seq: int
-    conversation: int  # counts in `Manifest.conversations`
+    conversation: int  # counts in `PackManifest.conversations`
     id: str
     parent: str  # its id; "" for none
     kind: str
@@ -224,7 +224,7 @@ def read_parts(storage: Storage, pack: str, names: Sequence[str]) -> list[PackMa
         if (one.part, one.parts) != (at, len(found)):
             raise _damaged(storage, name, f"it is part {one.part} of {one.parts}, and {len(found)} are here")
         if one.workspace != whose:
-            raise OfAnotherWorkspace(
+            raise ForeignPack(
                 "A manifest of another workspace",
                 f"{name} in {storage.place} is of workspace {one.workspace}; this one is {whose or 'lost'}.",
                 "Move the pack and its manifest to where they belong.",

@@ -31,7 +31,7 @@ _LARGEST_PNG = 2**20  # a stored 1280×1280 page takes 206 kB
 _LARGEST_FRAME = PAGES_A_FRAME * 2**18
 
 
-class Picture(Struct, frozen=True):
+class PageImage(Struct, frozen=True):
     """A page to be packed. `sha256` is of its text, hex."""
 
     id: str
@@ -42,7 +42,7 @@ class Picture(Struct, frozen=True):
     png: bytes
 
 
-class Leaf(Struct, frozen=True):
+class PackedImage(Struct, frozen=True):
     """A page's line in the list. `offset` and `length` are of its frame; its PNG has `size` bytes, `at` so many in."""
 
     id: str
@@ -56,14 +56,14 @@ class Leaf(Struct, frozen=True):
     at: int = 0  # within what the frame holds
 
 
-class Manifest(Struct, frozen=True):
+class PackDirectory(Struct, frozen=True):
     """What a pack holds. Schema 2 has frames of many pages."""
 
     schema: int
-    pages: tuple[Leaf, ...]
+    pages: tuple[PackedImage, ...]
 
 
-class Written(Struct, frozen=True):
+class WrittenPack(Struct, frozen=True):
     """A pack in its place, synced. `sha256` is that of the whole file."""
 
     name: str
@@ -71,7 +71,7 @@ class Written(Struct, frozen=True):
     sha256: bytes
 
 
-class Frame(Struct, frozen=True):
+class PackFrame(Struct, frozen=True):
     """One frame of a pack: where it stands, and how many bytes it holds unpacked."""
 
     offset: int
@@ -83,17 +83,17 @@ def new_pack_name() -> str:
     return f"{secrets.token_hex(10)}{SUFFIX}"
 
 
-def write_pack(storage: Storage, name: str, pages: Sequence[Picture]) -> Written:
+def write_pack(storage: Storage, name: str, pages: Sequence[PageImage]) -> WrittenPack:
     """A new warm pack of these pages, whole and synced, or none."""
     pack = packer()
     return _write(storage, name, 1, [((page,), pack(page.png)) for page in pages])
 
 
 def write_cold_pack(
-    storage: Storage, name: str, pages: Sequence[Picture], on_page: Callable[[int], None] | None = None
-) -> Written:
+    storage: Storage, name: str, pages: Sequence[PageImage], on_page: Callable[[int], None] | None = None
+) -> WrittenPack:
     """A new cold pack. `on_page` is told how many are packed; what it raises ends it, and nothing was written."""
-    frames: list[tuple[tuple[Picture, ...], bytes]] = []
+    frames: list[tuple[tuple[PageImage, ...], bytes]] = []
     for start in range(0, len(pages), PAGES_A_FRAME):
         some = tuple(pages[start : start + PAGES_A_FRAME])
         pack = cold_packer(sum(len(page.png) for page in some))
@@ -106,23 +106,25 @@ def write_cold_pack(
     return _write(storage, name, 2, frames)
 
 
-def _write(storage: Storage, name: str, schema: int, frames: Sequence[tuple[Sequence[Picture], bytes]]) -> Written:
-    parts, leaves, offset = [MAGIC], list[Leaf](), len(MAGIC)
+def _write(
+    storage: Storage, name: str, schema: int, frames: Sequence[tuple[Sequence[PageImage], bytes]]
+) -> WrittenPack:
+    parts, leaves, offset = [MAGIC], list[PackedImage](), len(MAGIC)
     for pages, frame in frames:
         leaves += _leaves(pages, offset, len(frame))
         parts.append(frame)
         offset += len(frame)
-    listed = packer()(msgspec.json.encode(Manifest(schema=schema, pages=tuple(leaves))))
+    listed = packer()(msgspec.json.encode(PackDirectory(schema=schema, pages=tuple(leaves))))
     footer = _FOOTER.pack(offset, len(listed), hashlib.sha256(listed).digest(), END)
     body = b"".join([*parts, listed, footer])
     storage.write(name, body)
-    return Written(name=name, size=len(body), sha256=hashlib.sha256(body).digest())
+    return WrittenPack(name=name, size=len(body), sha256=hashlib.sha256(body).digest())
 
 
-def _leaves(pages: Sequence[Picture], offset: int, length: int) -> Iterator[Leaf]:
+def _leaves(pages: Sequence[PageImage], offset: int, length: int) -> Iterator[PackedImage]:
     at = 0
     for page in pages:
-        yield Leaf(
+        yield PackedImage(
             id=page.id,
             number=page.number,
             mode=page.mode,
@@ -160,15 +162,15 @@ class Pack:
         if (found := self._leaf(position).id) != page:
             raise self._damaged(f"page {found} stands in it where page {page} should")
 
-    def frame_of(self, position: int) -> Frame:
+    def frame_of(self, position: int) -> PackFrame:
         """The frame in which that page stands: neighbours share it in a cold pack."""
         leaf = self._leaf(position)
         size = self._sizes[leaf.offset]
         if leaf.size > _LARGEST_PNG or size > _LARGEST_FRAME or min(leaf.at, leaf.size) < 0:
             raise self._damaged(f"page {leaf.id} claims {leaf.size} bytes in a frame of {size}")
-        return Frame(leaf.offset, leaf.length, size)
+        return PackFrame(leaf.offset, leaf.length, size)
 
-    def unpacked(self, frame: Frame) -> bytes:
+    def unpacked(self, frame: PackFrame) -> bytes:
         """What the frame holds."""
         try:
             return unpack(self._read(frame.offset, frame.length), limit=frame.size)
@@ -183,12 +185,12 @@ class Pack:
             raise self._damaged(f"page {leaf.id} lies beyond its frame")
         return unpacked[leaf.at : leaf.at + leaf.size]
 
-    def _leaf(self, position: int) -> Leaf:
+    def _leaf(self, position: int) -> PackedImage:
         if not 0 <= position < len(self.pages):
             raise self._damaged(f"it has no page at position {position}")
         return self.pages[position]
 
-    def _list(self) -> Manifest:
+    def _list(self) -> PackDirectory:
         size = self._storage.size(self.name)
         if size < len(MAGIC) + _FOOTER.size or self._read(0, len(MAGIC)) != MAGIC:
             raise self._damaged("it is no pack")
@@ -199,7 +201,7 @@ class Pack:
         if hashlib.sha256(frame).digest() != sha256:
             raise self._damaged("its list of pages was altered")
         try:
-            return msgspec.json.decode(unpack(frame, limit=_LONGEST_LIST), type=Manifest)
+            return msgspec.json.decode(unpack(frame, limit=_LONGEST_LIST), type=PackDirectory)
         except (msgspec.MsgspecError, RecursionError) as error:
             raise self._damaged(f"its list of pages cannot be read ({error})") from error
 

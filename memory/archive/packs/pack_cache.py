@@ -13,23 +13,28 @@ from typing import NamedTuple
 
 from foundation.files import child, is_file, read_bytes, scan, touch
 from memory.archive.packs.remote import LONGEST_FILE, too_long
-from memory.archive.packs.storage import Folder, Storage
+from memory.archive.packs.storage import LocalStorage, Storage
 from memory.archive.packs.unknown_packs import SUFFIX
 from memory.errors import Damaged
 
 
-class Known(NamedTuple):
+class PackDigest(NamedTuple):
     """What the index says of a pack."""
 
     sha256: bytes
     size: int
 
 
-class Cached:
+class CachedStorage:
     """`known` gives the SHA-256 and the bytes of a pack that the index knows; `most` bounds the cache, in bytes."""
 
     def __init__(
-        self, there: Storage, home: Folder, cache: Folder, known: Callable[[str], Known | None], most: int
+        self,
+        there: Storage,
+        home: LocalStorage,
+        cache: LocalStorage,
+        known: Callable[[str], PackDigest | None],
+        most: int,
     ) -> None:
         self._there = there
         self._home = home
@@ -128,7 +133,7 @@ class Cached:
         self._cache.write(name, body)
         self._proven.add(name)
 
-    def _whole(self, name: str, known: Known | None) -> bytes:
+    def _whole(self, name: str, known: PackDigest | None) -> bytes:
         """All of a file there. Raises Damaged, and fetches nothing, where it is longer than it was written."""
         size, most = self._there.size(name), known.size if known else LONGEST_FILE
         if size > most:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from foundation.install_hints import install_extra
 from memory.archive.packs.storage import Storage
-from memory.errors import Damaged, MemoryTrouble
+from memory.errors import Damaged, MemoryFailure
 from models.errors import MissingLibrary
 
 SUFFIX = ".parity"
@@ -28,7 +28,7 @@ _MOST_SHARES = 256  # of one group: zfec counts in GF(256)
 _LARGEST_PACK, _LARGEST = 2**26, 2**27  # bytes
 
 
-class Layout(Struct, frozen=True):
+class ParityLayout(Struct, frozen=True):
     """How a pack of `size` bytes is dealt out: k blocks of `block` bytes and m of parity in each group."""
 
     sha256: bytes
@@ -159,7 +159,7 @@ class _Parity:
         start = self._parity_at + at * self.layout.block
         return self._body[start : start + self.layout.block]
 
-    def _read_head(self) -> Layout:
+    def _read_head(self) -> ParityLayout:
         ends = (len(MAGIC), len(self._body) - len(MAGIC) - _HEAD.size)
         for at in ends:
             words = self._body[at : at + _HEAD.size] if at >= 0 else b""
@@ -169,11 +169,11 @@ class _Parity:
                     0 < size <= _LARGEST_PACK and block in (_SMALL, _BLOCK) and k > 0 and 0 < m <= _MOST_SHARES - k
                 ):
                     raise _damaged("it lies about its pack")
-                return Layout(sha256, size, block, k, m)
+                return ParityLayout(sha256, size, block, k, m)
         raise _damaged("its head is damaged")
 
 
-def _layout(body: bytes, percent: int) -> Layout:
+def _layout(body: bytes, percent: int) -> ParityLayout:
     if not 0 < percent <= 100:
         raise ValueError(f"parity of {percent} percent")
     block = _SMALL if len(body) <= _LARGE else _BLOCK
@@ -181,17 +181,17 @@ def _layout(body: bytes, percent: int) -> Layout:
     groups = -(-blocks // most)
     k = -(-blocks // groups)
     m = -(-k * percent // 100) + 1  # a hole of that share begins and ends within a block
-    return Layout(hashlib.sha256(body).digest(), len(body), block, k, min(m, _MOST_SHARES - k))
+    return ParityLayout(hashlib.sha256(body).digest(), len(body), block, k, min(m, _MOST_SHARES - k))
 
 
-def _blocks(body: bytes, layout: Layout) -> list[bytes]:
+def _blocks(body: bytes, layout: ParityLayout) -> list[bytes]:
     """All blocks of all groups, as many as the layout has: past the pack's end they are blank."""
     size = layout.block
     count = layout.groups * layout.k
     return [body[at * size : (at + 1) * size].ljust(size, b"\x00") for at in range(count)]
 
 
-def _head(layout: Layout) -> bytes:
+def _head(layout: ParityLayout) -> bytes:
     words = struct.pack("<32sQIHH", layout.sha256, layout.size, layout.block, layout.k, layout.m)
     return words + hashlib.sha256(words).digest()
 
@@ -212,6 +212,6 @@ def _zfec() -> Any:
     return cast("Any", zfec)
 
 
-def _damaged(why: str) -> MemoryTrouble:
+def _damaged(why: str) -> MemoryFailure:
     hint = "`palimpsest check --repair` makes it again."
     return Damaged("Damaged parity", f"The parity of a pack cannot be used: {why}.", hint)

@@ -19,7 +19,7 @@ _PACKS = 32  # lists of pages: some 100 kB each
 _FRAMES = 3  # of 64 pages, 8 to 13 MB each
 
 
-class Stacks:
+class PageReader:
     """Pages' PNGs by their rows. Methods may be called from any thread."""
 
     def __init__(self, storage: Storage, fresh: Callable[[str], PageRow]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from foundation.install_hints import install_extra
 from foundation.names import ARCHIVE_FILE
-from memory.errors import Damaged, Unreachable
+from memory.errors import Damaged, StorageUnreachable
 from memory.names import vetted
 from models.errors import MissingLibrary
 
@@ -32,7 +32,7 @@ def too_long(where: str, size: int, most: int) -> Damaged:
     )
 
 
-class Remote(ABC):
+class RemoteStorage(ABC):
     """A folder behind fsspec. `place` is its address."""
 
     trouble: tuple[type[BaseException], ...] = (OSError,)
@@ -140,9 +140,9 @@ class Remote(ABC):
             self._connection = self._connect()
         return work(self._connection)
 
-    def _unreachable(self, error: BaseException) -> Unreachable:
+    def _unreachable(self, error: BaseException) -> StorageUnreachable:
         why = " ".join(str(error).split()) or type(error).__name__
-        return Unreachable(
+        return StorageUnreachable(
             "The archive cannot be reached",
             f"{self.place}: {why}. Nothing was let go.",
             "Look at the address (archive.storage), your network and your keys, then try again.",

@@ -1,4 +1,5 @@
-"""Packs on S3, or what speaks like it. Keys come from where S3 tools find them: the environment, `~/.aws`, a role.
+"""Packs on S3Storage, or what speaks like it. Keys come from where S3Storage tools find them: the environment,
+`~/.aws`, a role.
 
 `AWS_ENDPOINT_URL` names another server than Amazon's.
 """
@@ -6,10 +7,10 @@
 from typing import Any
 
 from foundation.errors import Misuse
-from memory.archive.packs.remote import Remote, need
+from memory.archive.packs.remote import RemoteStorage, need
 
 
-class S3(Remote):
+class S3Storage(RemoteStorage):
     """`s3://bucket/prefix`. An object is put whole or not at all."""
 
     def __init__(self, address: str) -> None:

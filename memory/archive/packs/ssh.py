@@ -7,11 +7,11 @@ from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 from foundation.errors import Misuse
-from memory.archive.packs.remote import Remote, need
-from memory.errors import Unreachable
+from memory.archive.packs.remote import RemoteStorage, need
+from memory.errors import StorageUnreachable
 
 
-class OverSsh(Remote):
+class SshStorage(RemoteStorage):
     """`ssh://[user@]host[:port]/folder`; `/~/folder` begins where the user is at home."""
 
     def __init__(self, address: str) -> None:
@@ -61,9 +61,9 @@ class OverSsh(Remote):
         folder, _, name = path.rpartition("/")
         cast("Any", asyn).sync(fs.loop, _write_beside, fs, f"{folder}/.{name}.{secrets.token_hex(6)}.tmp", path, data)
 
-    def _unreachable(self, error: BaseException) -> Unreachable:
+    def _unreachable(self, error: BaseException) -> StorageUnreachable:
         if isinstance(error, self._not_verifiable):
-            return Unreachable(
+            return StorageUnreachable(
                 "An unknown host",
                 f"{self._host} is not in your known_hosts, or answers with another key. Nothing was sent.",
                 f"Look at its key with `ssh {self._host}` first: what is not known is never trusted here.",

@@ -48,7 +48,7 @@ class Storage(Protocol):
         ...
 
 
-class Folder:
+class LocalStorage:
     """A folder on this machine. Files are opened for each read, never held: Windows lets them be moved then."""
 
     def __init__(self, folder: Path) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from foundation.names import PAGE, TOKEN
 from memory.archive.packs.storage import Storage
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.names import vetted
 
 NAME = "deleted.ids"
@@ -25,7 +25,7 @@ class Tombstone(Struct, frozen=True, kw_only=True):
     pages: tuple[str, ...] = ()
 
 
-class _Stones(Struct, frozen=True):
+class _TombstoneFile(Struct, frozen=True):
     schema: int
     deleted: tuple[Tombstone, ...]
 
@@ -38,8 +38,8 @@ def read_tombstones(storage: Storage, names: Sequence[str]) -> dict[str, Tombsto
     if NAME not in names or storage.size(NAME) > LONGEST:
         return {}
     try:
-        found = msgspec.json.decode(storage.read(NAME), type=_Stones)
-    except (msgspec.MsgspecError, RecursionError, MemoryTrouble):
+        found = msgspec.json.decode(storage.read(NAME), type=_TombstoneFile)
+    except (msgspec.MsgspecError, RecursionError, MemoryFailure):
         return {}
     for one in found.deleted:
         vetted(TOKEN, one.token, NAME)
@@ -56,7 +56,7 @@ def write_tombstones(storage: Storage, known: Iterable[Tombstone], *, without: f
     after = {token: one for token, one in after.items() if token not in without}
     if after == before and (NAME in names or not after):
         return
-    body = msgspec.json.encode(_Stones(1, tuple(after[token] for token in sorted(after))))
+    body = msgspec.json.encode(_TombstoneFile(1, tuple(after[token] for token in sorted(after))))
     storage.write(NAME, msgspec.json.format(body, indent=1))
 
 

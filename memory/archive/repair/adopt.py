@@ -13,43 +13,43 @@ import apsw
 from foundation.clock import from_ms, iso, to_ms
 from foundation.trust import Trust
 from memory.archive.packs.manifest import manifest_name, parts_of
-from memory.archive.packs.pack import Pack, Picture, new_pack_name, write_pack
+from memory.archive.packs.pack import Pack, PageImage, new_pack_name, write_pack
 from memory.archive.packs.parity import mend, parity_name
 from memory.archive.packs.storage import Storage
-from memory.archive.repair.deleted import Dead
+from memory.archive.repair.deleted import DeletedConversations
 from memory.archive.repair.diff import Fields, Key
 from memory.archive.repair.from_pixels import PixelPage, facts_of_pixels, pieces_of, pixel_page
-from memory.archive.repair.packs import LARGEST_PACK, Told, redrawn
-from memory.archive.repair.quarantine import Damages
-from memory.archive.repair.reconcile import Sealed, body_is, one_home, to_put
+from memory.archive.repair.packs import LARGEST_PACK, RepairLog, redrawn
+from memory.archive.repair.quarantine import Quarantine
+from memory.archive.repair.reconcile import ManifestFacts, body_is, one_home, to_put
 from memory.archive.repair.restore import put_facts
-from memory.archive.repair.salvage import Saved, saved_pages
+from memory.archive.repair.salvage import SalvagedPage, saved_pages
 from memory.archive.rows import pages as page_rows
 from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import PackRow
 from memory.cold import ColdStore
 from memory.cold.encoding import readable_meta, unpack
 from memory.cold.sql import fetch, first
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.pages.read.reader import read_picture
 from memory.pages.render.header import digest
 from memory.pages.types import PageRow
-from memory.records import Terms
+from memory.records import AnalysedTerms
 
 
-class Adopter:
+class PackAdopter:
     """Looks at strange packs one after the other, then puts what they hold in one transaction."""
 
     def __init__(
         self,
         cold: ColdStore,
         storage: Storage,
-        damages: Damages,
-        told: Told,
+        damages: Quarantine,
+        told: RepairLog,
         *,
         now: datetime,
         kept_texts: Path | None,
-        gone: Dead,
+        gone: DeletedConversations,
     ) -> None:
         self._gone = gone
         self._erased: list[str] = []  # packs that hold what was deleted: they go without a copy
@@ -63,7 +63,7 @@ class Adopter:
         self._pages: list[PixelPage] = []  # of all packs that are to be brought in
         self._rows: dict[str, PackRow] = {}
 
-    def adopt(self, names: Sequence[str], sealed: Sealed) -> None:
+    def adopt(self, names: Sequence[str], sealed: ManifestFacts) -> None:
         """Clears or brings in these packs; `sealed` are the facts of those that have a manifest."""
         for name in sorted(names, key=lambda name: ("pack", name) not in sealed.facts):
             self._look_at(name, sealed)
@@ -74,7 +74,7 @@ class Adopter:
         for name in self._erased:
             self._erase(name)
 
-    def _bring_in(self, sealed: Sealed) -> None:
+    def _bring_in(self, sealed: ManifestFacts) -> None:
         found = self._facts(sealed)
         self._damages.keep_database(self._cold)
         put = self._cold.read(lambda db: to_put(db, found, {}))
@@ -91,7 +91,7 @@ class Adopter:
             f"{len(self._rows):,} packs brought into the index: {len(self._pages):,} pages, {entries:,} entries."
         )
 
-    def _look_at(self, name: str, sealed: Sealed) -> None:
+    def _look_at(self, name: str, sealed: ManifestFacts) -> None:
         if name in sealed.foreign:
             self._told.lost.append(f"Pack {name} is of another workspace: it was left as it is.")
             return
@@ -122,7 +122,7 @@ class Adopter:
         self._rows[name] = self._rows.get(name) or _row(name, self._storage, self._now)
         self._pages += [pixel_page(one, name, places[one.page.page_id]) for one in saved]
 
-    def _living(self, name: str, sound: list[Saved], sealed: Sealed) -> list[Saved]:
+    def _living(self, name: str, sound: list[SalvagedPage], sealed: ManifestFacts) -> list[SalvagedPage]:
         """Less the pages of what was deleted: those that no manifest tells of any more."""
         living = [
             one
@@ -137,11 +137,11 @@ class Adopter:
         for one in [*parts_of(manifest_name(name), self._storage.names()), parity_name(name), name]:
             self._storage.delete(one)
 
-    def _drawn_anew(self, name: str, sound: Sequence[Saved], sealed: Sealed) -> list[Saved]:
+    def _drawn_anew(self, name: str, sound: Sequence[SalvagedPage], sealed: ManifestFacts) -> list[SalvagedPage]:
         """Pages that the manifest tells of and the pack has lost, drawn from text that is kept."""
         have = {one.page.page_id for one in sound}
         mine = [fields for key, fields in sealed.facts.items() if key[0] == "page" and fields["pack"] == name]
-        found: list[Saved] = []
+        found: list[SalvagedPage] = []
         for fields in sorted(mine, key=lambda fields: fields["number"]):
             if fields["id"] in have:
                 continue
@@ -149,14 +149,14 @@ class Adopter:
             label = sealed.facts.get(("archive", str(archive)), {}).get("label", "")
             before = (one for key, one in sealed.facts.items() if key[0] == "page" and one["archive"] == archive)
             start = sum(one["chars"] for one in before if one["number"] < fields["number"])
-            told = Picture(fields["id"], fields["number"], fields["mode"], fields["chars"], fields["sha256"], b"")
+            told = PageImage(fields["id"], fields["number"], fields["mode"], fields["chars"], fields["sha256"], b"")
             if (picture := redrawn(self._kept_texts, label, start, told, fields["cell"])) is not None:
-                found.append(Saved(picture.png, read_picture(picture.png, engine="cells")))
+                found.append(SalvagedPage(picture.png, read_picture(picture.png, engine="cells")))
         if found:
             self._told.mended.append(f"Pack {name}: {len(found):,} pages drawn again from text that is kept.")
         return found
 
-    def _is_taken(self, name: str, saved: Saved) -> bool:
+    def _is_taken(self, name: str, saved: SalvagedPage) -> bool:
         """Whether another page has this page's id already: then one of the two is forged, and this one is strange."""
         page, sql = saved.page.page_id, "SELECT 1 FROM pages WHERE id = ? AND sha256 <> ?"
         taken = any(one.id == page and one.text != saved.page.text for one in self._pages)
@@ -165,7 +165,7 @@ class Adopter:
             return True
         return False
 
-    def _body(self, name: str, sealed: Sealed) -> bytes:
+    def _body(self, name: str, sealed: ManifestFacts) -> bytes:
         """The pack's bytes, mended where its manifest says what they were and its parity is there."""
         if self._storage.size(name) > LARGEST_PACK:
             return b""
@@ -180,16 +180,18 @@ class Adopter:
         self._told.mended.append(f"Pack {name}: mended by its parity, to the last bit.")
         return whole
 
-    def _places(self, name: str, saved: Sequence[Saved]) -> dict[str, int] | None:
+    def _places(self, name: str, saved: Sequence[SalvagedPage]) -> dict[str, int] | None:
         """Where each page stands by the pack's own list; None where the list is damaged, or tells of other pages."""
         try:
             leaves = Pack(self._storage, name).pages
-        except MemoryTrouble:
+        except MemoryFailure:
             return None
         places = {leaf.id: at for at, leaf in enumerate(leaves)}
         return places if places.keys() == {one.page.page_id for one in saved} else None
 
-    def _written_anew(self, name: str, saved: Sequence[Saved], sealed: Sealed) -> tuple[str, dict[str, int]]:
+    def _written_anew(
+        self, name: str, saved: Sequence[SalvagedPage], sealed: ManifestFacts
+    ) -> tuple[str, dict[str, int]]:
         """A new pack of the pages that are sound; the damaged one is kept and goes."""
         pictures = [_picture(one) for one in saved]
         written = write_pack(self._storage, new_pack_name(), pictures)
@@ -207,7 +209,7 @@ class Adopter:
                 self._damages.keep_file(self._storage, one)
                 self._storage.delete(one)
 
-    def _facts(self, sealed: Sealed) -> dict[Key, Fields]:
+    def _facts(self, sealed: ManifestFacts) -> dict[Key, Fields]:
         """Facts of the packs that are brought in: by manifest where it tells of the page, else by pixels."""
         pages = {page.id: page for page in self._pages}
         told = {key[1] for key in sealed.facts if key[0] == "page" and key[1] in pages}
@@ -252,10 +254,10 @@ class Adopter:
         sql = "SELECT 1 FROM pages WHERE id = ?"
         return ("page", page) in facts or self._cold.read(lambda db: first(db, sql, (page,))) is not None
 
-    def _terms(self, put: dict[Key, Fields]) -> dict[int, Terms]:
+    def _terms(self, put: dict[Key, Fields]) -> dict[int, AnalysedTerms]:
         """Of each entry whose text can be put together from these pages."""
         texts = {page.id: page.text for page in self._pages}
-        found: dict[int, Terms] = {}
+        found: dict[int, AnalysedTerms] = {}
         for key, fields in put.items():
             if key[0] == "entry" and all(span[2] in texts for span in fields["spans"]):
                 text = "".join(texts[page][at : at + length] for _, length, page, at in fields["spans"])
@@ -263,7 +265,7 @@ class Adopter:
         return found
 
 
-def _stands(db: apsw.Connection, storage: Storage, name: str, saved: Saved, sealed: Sealed) -> bool:
+def _stands(db: apsw.Connection, storage: Storage, name: str, saved: SalvagedPage, sealed: ManifestFacts) -> bool:
     """Whether all that the page says stands elsewhere: on a sound page with this text, or in the store."""
     sha256 = digest(saved.page.text)
     if any(_is_sound(storage, row) for row in _pages_with(db, sha256) if row.pack != name):
@@ -290,7 +292,7 @@ def _is_sound(storage: Storage, row: PageRow) -> bool:
         page = read_picture(
             Pack(storage, row.pack).png(row.position), sha256=row.sha256, page_id=row.id, engine="cells"
         )
-    except MemoryTrouble:
+    except MemoryFailure:
         return False
     return page.trust is Trust.EXACT
 
@@ -310,6 +312,6 @@ def _row(name: str, storage: Storage, now: datetime) -> PackRow:
     return PackRow(name, len(body), hashlib.sha256(body).digest(), to_ms(now))
 
 
-def _picture(saved: Saved) -> Picture:
+def _picture(saved: SalvagedPage) -> PageImage:
     page = pixel_page(saved, "", 0)
-    return Picture(page.id, page.number, page.mode, len(page.text), digest(page.text).hex(), saved.png)
+    return PageImage(page.id, page.number, page.mode, len(page.text), digest(page.text).hex(), saved.png)

@@ -20,17 +20,17 @@ from memory.archive.rows.facts import facts_of, unsealed
 from memory.archive.rows.pages import PackRow
 from memory.cold import ColdStore
 from memory.cold.sql import each
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.pages.read.reader import read_picture
 from memory.pages.render.header import digest
 from memory.pages.render.modes import MODES
 from memory.pages.types import PageRow
-from memory.records import Problem
+from memory.records import IntegrityProblem
 
 _AT_ONCE = 2**23  # bytes
 
 
-def inspect_all(cold: ColdStore, storage: Storage) -> list[Problem]:
+def inspect_all(cold: ColdStore, storage: Storage) -> list[IntegrityProblem]:
     """All problems of the archive. Reads every pack whole: about a second for a thousand pages."""
     names = storage.names()
     packs = cold.read(page_rows.pack_rows)
@@ -39,7 +39,7 @@ def inspect_all(cold: ColdStore, storage: Storage) -> list[Problem]:
     for row in packs:
         pages = _rows_of(cold, row.name)
         if pages is None:
-            problems.append(Problem("pack", row.name, "A row of one of its pages cannot be read."))
+            problems.append(IntegrityProblem("pack", row.name, "A row of one of its pages cannot be read."))
         known = cold.read(lambda db, name=row.name: facts_of(db, name))
         sealed = list(_manifest(storage, names, row.name, known))
         problems += [
@@ -71,23 +71,23 @@ def pack_is_sound(storage: Storage, row: PackRow) -> bool:
     return sha256.digest() == row.sha256
 
 
-def _file(storage: Storage, row: PackRow) -> Iterator[Problem]:
+def _file(storage: Storage, row: PackRow) -> Iterator[IntegrityProblem]:
     try:
         if not pack_is_sound(storage, row):
-            yield Problem("pack", row.name, "The pack is not the one that was written: its SHA-256 differs.")
-    except MemoryTrouble as error:
-        yield Problem("pack", row.name, f"The pack cannot be read: {error.message}")
+            yield IntegrityProblem("pack", row.name, "The pack is not the one that was written: its SHA-256 differs.")
+    except MemoryFailure as error:
+        yield IntegrityProblem("pack", row.name, f"The pack cannot be read: {error.message}")
 
 
-def _parity(storage: Storage, names: Sequence[str], row: PackRow) -> Iterator[Problem]:
+def _parity(storage: Storage, names: Sequence[str], row: PackRow) -> Iterator[IntegrityProblem]:
     name = parity_name(row.name)
     if name not in names:
         return
     try:
         if not parity_is_sound(storage, row.name, row.sha256):
-            yield Problem("parity", name, "It is not what was written, or is another pack's.")
-    except MemoryTrouble as error:
-        yield Problem("parity", name, error.message)
+            yield IntegrityProblem("parity", name, "It is not what was written, or is another pack's.")
+    except MemoryFailure as error:
+        yield IntegrityProblem("parity", name, error.message)
 
 
 class _Pages:
@@ -97,13 +97,13 @@ class _Pages:
         self._cold, self._storage, self._row = cold, storage, row
         self._proven = sound  # the manifest vouches for the entries' rows: their texts need not be put together
 
-    def look(self, pages: Sequence[PageRow]) -> Iterator[Problem]:
+    def look(self, pages: Sequence[PageRow]) -> Iterator[IntegrityProblem]:
         try:
             pack = Pack(self._storage, self._row.name)
-        except MemoryTrouble as error:
-            yield Problem("pack", self._row.name, f"Its list of pages cannot be read: {error.message}")
+        except MemoryFailure as error:
+            yield IntegrityProblem("pack", self._row.name, f"Its list of pages cannot be read: {error.message}")
             for page in pages:
-                yield Problem("page", page.id, "It stands in a pack that cannot be opened.")
+                yield IntegrityProblem("page", page.id, "It stands in a pack that cannot be opened.")
             return
         texts: dict[str, str] = {}
         for page in pages:
@@ -111,24 +111,28 @@ class _Pages:
         if not self._proven:
             yield from self._cold.read(lambda db: list(_entries(db, self._row.name, texts)))
 
-    def _page(self, pack: Pack, row: PageRow, texts: dict[str, str]) -> Iterator[Problem]:
+    def _page(self, pack: Pack, row: PageRow, texts: dict[str, str]) -> Iterator[IntegrityProblem]:
         try:
             pack.expect(row.position, row.id)
             page = read_picture(pack.png(row.position), sha256=row.sha256, page_id=row.id, engine="cells")
-        except MemoryTrouble as error:
-            yield Problem("page", row.id, error.message)
+        except MemoryFailure as error:
+            yield IntegrityProblem("page", row.id, error.message)
             return
         if page.trust is not Trust.EXACT:
-            yield Problem("page", row.id, "The page's text does not match its hash: it is approximate from now on.")
+            yield IntegrityProblem(
+                "page", row.id, "The page's text does not match its hash: it is approximate from now on."
+            )
             return
         texts[row.id] = page.text
         side = MODES[row.mode].side if row.mode in MODES else 0
         said = (row.number, row.chars, row.width, row.height)
         if said != (page.number, len(page.text), side, side):
-            yield Problem("page", row.id, "Its row in the index does not say what stands on it (number, size or mode).")
+            yield IntegrityProblem(
+                "page", row.id, "Its row in the index does not say what stands on it (number, size or mode)."
+            )
 
 
-def _entries(db: apsw.Connection, pack: str, texts: dict[str, str]) -> Iterator[Problem]:
+def _entries(db: apsw.Connection, pack: str, texts: dict[str, str]) -> Iterator[IntegrityProblem]:
     """Entries that stand wholly on these pages, put together and compared with their hash."""
     sql = """SELECT e.id, e.seq, e.chars, e.sha256 FROM entries e WHERE e.body IS NULL AND e.seq IN
         (SELECT s.entry FROM spans s JOIN pages p ON p.id = s.page WHERE p.pack = ?)"""
@@ -138,20 +142,24 @@ def _entries(db: apsw.Connection, pack: str, texts: dict[str, str]) -> Iterator[
             continue
         text = "".join(texts[span.page][span.page_start : span.page_start + span.length] for span in spans)
         if digest(text) != sha256 or len(text) != chars:
-            yield Problem("entry", id_, "What stands on its pages is not its text: its SHA-256 differs.")
+            yield IntegrityProblem("entry", id_, "What stands on its pages is not its text: its SHA-256 differs.")
 
 
-def _manifest(storage: Storage, names: Sequence[str], pack: str, known: PackManifest | None) -> Iterator[Problem]:
+def _manifest(
+    storage: Storage, names: Sequence[str], pack: str, known: PackManifest | None
+) -> Iterator[IntegrityProblem]:
     """What is wrong with the manifest of a pack that the index knows, or where the index differs from it."""
     name = manifest_name(pack)
     try:
         parts = read_parts(storage, pack, names)
-    except MemoryTrouble as error:
-        yield Problem("manifest", name, _unnamed(error.message, f"{name} in {storage.place}"))
+    except MemoryFailure as error:
+        yield IntegrityProblem("manifest", name, _unnamed(error.message, f"{name} in {storage.place}"))
         return
     if not parts:
         if known is not None:
-            yield Problem("manifest", name, "The pack has no manifest: it was made by an older version, or is lost.")
+            yield IntegrityProblem(
+                "manifest", name, "The pack has no manifest: it was made by an older version, or is lost."
+            )
         return
     sealed = {key: fields for one in parts for key, fields in facts_by_key(one).items()}
     yield from differences(facts_by_key(known) if known else {}, sealed)
@@ -169,21 +177,21 @@ def _spoken_for(db: apsw.Connection) -> frozenset[str]:
     return frozenset([*packs, *(name for (name,) in each(db, "SELECT name FROM leaving"))])
 
 
-def _strangers(storage: Storage, names: Sequence[str], known: frozenset[str]) -> Iterator[Problem]:
+def _strangers(storage: Storage, names: Sequence[str], known: frozenset[str]) -> Iterator[IntegrityProblem]:
     for name in stranger_names(names, known):
-        yield Problem("unknown", name, f"{_held(storage, name)} The pack itself stays as it is.")
+        yield IntegrityProblem("unknown", name, f"{_held(storage, name)} The pack itself stays as it is.")
     packs = {manifest_name(name).partition(".")[0] for name in [*known, *names] if not name.endswith(".manifest")}
     for name in manifest_names(storage):
         stem = name.partition(".")[0]
         if stem not in packs and manifest_name("") != f"{stem}.manifest" and name not in known:
-            yield Problem("manifest", name, "The pack that it tells of is not here.")
+            yield IntegrityProblem("manifest", name, "The pack that it tells of is not here.")
 
 
 def _held(storage: Storage, name: str) -> str:
     """What a pack holds that no row refers to, and what that can mean."""
     try:
         pages = Pack(storage, name).pages
-    except MemoryTrouble as error:
+    except MemoryFailure as error:
         return f"This index does not know the pack, and it cannot be read ({error.message})."
     chars = sum(page.chars for page in pages)
     return (

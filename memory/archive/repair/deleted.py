@@ -13,21 +13,23 @@ from memory.cold.deletions import Deletion
 from memory.cold.sql import first
 
 
-class Dead(Struct, frozen=True):
+class DeletedConversations(Struct, frozen=True):
     """Tokens of conversations that were deleted and stand nowhere, and ids of the pages that were drawn for them."""
 
     tokens: frozenset[str] = frozenset()
     pages: frozenset[str] = frozenset()
 
 
-def dead(cold: ColdStore, storage: Storage) -> Dead:
+def dead(cold: ColdStore, storage: Storage) -> DeletedConversations:
     """What is told beside the packs and in the index; a conversation that stands in the index is not dead."""
     stones = read_tombstones(storage, storage.names())
     known = cold.read(deletions.deletions)
     here = cold.read(deletions.tokens)
     found = [*stones.values(), *(one for one in known if one.finished or one.token not in here)]
     gone = [one for one in found if one.token not in here]
-    return Dead(frozenset(one.token for one in gone), frozenset(page for one in gone for page in one.pages))
+    return DeletedConversations(
+        frozenset(one.token for one in gone), frozenset(page for one in gone for page in one.pages)
+    )
 
 
 def take_over(cold: ColdStore, storage: Storage) -> None:
@@ -43,7 +45,7 @@ def take_over(cold: ColdStore, storage: Storage) -> None:
         cold.write(lambda db: deletions.put(db, lacking))
 
 
-def without(facts: dict[Key, Fields], gone: Dead) -> dict[Key, Fields]:
+def without(facts: dict[Key, Fields], gone: DeletedConversations) -> dict[Key, Fields]:
     """The facts less those of what is dead. A page of it stays where an entry that lives has words on it."""
     if not gone.tokens:
         return facts

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import structs
 
 from memory.archive.packs.manifest import PackManifest
-from memory.records import Problem
+from memory.records import IntegrityProblem
 
 Key = tuple[str, ...]
 """What a fact is about: its kind (pack, archive, page, held, passage, conversation, entry), and its own name."""
@@ -45,7 +45,7 @@ def alike(here: Fields | None, there: Fields | None) -> bool:
     return here == there or here | {"title": ""} == there | {"title": ""}
 
 
-def differences(index: Mapping[Key, Fields], sealed: Mapping[Key, Fields]) -> Iterator[Problem]:
+def differences(index: Mapping[Key, Fields], sealed: Mapping[Key, Fields]) -> Iterator[IntegrityProblem]:
     """A problem for each fact of which the two do not say the same."""
     for key in sorted(index.keys() | sealed.keys()):
         here, there = index.get(key), sealed.get(key)
@@ -53,16 +53,16 @@ def differences(index: Mapping[Key, Fields], sealed: Mapping[Key, Fields]) -> It
             continue
         name = _name(key, there or here or {})
         if here is None:
-            yield Problem(key[0], name, "The index does not know it, and the manifest of its pack does.")
+            yield IntegrityProblem(key[0], name, "The index does not know it, and the manifest of its pack does.")
         elif there is None:
-            yield Problem(key[0], name, "The index has it, and the manifest of its pack does not tell of it.")
+            yield IntegrityProblem(key[0], name, "The index has it, and the manifest of its pack does not tell of it.")
         else:
             said = "; ".join(
                 f"{field} is {_short(here[field])} in the index and {_short(there[field])} in the manifest"
                 for field in there
                 if here[field] != there[field] and field != "title"
             )
-            yield Problem(key[0], name, f"The index and the manifest differ: {said}.")
+            yield IntegrityProblem(key[0], name, f"The index and the manifest differ: {said}.")
 
 
 def _name(key: Key, fields: Fields) -> str:

@@ -16,32 +16,32 @@ from foundation.trust import Trust
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.storage import Storage
 from memory.archive.repair.diff import Fields, Key
-from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.quarantine import Quarantine
 from memory.archive.rows import pages
 from memory.archive.rows.facts import seal
-from memory.archive.rows.pages import Span
+from memory.archive.rows.pages import EntrySpan
 from memory.cold import ColdStore
 from memory.cold.encoding import pack as packed_body
 from memory.cold.encoding import readable_meta, to_bytes, unpack
 from memory.cold.insert import note_change
-from memory.cold.integrity.repair import Elsewhere
+from memory.cold.integrity.repair import FindText
 from memory.cold.sql import fetch, first, run
-from memory.errors import Damaged, MemoryTrouble, NotFound, Unreachable
+from memory.errors import Damaged, MemoryFailure, NotFound, StorageUnreachable
 from memory.pages.read.reader import read_picture
 from memory.pages.render.header import digest
-from memory.pages.types import PageRow, PageText, Passage
-from memory.records import Entry, Terms
+from memory.pages.types import EntryText, PageRow, PageText
+from memory.records import AnalysedTerms, Entry
 
 
-class Reads(Protocol):
+class PageTextSource(Protocol):
     """What is needed of the vault."""
 
-    def entry_text(self, entry: Entry) -> Passage: ...
+    def entry_text(self, entry: Entry) -> EntryText: ...
 
     def read_page(self, page_id: str) -> PageText: ...
 
 
-class Standing(Struct, frozen=True):
+class RestoredText(Struct, frozen=True):
     """The text as far as it stands; `troubles` are sentences, none where it stands to the letter."""
 
     text: str
@@ -50,26 +50,28 @@ class Standing(Struct, frozen=True):
     exact: bool = True  # to the letter what was stored: its SHA-256 is the index's
 
 
-def standing_text(vault: Reads, cold: ColdStore, entry: Entry) -> Standing:
-    """The entry's text. Raises Unreachable where its pages cannot be asked for just now, and nothing else."""
+def standing_text(vault: PageTextSource, cold: ColdStore, entry: Entry) -> RestoredText:
+    """The entry's text. Raises StorageUnreachable where its pages cannot be asked for just now, and nothing else."""
     odd = tuple(f"Entry {entry.id}: its {column} is damaged." for column in entry.damaged if column != "text")
     try:
         passage = vault.entry_text(entry)
-    except Unreachable:
+    except StorageUnreachable:
         raise
-    except MemoryTrouble as error:
+    except MemoryFailure as error:
         return _parts(vault, cold, entry, odd, error)
     if passage.trust is not Trust.EXACT:
         why = tuple(f"Entry {entry.id}: {sentence[0].lower()}{sentence[1:]}" for sentence in passage.told)
-        return Standing(passage.text, (), why, exact=False)
-    return Standing(passage.text, (), odd)
+        return RestoredText(passage.text, (), why, exact=False)
+    return RestoredText(passage.text, (), odd)
 
 
-def _parts(vault: Reads, cold: ColdStore, entry: Entry, odd: tuple[str, ...], error: MemoryTrouble) -> Standing:
+def _parts(
+    vault: PageTextSource, cold: ColdStore, entry: Entry, odd: tuple[str, ...], error: MemoryFailure
+) -> RestoredText:
     spans = cold.read(lambda db: pages.spans_of(db, entry.seq))
     if not spans:
         why = f"the text of entry {entry.id} is damaged"
-        return Standing(f"[lost: {why}]", (entry.id,), (*odd, f"Entry {entry.id}: {error.message}"), exact=False)
+        return RestoredText(f"[lost: {why}]", (entry.id,), (*odd, f"Entry {entry.id}: {error.message}"), exact=False)
     parts, lost = list[str](), list[str]()
     for span in spans:
         text = _stretch(vault, span)
@@ -80,15 +82,15 @@ def _parts(vault: Reads, cold: ColdStore, entry: Entry, odd: tuple[str, ...], er
     told = tuple(f"Entry {entry.id}: what stands of it on page {page} is lost." for page in lost)
     if not told:  # its pages are there, and one of them is not the one that should be
         told = (f"Entry {entry.id}: its text is not to the letter; a page is damaged.",)
-    return Standing("".join(parts), tuple(lost), (*odd, *told), exact=False)
+    return RestoredText("".join(parts), tuple(lost), (*odd, *told), exact=False)
 
 
-def _stretch(vault: Reads, span: Span) -> str | None:
+def _stretch(vault: PageTextSource, span: EntrySpan) -> str | None:
     try:
         text = vault.read_page(span.page).text
-    except Unreachable:
+    except StorageUnreachable:
         raise
-    except (MemoryTrouble, NotFound):
+    except (MemoryFailure, NotFound):
         return None
     return text[span.page_start : span.page_start + span.length]
 
@@ -96,7 +98,7 @@ def _stretch(vault: Reads, span: Span) -> str | None:
 _REMEMBERED = 256  # pages
 
 
-class Texts:
+class EntryTextReader:
     """Reads each page once while its neighbours are asked for."""
 
     def __init__(self, storage: Storage, facts: Mapping[Key, Fields]) -> None:
@@ -105,7 +107,7 @@ class Texts:
         self._pages: OrderedDict[str, str | None] = OrderedDict()
         self._packs: dict[str, Pack] = {}
 
-    def terms_of(self, cold: ColdStore, entry: Fields) -> Terms | None:
+    def terms_of(self, cold: ColdStore, entry: Fields) -> AnalysedTerms | None:
         """The entry's terms; None where its text cannot be read to the letter."""
         text = self.of(entry)
         return None if text is None else cold.analyse(text, entry["speaker"], readable_meta(entry["meta"]))
@@ -134,7 +136,7 @@ class Texts:
             if pack is None:
                 pack = self._packs[fact["pack"]] = Pack(self._storage, fact["pack"])
             page = read_picture(pack.png(fact["position"]), sha256=fact["sha256"], page_id=id_, engine="cells")
-        except MemoryTrouble:
+        except MemoryFailure:
             return None
         return page.text if page.trust is Trust.EXACT else None
 
@@ -147,7 +149,7 @@ _PACKS = "SELECT DISTINCT p.pack FROM spans s JOIN pages p ON p.id = s.page WHER
 
 
 def bring_back(
-    cold: ColdStore, storage: Storage, damages: Damages, page: PageRow, elsewhere: Elsewhere
+    cold: ColdStore, storage: Storage, damages: Quarantine, page: PageRow, elsewhere: FindText
 ) -> tuple[list[str], list[tuple[str, int]]]:
     """Ids of the entries whose text came back (from a twin, or from `elsewhere`), and id and moment of the others."""
     brought, lost = list[str](), list[tuple[str, int]]()
@@ -170,7 +172,7 @@ def _twin(cold: ColdStore, storage: Storage, seq: int, sha256: bytes) -> str | N
     for twin, body, packed, chars in cold.read(lambda db: fetch(db, sql, (sha256, seq))):
         try:
             text = unpack(body, packed, chars) if body is not None else _from_pages(cold, storage, twin)
-        except MemoryTrouble:
+        except MemoryFailure:
             continue
         if digest(text) == sha256:
             return text

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
-from foundation.privacy import Source, clear, cleared_fields
+from foundation.privacy import TextSource, clear, cleared_fields
 from memory.cold import ColdStore, deletions
 from memory.cold.conversations import set_leaf
 from memory.cold.encoding import digest, plain, to_bytes
@@ -16,34 +16,34 @@ from memory.cold.insert import insert_conversation
 from memory.cold.mirrors.parse import Mirror, MirrorTurn, read_mirrors
 from memory.cold.mirrors.render import comment_of
 from memory.cold.sql import fetch, first
-from memory.records import MIRROR, RESTORED_FROM, Draft, Problem
+from memory.records import MIRROR, RESTORED_FROM, EntryDraft, IntegrityProblem
 
 _OURS = re.compile(r"e_[0-9a-z]+", re.ASCII)
 MARK = {RESTORED_FROM: MIRROR}
 """Meta of an entry that came back so: its moment is right to the minute, and its words are never exact."""
 
 
-class Missing(Struct, frozen=True):
+class MissingTurns(Struct, frozen=True):
     """A mirror, and those of its turns that stand nowhere in the database."""
 
     mirror: Mirror
     turns: tuple[MirrorTurn, ...]
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> IntegrityProblem:
         count = "1 entry that is" if len(self.turns) == 1 else f"{len(self.turns):,} entries that are"
         where = f"conversations/{self.mirror.name}"
-        return Problem("mirror", where, f"It tells of {count} not in the database.")
+        return IntegrityProblem("mirror", where, f"It tells of {count} not in the database.")
 
 
-class FromMirrors:
+class MirrorRecovery:
     """The mirrors in one folder, beside one store."""
 
     def __init__(self, folder: Path, cold: ColdStore) -> None:
         self._folder = folder
         self._cold = cold
 
-    def missing(self) -> list[Missing]:
+    def missing(self) -> list[MissingTurns]:
         """What mirrors tell of and the store does not have; what was deleted stays deleted."""
         gone = self._cold.read(_deleted)
         mirrors = sorted(read_mirrors(self._folder), key=lambda one: not one.escaped)  # who may forge an id comes last
@@ -52,13 +52,13 @@ class FromMirrors:
             for one in mirrors
             if deletions.token_of(plain(one.source), plain(one.id)) not in gone
         ]
-        return [Missing(mirror, turns) for mirror, turns in found if turns]
+        return [MissingTurns(mirror, turns) for mirror, turns in found if turns]
 
     def text(self, id_: str, sha256: bytes) -> str | None:
         """The text of an entry, to the letter, where a mirror has it so."""
         return next((text for text in self._texts.get(id_, ()) if digest(to_bytes(text)) == sha256), None)
 
-    def bring_back(self, missing: Sequence[Missing]) -> None:
+    def bring_back(self, missing: Sequence[MissingTurns]) -> None:
         """Puts them into their conversations, in one transaction a mirror. What stands there stays as it is."""
         for one in missing:
             self._cold.write(lambda db, one=one: self._put(db, one))
@@ -79,7 +79,7 @@ class FromMirrors:
             if turn.id not in have and not self._cold.read(lambda db, turn=turn: _is_there(db, mirror, turn))
         )
 
-    def _put(self, db: apsw.Connection, missing: Missing) -> None:
+    def _put(self, db: apsw.Connection, missing: MissingTurns) -> None:
         mirror, lost = missing.mirror, set(missing.turns)
         title = "" if mirror.title == mirror.id else mirror.title
         created = mirror.created or mirror.turns[0].time
@@ -121,13 +121,13 @@ def _is_claimed(db: apsw.Connection, id_: str) -> bool:
     return bool(_OURS.fullmatch(id_)) and first(db, "SELECT 1 FROM entries WHERE id = ?", (id_,)) is not None
 
 
-def _draft(conversation: int, parent: int | None, turn: MirrorTurn, id_: str) -> Draft:
-    return Draft(
+def _draft(conversation: int, parent: int | None, turn: MirrorTurn, id_: str) -> EntryDraft:
+    return EntryDraft(
         conversation=conversation,
         parent=parent,
         kind=turn.kind,
         role=turn.role,
-        text=clear(turn.text, Source.OTHER),
+        text=clear(turn.text, TextSource.OTHER),
         id=clear(id_),
         speaker=clear(turn.speaker),
         time=turn.time,

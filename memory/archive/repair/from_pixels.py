@@ -13,9 +13,9 @@ from msgspec import Struct, json, structs
 from foundation.clock import from_ms, to_ms
 from memory.archive.packs.manifest import ArchiveFact, ConversationFact, EntryFact, PageFact
 from memory.archive.repair.diff import Fields, Key
-from memory.archive.repair.salvage import Saved
+from memory.archive.repair.salvage import SalvagedPage
 from memory.pages.cost.factsheet import factsheet
-from memory.pages.render.entry_heads import Head, ReadHead
+from memory.pages.render.entry_heads import EntryHead, ParsedHead
 from memory.pages.render.header import digest
 from memory.pages.render.modes import CELLS, MODES, modes_of
 from memory.records import EntryKind, new_id
@@ -35,19 +35,19 @@ class PixelPage(Struct, frozen=True, kw_only=True):
     mode: str
     cell: str
     text: str
-    heads: tuple[ReadHead, ...]
+    heads: tuple[ParsedHead, ...]
 
 
-class _Piece(Struct, frozen=True):
+class _PageRun(Struct, frozen=True):
     """A run of one page's text that belongs to one entry; `head` None is a page without a head line."""
 
     page: PixelPage
     begin: int
     text: str
-    head: Head | None
+    head: EntryHead | None
 
 
-def pixel_page(saved: Saved, pack: str, position: int) -> PixelPage:
+def pixel_page(saved: SalvagedPage, pack: str, position: int) -> PixelPage:
     """What a page says of itself."""
     mode, cell = _mode(saved)
     page = saved.page
@@ -150,7 +150,7 @@ def _words(page: PixelPage) -> Iterator[str]:
     yield page.text[begin:]
 
 
-def _mode(saved: Saved) -> tuple[str, str]:
+def _mode(saved: SalvagedPage) -> tuple[str, str]:
     """Its mode by its size, its cell by the glyph table that its header names."""
     from memory.pages.font.glyphs import glyphs
     from memory.pages.read.exact import read
@@ -189,14 +189,14 @@ def _entries(run: Sequence[PixelPage], conversation: int, now: datetime, after: 
         parent = id_
 
 
-def _meta(piece: _Piece) -> str:
+def _meta(piece: _PageRun) -> str:
     own = {} if piece.head else {"page": piece.page.id, "number": piece.page.number}
     return json.encode(own | {RECOVERED: True}).decode()
 
 
-def _joined(run: Sequence[PixelPage]) -> Iterator[list[_Piece]]:
+def _joined(run: Sequence[PixelPage]) -> Iterator[list[_PageRun]]:
     """The pieces of each entry: one that a page goes on with joins those on the pages before."""
-    held: list[_Piece] = []
+    held: list[_PageRun] = []
     for page in run:
         for at, piece in enumerate(pieces_of(page)):
             if held and not (at == 0 and _same(held[-1], piece)):
@@ -207,19 +207,19 @@ def _joined(run: Sequence[PixelPage]) -> Iterator[list[_Piece]]:
         yield held
 
 
-def _same(before: _Piece, piece: _Piece) -> bool:
+def _same(before: _PageRun, piece: _PageRun) -> bool:
     """Whether a page's first piece goes on with the last one of the page before."""
     if before.head is None or piece.head is None:
         return False
     return before.head.id == piece.head.id and before.page.number + 1 == piece.page.number
 
 
-def pieces_of(page: PixelPage) -> Iterator[_Piece]:
+def pieces_of(page: PixelPage) -> Iterator[_PageRun]:
     """What stands on the page, head line by head line. The newline before a head line belongs to no entry."""
     heads, known = page.heads, {role.value for role in Role}
     if not heads or heads[0].begin or any(one.head is None or one.head.role not in known for one in heads):
-        yield _Piece(page, 0, page.text, None)
+        yield _PageRun(page, 0, page.text, None)
         return
     ends = [*(head.begin - 1 for head in heads[1:]), len(page.text)]
     for one, end in zip(heads, ends, strict=True):
-        yield _Piece(page, one.end, page.text[one.end : end], one.head)
+        yield _PageRun(page, one.end, page.text[one.end : end], one.head)

@@ -15,30 +15,30 @@ from msgspec import Struct
 
 from foundation.clock import from_ms, iso
 from foundation.trust import Trust
-from memory.archive.packs.pack import Pack, Picture, new_pack_name, write_pack
+from memory.archive.packs.pack import Pack, PageImage, new_pack_name, write_pack
 from memory.archive.packs.parity import mend
 from memory.archive.packs.storage import Storage
 from memory.archive.repair.check import pack_is_sound
 from memory.archive.repair.entries import bring_back
-from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.salvage import saved_pages
 from memory.archive.rows import pages as page_rows
 from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import PackRow
 from memory.archive.write.sidecar import kept_page
 from memory.cold import ColdStore
-from memory.cold.integrity.repair import Elsewhere
+from memory.cold.integrity.repair import FindText
 from memory.cold.sql import fetch, run
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.pages.read.reader import read_picture
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.header import digest
 from memory.pages.render.modes import MODES, mode_named
 from memory.pages.render.page import draw, sheets
 from memory.pages.types import PageRow
 
 
-def redrawn(folder: Path | None, label: str, start: int, page: Picture, cell: str) -> Picture | None:
+def redrawn(folder: Path | None, label: str, start: int, page: PageImage, cell: str) -> PageImage | None:
     """The page that `page` tells of but has no PNG for; `start` is where it begins in the text kept under `label`.
 
     None where no kept text has that hash.
@@ -48,35 +48,35 @@ def redrawn(folder: Path | None, label: str, start: int, page: Picture, cell: st
     text = kept_page(folder, label, start, page.chars, page.sha256)
     if text is None:
         return None
-    sheet = next(iter(sheets([Stretch(text)], mode_named(page.mode, cell == "6x12"))))
+    sheet = next(iter(sheets([LayoutText(text)], mode_named(page.mode, cell == "6x12"))))
     if sheet.text != text:
         return None
     png = draw(sheet, page.id, page.number).png
-    return Picture(page.id, page.number, page.mode, page.chars, page.sha256, png)
+    return PageImage(page.id, page.number, page.mode, page.chars, page.sha256, png)
 
 
 LARGEST_PACK = 2**28  # bytes; what is longer is no pack of ours
 
 
-class Told(Struct):
+class RepairLog(Struct):
     """What was done, and what is lost, in sentences."""
 
     mended: list[str]
     lost: list[str]
 
 
-class Mender:
+class PackRepairer:
     """Mends the packs that the index knows. `kept_texts` is the folder of texts beside explicit archives."""
 
     def __init__(
         self,
         cold: ColdStore,
         storage: Storage,
-        damages: Damages,
-        told: Told,
+        damages: Quarantine,
+        told: RepairLog,
         *,
         kept_texts: Path | None,
-        elsewhere: Elsewhere,
+        elsewhere: FindText,
     ) -> None:
         self._elsewhere = elsewhere
         self._cold = cold
@@ -91,7 +91,7 @@ class Mender:
         try:
             if pack_is_sound(self._storage, row):
                 return
-        except MemoryTrouble:  # it is gone: then there is parity, or other places where its text stands
+        except MemoryFailure:  # it is gone: then there is parity, or other places where its text stands
             pass
         whole = mend(self._storage, row.name, row.sha256, row.size)
         if whole is not None:
@@ -119,12 +119,12 @@ class Mender:
             if page.id not in sound and page.id not in drawn:
                 self._lose(page)
 
-    def _sound_pages(self, row: PackRow, pages: Sequence[PageRow]) -> dict[str, Picture]:
+    def _sound_pages(self, row: PackRow, pages: Sequence[PageRow]) -> dict[str, PageImage]:
         """Those of the pages that still read to their hash."""
         if self._storage.size(row.name) > LARGEST_PACK:
             return {}
         wanted = {page.id: page for page in pages}
-        found: dict[str, Picture] = {}
+        found: dict[str, PageImage] = {}
         for saved in saved_pages(self._storage.read(row.name)):
             page = wanted.get(saved.page.page_id)
             if page is not None and digest(saved.page.text).hex() == page.sha256:
@@ -139,7 +139,7 @@ class Mender:
                 png = pack.png(page.position)
                 if read_picture(png, sha256=page.sha256, page_id=page.id, engine="cells").trust is not Trust.EXACT:
                     return False
-        except MemoryTrouble:
+        except MemoryFailure:
             return False
         body = self._storage.read(row.name)
         self._damages.keep_database(self._cold)
@@ -154,7 +154,7 @@ class Mender:
         self._told.mended.append(f"Pack {row.name}: every page in it is sound; its row is written anew.")
         return True
 
-    def _move(self, row: PackRow, names: Sequence[str], pictures: Sequence[Picture], *, whole: bool) -> None:
+    def _move(self, row: PackRow, names: Sequence[str], pictures: Sequence[PageImage], *, whole: bool) -> None:
         """A new pack of what is sound; the damaged one is kept, and goes where nothing stands in it any more."""
         self._damages.keep_database(self._cold)
         if row.name in names:
@@ -182,7 +182,7 @@ class Mender:
                 self._storage.delete(name)
         self._told.mended.append(f"Pack {row.name}: {_pages(len(pictures))} put into the new pack {written.name}.")
 
-    def _drawn_anew(self, page: PageRow) -> Picture | None:
+    def _drawn_anew(self, page: PageRow) -> PageImage | None:
         label, start = self._cold.read(lambda db: (_label(db, page.archive), page_rows.start_of(db, page)))
         return redrawn(self._kept_texts, label, start, _picture(page, b""), page.cell)
 
@@ -203,8 +203,8 @@ class Mender:
             )
 
 
-def _picture(page: PageRow, png: bytes) -> Picture:
-    return Picture(page.id, page.number, page.mode, page.chars, page.sha256, png)
+def _picture(page: PageRow, png: bytes) -> PageImage:
+    return PageImage(page.id, page.number, page.mode, page.chars, page.sha256, png)
 
 
 def _label(db: apsw.Connection, archive: int) -> str:

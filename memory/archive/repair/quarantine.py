@@ -21,7 +21,7 @@ from memory.cold import ColdStore
 from memory.cold.connection import open_store
 
 
-class Damages:
+class Quarantine:
     """The folder of one repair; made when the first thing is put there."""
 
     def __init__(self, folder: Path, now: datetime) -> None:

@@ -9,19 +9,19 @@ from collections.abc import Mapping
 import apsw
 from msgspec import Struct
 
-from memory.archive.packs.manifest import OfAnotherWorkspace, read_parts
+from memory.archive.packs.manifest import ForeignPack, read_parts
 from memory.archive.packs.storage import Storage
-from memory.archive.repair.deleted import Dead, was_deleted, without
+from memory.archive.repair.deleted import DeletedConversations, was_deleted, without
 from memory.archive.repair.diff import Fields, Key, alike, facts
 from memory.archive.rows import pages
 from memory.archive.rows.checks import SIDE
 from memory.archive.rows.facts import facts_of
 from memory.cold.encoding import digest, to_bytes, unpack
 from memory.cold.sql import each, first, run
-from memory.errors import Damaged, MemoryTrouble
+from memory.errors import Damaged, MemoryFailure
 
 
-class Sealed(Struct, frozen=True):
+class ManifestFacts(Struct, frozen=True):
     """What the manifests of these packs tell, which packs they were, and which are of another workspace."""
 
     facts: dict[Key, Fields]
@@ -29,7 +29,9 @@ class Sealed(Struct, frozen=True):
     foreign: frozenset[str]
 
 
-def read_sealed(storage: Storage, packs: list[str], known: Mapping[Key, Fields], gone: Dead) -> Sealed:
+def read_sealed(
+    storage: Storage, packs: list[str], known: Mapping[Key, Fields], gone: DeletedConversations
+) -> ManifestFacts:
     """The manifests of the packs that have one, less what is dead.
 
     Where two tell differently of a thing, the one that the index says.
@@ -40,10 +42,10 @@ def read_sealed(storage: Storage, packs: list[str], known: Mapping[Key, Fields],
     for pack in packs:
         try:
             parts = read_parts(storage, pack, names)
-        except OfAnotherWorkspace:
+        except ForeignPack:
             foreign.add(pack)
             continue
-        except MemoryTrouble:  # it is written anew, or the pixels tell
+        except MemoryFailure:  # it is written anew, or the pixels tell
             continue
         if parts:
             read.add(pack)
@@ -51,7 +53,7 @@ def read_sealed(storage: Storage, packs: list[str], known: Mapping[Key, Fields],
             for key, fields in facts(one).items():
                 if key not in found or not alike(found[key], known.get(key)):
                     found[key] = fields
-    return Sealed(without(found, gone), frozenset(read), frozenset(foreign))
+    return ManifestFacts(without(found, gone), frozenset(read), frozenset(foreign))
 
 
 def indexed(db: apsw.Connection) -> dict[Key, Fields]:
@@ -76,7 +78,7 @@ def to_put(db: apsw.Connection, sealed: Mapping[Key, Fields], known: Mapping[Key
     return found | _needed(found, sealed) | _changed_conversations(sealed, known)
 
 
-def drop_extras(db: apsw.Connection, sealed: Sealed, known: Mapping[Key, Fields]) -> None:
+def drop_extras(db: apsw.Connection, sealed: ManifestFacts, known: Mapping[Key, Fields]) -> None:
     """Rows that no manifest tells of, and that carry no text: which archive holds a page, where a passage stands."""
     for key, fields in known.items():
         if key in sealed.facts or fields.get("page") is None:

@@ -11,26 +11,26 @@ import apsw
 
 from foundation.trust import Trust
 from memory.archive.packs.manifest import read_parts
-from memory.archive.packs.pack import Pack, Picture, new_pack_name, write_pack
+from memory.archive.packs.pack import Pack, PageImage, new_pack_name, write_pack
 from memory.archive.packs.storage import Storage
 from memory.archive.packs.unknown_packs import SUFFIX
 from memory.archive.repair.check import pack_is_sound
-from memory.archive.repair.packs import LARGEST_PACK, Told
-from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.packs import LARGEST_PACK, RepairLog
+from memory.archive.repair.quarantine import Quarantine
 from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
 from memory.archive.rows.facts import seal
 from memory.archive.rows.pages import PackRow
 from memory.cold import ColdStore
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.pages.read.reader import read_picture
 from memory.pages.types import PageRow
 
 
-class Whereabouts:
+class PackLocator:
     """One repair's."""
 
-    def __init__(self, cold: ColdStore, storage: Storage, damages: Damages, told: Told) -> None:
+    def __init__(self, cold: ColdStore, storage: Storage, damages: Quarantine, told: RepairLog) -> None:
         self._cold, self._storage, self._damages, self._told = cold, storage, damages, told
 
     def settle(self) -> None:
@@ -46,7 +46,7 @@ class Whereabouts:
             try:
                 if pack_is_sound(self._storage, row):
                     continue
-            except MemoryTrouble:
+            except MemoryFailure:
                 pass
             yield row
 
@@ -109,7 +109,7 @@ class Whereabouts:
         """Where in the pack those of the pages stand that read to the letter."""
         try:
             leaves = Pack(self._storage, name).pages
-        except MemoryTrouble:
+        except MemoryFailure:
             return {}
         return {
             leaf.id: at
@@ -125,7 +125,7 @@ class Whereabouts:
             return name, places
         rows = [wanted[page] for page in places]
         pictures = [
-            Picture(row.id, row.number, row.mode, row.chars, row.sha256, pack.png(places[row.id])) for row in rows
+            PageImage(row.id, row.number, row.mode, row.chars, row.sha256, pack.png(places[row.id])) for row in rows
         ]
         written = write_pack(self._storage, new_pack_name(), pictures)
         return written.name, {picture.id: at for at, picture in enumerate(pictures)}
@@ -134,20 +134,20 @@ class Whereabouts:
         try:
             png = Pack(self._storage, name).png(position)
             return read_picture(png, sha256=page.sha256, page_id=page.id, engine="cells").trust is Trust.EXACT
-        except MemoryTrouble:
+        except MemoryFailure:
             return False
 
     def _is_at_home(self, name: str, sha256: bytes) -> bool:
         """Whether the manifest under this name tells of this very file: then it is the row whose name is wrong."""
         try:
             return any(part.sha256 == sha256.hex() for part in read_parts(self._storage, name, self._storage.names()))
-        except MemoryTrouble:
+        except MemoryFailure:
             return False
 
     def _is_told(self, name: str) -> bool:
         try:
             return bool(read_parts(self._storage, name, self._storage.names()))
-        except MemoryTrouble:
+        except MemoryFailure:
             return False
 
     def _move(self, name: str, places: dict[str, int], wanted: dict[str, PageRow]) -> None:

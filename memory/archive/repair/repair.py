@@ -27,18 +27,18 @@ from memory.archive.packs.manifest import (
 )
 from memory.archive.packs.parity import SUFFIX as PARITY
 from memory.archive.packs.parity import parity_is_sound, parity_name, write_parity
-from memory.archive.packs.storage import Folder, Storage
+from memory.archive.packs.storage import LocalStorage, Storage
 from memory.archive.packs.unknown_packs import SUFFIX as PACK
 from memory.archive.packs.unknown_packs import stranger_names
-from memory.archive.repair.adopt import Adopter
+from memory.archive.repair.adopt import PackAdopter
 from memory.archive.repair.check import inspect_all, pack_is_sound
 from memory.archive.repair.deleted import dead, take_over
 from memory.archive.repair.diff import differences, facts
-from memory.archive.repair.entries import Texts
-from memory.archive.repair.packs import Mender, Told
-from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.entries import EntryTextReader
+from memory.archive.repair.packs import PackRepairer, RepairLog
+from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.reconcile import clear_bogus, drop_extras, indexed, one_home, read_sealed, to_put, yes_or_no
-from memory.archive.repair.relocate import Whereabouts
+from memory.archive.repair.relocate import PackLocator
 from memory.archive.repair.restore import put_facts
 from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pages as page_rows
@@ -48,20 +48,20 @@ from memory.archive.rows.pages import PackRow
 from memory.cold import ColdStore
 from memory.cold.encoding import readable_meta, unpack
 from memory.cold.insert import note_change, put_terms
-from memory.cold.integrity.repair import Elsewhere, mend_rows, mend_sealed_rows
+from memory.cold.integrity.repair import FindText, mend_rows, mend_sealed_rows
 from memory.cold.sql import fetch
-from memory.errors import Damaged, MemoryTrouble
-from memory.records import Problem
+from memory.errors import Damaged, MemoryFailure
+from memory.records import IntegrityProblem
 
 _STALE = 3600  # seconds: a temporary file that old belongs to nobody
 
 
-class Repaired(Struct, frozen=True, kw_only=True):
+class RepairResult(Struct, frozen=True, kw_only=True):
     """What was mended, what is lost (sentences), what `check` finds now, and where the originals are kept."""
 
     mended: tuple[str, ...]
     lost: tuple[str, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[IntegrityProblem, ...]
     kept_at: Path | None
 
 
@@ -72,31 +72,31 @@ def _nowhere(_id: str, _sha256: bytes) -> str | None:
 def repair(
     cold: ColdStore,
     storage: Storage,
-    damages: Damages,
+    damages: Quarantine,
     now: datetime,
     *,
     kept_texts: Path | None = None,
     parity: int = 0,
-    elsewhere: Elsewhere = _nowhere,
+    elsewhere: FindText = _nowhere,
     release: Callable[[], None] | None = None,
-) -> Repaired:
+) -> RepairResult:
     """Mends the archive and its index. `damages` takes the originals, `parity` is the percent to keep.
 
     `elsewhere` is asked for the text of an entry whose page is lost, `release` lets go of pages of what was deleted.
     """
-    told = Told([], [])
+    told = RepairLog([], [])
     rows = mend_rows(cold, elsewhere, lambda: damages.keep_database(cold))
     told.mended += [f"Entry {id_}: it is what was stored again." for id_ in rows.mended]
     if count := mend_sealed_rows(cold, lambda: damages.keep_database(cold)):
         told.mended.append(f"The database: {count:,} rows with a flipped bit are what was stored again.")
-    work = _Work(cold, storage, damages, told)
+    work = _RepairRun(cold, storage, damages, told)
     if done := settle_workspace(storage, lambda: damages.keep_file(storage, WORKSPACE)):
         told.mended.append(done)
     take_over(cold, storage)
-    Whereabouts(cold, storage, damages, told).settle()
+    PackLocator(cold, storage, damages, told).settle()
     work.rows_from_manifests()
     for row in cold.read(page_rows.pack_rows):
-        Mender(cold, storage, damages, told, kept_texts=kept_texts, elsewhere=elsewhere).mend(row)
+        PackRepairer(cold, storage, damages, told, kept_texts=kept_texts, elsewhere=elsewhere).mend(row)
     work.strangers(now, kept_texts)
     if release is not None:
         work.let_go_of_deleted(release)
@@ -105,11 +105,13 @@ def repair(
     work.parity_of_packs(parity)
     _clear_temporary(storage, told)
     problems = [*cold.check(), *inspect_all(cold, storage)]
-    return Repaired(mended=tuple(told.mended), lost=tuple(told.lost), problems=tuple(problems), kept_at=damages.place)
+    return RepairResult(
+        mended=tuple(told.mended), lost=tuple(told.lost), problems=tuple(problems), kept_at=damages.place
+    )
 
 
-class _Work:
-    def __init__(self, cold: ColdStore, storage: Storage, damages: Damages, told: Told) -> None:
+class _RepairRun:
+    def __init__(self, cold: ColdStore, storage: Storage, damages: Quarantine, told: RepairLog) -> None:
         self._cold = cold
         self._storage = storage
         self._damages = damages
@@ -122,7 +124,7 @@ class _Work:
         put = self._cold.read(lambda db: to_put(db, sealed.facts, known))
         if not put and not self._cold.read(_breaks_a_rule):
             return
-        texts = Texts(self._storage, sealed.facts)
+        texts = EntryTextReader(self._storage, sealed.facts)
         entries = [fields for key, fields in put.items() if key[0] == "entry"]
         terms = {fields["seq"]: found for fields in entries if (found := texts.terms_of(self._cold, fields))}
         for fields in entries:
@@ -149,7 +151,7 @@ class _Work:
         if names:
             gone = dead(self._cold, self._storage)
             sealed = read_sealed(self._storage, [*names, ""], {}, gone)
-            adopter = Adopter(
+            adopter = PackAdopter(
                 self._cold, self._storage, self._damages, self._told, now=now, kept_texts=kept_texts, gone=gone
             )
             adopter.adopt(names, sealed)
@@ -159,7 +161,7 @@ class _Work:
         archives, pages = self._cold.read(archive_rows.orphans)
         if not archives and not pages:
             return
-        with suppress(MemoryTrouble):
+        with suppress(MemoryFailure):
             release()
             self._told.mended.append(f"A deletion is finished: {len(pages):,} pages of what was deleted were let go.")
 
@@ -185,7 +187,7 @@ class _Work:
         if not bare:
             return
         known = self._cold.read(indexed)
-        texts = Texts(self._storage, known)
+        texts = EntryTextReader(self._storage, known)
         found: dict[int, tuple[str, str, dict[str, Any]]] = {}
         for seq, body, packed, chars, speaker, meta in bare:
             fact = known.get(("entry", str(seq)))
@@ -249,7 +251,7 @@ def _tells(storage: Storage, pack: str, names: Sequence[str], known: PackManifes
     """Whether the manifest, or there being none, is what the rows say."""
     try:
         parts = read_parts(storage, pack, names)
-    except MemoryTrouble:
+    except MemoryFailure:
         return False
     sealed = {key: fields for one in parts for key, fields in facts(one).items()}
     told = facts(known) if known else {}
@@ -259,13 +261,13 @@ def _tells(storage: Storage, pack: str, names: Sequence[str], known: PackManifes
 def _is_whole(storage: Storage, row: PackRow) -> bool:
     try:
         return pack_is_sound(storage, row)
-    except MemoryTrouble:
+    except MemoryFailure:
         return False
 
 
-def _clear_temporary(storage: Storage, told: Told) -> None:
+def _clear_temporary(storage: Storage, told: RepairLog) -> None:
     """Temporary files that a killed writer left in the folder of packs."""
-    if not isinstance(storage, Folder):
+    if not isinstance(storage, LocalStorage):
         return
     for path, found in scan(storage.folder, ".*.tmp"):
         if time.time() - found.st_mtime > _STALE:

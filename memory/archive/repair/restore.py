@@ -17,12 +17,12 @@ from memory.cold.insert import note_change
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.sql import fetch, first, run, run_many
 from memory.pages.render.modes import mode_named
-from memory.records import Terms
+from memory.records import AnalysedTerms
 
 Facts = Mapping[Key, Fields]
 
 
-def put_facts(db: apsw.Connection, facts: Facts, terms: Mapping[int, Terms]) -> None:
+def put_facts(db: apsw.Connection, facts: Facts, terms: Mapping[int, AnalysedTerms]) -> None:
     """Puts all of them, within the caller's transaction. `terms` are of the entries that need theirs, by their number.
 
     Rows that the facts do not name stay as they are.

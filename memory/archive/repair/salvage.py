@@ -25,14 +25,14 @@ MOST = 2**31  # bytes of pictures out of one pack
 _AT_ONCE = 512  # bytes packed: a bomb makes 16 MB of them, and is let go
 
 
-class Saved(Struct, frozen=True):
+class SalvagedPage(Struct, frozen=True):
     """A page whose pixels match their hash."""
 
     png: bytes
     page: PageText
 
 
-def saved_pages(body: bytes) -> Iterator[Saved]:
+def saved_pages(body: bytes) -> Iterator[SalvagedPage]:
     """Every sound page in the bytes of a pack, in the order in which they stand there."""
     for png in pictures(body):
         try:
@@ -40,7 +40,7 @@ def saved_pages(body: bytes) -> Iterator[Saved]:
         except NotAPage:
             continue
         if page.trust is Trust.EXACT:
-            yield Saved(png, page)
+            yield SalvagedPage(png, page)
 
 
 def pictures(body: bytes) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from foundation.privacy import Cleared
 from memory.cold.encoding import plain
 from memory.cold.integrity.row_seals import ARCHIVES
 from memory.cold.lookup import batches, marks
-from memory.cold.sql import Row, each, fetch, first, run, run_many
+from memory.cold.sql import SqlRow, each, fetch, first, run, run_many
 from memory.errors import NotFound
 from memory.pages.types import ArchiveRow
 
@@ -164,7 +164,7 @@ def is_pinned(db: apsw.Connection, conversation: int) -> bool:
     return bool(fetch(db, sql, (conversation,)))
 
 
-def _with_tags(db: apsw.Connection, rows: list[Row]) -> list[ArchiveRow]:
+def _with_tags(db: apsw.Connection, rows: list[SqlRow]) -> list[ArchiveRow]:
     tags: dict[int, list[str]] = {}
     for some in batches([row[0] for row in rows]):
         sql = f"SELECT archive, tag FROM archive_tags WHERE archive IN ({marks(some)}) ORDER BY tag"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import apsw
 
 from memory.cold.sql import each
-from memory.records import Problem
+from memory.records import IntegrityProblem
 
 SIDE = "CASE mode WHEN 'tiny' THEN 512 WHEN 'small' THEN 640 WHEN 'base' THEN 1024 ELSE 1280 END"
 
@@ -76,8 +76,8 @@ _RULES: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def row_problems(db: apsw.Connection) -> Iterator[Problem]:
+def row_problems(db: apsw.Connection) -> Iterator[IntegrityProblem]:
     """A problem for each row that breaks a rule."""
     for what, sql, message in _RULES:
         for (where,) in each(db, sql):
-            yield Problem(what, str(where), message)
+            yield IntegrityProblem(what, str(where), message)

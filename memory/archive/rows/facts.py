@@ -29,7 +29,7 @@ from memory.archive.packs.tombstones import write_tombstones
 from memory.cold import ColdStore, deletions
 from memory.cold.encoding import plain
 from memory.cold.sql import each, fetch, first, run
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 
 _PAGES = """SELECT id, archive, number, mode, cell, position, chars, sha256, text_tokens, vision_tokens, factsheet
     FROM pages WHERE pack = ? ORDER BY position"""
@@ -209,7 +209,7 @@ def seal_older(cold: ColdStore, storage: Storage) -> None:
         seal(db, storage, [pack for pack in packs if not parts_of(manifest_name(pack), names)])
         run(db, "DELETE FROM unsealed")
 
-    with suppress(MemoryTrouble, MsgspecError):
+    with suppress(MemoryFailure, MsgspecError):
         cold.write(transaction)
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from foundation.names import PACK, PAGE
 from memory.cold.lookup import batches, marks
-from memory.cold.sql import Row, each, fetch, run, run_many
+from memory.cold.sql import SqlRow, each, fetch, run, run_many
 from memory.errors import NotFound
 from memory.names import vetted
 from memory.pages.types import PageRow
@@ -28,7 +28,7 @@ class PackRow(Struct, frozen=True):
     kind: str = "warm"
 
 
-class Span(Struct, frozen=True):
+class EntrySpan(Struct, frozen=True):
     """Which characters of an entry stand where in a page's text."""
 
     start: int
@@ -72,7 +72,7 @@ def insert_pages(connection: apsw.Connection, pages: Iterable[PageRow]) -> None:
     )
 
 
-def insert_spans(connection: apsw.Connection, entry: int, spans: Iterable[Span]) -> None:
+def insert_spans(connection: apsw.Connection, entry: int, spans: Iterable[EntrySpan]) -> None:
     run_many(
         connection,
         "INSERT INTO spans (entry, start, length, page, page_start) VALUES (?, ?, ?, ?, ?)",
@@ -162,10 +162,10 @@ def knows_packs(connection: apsw.Connection) -> bool:
     return bool(fetch(connection, "SELECT 1 FROM packs LIMIT 1"))
 
 
-def spans_of(connection: apsw.Connection, entry: int) -> list[Span]:
+def spans_of(connection: apsw.Connection, entry: int) -> list[EntrySpan]:
     """Where the entry's text stands, in its own order."""
     sql = "SELECT start, length, page, page_start FROM spans WHERE entry = ? ORDER BY start"
-    return [Span(*row) for row in fetch(connection, sql, (entry,))]
+    return [EntrySpan(*row) for row in fetch(connection, sql, (entry,))]
 
 
 def delete_pages(connection: apsw.Connection, pages: Iterable[str]) -> None:
@@ -210,7 +210,7 @@ def factsheet_of(column: str) -> tuple[str, ...]:
         return ()
 
 
-def _page(row: Row) -> PageRow:
+def _page(row: SqlRow) -> PageRow:
     values = dict(zip(PageRow.__struct_fields__, row, strict=False))
     values["sha256"] = values["sha256"].hex()
     values["factsheet"] = factsheet_of(values["factsheet"])

@@ -20,24 +20,24 @@ from memory.archive.packs.storage import Storage
 from memory.archive.rows import archives, pack_gc
 from memory.archive.rows import pages as page_rows
 from memory.archive.rows.facts import seal
-from memory.archive.rows.pages import Span
+from memory.archive.rows.pages import EntrySpan
 from memory.archive.write import chunks, shared_files
-from memory.archive.write.chunks import Part, Places
-from memory.archive.write.costs import Figures, Filing
-from memory.archive.write.dedup import Sharing
-from memory.archive.write.page_writer import Bound, OnPage, bind
-from memory.archive.write.shared_files import Fresh, Piece, Taken
+from memory.archive.write.chunks import PagePart, PassageIndex
+from memory.archive.write.costs import FileArchiveOptions, PageCosts
+from memory.archive.write.dedup import Deduplicator
+from memory.archive.write.page_writer import OnPage, PackedPage, bind
+from memory.archive.write.shared_files import FilePiece, SharedPage, UnsharedSpan
 from memory.cold import ColdStore
 from memory.cold.encoding import plain
 from memory.cold.insert import insert_conversation, insert_entry, let_go
 from memory.errors import OutOfDate
-from memory.pages.render.blocks import Stretch
-from memory.pages.render.entry_heads import Head
+from memory.pages.render.blocks import LayoutText
+from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.header import digest
 from memory.pages.render.modes import Mode
 from memory.pages.render.page import sheets
-from memory.pages.types import Archived, Expected, PageRow
-from memory.records import Analyse, Draft, Entry, EntryKind, Terms
+from memory.pages.types import ArchiveEstimate, ArchiveResult, PageRow
+from memory.records import AnalysedTerms, Entry, EntryAnalyser, EntryDraft, EntryKind
 from models.messages import Role
 
 
@@ -47,7 +47,7 @@ class PageEntry:
     `start` is where its characters begin in the file's text.
     """
 
-    def __init__(self, row: PageRow, number: int, start: int, terms: Terms) -> None:
+    def __init__(self, row: PageRow, number: int, start: int, terms: AnalysedTerms) -> None:
         self.row = row
         self.number = number
         self.start = start
@@ -65,7 +65,7 @@ def insert_page_entries(  # noqa: PLR0917 — the conversation, and what its ent
     conversation = insert_conversation(db, clock, title, kind=kind)
     parent: int | None = None
     for page in pages:
-        draft = Draft(
+        draft = EntryDraft(
             conversation=conversation.seq,
             parent=parent,
             kind=EntryKind.PAGE,
@@ -77,20 +77,20 @@ def insert_page_entries(  # noqa: PLR0917 — the conversation, and what its ent
     return conversation.seq
 
 
-def _ready(terms: Terms) -> Analyse:
+def _ready(terms: AnalysedTerms) -> EntryAnalyser:
     return lambda _text, _speaker, _meta=None: terms
 
 
-Also = Callable[[apsw.Connection, Archived], None]
+AfterArchive = Callable[[apsw.Connection, ArchiveResult], None]
 ReadPage = Callable[[PageRow], str | None]
 """A page's text where it is exact, else None."""
 
 
-class Bindery:
+class Archiver:
     """Makes archives in one workspace. `read` reads pages that are there."""
 
     def __init__(
-        self, storage: Storage, cold: ColdStore, clock: Clock, figures: Figures, read: ReadPage, *, parity: int = 0
+        self, storage: Storage, cold: ColdStore, clock: Clock, figures: PageCosts, read: ReadPage, *, parity: int = 0
     ) -> None:
         """`parity` is what is kept beside each pack, in percent of its size."""
         self._storage = storage
@@ -105,32 +105,32 @@ class Bindery:
         text: Cleared,
         label: str,
         mode: Mode,
-        how: Filing,
+        how: FileArchiveOptions,
         *,
-        also: Also | None,
+        also: AfterArchive | None,
         on_page: OnPage | None,
-    ) -> Archived:
+    ) -> ArchiveResult:
         """A file, to the byte: pages that can be read alone, each an entry of its own where `how` says so."""
         cut = chunks.passages(text)
         pieces = self._covered(text, cut, mode)
-        fresh = [piece for piece in pieces if isinstance(piece, Fresh)]
+        fresh = [piece for piece in pieces if isinstance(piece, UnsharedSpan)]
         with _Packs(self._cold, self._storage) as packs:
-            terms: dict[str, Terms] = {}
+            terms: dict[str, AnalysedTerms] = {}
 
-            def row(page: Bound) -> PageRow:
+            def row(page: PackedPage) -> PageRow:
                 if how.keep_entry:
                     terms[page.id] = self._cold.analyse(page.text, "")
                 return self._figures.row(page)
 
             bound, rows = self._bound(
-                [[Stretch(piece.text)] for piece in fresh], mode, packs, on_page, row, texts=False
+                [[LayoutText(piece.text)] for piece in fresh], mode, packs, on_page, row, texts=False
             )
             pages = _in_order(pieces, fresh, bound, rows)
             entries = self._page_entries(pages, text, terms) if how.keep_entry else []
-            homes = _homes_in_file(cut, fresh, Places(bound))
+            homes = _homes_in_file(cut, fresh, PassageIndex(bound))
             title = clear(label)
 
-            def transaction(db: apsw.Connection) -> Archived:
+            def transaction(db: apsw.Connection) -> ArchiveResult:
                 self._still_there(db, pieces)
                 whose = insert_page_entries(db, self._clock, title, how.kind, text, entries) if how.keep_entry else None
                 archive = archives.insert_archive(
@@ -138,9 +138,9 @@ class Bindery:
                 )
                 self._take_in(db, archive, bound, rows, [row.id for row in pages])
                 for entry in entries:
-                    page_rows.insert_spans(db, entry.seq, [Span(0, entry.row.chars, entry.row.id, 0)])
+                    page_rows.insert_spans(db, entry.seq, [EntrySpan(0, entry.row.chars, entry.row.id, 0)])
                 chunks.index(db, homes, shared_files.way_of(mode))
-                shared = sum(piece.row.chars for piece in pieces if isinstance(piece, Taken))
+                shared = sum(piece.row.chars for piece in pieces if isinstance(piece, SharedPage))
                 archived = self._archived(
                     archive, title, [_of(row, archive, n) for n, row in enumerate(pages, 1)], shared
                 )
@@ -159,20 +159,20 @@ class Bindery:
         *,
         also: Callable[[apsw.Connection], None] | None,
         on_page: OnPage | None,
-    ) -> Archived:
+    ) -> ArchiveResult:
         """Entries of one conversation; from the commit on, pages are their home."""
         entries = [entry for entry in entries if entry.text is not None]
-        sharing = Sharing(self._cold, self._read)
+        sharing = Deduplicator(self._cold, self._read)
         drawn = sharing.composed(entries)
         with _Packs(self._cold, self._storage) as packs:
             laid = [structs.replace(s, text=drawn[s.key].text) for s in stretches(entries)]
             bound, rows = self._bound(
                 [laid] if laid else [], mode, packs, on_page, lambda page: self._figures.row(page, drawn)
             )
-            spans = sharing.spans(Places(bound), {page.id: page.text for page in bound})
+            spans = sharing.spans(PassageIndex(bound), {page.id: page.text for page in bound})
             title = clear(label)
 
-            def transaction(db: apsw.Connection) -> Archived:
+            def transaction(db: apsw.Connection) -> ArchiveResult:
                 sharing.still_there(db)
                 for entry in entries:  # first of all: its conversation may be gone
                     if not page_rows.is_stored(db, entry.seq, digest(entry.text or "")):
@@ -199,10 +199,10 @@ class Bindery:
 
             return self._cold.write(transaction)
 
-    def expected(self, entries: Sequence[Entry], mode: Mode) -> Expected:
+    def expected(self, entries: Sequence[Entry], mode: Mode) -> ArchiveEstimate:
         """What `entries` would give: laid out and counted in the same way, and not drawn."""
         entries = [entry for entry in entries if entry.text is not None]
-        sharing = Sharing(self._cold, self._read)
+        sharing = Deduplicator(self._cold, self._read)
         drawn = sharing.composed(entries)
         laid = [structs.replace(s, text=drawn[s.key].text) for s in stretches(entries)]
         pages = text_tokens = vision_tokens = 0
@@ -210,11 +210,13 @@ class Bindery:
             pages += 1
             text_tokens += self._figures.words(sheet.text, sheet.laid, drawn)
             vision_tokens += self._figures.picture(sheet.mode.name)
-        return Expected(pages=pages, text_tokens=text_tokens, vision_tokens=vision_tokens, shared_chars=sharing.chars)
+        return ArchiveEstimate(
+            pages=pages, text_tokens=text_tokens, vision_tokens=vision_tokens, shared_chars=sharing.chars
+        )
 
     # ── the steps ──
 
-    def _covered(self, text: str, cut: Sequence[chunks.Passage], mode: Mode) -> list[Piece]:
+    def _covered(self, text: str, cut: Sequence[chunks.PassageSpan], mode: Mode) -> list[FilePiece]:
         way = shared_files.way_of(mode)
         homes = self._cold.read(lambda db: chunks.known_as(db, (one.hash for one in cut), way))
         places = shared_files.candidates(cut, homes)
@@ -224,19 +226,19 @@ class Bindery:
 
     def _bound(
         self,
-        runs: Sequence[Sequence[Stretch]],
+        runs: Sequence[Sequence[LayoutText]],
         mode: Mode,
         packs: "_Packs",
         on_page: OnPage | None,
-        row: Callable[[Bound], PageRow],
+        row: Callable[[PackedPage], PageRow],
         *,
         texts: bool = True,
-    ) -> tuple[list[Bound], list[PageRow]]:
+    ) -> tuple[list[PackedPage], list[PageRow]]:
         """The pages and their rows: each is counted when it is proven, so that `on_page` tells of all the work.
 
         Without `texts` no page keeps its own: together they would be the file once more.
         """
-        bound, rows = list[Bound](), list[PageRow]()
+        bound, rows = list[PackedPage](), list[PageRow]()
         for page in bind(self._storage, runs, mode, self._now(), new_name=packs.new_name, on_page=on_page):
             bound.append(page if texts else page.without_text())
             rows.append(row(page))
@@ -244,7 +246,7 @@ class Bindery:
             write_parity(self._storage, name, self._parity)
         return bound, rows
 
-    def _page_entries(self, pages: Sequence[PageRow], text: str, known: Mapping[str, Terms]) -> list[PageEntry]:
+    def _page_entries(self, pages: Sequence[PageRow], text: str, known: Mapping[str, AnalysedTerms]) -> list[PageEntry]:
         """The terms come ready: finding them takes longer than all else, and the store is locked in a transaction.
 
         `known` are those of the pages that were just drawn.
@@ -257,7 +259,12 @@ class Bindery:
         return entries
 
     def _take_in(
-        self, db: apsw.Connection, archive: int, bound: Sequence[Bound], rows: Sequence[PageRow], held: Sequence[str]
+        self,
+        db: apsw.Connection,
+        archive: int,
+        bound: Sequence[PackedPage],
+        rows: Sequence[PageRow],
+        held: Sequence[str],
     ) -> None:
         packs = {page.pack.name: page.pack for page in bound}
         page_rows.insert_packs(db, packs.values())
@@ -265,13 +272,13 @@ class Bindery:
         archives.hold_pages(db, archive, held)
         pack_gc.take_in(db, packs)
 
-    def _still_there(self, db: apsw.Connection, pieces: Sequence[Piece]) -> None:
-        taken = {piece.row.id for piece in pieces if isinstance(piece, Taken)}
+    def _still_there(self, db: apsw.Connection, pieces: Sequence[FilePiece]) -> None:
+        taken = {piece.row.id for piece in pieces if isinstance(piece, SharedPage)}
         if len(page_rows.pages_by_id(db, taken)) < len(taken):
             raise OutOfDate("The archive changed", "A page was deleted while it was to be shared.", "Try again.")
 
-    def _archived(self, archive: int, label: str, rows: Sequence[PageRow], shared_chars: int) -> Archived:
-        return Archived(
+    def _archived(self, archive: int, label: str, rows: Sequence[PageRow], shared_chars: int) -> ArchiveResult:
+        return ArchiveResult(
             seq=archive,
             label=label,
             pages=tuple(rows),
@@ -308,7 +315,7 @@ class _Packs:
 
 
 def _in_order(
-    pieces: Sequence[Piece], fresh: Sequence[Fresh], bound: Sequence[Bound], rows: Sequence[PageRow]
+    pieces: Sequence[FilePiece], fresh: Sequence[UnsharedSpan], bound: Sequence[PackedPage], rows: Sequence[PageRow]
 ) -> list[PageRow]:
     """All of the file's pages, those taken over among those just drawn."""
     drawn: dict[int, list[PageRow]] = {}
@@ -316,13 +323,15 @@ def _in_order(
         drawn.setdefault(page.run, []).append(row)
     run, pages = count(), list[PageRow]()
     for piece in pieces:
-        pages += [piece.row] if isinstance(piece, Taken) else drawn[next(run)]
+        pages += [piece.row] if isinstance(piece, SharedPage) else drawn[next(run)]
     return pages
 
 
-def _homes_in_file(cut: Sequence[chunks.Passage], fresh: Sequence[Fresh], places: Places) -> dict[bytes, list[Part]]:
+def _homes_in_file(
+    cut: Sequence[chunks.PassageSpan], fresh: Sequence[UnsharedSpan], places: PassageIndex
+) -> dict[bytes, list[PagePart]]:
     """Where the passages came to stand that were drawn whole."""
-    homes: dict[bytes, list[Part]] = {}
+    homes: dict[bytes, list[PagePart]] = {}
     at = 0
     for one in cut:
         while at < len(fresh) and fresh[at].start + len(fresh[at].text) < one.start + one.length:
@@ -344,9 +353,9 @@ def _out_of_date(entry: Entry) -> OutOfDate:
     )
 
 
-def stretches(entries: Iterable[Entry]) -> list[Stretch]:
+def stretches(entries: Iterable[Entry]) -> list[LayoutText]:
     """The entries' texts, each under its head. Entries without text are not for this."""
     return [
-        Stretch(entry.text or "", Head(entry.id, entry.speaker, entry.role.value, entry.time), entry.seq)
+        LayoutText(entry.text or "", EntryHead(entry.id, entry.speaker, entry.role.value, entry.time), entry.seq)
         for entry in entries
     ]

@@ -21,13 +21,13 @@ from memory.cold.sql import each, fetch, run_many
 from memory.errors import Damaged
 
 if TYPE_CHECKING:  # its module loads numpy, and restoring a text needs none
-    from memory.archive.write.page_writer import Bound
+    from memory.archive.write.page_writer import PackedPage
 
 LEAST, MOST = 256, 2048  # characters; with lines of 40 a passage has about 550
 WORTH_INDEXING = 128  # the last of a text may be shorter than LEAST
 
 
-class Passage(Struct, frozen=True):
+class PassageSpan(Struct, frozen=True):
     """Where a passage stands in its text, in characters, and the hash of it."""
 
     start: int
@@ -35,7 +35,7 @@ class Passage(Struct, frozen=True):
     hash: bytes
 
 
-class Part(Struct, frozen=True):
+class PagePart(Struct, frozen=True):
     """Some characters of a page's text."""
 
     page: str
@@ -43,7 +43,7 @@ class Part(Struct, frozen=True):
     length: int
 
 
-def passages(text: str) -> list[Passage]:
+def passages(text: str) -> list[PassageSpan]:
     """The whole text, cut."""
     cuts, begin = [0], 0
     for piece, end in _pieces(text):
@@ -53,30 +53,30 @@ def passages(text: str) -> list[Passage]:
             begin = end
     if cuts[-1] < len(text):
         cuts.append(len(text))
-    return [Passage(a, b - a, _hash(text[a:b])) for a, b in pairwise(cuts)]
+    return [PassageSpan(a, b - a, _hash(text[a:b])) for a, b in pairwise(cuts)]
 
 
-def known(db: apsw.Connection, hashes: Iterable[bytes]) -> dict[bytes, tuple[Part, ...]]:
+def known(db: apsw.Connection, hashes: Iterable[bytes]) -> dict[bytes, tuple[PagePart, ...]]:
     """Where those of the passages stand that stand anywhere."""
-    found: dict[bytes, list[Part]] = {}
+    found: dict[bytes, list[PagePart]] = {}
     for some in batches(sorted(set(hashes))):
         sql = f"""SELECT hash, page, page_start, length FROM passages WHERE hash IN ({marks(some)})
                   ORDER BY hash, part"""
         for key, *part in each(db, sql, some):
-            found.setdefault(key, []).append(Part(*part))
+            found.setdefault(key, []).append(PagePart(*part))
     return {key: tuple(parts) for key, parts in found.items()}
 
 
-def known_as(db: apsw.Connection, hashes: Iterable[bytes], way: str) -> dict[bytes, list[tuple[Part, ...]]]:
+def known_as(db: apsw.Connection, hashes: Iterable[bytes], way: str) -> dict[bytes, list[tuple[PagePart, ...]]]:
     """All places of those passages that a file drawn in this way may share: `way` names the cell and the mode."""
     keys = {key: one for one in hashes for key in (one, _drawn_as(one, way))}
-    places: dict[bytes, list[tuple[Part, ...]]] = {}
+    places: dict[bytes, list[tuple[PagePart, ...]]] = {}
     for key, parts in known(db, keys).items():
         places.setdefault(keys[key], []).append(parts)
     return places
 
 
-def index(db: apsw.Connection, places: Mapping[bytes, Sequence[Part]], way: str = "") -> None:
+def index(db: apsw.Connection, places: Mapping[bytes, Sequence[PagePart]], way: str = "") -> None:
     """Notes where these passages stand; one that stands somewhere already keeps its place.
 
     Pages of a file are shared only where they are drawn in the same `way`, so each way may have a place of its own.
@@ -92,7 +92,7 @@ def _is_noted(db: apsw.Connection, key: bytes) -> bool:
     return bool(fetch(db, "SELECT 1 FROM passages WHERE hash = ?", (key,)))
 
 
-def _note(db: apsw.Connection, key: bytes, parts: Sequence[Part]) -> None:
+def _note(db: apsw.Connection, key: bytes, parts: Sequence[PagePart]) -> None:
     run_many(
         db,
         "INSERT INTO passages (hash, part, page, page_start, length) VALUES (?, ?, ?, ?, ?)",
@@ -122,10 +122,10 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-class Places:
+class PassageIndex:
     """The places of one archiving. A stretch is told by the run it belongs to, and its key."""
 
-    def __init__(self, bound: "Iterable[Bound]") -> None:
+    def __init__(self, bound: "Iterable[PackedPage]") -> None:
         self._laid: dict[tuple[int, int], list[tuple[int, int, str, int]]] = {}
         for page in bound:
             for laid in page.laid:
@@ -136,19 +136,19 @@ class Places:
             if len(found) > 1:
                 found[:] = [place for place in found if place[1]]
 
-    def of(self, run: int, key: int, start: int, length: int) -> list[Part]:
+    def of(self, run: int, key: int, start: int, length: int) -> list[PagePart]:
         """The stretch's `length` characters from `start`. No character is one empty part."""
         found = self._laid.get((run, key), [])
         if not length:
-            return [Part(page, at, 0) for _, _, page, at in found[:1]]
-        parts: list[Part] = []
+            return [PagePart(page, at, 0) for _, _, page, at in found[:1]]
+        parts: list[PagePart] = []
         at, end = start, start + length
         for begin, size, page, page_start in found[max(0, bisect_right(found, (start, 1 << 62)) - 1) :]:
             if begin >= end:
                 break
             upto = min(end, begin + size)
             if begin <= at < upto:
-                parts.append(Part(page, page_start + at - begin, upto - at))
+                parts.append(PagePart(page, page_start + at - begin, upto - at))
                 at = upto
         if at != end:
             raise Damaged("A text has no place", f"{end - at} characters of a text came to stand on no page.")

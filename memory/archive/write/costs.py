@@ -6,28 +6,28 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from memory.archive.write.dedup import Composed
-from memory.pages.render.layout import Laid
+from memory.archive.write.dedup import ComposedEntry
+from memory.pages.render.layout import LayoutSpan
 from memory.pages.types import PageRow
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:  # its module loads numpy
-    from memory.archive.write.page_writer import Bound
+    from memory.archive.write.page_writer import PackedPage
 
-Count = Callable[[str], int]
-NOTHING_COMPOSED: Mapping[int, Composed] = {}
+CountTokens = Callable[[str], int]
+NOTHING_COMPOSED: Mapping[int, ComposedEntry] = {}
 
 
-class Figures:
+class PageCosts:
     """Counts by one tokenizer and one render profile. Raises Misuse for a profile that there is not."""
 
-    def __init__(self, settings: ArchiveSettings, count: Count | None, tokenizer: str) -> None:
+    def __init__(self, settings: ArchiveSettings, count: CountTokens | None, tokenizer: str) -> None:
         self.profile = settings.profile
         self.tokenizer = tokenizer
         self._count = count
 
     @cached_property
-    def count(self) -> Count:
+    def count(self) -> CountTokens:
         """How many tokens a text takes."""
         if self._count is not None:
             return self._count
@@ -41,11 +41,13 @@ class Figures:
 
         return profile_named(self.profile).tokens(mode)
 
-    def words(self, text: str, laid: Iterable[Laid], composed: Mapping[int, Composed] = NOTHING_COMPOSED) -> int:
+    def words(
+        self, text: str, laid: Iterable[LayoutSpan], composed: Mapping[int, ComposedEntry] = NOTHING_COMPOSED
+    ) -> int:
         """Tokens of the words on a page of this text: head lines, and lines for words elsewhere, are none of them."""
         return sum(self.count(words) for words in _own_words(text, laid, composed))
 
-    def row(self, page: "Bound", composed: Mapping[int, Composed] = NOTHING_COMPOSED) -> PageRow:
+    def row(self, page: "PackedPage", composed: Mapping[int, ComposedEntry] = NOTHING_COMPOSED) -> PageRow:
         """The page's row, its archive yet to be known. `composed` tells by key what was drawn of an entry."""
         from memory.pages.cost.factsheet import factsheet
 
@@ -67,7 +69,7 @@ class Figures:
         )
 
 
-def _own_words(text: str, laid: Iterable[Laid], composed: Mapping[int, Composed]) -> Iterator[str]:
+def _own_words(text: str, laid: Iterable[LayoutSpan], composed: Mapping[int, ComposedEntry]) -> Iterator[str]:
     for one in laid:
         if one.key not in composed:
             yield text[one.page_start : one.page_start + one.length]
@@ -78,7 +80,7 @@ def _own_words(text: str, laid: Iterable[Laid], composed: Mapping[int, Composed]
                 yield text[one.page_start + begin - one.start : one.page_start + end - one.start]
 
 
-class Filing(Struct, frozen=True, kw_only=True):
+class FileArchiveOptions(Struct, frozen=True, kw_only=True):
     """`kind` is of the conversation that stands for the file, `origin` of the archive.
 
     Without `keep_entry` no entry stands for its pages, and search does not find them.

@@ -12,9 +12,9 @@ import apsw
 from msgspec import Struct
 
 from memory.archive.rows import pages
-from memory.archive.rows.pages import Span
+from memory.archive.rows.pages import EntrySpan
 from memory.archive.write import chunks
-from memory.archive.write.chunks import WORTH_INDEXING, Part, Passage, Places
+from memory.archive.write.chunks import WORTH_INDEXING, PagePart, PassageIndex, PassageSpan
 from memory.cold import ColdStore
 from memory.errors import Damaged, OutOfDate
 from memory.pages.types import PageRow
@@ -23,7 +23,7 @@ from memory.records import Entry
 WORTH_A_LINE = 400  # characters; the line itself takes up to a hundred
 
 
-class Twin(Struct, frozen=True):
+class DuplicateSpan(Struct, frozen=True):
     """The same words in an entry that is archived at the same time: its key, its id and where they begin in it."""
 
     key: int
@@ -31,18 +31,18 @@ class Twin(Struct, frozen=True):
     start: int
 
 
-Home = tuple[Part, ...] | Twin
+PassageSource = tuple[PagePart, ...] | DuplicateSpan
 
 
-class Quoted(Struct, frozen=True):
+class QuotedSpan(Struct, frozen=True):
     """Characters of an entry that are not drawn with it, and where each of their passages stands."""
 
     start: int
     length: int
-    homes: tuple[tuple[Passage, Home], ...]
+    homes: tuple[tuple[PassageSpan, PassageSource], ...]
 
 
-class Own(Struct, frozen=True):
+class OwnSpan(Struct, frozen=True):
     """Characters of an entry that are drawn with it: `start` in the entry, `at` in what is drawn."""
 
     start: int
@@ -50,18 +50,20 @@ class Own(Struct, frozen=True):
     at: int
 
 
-class Composed(Struct, frozen=True):
+class ComposedEntry(Struct, frozen=True):
     """An entry as it is drawn: its own words, and lines that stand for the others."""
 
     text: str
-    own: tuple[Own, ...]
-    quoted: tuple[Quoted, ...]
+    own: tuple[OwnSpan, ...]
+    quoted: tuple[QuotedSpan, ...]
 
 
-def compose(text: str, cut: Sequence[Passage], homes: Mapping[bytes, Home], texts: Mapping[str, str]) -> Composed:
+def compose(
+    text: str, cut: Sequence[PassageSpan], homes: Mapping[bytes, PassageSource], texts: Mapping[str, str]
+) -> ComposedEntry:
     """`text`, cut into passages, of which `homes` tells where some stand; `texts` of those pages and entries, by id."""
     runs = [run for run in _runs(cut, homes) if sum(one.length for one, _ in run) >= WORTH_A_LINE]
-    parts, own, quoted, at, done = list[str](), list[Own](), list[Quoted](), 0, 0
+    parts, own, quoted, at, done = list[str](), list[OwnSpan](), list[QuotedSpan](), 0, 0
 
     def draw(words: str) -> None:
         nonlocal at
@@ -71,25 +73,25 @@ def compose(text: str, cut: Sequence[Passage], homes: Mapping[bytes, Home], text
     for run in runs:
         begin, end = run[0][0].start, run[-1][0].start + run[-1][0].length
         if begin > done:
-            own.append(Own(done, begin - done, at))
+            own.append(OwnSpan(done, begin - done, at))
             draw(text[done:begin])
         if parts and not parts[-1].endswith("\n"):
             draw("\n")
-        quoted.append(Quoted(begin, end - begin, tuple(run)))
+        quoted.append(QuotedSpan(begin, end - begin, tuple(run)))
         draw(_line(text[begin:end], run[0][1], texts))
         done = end
     if done < len(text) or not runs:
-        own.append(Own(done, len(text) - done, at))
+        own.append(OwnSpan(done, len(text) - done, at))
         draw(text[done:])
-    return Composed("".join(parts), tuple(own), tuple(quoted))
+    return ComposedEntry("".join(parts), tuple(own), tuple(quoted))
 
 
-def twins(key: int, entry: str, cut: Sequence[Passage], composed: Composed) -> dict[bytes, Twin]:
+def twins(key: int, entry: str, cut: Sequence[PassageSpan], composed: ComposedEntry) -> dict[bytes, DuplicateSpan]:
     """What a later entry may point to in this one: the passages that are drawn with it."""
-    return {one.hash: Twin(key, entry, one.start) for one in drawn_passages(cut, composed)}
+    return {one.hash: DuplicateSpan(key, entry, one.start) for one in drawn_passages(cut, composed)}
 
 
-def drawn_passages(cut: Sequence[Passage], composed: Composed) -> list[Passage]:
+def drawn_passages(cut: Sequence[PassageSpan], composed: ComposedEntry) -> list[PassageSpan]:
     """The passages that stand whole within the entry's own words, and are long enough to be pointed to."""
     return [
         one
@@ -99,9 +101,11 @@ def drawn_passages(cut: Sequence[Passage], composed: Composed) -> list[Passage]:
     ]
 
 
-def _runs(cut: Sequence[Passage], homes: Mapping[bytes, Home]) -> list[list[tuple[Passage, Home]]]:
+def _runs(
+    cut: Sequence[PassageSpan], homes: Mapping[bytes, PassageSource]
+) -> list[list[tuple[PassageSpan, PassageSource]]]:
     """Passages with a home that follow each other."""
-    runs: list[list[tuple[Passage, Home]]] = []
+    runs: list[list[tuple[PassageSpan, PassageSource]]] = []
     follows = False
     for one in cut:
         home = homes.get(one.hash)
@@ -115,26 +119,26 @@ def _runs(cut: Sequence[Passage], homes: Mapping[bytes, Home]) -> list[list[tupl
     return runs
 
 
-def _line(words: str, home: Home, texts: Mapping[str, str]) -> str:
+def _line(words: str, home: PassageSource, texts: Mapping[str, str]) -> str:
     """`⤷ 210 lines (8,400 characters) as in e_4kx7m2p0q9ab, from its line 3` and a newline."""
     count = words.count("\n") + (not words.endswith("\n"))
     what = f"{count:,} line{'s' if count != 1 else ''} ({len(words):,} characters)"
-    name, start = (home.entry, home.start) if isinstance(home, Twin) else (home[0].page, home[0].page_start)
+    name, start = (home.entry, home.start) if isinstance(home, DuplicateSpan) else (home[0].page, home[0].page_start)
     line = texts[name].count("\n", 0, start) + 1
-    return f"⤷ {what} as {'in' if isinstance(home, Twin) else 'on page'} {name}, from its line {line:,}\n"
+    return f"⤷ {what} as {'in' if isinstance(home, DuplicateSpan) else 'on page'} {name}, from its line {line:,}\n"
 
 
-class Sharing:
+class Deduplicator:
     """First `composed`, then `spans`; within the transaction `still_there`."""
 
     def __init__(self, cold: ColdStore, read: Callable[[PageRow], str | None]) -> None:
         self._cold = cold
         self._read = read
         self._entries: dict[int, Entry] = {}
-        self._cut: dict[int, list[Passage]] = {}
-        self._drawn: dict[int, Composed] = {}
+        self._cut: dict[int, list[PassageSpan]] = {}
+        self._drawn: dict[int, ComposedEntry] = {}
         self._pages: dict[str, str] = {}  # the text of older pages that are pointed to
-        self.new_homes: dict[bytes, list[Part]] = {}
+        self.new_homes: dict[bytes, list[PagePart]] = {}
         """Where the passages that were drawn stand, once `spans` knows it."""
 
     @property
@@ -142,11 +146,11 @@ class Sharing:
         """How many characters were not drawn again."""
         return sum(quoted.length for drawn in self._drawn.values() for quoted in drawn.quoted)
 
-    def composed(self, entries: Sequence[Entry]) -> dict[int, Composed]:
+    def composed(self, entries: Sequence[Entry]) -> dict[int, ComposedEntry]:
         """What is to be drawn of each entry, by its seq."""
         self._entries = {entry.seq: entry for entry in entries}
         self._cut = {entry.seq: chunks.passages(entry.text or "") for entry in entries}
-        homes: dict[bytes, Home] = dict(self._proven())
+        homes: dict[bytes, PassageSource] = dict(self._proven())
         texts = dict(self._pages)
         for entry in entries:
             cut = self._cut[entry.seq]
@@ -157,10 +161,10 @@ class Sharing:
                 homes.setdefault(key, twin)
         return self._drawn
 
-    def spans(self, places: Places, drawn: Mapping[str, str]) -> dict[int, list[Span]]:
+    def spans(self, places: PassageIndex, drawn: Mapping[str, str]) -> dict[int, list[EntrySpan]]:
         """Where each entry's text stands, by its seq, proven against the pages' texts; `drawn` are the new ones'."""
         texts = {**self._pages, **drawn}
-        found: dict[int, list[Span]] = {}
+        found: dict[int, list[EntrySpan]] = {}
         for seq, entry in self._entries.items():
             found[seq] = _joined(self._parts(seq, places))
             words = "".join(texts[s.page][s.page_start : s.page_start + s.length] for s in found[seq])
@@ -175,13 +179,13 @@ class Sharing:
         if len(pages.pages_by_id(db, self._pages)) < len(self._pages):
             raise OutOfDate("The archive changed", "A page was deleted while it was to be pointed to.", "Try again.")
 
-    def _proven(self) -> dict[bytes, tuple[Part, ...]]:
+    def _proven(self) -> dict[bytes, tuple[PagePart, ...]]:
         """The passages that stand on older pages to the letter: each page is read, and its words compared."""
         text_of = {one.hash: (seq, one) for seq, cut in self._cut.items() for one in cut}
         homes = self._cold.read(lambda db: chunks.known(db, text_of))
         rows = self._cold.read(lambda db: pages.pages_by_id(db, {p.page for parts in homes.values() for p in parts}))
         read: dict[str, str | None] = {}
-        proven: dict[bytes, tuple[Part, ...]] = {}
+        proven: dict[bytes, tuple[PagePart, ...]] = {}
         for key, parts in homes.items():
             for part in parts:
                 if part.page not in read:
@@ -194,39 +198,39 @@ class Sharing:
         self._pages = {page: text for page, text in read.items() if text is not None and page in used}
         return proven
 
-    def _parts(self, seq: int, places: Places) -> list[tuple[int, Part]]:
+    def _parts(self, seq: int, places: PassageIndex) -> list[tuple[int, PagePart]]:
         """(start in the entry, where those characters stand), in order."""
         drawn = self._drawn[seq]
-        starts: list[tuple[int, Part]] = []
+        starts: list[tuple[int, PagePart]] = []
         for own in drawn.own:
             starts += _numbered(own.start, places.of(0, seq, own.at, own.length))
         for quoted in drawn.quoted:
             for one, home in quoted.homes:
-                where = self._own(home.key, places, home.start, one.length) if isinstance(home, Twin) else home
+                where = self._own(home.key, places, home.start, one.length) if isinstance(home, DuplicateSpan) else home
                 starts += _numbered(one.start, where)
         return sorted(starts, key=lambda placed: placed[0])
 
-    def _own(self, seq: int, places: Places, start: int, length: int) -> list[Part]:
+    def _own(self, seq: int, places: PassageIndex, start: int, length: int) -> list[PagePart]:
         """Where characters stand that were drawn with their entry."""
         own = next(o for o in self._drawn[seq].own if o.start <= start and start + length <= o.start + o.length)
         return places.of(0, seq, own.at + start - own.start, length)
 
 
-def _numbered(start: int, parts: Sequence[Part]) -> list[tuple[int, Part]]:
-    numbered: list[tuple[int, Part]] = []
+def _numbered(start: int, parts: Sequence[PagePart]) -> list[tuple[int, PagePart]]:
+    numbered: list[tuple[int, PagePart]] = []
     for part in parts:
         numbered.append((start, part))
         start += part.length
     return numbered
 
 
-def _joined(parts: Sequence[tuple[int, Part]]) -> list[Span]:
+def _joined(parts: Sequence[tuple[int, PagePart]]) -> list[EntrySpan]:
     """As few spans as say the same."""
-    spans: list[Span] = []
+    spans: list[EntrySpan] = []
     for start, part in parts:
         last = spans[-1] if spans else None
         if last and (last.page, last.page_start + last.length) == (part.page, part.page_start):
-            spans[-1] = Span(last.start, last.length + part.length, last.page, last.page_start)
+            spans[-1] = EntrySpan(last.start, last.length + part.length, last.page, last.page_start)
         else:
-            spans.append(Span(start, part.length, part.page, part.page_start))
+            spans.append(EntrySpan(start, part.length, part.page, part.page_start))
     return spans

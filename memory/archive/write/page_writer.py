@@ -10,15 +10,15 @@ from itertools import islice
 from msgspec import Struct, structs
 
 from foundation.trust import Trust
-from memory.archive.packs.pack import Pack, Picture, write_pack
+from memory.archive.packs.pack import Pack, PageImage, write_pack
 from memory.archive.packs.storage import Storage
 from memory.archive.rows.pages import PackRow
 from memory.errors import Damaged
 from memory.pages.read.reader import read_picture
-from memory.pages.render.blocks import Stretch
-from memory.pages.render.layout import Laid
+from memory.pages.render.blocks import LayoutText
+from memory.pages.render.layout import LayoutSpan
 from memory.pages.render.modes import Mode
-from memory.pages.render.page import Drawn, draw, sheets
+from memory.pages.render.page import RenderedPage, draw, sheets
 from memory.records import new_id
 
 PAGES_A_PACK = 256  # about 8 MB of packs, and 34 MB of PNGs in memory while one is made
@@ -26,7 +26,7 @@ OnPage = Callable[[int], None]
 """Told how many pages are done; a page that is drawn and not yet proven is half done."""
 
 
-class Bound(Struct, frozen=True):
+class PackedPage(Struct, frozen=True):
     """A page that stands in a pack and was read back from it; nothing refers to it yet. `sha256` is of its text."""
 
     id: str
@@ -34,25 +34,25 @@ class Bound(Struct, frozen=True):
     mode: Mode
     text: str
     sha256: bytes
-    laid: tuple[Laid, ...]
+    laid: tuple[LayoutSpan, ...]
     run: int  # which of the runs it belongs to
     pack: PackRow
     position: int
 
-    def without_text(self) -> "Bound":
+    def without_text(self) -> "PackedPage":
         """The same, small enough to be kept for each page of a large file."""
         return structs.replace(self, text="")
 
 
 def bind(
     storage: Storage,
-    runs: Sequence[Sequence[Stretch]],
+    runs: Sequence[Sequence[LayoutText]],
     mode: Mode,
     created_ms: int,
     *,
     new_name: Callable[[], str],
     on_page: OnPage | None = None,
-) -> Iterator[Bound]:
+) -> Iterator[PackedPage]:
     """The runs' pages, in order, each proven; a run begins a page. Packs take their names from `new_name`.
 
     Raises Damaged where the disk gives back anything else.
@@ -68,15 +68,15 @@ def bind(
             run, page = pages.popleft()  # its PNG goes: the next pack is drawn when this one's are gone
             prove(pack, position, page)
             told((page.number + last) // 2)
-            yield Bound(page.id, page.number, page.mode, page.text, page.sha256, page.laid, run, row, position)
+            yield PackedPage(page.id, page.number, page.mode, page.text, page.sha256, page.laid, run, row, position)
 
 
-def picture_of(page: Drawn) -> Picture:
+def picture_of(page: RenderedPage) -> PageImage:
     """The page as a pack holds it."""
-    return Picture(page.id, page.number, page.mode.name, len(page.text), page.sha256.hex(), page.png)
+    return PageImage(page.id, page.number, page.mode.name, len(page.text), page.sha256.hex(), page.png)
 
 
-def _told_half(drawn: Iterable[tuple[int, Drawn]], on_page: OnPage) -> Iterator[tuple[int, Drawn]]:
+def _told_half(drawn: Iterable[tuple[int, RenderedPage]], on_page: OnPage) -> Iterator[tuple[int, RenderedPage]]:
     """Those of one pack are proven once all of them are drawn: those of the packs before are."""
     for run, page in drawn:
         proven = (page.number - 1) // PAGES_A_PACK * PAGES_A_PACK
@@ -88,7 +88,7 @@ def _nobody(_done: int) -> None:
     pass
 
 
-def _drawn(runs: Iterable[Sequence[Stretch]], mode: Mode) -> Iterator[tuple[int, Drawn]]:
+def _drawn(runs: Iterable[Sequence[LayoutText]], mode: Mode) -> Iterator[tuple[int, RenderedPage]]:
     number = 0
     for run, stretches in enumerate(runs):
         for sheet in sheets(stretches, mode):
@@ -96,7 +96,7 @@ def _drawn(runs: Iterable[Sequence[Stretch]], mode: Mode) -> Iterator[tuple[int,
             yield run, draw(sheet, new_id("pg"), number)
 
 
-def prove(pack: Pack, position: int, page: Drawn) -> None:
+def prove(pack: Pack, position: int, page: RenderedPage) -> None:
     """Raises Damaged unless the pack gives the page back to the letter."""
     back = read_picture(pack.png(position), sha256=page.sha256.hex(), page_id=page.id, engine="cells")
     if back.trust is not Trust.EXACT or back.text != page.text or back.number != page.number:

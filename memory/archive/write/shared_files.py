@@ -7,28 +7,28 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from memory.archive.write.chunks import Part, Passage
+from memory.archive.write.chunks import PagePart, PassageSpan
 from memory.pages.render.modes import Mode
 from memory.pages.types import PageRow
 
 WORTH_SHARING = 1024  # characters: what stands between shared pages needs pages of its own
 
 
-class Taken(Struct, frozen=True):
+class SharedPage(Struct, frozen=True):
     """A page that holds the text's characters from `start` on."""
 
     start: int
     row: PageRow
 
 
-class Fresh(Struct, frozen=True):
+class UnsharedSpan(Struct, frozen=True):
     """Characters of the text that no page holds."""
 
     start: int
     text: str
 
 
-Piece = Taken | Fresh
+FilePiece = SharedPage | UnsharedSpan
 
 
 def way_of(mode: Mode) -> str:
@@ -36,7 +36,9 @@ def way_of(mode: Mode) -> str:
     return f"{mode.cell.name} {mode.name}"
 
 
-def candidates(cut: Sequence[Passage], homes: Mapping[bytes, Sequence[tuple[Part, ...]]]) -> list[tuple[int, str]]:
+def candidates(
+    cut: Sequence[PassageSpan], homes: Mapping[bytes, Sequence[tuple[PagePart, ...]]]
+) -> list[tuple[int, str]]:
     """Where in the text a page may begin, and which, in order."""
     found: set[tuple[int, str]] = set()
     for one in cut:
@@ -54,9 +56,9 @@ def cover(
     places: Sequence[tuple[int, str]],
     rows: Mapping[str, PageRow],
     reads: Callable[[PageRow], str | None],
-) -> list[Piece]:
+) -> list[FilePiece]:
     """The text as pages that are there and as words that are not. `reads` gives a page's text, exact, or None."""
-    pieces, done = list[Piece](), 0
+    pieces, done = list[FilePiece](), 0
     for start, page in places:
         row = rows.get(page)
         if row is None or start < done or not _fits(row, mode, start, len(text)):
@@ -64,11 +66,11 @@ def cover(
         if (start > done and row.chars < WORTH_SHARING) or reads(row) != text[start : start + row.chars]:
             continue
         if start > done:
-            pieces.append(Fresh(done, text[done:start]))
-        pieces.append(Taken(start, row))
+            pieces.append(UnsharedSpan(done, text[done:start]))
+        pieces.append(SharedPage(start, row))
         done = start + row.chars
     if done < len(text) or not pieces:
-        pieces.append(Fresh(done, text[done:]))
+        pieces.append(UnsharedSpan(done, text[done:]))
     return pieces
 
 

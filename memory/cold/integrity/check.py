@@ -12,16 +12,16 @@ from memory.cold.integrity.bit_flips import row_before
 from memory.cold.integrity.forged_names import forged
 from memory.cold.integrity.row_hashes import COLUMNS, LISTED, broken_seals
 from memory.cold.integrity.row_seals import broken_rows
-from memory.cold.sql import Row, each, fetch
+from memory.cold.sql import SqlRow, each, fetch
 from memory.errors import Damaged
 from memory.names import shown
-from memory.records import EntryKind, Problem
+from memory.records import EntryKind, IntegrityProblem
 from models.messages import Role
 
 FILE = "cold.db"
 
 
-def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[Problem]:
+def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[IntegrityProblem]:
     """All problems; `is_gone` tells of an owner of answers whether its process has ended."""
     try:
         problems = list(_file(connection))
@@ -30,30 +30,32 @@ def check(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> list[P
             found = (problem for look in looks for problem in _looked(look, connection))
             problems = _each_once(found)
     except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:  # SQLError: a column of ours is not there
-        return [Problem("file", FILE, f"SQLite cannot read it: {error}.")]
+        return [IntegrityProblem("file", FILE, f"SQLite cannot read it: {error}.")]
     return problems
 
 
-def _each_once(problems: Iterable[Problem]) -> list[Problem]:
+def _each_once(problems: Iterable[IntegrityProblem]) -> list[IntegrityProblem]:
     """What is damaged in two ways at once is named once."""
-    named: dict[tuple[str, str], Problem] = {}
+    named: dict[tuple[str, str], IntegrityProblem] = {}
     for one in problems:
         named.setdefault(("entry" if one.what == "text" else one.what, one.where), one)
     return list(named.values())
 
 
-def _looked(look: Callable[[apsw.Connection], Iterator[Problem]], connection: apsw.Connection) -> Iterator[Problem]:
+def _looked(
+    look: Callable[[apsw.Connection], Iterator[IntegrityProblem]], connection: apsw.Connection
+) -> Iterator[IntegrityProblem]:
     """What it finds; a name that is no UTF-8 ends it, and is named by `_rows`."""
     try:
         yield from look(connection)
     except UnicodeDecodeError as error:
-        yield Problem("row", FILE, f"A name in it is no UTF-8 ({error.reason}).")
+        yield IntegrityProblem("row", FILE, f"A name in it is no UTF-8 ({error.reason}).")
 
 
-def _rows(connection: apsw.Connection) -> Iterator[Problem]:
+def _rows(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
     """Entries whose row is not the one that was sealed, and those without a seal."""
     for _, values, seal in broken_seals(connection):
-        yield Problem("entry", _name(values[1]), _differing(values, row_before(values, seal)))
+        yield IntegrityProblem("entry", _name(values[1]), _differing(values, row_before(values, seal)))
     sql = f"SELECT {LISTED} FROM entries e WHERE e.seq NOT IN (SELECT entry FROM seals)"
     kinds, roles = {kind.value.encode() for kind in EntryKind}, {role.value.encode() for role in Role}
     for values in each(connection, sql):
@@ -61,11 +63,15 @@ def _rows(connection: apsw.Connection) -> Iterator[Problem]:
         for column, known in (("kind", kinds), ("role", roles)):
             if told[column] not in known:
                 said = _name(told[column])
-                yield Problem("entry", _name(told["id"]), f"Its {column} is “{said}”, which no entry's can be.")
-        yield Problem("entry", _name(told["id"]), "Its row has no seal: nothing tells whether it is what was stored.")
+                yield IntegrityProblem(
+                    "entry", _name(told["id"]), f"Its {column} is “{said}”, which no entry's can be."
+                )
+        yield IntegrityProblem(
+            "entry", _name(told["id"]), "Its row has no seal: nothing tells whether it is what was stored."
+        )
 
 
-def _differing(now: Row, before: Row | None) -> str:
+def _differing(now: SqlRow, before: SqlRow | None) -> str:
     if before is None:
         return "Its row is not the one that was stored: who spoke, when, or in reply to what may be another."
     column, here, there = next(one for one in zip(COLUMNS, now, before, strict=True) if one[1] != one[2])
@@ -74,13 +80,13 @@ def _differing(now: Row, before: Row | None) -> str:
     return f"A bit flipped in its row ({column}): it is not the one that was stored."
 
 
-def _sealed_rows(connection: apsw.Connection) -> Iterator[Problem]:
+def _sealed_rows(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
     """Rows that are no entries and are not what was sealed."""
     for row in broken_rows(connection):
         what = _ROWS.get(row.table.name, row.table.name)
         key = " ".join(_name(one) if isinstance(one, bytes) else str(one) for one in row.values[: len(row.table.key)])
         why = "it has no seal" if row.seal is None else "its seal differs"
-        yield Problem(what, f"{row.table.name} {key}", f"Its row is not the one that was stored: {why}.")
+        yield IntegrityProblem(what, f"{row.table.name} {key}", f"Its row is not the one that was stored: {why}.")
 
 
 _ROWS = {"conversations": "conversation", "labels": "label", "chunks": "chunks"}
@@ -91,49 +97,51 @@ def _name(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _file(connection: apsw.Connection) -> Iterator[Problem]:
+def _file(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
     for (said,) in each(connection, "PRAGMA integrity_check"):
         if said != "ok":
-            yield Problem("file", FILE, f"SQLite's own check says: {said}.")
+            yield IntegrityProblem("file", FILE, f"SQLite's own check says: {said}.")
     for table, row, parent, _ in each(connection, "PRAGMA foreign_key_check"):
-        yield Problem("reference", f"{table} {row}", f"A row of {table} names a row of {parent} that is not there.")
+        yield IntegrityProblem(
+            "reference", f"{table} {row}", f"A row of {table} names a row of {parent} that is not there."
+        )
 
 
-def _texts(connection: apsw.Connection) -> Iterator[Problem]:
+def _texts(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
     sql = "SELECT CAST(id AS BLOB), body, packed, chars, sha256 FROM entries WHERE body IS NOT NULL"
     for raw, body, packed, chars, sha256 in each(connection, sql):
         id_ = _name(raw)
         try:
             text = unpack(body, packed, chars)
         except Damaged as error:
-            yield Problem("text", id_, error.message)
+            yield IntegrityProblem("text", id_, error.message)
             continue
         if digest(to_bytes(text)) != sha256:
-            yield Problem("text", id_, "The text is not the one that was stored: its SHA-256 differs.")
+            yield IntegrityProblem("text", id_, "The text is not the one that was stored: its SHA-256 differs.")
         elif len(text) != chars:
-            yield Problem("text", id_, f"The text has {len(text)} characters, its row says {chars}.")
+            yield IntegrityProblem("text", id_, f"The text has {len(text)} characters, its row says {chars}.")
 
 
-def _names(connection: apsw.Connection) -> Iterator[Problem]:
+def _names(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
     for one in forged(connection):
-        yield Problem("name", f"{one.table} {shown(one.value)}", one.sentence)
+        yield IntegrityProblem("name", f"{one.table} {shown(one.value)}", one.sentence)
 
 
-def _answers(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> Iterator[Problem]:
+def _answers(connection: apsw.Connection, is_gone: Callable[[str], bool]) -> Iterator[IntegrityProblem]:
     rows = fetch(connection, "SELECT e.id, owner FROM answers JOIN entries e ON e.seq = entry")
     for id_, owner in rows:
         if OWNER.fits(owner) and is_gone(owner):
-            yield Problem("answer", id_, "The answer was cut off by a crash, and was not recovered yet.")
+            yield IntegrityProblem("answer", id_, "The answer was cut off by a crash, and was not recovered yet.")
     orphans = each(
         connection,
         """SELECT DISTINCT e.id FROM chunks c JOIN entries e ON e.seq = c.entry
            WHERE c.entry NOT IN (SELECT entry FROM answers)""",
     )
     for (id_,) in orphans:
-        yield Problem("chunks", id_, "Parts of an answer are left beside it, though it is not in flight.")
+        yield IntegrityProblem("chunks", id_, "Parts of an answer are left beside it, though it is not in flight.")
 
 
-def _spans(connection: apsw.Connection) -> Iterator[Problem]:
+def _spans(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
     astray = each(
         connection,
         """SELECT e.id, s.page FROM spans s JOIN entries e ON e.seq = s.entry LEFT JOIN pages p ON p.id = s.page
@@ -141,21 +149,21 @@ def _spans(connection: apsw.Connection) -> Iterator[Problem]:
               OR s.page_start < 0 OR s.page_start + s.length > p.chars""",
     )
     for id_, page in astray:
-        yield Problem("span", id_, f"Its place on page {page} lies outside of the page or the text.")
+        yield IntegrityProblem("span", id_, f"Its place on page {page} lies outside of the page or the text.")
     lost = each(
         connection,
         """SELECT id FROM entries e WHERE body IS NULL AND chars > coalesce(
            (SELECT sum(length) FROM spans s WHERE s.entry = e.seq), 0)""",
     )
     for (id_,) in lost:
-        yield Problem("span", id_, "Its text was let go, and not all of it stands on a page.")
+        yield IntegrityProblem("span", id_, "Its text was let go, and not all of it stands on a page.")
 
 
-def _terms(connection: apsw.Connection) -> Iterator[Problem]:
+def _terms(connection: apsw.Connection) -> Iterator[IntegrityProblem]:
     bare = each(
         connection,
         """SELECT id FROM entries WHERE seq NOT IN (SELECT entry FROM terms)
            AND seq NOT IN (SELECT entry FROM answers)""",
     )
     for (id_,) in bare:
-        yield Problem("terms", id_, "It has no terms, so that a search cannot find it.")
+        yield IntegrityProblem("terms", id_, "It has no terms, so that a search cannot find it.")

@@ -7,11 +7,11 @@ import msgspec
 from msgspec import Struct
 
 from foundation.names import OWNER, PACK, PAGE, PICTURE, TOKEN, Grammar
-from memory.cold.sql import Row, each, fetch, run, run_many
+from memory.cold.sql import SqlRow, each, fetch, run, run_many
 from memory.names import shown
 
 
-class Forged(Struct, frozen=True):
+class ForgedValue(Struct, frozen=True):
     """One value of one column that no version of this program wrote."""
 
     table: str
@@ -51,13 +51,13 @@ _COLUMNS = (
 _GONE = "w_0"  # a writer that never lived: its answers are recovered as they came
 
 
-def forged(db: apsw.Connection) -> Iterator[Forged]:
+def forged(db: apsw.Connection) -> Iterator[ForgedValue]:
     """Every value that does not fit its grammar, once a table and column."""
     for column in _COLUMNS:
         for (raw,) in each(db, f"SELECT DISTINCT CAST({column.name} AS BLOB) FROM {column.table}"):
             value = raw.decode("utf-8", "replace")
             if not _fits(column, value):
-                yield Forged(column.table, column.name, value, column.grammar.noun)
+                yield ForgedValue(column.table, column.name, value, column.grammar.noun)
 
 
 def take_out(db: apsw.Connection) -> int:
@@ -80,7 +80,7 @@ def take_out(db: apsw.Connection) -> int:
     return count
 
 
-def _take_out(db: apsw.Connection, column: _Column, bad: list[Row]) -> None:
+def _take_out(db: apsw.Connection, column: _Column, bad: list[SqlRow]) -> None:
     which = f"CAST({column.name} AS BLOB) = ?"
     match column.table:
         case "answers":

@@ -10,22 +10,22 @@ from memory.cold.insert import note_change
 from memory.cold.integrity.bit_flips import row_before, text_before, values_before
 from memory.cold.integrity.row_hashes import COLUMNS, NAMES, broken_seals, seal_unsealed
 from memory.cold.integrity.row_seals import BrokenRow, broken_rows, put_back
-from memory.cold.sql import Row, each, run
+from memory.cold.sql import SqlRow, each, run
 from memory.cold.store import ColdStore
 from memory.errors import Damaged
 
-Elsewhere = Callable[[str, bytes], str | None]
+FindText = Callable[[str, bytes], str | None]
 """(an entry's id, its text's SHA-256) to that text, where it stands somewhere else."""
 
 
-class Rows(Struct, frozen=True):
+class RowRepairResult(Struct, frozen=True):
     """Ids of entries that are what they were again, and of those that are not."""
 
     mended: tuple[str, ...]
     lost: tuple[str, ...]
 
 
-def mend_rows(cold: ColdStore, elsewhere: Elsewhere, keep: Callable[[], None]) -> Rows:
+def mend_rows(cold: ColdStore, elsewhere: FindText, keep: Callable[[], None]) -> RowRepairResult:
     """Puts back what can be put back, and seals rows without a seal. `keep` is called before anything changes."""
     rows = cold.read(lambda db: [(seq, values, row_before(values, seal)) for seq, values, seal in broken_seals(db)])
     texts = cold.read(_broken_texts)
@@ -49,7 +49,7 @@ def mend_rows(cold: ColdStore, elsewhere: Elsewhere, keep: Callable[[], None]) -
     }
     bad = {seq for seq, _, before in rows if before is None} | {seq for seq, _ in texts if seq not in put}
     good = (mended.keys() | put.keys()) - bad
-    return Rows(tuple(names[seq] for seq in sorted(good)), tuple(names[seq] for seq in sorted(bad)))
+    return RowRepairResult(tuple(names[seq] for seq in sorted(good)), tuple(names[seq] for seq in sorted(bad)))
 
 
 def mend_sealed_rows(cold: ColdStore, keep: Callable[[], None]) -> int:
@@ -68,11 +68,11 @@ def mend_sealed_rows(cold: ColdStore, keep: Callable[[], None]) -> int:
     return len(mended)
 
 
-def _before(row: BrokenRow) -> Row | None:
+def _before(row: BrokenRow) -> SqlRow | None:
     return None if row.seal is None else values_before(row.values, row.seal, row.table.seal)
 
 
-def _broken_texts(db: apsw.Connection) -> list[tuple[int, Row]]:
+def _broken_texts(db: apsw.Connection) -> list[tuple[int, SqlRow]]:
     sql = "SELECT seq, CAST(id AS BLOB), body, packed, chars, sha256 FROM entries WHERE body IS NOT NULL AND complete"
     return [(seq, tuple(row)) for seq, *row in each(db, sql) if not _is_sound(*row[1:])]
 
@@ -84,13 +84,13 @@ def _is_sound(body: bytes, packed: int, chars: int, sha256: bytes) -> bool:
         return False
 
 
-def _text(row: Row, elsewhere: Elsewhere) -> str | None:
+def _text(row: SqlRow, elsewhere: FindText) -> str | None:
     id_, body, packed, chars, sha256 = row
     text = elsewhere(_name(id_), sha256)
     return text if text is not None else text_before(body, packed, chars, sha256)
 
 
-def _put_row(db: apsw.Connection, seq: int, before: Row) -> None:
+def _put_row(db: apsw.Connection, seq: int, before: SqlRow) -> None:
     values = [_name(value) if column in NAMES else value for column, value in zip(COLUMNS, before, strict=True)]
     told = ", ".join(f"{column} = ?" for column in COLUMNS)
     run(db, f"UPDATE entries SET {told} WHERE seq = ?", (*values, seq))

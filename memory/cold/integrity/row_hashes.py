@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 from msgspec import msgpack
 
-from memory.cold.sql import Row, each, fetch, run_many
+from memory.cold.sql import SqlRow, each, fetch, run_many
 
 COLUMNS = (
     "conversation",
@@ -63,7 +63,7 @@ def seal_unsealed(connection: apsw.Connection) -> int:
     return count
 
 
-def broken_seals(connection: apsw.Connection) -> Iterator[tuple[int, Row, bytes]]:
+def broken_seals(connection: apsw.Connection) -> Iterator[tuple[int, SqlRow, bytes]]:
     """Number, sealed columns and seal of each entry whose row is not the one that was sealed."""
     sql = f"SELECT e.seq, s.seal, {LISTED} FROM entries e JOIN seals s ON s.entry = e.seq ORDER BY e.seq"
     for seq, seal, *values in each(connection, sql):
@@ -71,6 +71,6 @@ def broken_seals(connection: apsw.Connection) -> Iterator[tuple[int, Row, bytes]
             yield seq, tuple(values), seal
 
 
-def _put(connection: apsw.Connection, rows: Sequence[Row]) -> None:
+def _put(connection: apsw.Connection, rows: Sequence[SqlRow]) -> None:
     sql = "INSERT OR REPLACE INTO seals (entry, seal) VALUES (?, ?)"
     run_many(connection, sql, [(seq, seal_of(values)) for seq, *values in rows])

@@ -12,7 +12,7 @@ import apsw
 from msgspec import Struct
 
 from memory.cold.integrity.row_hashes import seal_of
-from memory.cold.sql import Row, each, fetch, run, run_many
+from memory.cold.sql import SqlRow, each, fetch, run, run_many
 
 
 class SealedTable(Struct, frozen=True, dict=True):
@@ -85,7 +85,7 @@ class BrokenRow(Struct, frozen=True):
     """A row that is not the one that was sealed; `seal` None where it has none."""
 
     table: SealedTable
-    values: Row
+    values: SqlRow
     seal: bytes | None
 
 
@@ -97,7 +97,7 @@ def broken_rows(db: apsw.Connection) -> Iterator[BrokenRow]:
                 yield BrokenRow(table, tuple(values), seal)
 
 
-def put_back(db: apsw.Connection, row: BrokenRow, before: Row) -> None:
+def put_back(db: apsw.Connection, row: BrokenRow, before: SqlRow) -> None:
     """The row's values as they were when it was sealed."""
     told = ", ".join(
         f"{name} = CAST(? AS TEXT)" if name in row.table.text else f"{name} = ?" for name in row.table.columns

@@ -26,19 +26,19 @@ from memory.cold.connection import connect, harden, open_store
 from memory.cold.integrity.row_hashes import seal_rows, seal_unsealed
 from memory.cold.integrity.row_seals import fill_seals
 from memory.cold.schema import migrate
-from memory.cold.sql import Row, fetch, run
+from memory.cold.sql import SqlRow, fetch, run
 
 _BESIDE = ("", "-wal", "-shm")
 
 
-class Salvaged(Struct, frozen=True):
+class SalvageResult(Struct, frozen=True):
     """How many rows came over, and the tables in which some could not be read."""
 
     rows: int
     broken: tuple[str, ...]
 
 
-def salvage_store(database: Path, kept: Path) -> Salvaged:
+def salvage_store(database: Path, kept: Path) -> SalvageResult:
     """Puts a store of what can be read in the place of `database`; its files are copied to the folder `kept` first.
 
     No other program may have it open.
@@ -72,7 +72,7 @@ def _fold_in(database: Path) -> None:
             old.close()
 
 
-def _copied(old: Path, new: Path) -> Salvaged:
+def _copied(old: Path, new: Path) -> SalvageResult:
     target = connect(new)
     try:
         migrate(target)
@@ -95,7 +95,7 @@ def _copied(old: Path, new: Path) -> Salvaged:
         fetch(target, "PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         target.close()
-    return Salvaged(rows, tuple(broken))
+    return SalvageResult(rows, tuple(broken))
 
 
 def _tables(db: apsw.Connection) -> list[str]:
@@ -130,10 +130,10 @@ def _table(source: apsw.Connection, target: apsw.Connection, table: str) -> tupl
     return count, whole
 
 
-def _readable(source: apsw.Connection, sql: str) -> Iterator[Row | None]:
+def _readable(source: apsw.Connection, sql: str) -> Iterator[SqlRow | None]:
     """The rows, and None where no more can be read."""
     try:
-        yield from cast("Iterator[Row]", cast(Any, source).execute(sql))
+        yield from cast("Iterator[SqlRow]", cast(Any, source).execute(sql))
     except (apsw.Error, UnicodeDecodeError):
         yield None
 

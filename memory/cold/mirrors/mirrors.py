@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 LOCK_SECONDS = 30
 
 
-class _Row(Struct, frozen=True):
+class _MirrorRow(Struct, frozen=True):
     """What the mirror held when it was last written."""
 
     leaf: int
@@ -48,7 +48,7 @@ class _Row(Struct, frozen=True):
     sha256: bytes
 
 
-class _Known(Struct, frozen=True):
+class _WrittenFile(Struct, frozen=True):
     """The file as this process wrote it: how the system saw it then, and its hash so far."""
 
     stamp: tuple[int, int, int]
@@ -65,7 +65,7 @@ class Mirrors:
         self._workspace = workspace
         self._cold = cold
         self._text_of = text_of
-        self._known: dict[int, _Known] = {}
+        self._known: dict[int, _WrittenFile] = {}
 
     def update(self, conversation_seq: int) -> Path | None:
         """Brings the mirror up to the conversation's leaf; gives its path.
@@ -117,7 +117,7 @@ class Mirrors:
 
     # ── what stands there ──
 
-    def _is_ours(self, seq: int, path: Path, row: _Row) -> bool:
+    def _is_ours(self, seq: int, path: Path, row: _MirrorRow) -> bool:
         """Whether the file is what was written last, byte for byte."""
         try:
             stamp = _stamp(path)
@@ -129,7 +129,7 @@ class Mirrors:
         hashed = hashlib.sha256(read_bytes(path))
         if hashed.digest() != row.sha256:
             return False
-        self._known[seq] = _Known(stamp, hashed)
+        self._known[seq] = _WrittenFile(stamp, hashed)
         return True
 
     def _since(self, leaf: int, last: int) -> list[Entry] | None:
@@ -150,7 +150,7 @@ class Mirrors:
 
     # ── writing ──
 
-    def _append(self, conversation: Conversation, path: Path, row: _Row, new: list[Entry]) -> None:
+    def _append(self, conversation: Conversation, path: Path, row: _MirrorRow, new: list[Entry]) -> None:
         """Adds to the file as it stands: nothing that a person wrote at this moment can be lost by it."""
         added = self._turns(new)
         append(path, added)
@@ -158,10 +158,10 @@ class Mirrors:
         hashed.update(added)
         stamp = _stamp(path)
         if stamp[0] == row.size + len(added):
-            self._known[conversation.seq] = _Known(stamp, hashed)
-        self._note(conversation, _Row(new[-1].seq, row.head, row.size + len(added), hashed.digest()))
+            self._known[conversation.seq] = _WrittenFile(stamp, hashed)
+        self._note(conversation, _MirrorRow(new[-1].seq, row.head, row.size + len(added), hashed.digest()))
 
-    def _rewrite(self, conversation: Conversation, path: Path, row: _Row | None, turns: bytes, leaf: int) -> None:
+    def _rewrite(self, conversation: Conversation, path: Path, row: _MirrorRow | None, turns: bytes, leaf: int) -> None:
         """Exchanges the file for a new one, and looks at what came out: an edit of this very moment is seen there."""
         above = head(conversation)
         whole = above + turns
@@ -171,10 +171,10 @@ class Mirrors:
         hashed = hashlib.sha256(whole)
         self._keep_edit(path, read_bytes(beside), row)
         remove(beside)
-        self._known[conversation.seq] = _Known(_stamp(path), hashed)
-        self._note(conversation, _Row(leaf, above, len(whole), hashed.digest()))
+        self._known[conversation.seq] = _WrittenFile(_stamp(path), hashed)
+        self._note(conversation, _MirrorRow(leaf, above, len(whole), hashed.digest()))
 
-    def _keep_edit(self, path: Path, found: bytes, row: _Row | None) -> None:
+    def _keep_edit(self, path: Path, found: bytes, row: _MirrorRow | None) -> None:
         """Keeps what stood there as a version, unless it is what we wrote."""
         digest = hashlib.sha256(found)
         if not found or (row is not None and digest.digest() == row.sha256):
@@ -184,7 +184,7 @@ class Mirrors:
         when = self._cold.clock.now().strftime("%Y%m%dT%H%M%SZ")
         write_atomically(folder / f"conversations-{path.stem}-{when}-{digest.hexdigest()[:12]}.md", found)
 
-    def _note(self, conversation: Conversation, row: _Row) -> None:
+    def _note(self, conversation: Conversation, row: _MirrorRow) -> None:
         sql = "INSERT OR REPLACE INTO mirrors (conversation, leaf, head, bytes, sha256) VALUES (?, ?, ?, ?, ?)"
         self._cold.write(lambda db: run(db, sql, (conversation.seq, row.leaf, row.head, row.size, row.sha256)))
 
@@ -192,9 +192,9 @@ class Mirrors:
         return FileLock(self._workspace.state / "mirrors.lock", timeout=LOCK_SECONDS)
 
 
-def _row(db: apsw.Connection, conversation: int) -> _Row | None:
+def _row(db: apsw.Connection, conversation: int) -> _MirrorRow | None:
     found = first(db, "SELECT leaf, head, bytes, sha256 FROM mirrors WHERE conversation = ?", (conversation,))
-    return _Row(*found) if found else None
+    return _MirrorRow(*found) if found else None
 
 
 def _is_escaped(head: bytes) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 
-from memory.knowledge.records import Known
+from memory.knowledge.records import KnowledgeRecord
 
 
-def means(pattern: str, known: Known) -> bool:
+def means(pattern: str, known: KnowledgeRecord) -> bool:
     """Whether the pattern means the file: its id, its name as it is listed, the end of that or of its path from some
     folder on, or a folder that it lies in. An absolute path is held against the whole one."""
     if is_named(pattern, known):
@@ -23,7 +23,7 @@ def means(pattern: str, known: Known) -> bool:
     )
 
 
-def is_named(name: str, known: Known) -> bool:
+def is_named(name: str, known: KnowledgeRecord) -> bool:
     """The same of a name as it stands, in which `[`, `]`, `*` and `?` are letters like others."""
     typed, source = _typed(name), PurePath(known.source).as_posix()
     if typed in {known.id, known.name, source}:
@@ -33,7 +33,7 @@ def is_named(name: str, known: Known) -> bool:
     return any(f"/{path}".endswith(f"/{typed}") or f"/{typed}/" in f"/{path}" for path in (known.name, source))
 
 
-def meant(pattern: str, memories: Iterable[Known]) -> list[Known]:
+def meant(pattern: str, memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
     """Those so named, to the letter; where none is, those that the pattern means."""
     memories = list(memories)
     return [one for one in memories if is_named(pattern, one)] or [one for one in memories if means(pattern, one)]
@@ -50,7 +50,7 @@ def _typed(pattern: str) -> str:
     return typed.rstrip("/") or typed
 
 
-def importance_of(known: Known, patterns: Iterable[tuple[str, float]], default: float) -> float:
+def importance_of(known: KnowledgeRecord, patterns: Iterable[tuple[str, float]], default: float) -> float:
     """By the pattern that was set last among those that mean the file."""
     found = default
     for pattern, importance in patterns:

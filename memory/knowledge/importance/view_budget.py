@@ -20,11 +20,11 @@ USED_MORE_THAN = 10
 _SIDES = tuple(MODES)  # tiny … large
 _TOKENS = {name: mode.vision_tokens for name, mode in MODES.items()}
 
-Alike = Callable[[Sequence[int]], Sequence[tuple[int, int]]]
+SimilarPairs = Callable[[Sequence[int]], Sequence[tuple[int, int]]]
 """Of these memories (by seq), the pairs that are near-duplicates."""
 
 
-class Weight(Struct, frozen=True):
+class MemoryWeight(Struct, frozen=True):
     """A memory, as forgetting sees it. `views` says how many pages or pictures it has in each mode."""
 
     seq: int
@@ -33,7 +33,7 @@ class Weight(Struct, frozen=True):
     views: Mapping[str, int]
 
 
-class Standing(Struct, frozen=True):
+class ViewState(Struct, frozen=True):
     """Where a memory stands. `mode` is the largest that its pages are shown in; `stood_for_by` the seq of its twin."""
 
     seq: int
@@ -50,7 +50,7 @@ class Standing(Struct, frozen=True):
         return "out of view" if self.stood_for_by is None else "merged"
 
 
-def standings(memories: Sequence[Weight], budget: int, alike: Alike) -> dict[int, Standing]:
+def standings(memories: Sequence[MemoryWeight], budget: int, alike: SimilarPairs) -> dict[int, ViewState]:
     """By seq. `alike` is asked only where the first two rules do not suffice."""
     found = {each.seq: _whole(each) for each in memories}
     over = sum(one.tokens for one in found.values()) - budget
@@ -77,12 +77,12 @@ def filled(best_first: Iterable[tuple[Mapping[str, int], str]], budget: int) -> 
     return used
 
 
-def _whole(memory: Weight) -> Standing:
+def _whole(memory: MemoryWeight) -> ViewState:
     largest = max((name for name, count in memory.views.items() if count), key=_SIDES.index, default=_SIDES[0])
-    return Standing(memory.seq, True, largest, tokens_at(memory.views, largest))
+    return ViewState(memory.seq, True, largest, tokens_at(memory.views, largest))
 
 
-def _out_of_view(found: dict[int, Standing], lowest_first: Sequence[Weight], over: int) -> int:
+def _out_of_view(found: dict[int, ViewState], lowest_first: Sequence[MemoryWeight], over: int) -> int:
     for memory in lowest_first:
         if over <= 0 or memory.score >= OUT_UNDER:
             break
@@ -91,7 +91,7 @@ def _out_of_view(found: dict[int, Standing], lowest_first: Sequence[Weight], ove
     return over
 
 
-def _smaller(found: dict[int, Standing], lowest_first: Sequence[Weight], over: int) -> int:
+def _smaller(found: dict[int, ViewState], lowest_first: Sequence[MemoryWeight], over: int) -> int:
     much_used = [each for each in lowest_first if each.accesses > USED_MORE_THAN and found[each.seq].in_view]
     for step in reversed(_SIDES[:-1]):
         for memory in much_used:
@@ -101,11 +101,11 @@ def _smaller(found: dict[int, Standing], lowest_first: Sequence[Weight], over: i
             if _SIDES.index(standing.mode) > _SIDES.index(step):
                 tokens = tokens_at(memory.views, step)
                 over -= standing.tokens - tokens
-                found[memory.seq] = Standing(memory.seq, True, step, tokens)
+                found[memory.seq] = ViewState(memory.seq, True, step, tokens)
     return over
 
 
-def _merge(found: dict[int, Standing], lowest_first: Sequence[Weight], over: int, alike: Alike) -> None:
+def _merge(found: dict[int, ViewState], lowest_first: Sequence[MemoryWeight], over: int, alike: SimilarPairs) -> None:
     if over <= 0:
         return
     rank = {memory.seq: place for place, memory in enumerate(lowest_first)}
@@ -119,5 +119,5 @@ def _merge(found: dict[int, Standing], lowest_first: Sequence[Weight], over: int
             found[lower] = _gone(found[lower], higher)
 
 
-def _gone(standing: Standing, twin: int | None) -> Standing:
-    return Standing(standing.seq, False, standing.mode, 0, twin)
+def _gone(standing: ViewState, twin: int | None) -> ViewState:
+    return ViewState(standing.seq, False, standing.mode, 0, twin)

@@ -9,21 +9,21 @@ from foundation.text.similarity import near_duplicates
 from memory.cold import ColdStore
 from memory.knowledge import rows
 from memory.knowledge.importance.score import importance_score
-from memory.knowledge.importance.view_budget import Standing, Weight, filled, standings
-from memory.knowledge.records import Known
+from memory.knowledge.importance.view_budget import MemoryWeight, ViewState, filled, standings
+from memory.knowledge.records import KnowledgeRecord
 
 DAY = 86_400
 
 
-class Remembered(Struct, frozen=True, kw_only=True):
+class ScoredMemory(Struct, frozen=True, kw_only=True):
     """A memory, what it scores now, and where it stands."""
 
-    known: Known
+    known: KnowledgeRecord
     score: float
-    standing: Standing
+    standing: ViewState
 
 
-class Stats(Struct, frozen=True, kw_only=True):
+class KnowledgeStats(Struct, frozen=True, kw_only=True):
     """Figures of knowledge. `tokens` are the vision tokens that stand in view at once: the pages of what scores
     highest, as many as the budget holds. `utilisation` is their share of the budget, in percent. `tokens_of_all` is
     what every page that may be asked for would take, one beside the other.
@@ -47,23 +47,23 @@ class Stats(Struct, frozen=True, kw_only=True):
     chars: int
 
 
-class Weighing:
+class ImportanceScorer:
     """Weighs all that is known by the clock of its store."""
 
     def __init__(self, cold: ColdStore) -> None:
         self._cold = cold
 
-    def remembered(self, budget: int) -> list[Remembered]:
+    def remembered(self, budget: int) -> list[ScoredMemory]:
         """Every memory, by name."""
         memories, now = self._cold.read(rows.current), self._cold.clock.now()
         where = self._where(memories, budget, now)
-        return [Remembered(known=one, score=score(one, now), standing=where[one.seq]) for one in memories]
+        return [ScoredMemory(known=one, score=score(one, now), standing=where[one.seq]) for one in memories]
 
-    def standings(self, budget: int) -> dict[int, Standing]:
+    def standings(self, budget: int) -> dict[int, ViewState]:
         """Where each memory stands within a budget of vision tokens."""
         return self._where(self._cold.read(rows.current), budget, self._cold.clock.now())
 
-    def in_view_at_once(self, memories: Sequence[Remembered], budget: int) -> int:
+    def in_view_at_once(self, memories: Sequence[ScoredMemory], budget: int) -> int:
         """Vision tokens of the pages that the budget holds, of what scores highest first."""
         views = self._cold.read(rows.counts)
         best_first = sorted(memories, key=lambda one: (-one.score, one.known.seq))
@@ -71,24 +71,24 @@ class Weighing:
             [(views.get(one.known.seq, {}), one.standing.mode) for one in best_first if one.standing.in_view], budget
         )
 
-    def _where(self, memories: Sequence[Known], budget: int, now: datetime) -> dict[int, Standing]:
+    def _where(self, memories: Sequence[KnowledgeRecord], budget: int, now: datetime) -> dict[int, ViewState]:
         views = self._cold.read(rows.counts)
-        weights = [Weight(one.seq, score(one, now), one.accesses, views.get(one.seq, {})) for one in memories]
+        weights = [MemoryWeight(one.seq, score(one, now), one.accesses, views.get(one.seq, {})) for one in memories]
         return standings(weights, budget, self._twins)
 
     def _twins(self, seqs: Sequence[int]) -> list[tuple[int, int]]:
         return near_duplicates(self._cold.read(lambda db: rows.sketches(db, seqs)), seqs)
 
 
-def score(known: Known, now: datetime) -> float:
+def score(known: KnowledgeRecord, now: datetime) -> float:
     """The importance score of a memory at that moment; its age is that of the version that is kept."""
     return importance_score(known.importance, (now - known.added).total_seconds() / DAY, known.accesses)
 
 
-def stats_of(memories: Sequence[Remembered], older: int, budget: int, tokens: int) -> Stats:
+def stats_of(memories: Sequence[ScoredMemory], older: int, budget: int, tokens: int) -> KnowledgeStats:
     """The figures of these memories, beside which so many older versions are kept; `tokens` stand in view at once."""
     states = [one.standing.state for one in memories]
-    return Stats(
+    return KnowledgeStats(
         memories=len(memories),
         in_view=states.count("in view"),
         merged=states.count("merged"),

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from foundation.privacy import Cleared, Source, as_given, clear, examine
-from foundation.privacy.redaction import Taken, place_after
-from memory.knowledge.readers.document import Document, Place
+from foundation.privacy import Cleared, TextSource, as_given, clear, examine
+from foundation.privacy.redaction import Redaction, place_after
+from memory.knowledge.readers.document import Document, DocumentLocation
 from memory.knowledge.readers.text import headings_of, lines_of
 
 _SHEET = re.compile(r"(?:page|slide) \d+")
@@ -21,14 +21,14 @@ def given(document: Document, *, redact: bool) -> tuple[Document, Cleared, int]:
 
     The text is the person's own and kept to the byte, unless `redact`: then what is private or a secret is taken out.
     """
-    secrets = len(examine(document.text, Source.OTHER).secrets)
+    secrets = len(examine(document.text, TextSource.OTHER).secrets)
     if redact:
         document = _redacted(document)
     return document, as_given(document.text), secrets
 
 
 def _redacted(document: Document) -> Document:
-    found = examine(document.text, Source.OTHER)
+    found = examine(document.text, TextSource.OTHER)
     match document.kind:
         case "text" | "code":
             places = lines_of(found.cleared)
@@ -47,16 +47,16 @@ def _redacted(document: Document) -> Document:
     return replace(document, text=found.cleared, places=places, pictures=pictures)
 
 
-def _moved(document: Document, spans: Sequence[Taken]) -> tuple[Place, ...]:
+def _moved(document: Document, spans: Sequence[Redaction]) -> tuple[DocumentLocation, ...]:
     """Each place where its text lies now; of several that a span goes over, the last."""
-    moved: dict[int, Place] = {}
+    moved: dict[int, DocumentLocation] = {}
     for place in document.places:
         start = place_after(spans, place.start)
-        moved[start] = Place(start, _label(document.text, place, spans), place.read_by)
+        moved[start] = DocumentLocation(start, _label(document.text, place, spans), place.read_by)
     return tuple(moved[start] for start in sorted(moved))
 
 
-def _label(text: str, place: Place, spans: Sequence[Taken]) -> str:
+def _label(text: str, place: DocumentLocation, spans: Sequence[Redaction]) -> str:
     """The label, which may be the first line's own words: where some of those were taken out, it is not said."""
     end = text.find("\n", place.start)
     end = len(text) if end < 0 else end

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from memory.knowledge.records import Known
+from memory.knowledge.records import KnowledgeRecord
 
 
-def is_gone(known: Known) -> bool:
+def is_gone(known: KnowledgeRecord) -> bool:
     """Whether its file was removed. Where its whole folder is away (a drive that is not plugged in) nobody can say."""
     if known.root and not Path(known.root).exists():
         return False
@@ -21,19 +21,23 @@ def is_gone(known: Known) -> bool:
     return False
 
 
-def removed(memories: Iterable[Known]) -> list[Known]:
+def removed(memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
     """Those whose files are gone, and were there when last seen."""
     return [known for known in memories if known.missing is None and is_gone(known)]
 
 
-def returned(memories: Iterable[Known]) -> list[Known]:
+def returned(memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
     """Those whose files were gone, and are there again."""
     return [known for known in memories if known.missing is not None and Path(known.source).exists()]
 
 
 def due(
-    memories: Iterable[Known], past: Iterable[Known], out_of_view: Sequence[int], now: datetime, days: int
-) -> list[Known]:
+    memories: Iterable[KnowledgeRecord],
+    past: Iterable[KnowledgeRecord],
+    out_of_view: Sequence[int],
+    now: datetime,
+    days: int,
+) -> list[KnowledgeRecord]:
     """What a retention of so many days has outlived; nothing where it is 0, for ever.
 
     Kept for so long after it was last of use: what was replaced, what is gone from disk, what is out of view.
@@ -46,6 +50,6 @@ def due(
     return [known for known in candidates.values() if now - _last_of_use(known) > timedelta(days=days)]
 
 
-def _last_of_use(known: Known) -> datetime:
+def _last_of_use(known: KnowledgeRecord) -> datetime:
     moments = (known.added, known.accessed, known.replaced, known.missing)
     return max(moment for moment in moments if moment is not None)

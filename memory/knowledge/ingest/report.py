@@ -15,7 +15,7 @@ class AddOptions(Struct, frozen=True, kw_only=True):
     max_file_mb: int = 100
 
 
-class Told(Struct, frozen=True):
+class FileMessage(Struct, frozen=True):
     """A file, and what is to be said of it."""
 
     name: str
@@ -29,17 +29,21 @@ class AddReport(Struct, kw_only=True):
     """Filled as files are added. `bad` are files of a kind that is read, and could not be; `skipped` are of no such
     kind, or are passed over by rule; `removed` are memories whose files are gone from disk."""
 
-    added: list[Told] = field(default_factory=list[Told])
-    changed: list[Told] = field(default_factory=list[Told])
+    added: list[FileMessage] = field(default_factory=list[FileMessage])
+    changed: list[FileMessage] = field(default_factory=list[FileMessage])
     unchanged: int = 0
-    bad: list[Told] = field(default_factory=list[Told])
-    skipped: list[Told] = field(default_factory=list[Told])
-    removed: list[Told] = field(default_factory=list[Told])
-    deleted: list[Told] = field(default_factory=list[Told])  # by retention
-    purged: list[Told] = field(default_factory=list[Told])  # older versions that held what `redact` takes out
-    forgotten: list[Told] = field(default_factory=list[Told])  # out of view, merged or smaller now
+    bad: list[FileMessage] = field(default_factory=list[FileMessage])
+    skipped: list[FileMessage] = field(default_factory=list[FileMessage])
+    removed: list[FileMessage] = field(default_factory=list[FileMessage])
+    deleted: list[FileMessage] = field(default_factory=list[FileMessage])  # by retention
+    purged: list[FileMessage] = field(
+        default_factory=list[FileMessage]
+    )  # older versions that held what `redact` takes out
+    forgotten: list[FileMessage] = field(default_factory=list[FileMessage])  # out of view, merged or smaller now
     said: list[str] = field(default_factory=list[str])
-    read_as: list[Told] = field(default_factory=list[Told])  # text that is not UTF-8, and what it was taken for
+    read_as: list[FileMessage] = field(
+        default_factory=list[FileMessage]
+    )  # text that is not UTF-8, and what it was taken for
     budget: int = 0  # vision tokens that the view may take
     secrets: int = 0
     redacted: bool = False

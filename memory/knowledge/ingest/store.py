@@ -16,26 +16,26 @@ from memory.archive.vault import Vault
 from memory.cold.encoding import to_bytes
 from memory.cold.file_places import KIND
 from memory.cold.sql import fetch
-from memory.errors import AlreadyThere
+from memory.errors import AlreadyExists
 from memory.knowledge import rows
 from memory.knowledge.importance.patterns import importance_of
 from memory.knowledge.importance.score import DEFAULT_IMPORTANCE
 from memory.knowledge.ingest.report import AddOptions
-from memory.knowledge.ingest.walk import Met
-from memory.knowledge.readers.document import Document, Place
-from memory.knowledge.records import Known, View
+from memory.knowledge.ingest.walk import WalkedFile
+from memory.knowledge.readers.document import Document, DocumentLocation
+from memory.knowledge.records import DocumentView, KnowledgeRecord
 from memory.knowledge.retrieve import images
-from memory.pages.types import Archived
+from memory.pages.types import ArchiveResult
 from memory.records import new_id
 
 _PAGES = """SELECT chars, (SELECT p.mode FROM spans s JOIN pages p ON p.id = s.page WHERE s.entry = e.seq
             ORDER BY s.start LIMIT 1) FROM entries e WHERE conversation = ? ORDER BY seq"""
 
 
-class File:
+class IngestFile:
     """A file's bytes, as they were read once: what is hashed is what is kept."""
 
-    def __init__(self, met: Met, raw: bytes, mtime_ns: int) -> None:
+    def __init__(self, met: WalkedFile, raw: bytes, mtime_ns: int) -> None:
         self.met, self.raw, self.mtime_ns = met, raw, mtime_ns
 
     @cached_property
@@ -43,7 +43,7 @@ class File:
         return hashlib.sha256(self.raw).hexdigest()
 
 
-class Keeping:
+class DocumentStore:
     """Keeps documents. `folder` is where pictures go."""
 
     def __init__(self, folder: Path, vault: Vault, options: AddOptions, now: datetime) -> None:
@@ -52,20 +52,24 @@ class Keeping:
         self._options = options
         self._now = now
 
-    def keep(self, file: File, document: Document, text: Cleared, sha256: str = "") -> tuple[Known, Archived]:
+    def keep(
+        self, file: IngestFile, document: Document, text: Cleared, sha256: str = ""
+    ) -> tuple[KnowledgeRecord, ArchiveResult]:
         """The new memory. `sha256` stands for the file's bytes where their own hash may not.
 
-        Raises AlreadyThere where another process added the same meanwhile: nothing is kept then.
+        Raises AlreadyExists where another process added the same meanwhile: nothing is kept then.
         """
         names = images.keep(self._folder, document.pictures)
         made = self._known(file, document, text, sha256 or file.sha256)
         hashes = sketch(text)
 
-        def also(db: apsw.Connection, archived: Archived) -> None:
+        def also(db: apsw.Connection, archived: ArchiveResult) -> None:
             (conversation,) = fetch(db, "SELECT conversation FROM archives WHERE seq = ?", (archived.seq,))[0]
             whole = self._beside_the_old(db, replace(made, conversation=conversation))
             seq = rows.insert(db, whole, hashes)
-            rows.insert_places(db, seq, [Place(0, ""), *document.places])  # what stands at 0 itself goes before
+            rows.insert_places(
+                db, seq, [DocumentLocation(0, ""), *document.places]
+            )  # what stands at 0 itself goes before
             rows.insert_views(db, seq, _views(db, conversation, document, names))
 
         archived = self._vault.archive_text(
@@ -73,9 +77,9 @@ class Keeping:
         )
         return made, archived
 
-    def _known(self, file: File, document: Document, text: Cleared, sha256: str) -> Known:
+    def _known(self, file: IngestFile, document: Document, text: Cleared, sha256: str) -> KnowledgeRecord:
         met = file.met
-        return Known(
+        return KnowledgeRecord(
             id=new_id("k"),
             source=met.path,
             name=clear(met.name),
@@ -90,35 +94,35 @@ class Keeping:
             added=self._now,
         )
 
-    def _beside_the_old(self, db: apsw.Connection, made: Known) -> Known:
+    def _beside_the_old(self, db: apsw.Connection, made: KnowledgeRecord) -> KnowledgeRecord:
         """With what was known of the file before; the old version steps back."""
         old = rows.at_source(db, made.source)
         importance = importance_of(made, rows.patterns(db), old.importance if old else DEFAULT_IMPORTANCE)
         if old is None:
             return replace(made, importance=importance)
         if (old.sha256, old.text_sha256) == (made.sha256, made.text_sha256):
-            raise AlreadyThere("Already known", f"{made.source} was added meanwhile.")
+            raise AlreadyExists("Already known", f"{made.source} was added meanwhile.")
         rows.replace(db, old.seq, to_ms(made.added))
         category = made.category if self._options.category else old.category
         return replace(made, importance=importance, category=category, accesses=old.accesses, accessed=old.accessed)
 
 
-def _category(met: Met, document: Document) -> str:
+def _category(met: WalkedFile, document: Document) -> str:
     """The folder that it lies in, below the one that was named; else its kind."""
     folders = met.name.split("/")[1:-1] if met.root else []
     return folders[0] if folders else document.kind
 
 
-def _views(db: apsw.Connection, conversation: int, document: Document, names: Sequence[str]) -> list[View]:
+def _views(db: apsw.Connection, conversation: int, document: Document, names: Sequence[str]) -> list[DocumentView]:
     """The pictures, and each page of the text that is more than what a picture says."""
-    found, at = list[View](), 0
+    found, at = list[DocumentView](), 0
     for chars, mode in fetch(db, _PAGES, (conversation,)):
         if not _is_pictured(document, at, at + chars):
-            found.append(View(len(found) + 1, at, chars, "", mode or "base"))
+            found.append(DocumentView(len(found) + 1, at, chars, "", mode or "base"))
         at += chars
     for picture, name in zip(document.pictures, names, strict=True):
         mode = images.mode_of(picture.width, picture.height)
-        found.append(View(len(found) + 1, picture.start, picture.length, name, mode))
+        found.append(DocumentView(len(found) + 1, picture.start, picture.length, name, mode))
     return found
 
 

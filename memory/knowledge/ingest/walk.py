@@ -32,7 +32,7 @@ _BESIDE = (
 _OWN_LITTER = frozenset({"thumbs.db", "desktop.ini"})
 
 
-class Met(Struct, frozen=True):
+class WalkedFile(Struct, frozen=True):
     """Something that the walk met: a file to be read, or what was passed over, and why."""
 
     path: str  # real and absolute
@@ -48,13 +48,13 @@ def is_utf8(name: str) -> bool:
     return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
-def _nameless(path: str, name: str, root: str = "") -> Met:
+def _nameless(path: str, name: str, root: str = "") -> WalkedFile:
     """For a name that is no text, the odd bytes as `\\xe9`."""
     path, name, root = (os.fsencode(one).decode("utf-8", "backslashreplace") for one in (path, name, root))
-    return Met(path, name, root, "its name is not UTF-8: rename it, then add it", failed=True)
+    return WalkedFile(path, name, root, "its name is not UTF-8: rename it, then add it", failed=True)
 
 
-def walk(path: Path, keep_out: frozenset[str]) -> Iterator[Met]:
+def walk(path: Path, keep_out: frozenset[str]) -> Iterator[WalkedFile]:
     """The files of a folder and those below it, or the file itself. `keep_out` are paths that are passed over."""
     real = os.path.realpath(path)
     if not is_utf8(real) or not is_utf8(path.name):
@@ -66,50 +66,50 @@ def walk(path: Path, keep_out: frozenset[str]) -> Iterator[Met]:
     yield from _folder(real, path.absolute().name or Path(real).name or "files", real, keep_out)
 
 
-def _one(real: str, name: str) -> Met:
+def _one(real: str, name: str) -> WalkedFile:
     try:
         mode = Path(real).stat().st_mode
     except OSError as error:
-        return Met(real, name, "", error.strerror or str(error), failed=True)
+        return WalkedFile(real, name, "", error.strerror or str(error), failed=True)
     if not stat.S_ISREG(mode):
-        return Met(real, name, "", "it is no regular file", failed=True)
-    return Met(real, name)
+        return WalkedFile(real, name, "", "it is no regular file", failed=True)
+    return WalkedFile(real, name)
 
 
-def _folder(folder: str, name: str, root: str, keep_out: frozenset[str]) -> Iterator[Met]:
+def _folder(folder: str, name: str, root: str, keep_out: frozenset[str]) -> Iterator[WalkedFile]:
     if name.count("/") > DEEPEST:
-        yield Met(folder, name, root, f"folders are followed {DEEPEST} deep")
+        yield WalkedFile(folder, name, root, f"folders are followed {DEEPEST} deep")
         return
     try:
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda entry: entry.name)
     except OSError as error:
-        yield Met(folder, name, root, f"the folder cannot be opened ({error.strerror})", failed=True)
+        yield WalkedFile(folder, name, root, f"the folder cannot be opened ({error.strerror})", failed=True)
         return
     made = any(entry.name in _BESIDE for entry in entries)
     for entry in entries:
         yield from _entry(entry, f"{name}/{entry.name}", root, keep_out, made)
 
 
-def _entry(entry: os.DirEntry[str], name: str, root: str, keep_out: frozenset[str], made: bool) -> Iterator[Met]:
+def _entry(entry: os.DirEntry[str], name: str, root: str, keep_out: frozenset[str], made: bool) -> Iterator[WalkedFile]:
     if not is_utf8(entry.name):
         yield _nameless(entry.path, name, root)
         return
     try:
         why = _why_not(entry, keep_out, made) or _leads_out(entry, root, keep_out)
         if why:
-            yield Met(entry.path, name, root, why)
+            yield WalkedFile(entry.path, name, root, why)
             return
         if entry.is_dir(follow_symlinks=False):
             yield from _folder(entry.path, name, root, keep_out)
             return
         real = os.path.realpath(entry.path)
         if stat.S_ISREG(Path(real).stat().st_mode):
-            yield Met(real, name, root, linked=entry.is_symlink())
+            yield WalkedFile(real, name, root, linked=entry.is_symlink())
         else:
-            yield Met(entry.path, name, root, "it is no regular file")
+            yield WalkedFile(entry.path, name, root, "it is no regular file")
     except OSError as error:
-        yield Met(entry.path, name, root, error.strerror or str(error), failed=True)
+        yield WalkedFile(entry.path, name, root, error.strerror or str(error), failed=True)
 
 
 def _why_not(entry: os.DirEntry[str], keep_out: frozenset[str], made: bool) -> str:

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-Words = Callable[[bytes], str]
+ReadWords = Callable[[bytes], str]
 """Gives the words in an encoded picture; "" where it finds none."""
 
 
-class Place(Struct, frozen=True):
+class DocumentLocation(Struct, frozen=True):
     """From character `start` of the text on, this is where it stands: `page 3`, `slide 2`, a heading, `line 41`.
 
     `read_by` is the OCR engine whose word the text is; "" for the file's own.
@@ -20,7 +20,7 @@ class Place(Struct, frozen=True):
     read_by: str = ""
 
 
-class Picture(Struct, frozen=True):
+class DocumentImage(Struct, frozen=True):
     """A picture to be kept, encoded, and the stretch of the text that says what is on it."""
 
     data: bytes
@@ -37,20 +37,20 @@ class Document(Struct, frozen=True, kw_only=True):
 
     kind: str  # pdf | docx | pptx | markdown | html | text | code | picture
     text: str
-    places: tuple[Place, ...] = ()
-    pictures: tuple[Picture, ...] = ()
+    places: tuple[DocumentLocation, ...] = ()
+    pictures: tuple[DocumentImage, ...] = ()
     said: tuple[str, ...] = ()
     encoding: str = ""
 
 
-class Sight(NamedTuple):
+class OcrReader(NamedTuple):
     """What reads the words in pictures here: the engine's name, and the engine."""
 
     name: str
-    words: Words
+    words: ReadWords
 
 
-class Part(NamedTuple):
+class DocumentSection(NamedTuple):
     """A stretch of a file that has a place of its own."""
 
     label: str
@@ -61,10 +61,10 @@ class Part(NamedTuple):
 BETWEEN = "\n\n"
 
 
-def joined(parts: Sequence[Part]) -> tuple[str, tuple[Place, ...]]:
+def joined(parts: Sequence[DocumentSection]) -> tuple[str, tuple[DocumentLocation, ...]]:
     """The parts' texts below one another, and where each begins."""
-    places, at = list[Place](), 0
+    places, at = list[DocumentLocation](), 0
     for part in parts:
-        places.append(Place(at, part.label, part.read_by))
+        places.append(DocumentLocation(at, part.label, part.read_by))
         at += len(part.text) + len(BETWEEN)
     return BETWEEN.join(part.text for part in parts), tuple(places)

@@ -32,14 +32,14 @@ _WESTERN = frozenset("äöüßÄÖÜéèêëàâçùûîïôœÉÈÀÇñáíóú
 _IN_A_ROW = re.compile(r"[À-ÖØ-öø-ÿ]{3}")
 
 
-class Found(NamedTuple):
+class DecodedText(NamedTuple):
     """A text, and the encoding that it was taken in, as a person calls it."""
 
     text: str
     name: str
 
 
-def found_out(raw: bytes) -> Found | None:
+def found_out(raw: bytes) -> DecodedText | None:
     """The text in the most plausible encoding; None where none is."""
     if wide := utf16(raw):
         return wide
@@ -51,11 +51,11 @@ def found_out(raw: bytes) -> Found | None:
             continue
         worth = weigh(text) if _is_clean(text) else 0.0
         if worth > least:
-            best, least = Found(text, name), worth
+            best, least = DecodedText(text, name), worth
     return best
 
 
-def utf16(raw: bytes) -> Found | None:
+def utf16(raw: bytes) -> DecodedText | None:
     """UTF-16 without a mark at its beginning, by its NULs, or as plausible Chinese, Japanese or Korean."""
     if b"\x00" not in raw or len(raw) % 2:
         return None
@@ -67,7 +67,7 @@ def utf16(raw: bytes) -> Found | None:
             continue
         plausible = side or max(weigh(text) for weigh in (_simplified, _traditional, _japanese, _korean)) > _SURELY
         if plausible and _is_clean(text):
-            return Found(text, "UTF-16")
+            return DecodedText(text, "UTF-16")
     return None
 
 

@@ -12,13 +12,13 @@ _LENGTH = struct.Struct(">Q")
 TOO_LARGE = "it asks for more memory than a file of its size should"
 
 
-class Opened(Struct, frozen=True, tag="opened"):
+class OpenedFrame(Struct, frozen=True, tag="opened"):
     """How many pages a PDF has."""
 
     pages: int
 
 
-class Page(Struct, frozen=True, tag="page"):
+class PageFrame(Struct, frozen=True, tag="page"):
     """A page's text, or where it has none its picture (PNG)."""
 
     text: str
@@ -27,34 +27,34 @@ class Page(Struct, frozen=True, tag="page"):
     height: int = 0
 
 
-class Whole(Struct, frozen=True, tag="whole"):
+class DocumentFrame(Struct, frozen=True, tag="whole"):
     """A document that is read at once."""
 
     document: Document
 
 
-class Refused(Struct, frozen=True, tag="refused"):
+class RefusalFrame(Struct, frozen=True, tag="refused"):
     """Why it cannot be read, as the end of a sentence, and what to do."""
 
     why: str
     hint: str = ""
 
 
-class Ended(Struct, frozen=True, tag="ended"):
+class EndFrame(Struct, frozen=True, tag="ended"):
     """All of the file was read."""
 
 
-Frame = Opened | Page | Whole | Refused | Ended
-_decoder = msgspec.msgpack.Decoder(Frame)
+ReaderFrame = OpenedFrame | PageFrame | DocumentFrame | RefusalFrame | EndFrame
+_decoder = msgspec.msgpack.Decoder(ReaderFrame)
 
 
-def read_frame(stream: IO[bytes]) -> Frame | None:
+def read_frame(stream: IO[bytes]) -> ReaderFrame | None:
     """The next frame; None at the end. Raises msgspec.DecodeError for what is none."""
     raw = read_bytes(stream)
     return None if raw is None else _decoder.decode(raw)
 
 
-def write_frame(stream: IO[bytes], frame: Frame) -> None:
+def write_frame(stream: IO[bytes], frame: ReaderFrame) -> None:
     write_bytes(stream, msgspec.msgpack.encode(frame))
 
 

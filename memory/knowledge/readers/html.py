@@ -4,8 +4,8 @@ import codecs
 import re
 from html.parser import HTMLParser
 
-from memory.knowledge.readers.document import Document, Place
-from memory.knowledge.readers.encodings import Found
+from memory.knowledge.readers.document import Document, DocumentLocation
+from memory.knowledge.readers.encodings import DecodedText
 from memory.knowledge.readers.text import decoded, shortened
 
 _UNREAD = frozenset({"script", "style", "noscript", "template", "svg", "math", "iframe", "object", "head"})
@@ -22,7 +22,7 @@ _BLANKS = re.compile(r"[ \t\r\n\f]+")
 
 def read_html(raw: bytes) -> Document:
     """Raises Unreadable."""
-    reader = _Reader()
+    reader = _HtmlTextParser()
     source, encoding = _decoded(raw)
     reader.feed(source)
     reader.close()
@@ -30,7 +30,7 @@ def read_html(raw: bytes) -> Document:
     return Document(kind="html", text=text, places=places, encoding=encoding)
 
 
-def _decoded(raw: bytes) -> Found:
+def _decoded(raw: bytes) -> DecodedText:
     """By a byte order mark, else as the page says it is written, else as any text."""
     named = _CHARSET.search(raw[:4096])
     if raw[:2] in {codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE} or not named:
@@ -38,12 +38,12 @@ def _decoded(raw: bytes) -> Found:
     try:
         encoding = codecs.lookup(named[1].decode("ascii")).name
         as_browsers = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
-        return Found(raw.decode(as_browsers.get(encoding, encoding)), "")
+        return DecodedText(raw.decode(as_browsers.get(encoding, encoding)), "")
     except (LookupError, UnicodeDecodeError):  # it is not what it says
         return decoded(raw)
 
 
-class _Reader(HTMLParser):
+class _HtmlTextParser(HTMLParser):
     """Gathers lines. `_unread` are the elements open whose words nobody reads; a `head` ends at the body."""
 
     def __init__(self) -> None:
@@ -98,21 +98,21 @@ class _Reader(HTMLParser):
         words = _BLANKS.sub(" ", data)
         self._lines[-1] += words.lstrip(" ") if self._lines[-1][-1:] in {"", " "} else words
 
-    def found(self) -> tuple[str, tuple[Place, ...]]:
+    def found(self) -> tuple[str, tuple[DocumentLocation, ...]]:
         """The text, with no more than one empty line in a row, and its headings."""
         title = " ".join(self._title.split())
-        out, places, at = list[str](), list[Place](), 0
+        out, places, at = list[str](), list[DocumentLocation](), 0
         for number, raw in enumerate(self._lines):
             line = raw.rstrip(" |")
             if not line.strip(" -|") and (not out or not out[-1]):
                 continue
             if number in self._headings and line.strip():
-                places.append(Place(at, shortened(line)))
+                places.append(DocumentLocation(at, shortened(line)))
             out.append(line)
             at += len(line) + 1
         text = "\n".join(out).rstrip("\n")
         if not places or places[0].start > 0:
-            places.insert(0, Place(0, shortened(title)))
+            places.insert(0, DocumentLocation(0, shortened(title)))
         return text, tuple(places)
 
     def _mark_private(self, tag: str) -> None:

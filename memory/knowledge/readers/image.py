@@ -9,25 +9,30 @@ from io import BytesIO
 from pathlib import PurePath
 
 from memory.errors import NotAPage
-from memory.knowledge.errors import Unreadable
-from memory.knowledge.readers.document import Document, Picture, Place, Sight
+from memory.knowledge.errors import UnreadableDocument
+from memory.knowledge.readers.document import Document, DocumentImage, DocumentLocation, OcrReader
 
 MOST_PIXELS = 120_000_000  # what the largest telephones' cameras give; beyond it may be a bomb
 
 
-def read_picture(raw: bytes, name: str, sight: Sight | None) -> Document:
-    """Raises Unreadable."""
+def read_picture(raw: bytes, name: str, sight: OcrReader | None) -> Document:
+    """Raises UnreadableDocument."""
     width, height, suffix = measured(raw)
     head = f"{name} (a picture of {width}×{height} pixels)"
     words, read_by, said = _words(raw, name, sight, _too_many(width * height, suffix))
     text = f"{head}\n{words}" if words else head
-    places = (Place(0, ""), Place(len(head) + 1, "words on the picture", read_by)) if words else (Place(0, ""),)
-    picture = Picture(raw, suffix, width, height, 0, len(text))
+    places = (
+        (DocumentLocation(0, ""), DocumentLocation(len(head) + 1, "words on the picture", read_by))
+        if words
+        else (DocumentLocation(0, ""),)
+    )
+    picture = DocumentImage(raw, suffix, width, height, 0, len(text))
     return Document(kind="picture", text=text, places=places, pictures=(picture,), said=said)
 
 
 def measured(raw: bytes) -> tuple[int, int, str]:
-    """Pixels wide and high, and the ending of its kind. Raises Unreadable for what is no picture, or is a bomb."""
+    """Pixels wide and high, and the ending of its kind. Raises UnreadableDocument for what is no picture, or is a
+    bomb."""
     from PIL import Image
 
     try:
@@ -36,12 +41,12 @@ def measured(raw: bytes) -> tuple[int, int, str]:
             with Image.open(BytesIO(raw)) as picture:
                 (width, height), kind = picture.size, picture.format or ""
                 if width * height > MOST_PIXELS:
-                    raise Unreadable(f"it has {width * height:,} pixels; {MOST_PIXELS:,} are the most")
+                    raise UnreadableDocument(f"it has {width * height:,} pixels; {MOST_PIXELS:,} are the most")
                 picture.load()
     except Image.DecompressionBombError as error:
-        raise Unreadable(f"it has far more than {MOST_PIXELS:,} pixels, which are the most") from error
+        raise UnreadableDocument(f"it has far more than {MOST_PIXELS:,} pixels, which are the most") from error
     except (OSError, ValueError, SyntaxError, EOFError) as error:
-        raise Unreadable("it is no picture that can be read: damaged, cut short, or of another kind") from error
+        raise UnreadableDocument("it is no picture that can be read: damaged, cut short, or of another kind") from error
     return width, height, {"JPEG": ".jpg", "TIFF": ".tif"}.get(kind, f".{kind.lower()}")
 
 
@@ -54,7 +59,7 @@ def _too_many(pixels: int, suffix: str) -> str:
     return f"it has {pixels:,} pixels, and OCR reads at most {MOST_OF_OCR:,}; scale it down to have its words found"
 
 
-def _words(raw: bytes, name: str, sight: Sight | None, too_many: str) -> tuple[str, str, tuple[str, ...]]:
+def _words(raw: bytes, name: str, sight: OcrReader | None, too_many: str) -> tuple[str, str, tuple[str, ...]]:
     if (ours := _own_page(raw)) is not None:
         return ours, "", ()
     if too_many:

@@ -9,14 +9,14 @@ from typing import IO, Self, cast
 
 import msgspec
 
-from memory.knowledge.errors import Unreadable
+from memory.knowledge.errors import UnreadableDocument
 from memory.knowledge.readers.document import Document
 from memory.knowledge.readers.frames import (
     TOO_LARGE,
-    Ended,
-    Frame,
-    Refused,
-    Whole,
+    DocumentFrame,
+    EndFrame,
+    ReaderFrame,
+    RefusalFrame,
     read_frame,
     write_bytes,
 )
@@ -52,15 +52,16 @@ class ReaderProcess:
             pass
 
     def document(self, kind: str, raw: bytes) -> Document:
-        """A document that is read at once. Raises Unreadable."""
+        """A document that is read at once. Raises UnreadableDocument."""
         seconds = PATIENCE + PATIENCE_A_MEGABYTE * len(raw) / 2**20
-        found = [frame for frame in self.frames(kind, raw, seconds, "it takes") if isinstance(frame, Whole)]
+        found = [frame for frame in self.frames(kind, raw, seconds, "it takes") if isinstance(frame, DocumentFrame)]
         if not found:
-            raise Unreadable(TOO_LARGE)
+            raise UnreadableDocument(TOO_LARGE)
         return found[0].document
 
-    def frames(self, kind: str, raw: bytes, seconds: float, what: str) -> Iterator[Frame]:
-        """The frames as they come, `seconds` for each. Raises Unreadable where one takes longer (`what` says of which,
+    def frames(self, kind: str, raw: bytes, seconds: float, what: str) -> Iterator[ReaderFrame]:
+        """The frames as they come, `seconds` for each. Raises UnreadableDocument where one takes longer (`what` says of
+        which,
         as in "one of its pages takes"), or the process ends before the last."""
         process = self._started()
         whole = sent = False
@@ -79,13 +80,13 @@ class ReaderProcess:
                     late = not watch.is_alive()
                     watch.cancel()
                 match frame:
-                    case Ended():
+                    case EndFrame():
                         whole = True
-                    case Refused(why=why, hint=hint):
+                    case RefusalFrame(why=why, hint=hint):
                         whole = why != TOO_LARGE
-                        raise Unreadable(why, hint) if hint else Unreadable(why)
+                        raise UnreadableDocument(why, hint) if hint else UnreadableDocument(why)
                     case None:
-                        raise Unreadable(f"{what} more than {seconds:,.3g} seconds" if late else TOO_LARGE)
+                        raise UnreadableDocument(f"{what} more than {seconds:,.3g} seconds" if late else TOO_LARGE)
                     case _:
                         yield frame
         finally:

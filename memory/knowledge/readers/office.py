@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from typing import Any, cast
 
-from memory.knowledge.errors import NoReader, Unreadable
-from memory.knowledge.readers.document import Document, Part, joined
+from memory.knowledge.errors import MissingReader, UnreadableDocument
+from memory.knowledge.readers.document import Document, DocumentSection, joined
 from memory.knowledge.readers.text import shortened
 
 
@@ -38,7 +38,7 @@ REPAIR = "Where an office program still opens it, save it anew from there, then 
 
 
 def check_zip(raw: bytes) -> None:
-    """Raises Unreadable for what is no zip, is encrypted, or would unpack to more than a document does.
+    """Raises UnreadableDocument for what is no zip, is encrypted, or would unpack to more than a document does.
 
     These are the figures that the zip itself gives; `unpacked_text` counts.
     """
@@ -46,26 +46,30 @@ def check_zip(raw: bytes) -> None:
         with zipfile.ZipFile(BytesIO(raw)) as pack:
             parts = pack.infolist()
     except _BROKEN as error:
-        raise Unreadable(DAMAGED, REPAIR) from error
+        raise UnreadableDocument(DAMAGED, REPAIR) from error
     if any(part.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for part in parts):
-        raise Unreadable("it is packed in a way that no office program uses", REPAIR)
+        raise UnreadableDocument("it is packed in a way that no office program uses", REPAIR)
     if any(part.flag_bits & 1 for part in parts):
-        raise Unreadable("it is encrypted", "Save a copy without a password, then add that.")
+        raise UnreadableDocument("it is encrypted", "Save a copy without a password, then add that.")
     largest = max(parts, key=lambda part: part.file_size, default=None)
     if largest is None or len(parts) > MOST_FILES or sum(part.file_size for part in parts) > MOST_BYTES:
-        raise Unreadable(f"it would unpack to {sum(part.file_size for part in parts):,} bytes in {len(parts):,} parts")
+        raise UnreadableDocument(
+            f"it would unpack to {sum(part.file_size for part in parts):,} bytes in {len(parts):,} parts"
+        )
     for part in parts:
         if part.filename.lower().endswith((".xml", ".rels")) and part.file_size > MOST_XML:
-            raise Unreadable(f"its part {part.filename} would unpack to {part.file_size:,} bytes")
+            raise UnreadableDocument(f"its part {part.filename} would unpack to {part.file_size:,} bytes")
         if part.file_size > SMALL and part.file_size > MOST_RATIO * max(1, part.compress_size):
-            raise Unreadable(f"its part {part.filename} unpacks to {MOST_RATIO} times its size, as no document does")
+            raise UnreadableDocument(
+                f"its part {part.filename} unpacks to {MOST_RATIO} times its size, as no document does"
+            )
 
 
 def unpacked_text(raw: bytes) -> BytesIO:
     """The same document with its text alone, as a zip that is not compressed: all other parts are empty.
 
     zipfile unpacks up to 2 GB at once before it looks at the length that the zip declares, so each part is counted
-    piece by piece here, and what reads the document meets no compressed part. Raises Unreadable.
+    piece by piece here, and what reads the document meets no compressed part. Raises UnreadableDocument.
     """
     check_zip(raw)
     out, total = BytesIO(), 0
@@ -75,10 +79,10 @@ def unpacked_text(raw: bytes) -> BytesIO:
                 data = _counted(pack, part) if part.filename.lower().endswith((".xml", ".rels")) else b""
                 total += len(data)
                 if total > MOST_TEXT:
-                    raise Unreadable(f"its text unpacks to more than {MOST_TEXT:,} bytes")
+                    raise UnreadableDocument(f"its text unpacks to more than {MOST_TEXT:,} bytes")
                 text.writestr(part.filename, data)
     except _BROKEN as error:
-        raise Unreadable(DAMAGED, REPAIR) from error
+        raise UnreadableDocument(DAMAGED, REPAIR) from error
     out.seek(0)
     return out
 
@@ -89,7 +93,7 @@ def _counted(pack: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
         while piece := stream.read(PIECE):
             data += piece
             if len(data) > MOST_XML:
-                raise Unreadable(f"its part {part.filename} unpacks to more than {MOST_XML:,} bytes")
+                raise UnreadableDocument(f"its part {part.filename} unpacks to more than {MOST_XML:,} bytes")
     return bytes(data)
 
 
@@ -97,35 +101,35 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
 def read_docx(raw: bytes) -> Document:
-    """Raises Unreadable."""
+    """Raises UnreadableDocument."""
     text_alone = unpacked_text(raw)
     try:
         import docx
     except ImportError as error:
-        raise NoReader("python-docx") from error
+        raise MissingReader("python-docx") from error
     try:
         opened = cast(Any, docx).Document(text_alone)
         parts = [*_parts(opened), *_footnotes(opened)]
     except MemoryError:
         raise
     except Exception as error:  # the library raises whatever a damaged part makes it stumble over
-        raise Unreadable("it is damaged, or no Word document", REPAIR) from error
+        raise UnreadableDocument("it is damaged, or no Word document", REPAIR) from error
     text, places = joined(parts)
     return Document(kind="docx", text=text, places=places)
 
 
-def _parts(opened: Any) -> list[Part]:
+def _parts(opened: Any) -> list[DocumentSection]:
     """What stands under each heading."""
-    parts, lines, label = list[Part](), list[str](), ""
+    parts, lines, label = list[DocumentSection](), list[str](), ""
     for block in opened.iter_inner_content():
         level = _level(block)
         if level and block.text.strip():
             if lines:
-                parts.append(Part(label, "\n".join(lines)))
+                parts.append(DocumentSection(label, "\n".join(lines)))
             label, lines = shortened(block.text), [f"{'#' * level} {block.text.strip()}"]
         elif text := _text(block):
             lines.append(text)
-    return [*parts, Part(label, "\n".join(lines))] if lines else parts
+    return [*parts, DocumentSection(label, "\n".join(lines))] if lines else parts
 
 
 def _level(block: Any) -> int:
@@ -161,7 +165,7 @@ def _rows(table: Any) -> Iterator[list[str]]:
         yield cells
 
 
-def _footnotes(opened: Any) -> list[Part]:
+def _footnotes(opened: Any) -> list[DocumentSection]:
     etree: Any = importlib.import_module("lxml.etree")  # python-docx stands on it; it has no types
     safe = etree.XMLParser(resolve_entities=False, no_network=True)
     notes = list[str]()
@@ -171,31 +175,31 @@ def _footnotes(opened: Any) -> list[Part]:
             for note in root:
                 text = "".join(piece.text or "" for piece in note.iter(f"{_WORD}t")).strip()
                 notes += [text] if text else []
-    return [Part("notes", "\n".join(notes))] if notes else []
+    return [DocumentSection("notes", "\n".join(notes))] if notes else []
 
 
 _DEEPEST = 20  # groups within groups
 
 
 def read_pptx(raw: bytes) -> Document:
-    """Raises Unreadable."""
+    """Raises UnreadableDocument."""
     text_alone = unpacked_text(raw)
     try:
         import pptx
     except ImportError as error:
-        raise NoReader("python-pptx") from error
+        raise MissingReader("python-pptx") from error
     try:
         slides = cast(Any, pptx).Presentation(text_alone).slides
         parts = [_part(number, slide) for number, slide in enumerate(slides, 1)]
     except MemoryError:
         raise
     except Exception as error:  # the library raises whatever a damaged part makes it stumble over
-        raise Unreadable("it is damaged, or no presentation", REPAIR) from error
+        raise UnreadableDocument("it is damaged, or no presentation", REPAIR) from error
     text, places = joined([part for part in parts if part.text])
     return Document(kind="pptx", text=text, places=places)
 
 
-def _part(number: int, slide: Any) -> Part:
+def _part(number: int, slide: Any) -> DocumentSection:
     title = slide.shapes.title
     heading = str(title.text).strip() if title is not None and title.has_text_frame else ""
     lines = [f"# {heading}"] if heading else []
@@ -204,7 +208,7 @@ def _part(number: int, slide: Any) -> Part:
     if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None:
         notes = str(frame.text).strip()
         lines += [f"Notes: {notes}"] if notes else []
-    return Part(f"slide {number}" + (f", {shortened(heading)}" if heading else ""), "\n".join(lines))
+    return DocumentSection(f"slide {number}" + (f", {shortened(heading)}" if heading else ""), "\n".join(lines))
 
 
 def _texts(shapes: Iterable[Any], title: int | None, depth: int = 0) -> Iterator[str]:

@@ -6,52 +6,55 @@ PDFium runs in the process that reads files, with a bound on memory and on how l
 import importlib.util
 from collections.abc import Iterator
 
-from memory.knowledge.errors import NoReader, Unreadable
-from memory.knowledge.readers.document import BETWEEN, Document, Part, Picture, Sight, joined
-from memory.knowledge.readers.frames import Page
+from memory.knowledge.errors import MissingReader, UnreadableDocument
+from memory.knowledge.readers.document import BETWEEN, Document, DocumentImage, DocumentSection, OcrReader, joined
+from memory.knowledge.readers.frames import PageFrame
 from memory.knowledge.readers.isolated import ReaderProcess
 
 PATIENCE = 30.0  # seconds for one page
 MOST_PICTURES = 2**30  # bytes of pages that are pictures, together
 
 
-def read_pdf(raw: bytes, name: str, sight: Sight | None, apart: ReaderProcess | None = None) -> Document:
-    """Raises Unreadable, and NoReader where pypdfium2 is not installed. Without `apart` a process is made for it."""
+def read_pdf(raw: bytes, name: str, sight: OcrReader | None, apart: ReaderProcess | None = None) -> Document:
+    """Raises UnreadableDocument, and MissingReader where pypdfium2 is not installed. Without `apart` a process is made
+    for it."""
     if importlib.util.find_spec("pypdfium2") is None:
-        raise NoReader("pypdfium2")
+        raise MissingReader("pypdfium2")
     if apart is not None:
         return _document(name, list(_pages(raw, apart)), sight)
     with ReaderProcess() as made:
         return _document(name, list(_pages(raw, made)), sight)
 
 
-def _pages(raw: bytes, apart: ReaderProcess) -> Iterator[Page]:
-    """The pages as they come. Raises Unreadable."""
+def _pages(raw: bytes, apart: ReaderProcess) -> Iterator[PageFrame]:
+    """The pages as they come. Raises UnreadableDocument."""
     size = 0
     for frame in apart.frames("pdf", raw, PATIENCE, "one of its pages takes"):
-        if not isinstance(frame, Page):
+        if not isinstance(frame, PageFrame):
             continue
         size += len(frame.picture)
         if size > MOST_PICTURES:
-            raise Unreadable(f"its pages as pictures have more than {MOST_PICTURES / 2**30:g} GB")
+            raise UnreadableDocument(f"its pages as pictures have more than {MOST_PICTURES / 2**30:g} GB")
         yield frame
 
 
-def _document(name: str, pages: list[Page], sight: Sight | None) -> Document:
-    parts, pictures, at = list[Part](), list[Picture](), 0
+def _document(name: str, pages: list[PageFrame], sight: OcrReader | None) -> Document:
+    parts, pictures, at = list[DocumentSection](), list[DocumentImage](), 0
     for number, page in enumerate(pages, 1):
-        part = Part(f"page {number}", page.text)
+        part = DocumentSection(f"page {number}", page.text)
         if page.picture:
             words = sight.words(page.picture).strip() if sight else ""
-            part = Part(f"page {number}", words or f"{name}, page {number} (a picture)", sight.name if sight else "")
-            pictures.append(Picture(page.picture, ".png", page.width, page.height, at, len(part.text)))
+            part = DocumentSection(
+                f"page {number}", words or f"{name}, page {number} (a picture)", sight.name if sight else ""
+            )
+            pictures.append(DocumentImage(page.picture, ".png", page.width, page.height, at, len(part.text)))
         parts.append(part)
         at += len(part.text) + len(BETWEEN)
     text, places = joined(parts)
     return Document(kind="pdf", text=text, places=places, pictures=tuple(pictures), said=_said(name, pictures, sight))
 
 
-def _said(name: str, pictures: list[Picture], sight: Sight | None) -> tuple[str, ...]:
+def _said(name: str, pictures: list[DocumentImage], sight: OcrReader | None) -> tuple[str, ...]:
     if not pictures:
         return ()
     some = f"{len(pictures):,} page{'s' if len(pictures) != 1 else ''} of {name} had no text"

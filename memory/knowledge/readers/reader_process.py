@@ -3,7 +3,7 @@
     python -m memory.knowledge.readers.reader_process
 
 Standard input: the kind (pdf, html, docx, pptx) and the file's bytes, each after its length, file after file. Standard
-output: the frames of each, up to Ended or Refused.
+output: the frames of each, up to EndFrame or RefusalFrame.
 """
 
 import os
@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from memory.knowledge.errors import Unreadable
+from memory.knowledge.errors import UnreadableDocument
 from memory.knowledge.readers.frames import (
     TOO_LARGE,
-    Ended,
-    Frame,
-    Refused,
-    Whole,
+    DocumentFrame,
+    EndFrame,
+    ReaderFrame,
+    RefusalFrame,
     read_bytes,
     write_frame,
 )
@@ -37,21 +37,21 @@ def main() -> None:
         try:
             for frame in _frames(name, raw):
                 write_frame(told, frame)
-                if isinstance(frame, Refused):
+                if isinstance(frame, RefusalFrame):
                     break
             else:
-                write_frame(told, Ended())
+                write_frame(told, EndFrame())
         except MemoryError:
-            write_frame(told, Refused(TOO_LARGE))
+            write_frame(told, RefusalFrame(TOO_LARGE))
             return  # what it still holds is unknown: another process reads the next file
-        except Unreadable as error:
-            write_frame(told, Refused(error.message, error.hint))
+        except UnreadableDocument as error:
+            write_frame(told, RefusalFrame(error.message, error.hint))
         except RecursionError:
-            write_frame(told, Refused("its parts are nested too deep"))
+            write_frame(told, RefusalFrame("its parts are nested too deep"))
         del raw
 
 
-def _frames(kind: str, raw: bytes) -> Iterator[Frame]:
+def _frames(kind: str, raw: bytes) -> Iterator[ReaderFrame]:
     match kind:
         case "pdf":
             from memory.knowledge.readers.pdf_worker import pdf_frames
@@ -60,15 +60,15 @@ def _frames(kind: str, raw: bytes) -> Iterator[Frame]:
         case "docx":
             from memory.knowledge.readers.office import read_docx
 
-            yield Whole(read_docx(raw))
+            yield DocumentFrame(read_docx(raw))
         case "pptx":
             from memory.knowledge.readers.office import read_pptx
 
-            yield Whole(read_pptx(raw))
+            yield DocumentFrame(read_pptx(raw))
         case _:
             from memory.knowledge.readers.html import read_html
 
-            yield Whole(read_html(raw))
+            yield DocumentFrame(read_html(raw))
 
 
 def _allowed(kind: str, size: int) -> int:

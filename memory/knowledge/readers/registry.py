@@ -3,8 +3,8 @@
 import importlib.util
 from pathlib import PurePath
 
-from memory.knowledge.errors import NoReader, NotOurs, Unreadable
-from memory.knowledge.readers.document import Document, Sight
+from memory.knowledge.errors import MissingReader, UnreadableDocument, UnsupportedFile
+from memory.knowledge.readers.document import Document, OcrReader
 from memory.knowledge.readers.encodings import utf16
 from memory.knowledge.readers.image import PICTURES
 from memory.knowledge.readers.isolated import ReaderProcess
@@ -29,7 +29,7 @@ LOOKED_AT = 8192  # bytes, of a file whose name says nothing
 
 
 def kind_of(name: str, beginning: bytes) -> str:
-    """pdf | docx | pptx | markdown | html | text | code | picture. Raises NotOurs."""
+    """pdf | docx | pptx | markdown | html | text | code | picture. Raises UnsupportedFile."""
     path = PurePath(name.lower())
     suffix = path.suffix
     named = {".pdf": "pdf", ".docx": "docx", ".pptx": "pptx"}.get(suffix)
@@ -46,12 +46,12 @@ def kind_of(name: str, beginning: bytes) -> str:
     if named:
         return named
     if suffix in _OLD:
-        raise NotOurs(f"{suffix} files are not read; save it as {_OLD[suffix]}")
+        raise UnsupportedFile(f"{suffix} files are not read; save it as {_OLD[suffix]}")
     if beginning.startswith(b"%PDF-"):
         return "pdf"
     if looks_like_text(beginning):
         return "code" if beginning.startswith(b"#!") else "text"
-    raise NotOurs(f"no reader for {suffix or 'binary'} files")
+    raise UnsupportedFile(f"no reader for {suffix or 'binary'} files")
 
 
 def looks_like_text(beginning: bytes) -> bool:
@@ -67,21 +67,21 @@ def looks_like_text(beginning: bytes) -> bool:
     return not any(letter < " " and letter not in "\t\n\r\f\x1b" for letter in text)
 
 
-def read_file(raw: bytes, name: str, sight: Sight | None, apart: ReaderProcess | None = None) -> Document:
-    """The file, read by the reader of its kind. Raises NotOurs, Unreadable.
+def read_file(raw: bytes, name: str, sight: OcrReader | None, apart: ReaderProcess | None = None) -> Document:
+    """The file, read by the reader of its kind. Raises UnsupportedFile, UnreadableDocument.
 
     What strangers' files can make a parser do is done in the process `apart`; without one, one is made for this file.
     """
     kind = kind_of(name, raw[:LOOKED_AT])
     if kind in _WORDS and b"\x00" in raw[:LOOKED_AT] and not raw.startswith(_WIDE) and not utf16(raw):
-        raise Unreadable("it holds binary data, whatever its name says")
+        raise UnreadableDocument("it holds binary data, whatever its name says")
     if apart is not None:
         return _read(kind, raw, name, sight, apart)
     with ReaderProcess() as made:
         return _read(kind, raw, name, sight, made)
 
 
-def _read(kind: str, raw: bytes, name: str, sight: Sight | None, apart: ReaderProcess) -> Document:
+def _read(kind: str, raw: bytes, name: str, sight: OcrReader | None, apart: ReaderProcess) -> Document:
     match kind:
         case "pdf":
             from memory.knowledge.readers.pdf import read_pdf
@@ -90,7 +90,7 @@ def _read(kind: str, raw: bytes, name: str, sight: Sight | None, apart: ReaderPr
         case "docx" | "pptx":
             check_zip(raw)
             if importlib.util.find_spec(kind) is None:
-                raise NoReader(f"python-{kind}")
+                raise MissingReader(f"python-{kind}")
             return apart.document(kind, raw)
         case "html" if len(raw) > SMALL_HTML:
             return apart.document(kind, raw)

@@ -6,9 +6,9 @@ Markdown: to the byte, with a place at each heading.
 import codecs
 import re
 
-from memory.knowledge.errors import Unreadable
-from memory.knowledge.readers.document import Document, Place
-from memory.knowledge.readers.encodings import Found, found_out, utf16
+from memory.knowledge.errors import UnreadableDocument
+from memory.knowledge.readers.document import Document, DocumentLocation
+from memory.knowledge.readers.encodings import DecodedText, found_out, utf16
 
 EVERY = 20  # lines
 _BEGINNING = 8192  # bytes
@@ -20,11 +20,11 @@ _MARKS = (  # the longer before the shorter that it begins with
 )
 
 
-def decoded(raw: bytes) -> Found:
+def decoded(raw: bytes) -> DecodedText:
     """The text: UTF-8, or UTF-16 and UTF-32 where a byte order mark says so; else as it can be found out, and then the
     encoding has a name. Of UTF-8 every byte is kept.
 
-    Raises Unreadable, which names the place where it is none of them.
+    Raises UnreadableDocument, which names the place where it is none of them.
     """
     for mark, encoding in _MARKS:
         if raw.startswith(mark):
@@ -33,37 +33,37 @@ def decoded(raw: bytes) -> Found:
     return wide or _strictly(raw, "utf-8", "UTF-8")
 
 
-def _strictly(raw: bytes, encoding: str, name: str) -> Found:
+def _strictly(raw: bytes, encoding: str, name: str) -> DecodedText:
     try:
-        return Found(raw.decode(encoding), "")
+        return DecodedText(raw.decode(encoding), "")
     except UnicodeDecodeError as error:
         if encoding == "utf-8" and (found := found_out(raw)):
             return found
         line = raw.count(b"\n", 0, error.start) + 1
-        raise Unreadable(
+        raise UnreadableDocument(
             f"its text is not {name} (line {line}, byte {error.start}), nor surely of another encoding; save it as "
             "UTF-8 in an editor, then add it"
         ) from error
 
 
-def lines_of(text: str) -> tuple[Place, ...]:
+def lines_of(text: str) -> tuple[DocumentLocation, ...]:
     """`line 1`, `line 21`, … and where each begins."""
-    places, at = [Place(0, "line 1")], 0
+    places, at = [DocumentLocation(0, "line 1")], 0
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         at += len(line)
         if number % EVERY == 0 and at < len(text):
-            places.append(Place(at, f"line {number + 1}"))
+            places.append(DocumentLocation(at, f"line {number + 1}"))
     return tuple(places)
 
 
 def read_text(raw: bytes) -> Document:
-    """Raises Unreadable."""
+    """Raises UnreadableDocument."""
     text, encoding = decoded(raw)
     return Document(kind="text", text=text, places=lines_of(text), encoding=encoding)
 
 
 def read_code(raw: bytes) -> Document:
-    """Raises Unreadable."""
+    """Raises UnreadableDocument."""
     text, encoding = decoded(raw)
     return Document(kind="code", text=text, places=lines_of(text), encoding=encoding)
 
@@ -74,20 +74,20 @@ LONGEST = 80
 
 
 def read_markdown(raw: bytes) -> Document:
-    """Raises Unreadable."""
+    """Raises UnreadableDocument."""
     text, encoding = decoded(raw)
     return Document(kind="markdown", text=text, places=headings_of(text), encoding=encoding)
 
 
-def headings_of(text: str) -> tuple[Place, ...]:
+def headings_of(text: str) -> tuple[DocumentLocation, ...]:
     """Where each heading begins; a `#` in a fenced block is none."""
-    places, at, fence = list[Place](), 0, ""
+    places, at, fence = list[DocumentLocation](), 0, ""
     for line in text.splitlines(keepends=True):
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
         elif not fence and (heading := _HEADING.match(line.strip("\ufeff\r\n"))):
-            places.append(Place(at, shortened(heading[2])))
+            places.append(DocumentLocation(at, shortened(heading[2])))
         at += len(line)
     return tuple(places)
 

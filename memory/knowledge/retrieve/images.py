@@ -17,15 +17,15 @@ from memory.cold import ColdStore
 from memory.cold.file_places import spots
 from memory.errors import Damaged
 from memory.knowledge import rows
-from memory.knowledge.readers.document import Picture
-from memory.knowledge.records import Known, View
-from memory.knowledge.retrieve.select import Cost, Eye
+from memory.knowledge.readers.document import DocumentImage
+from memory.knowledge.records import DocumentView, KnowledgeRecord
+from memory.knowledge.retrieve.select import PageCost, PageViewer
 from memory.pages.render.modes import MODES
 from memory.search import Hit
 from models.messages import Image
 
 
-def keep(folder: Path, pictures: Iterable[Picture]) -> list[str]:
+def keep(folder: Path, pictures: Iterable[DocumentImage]) -> list[str]:
     """Writes each as `<sha256><suffix>`, once, and gives the names."""
     names = list[str]()
     for picture in pictures:
@@ -83,7 +83,7 @@ def shown(data: bytes, mode: str, name: str) -> Image:
 _AGAIN = "Add the file again, or take it from a backup of the workspace."
 
 
-class Shower:
+class HitImageFinder:
     """Finds the picture behind a hit: one that was kept, or the page that the words stand on."""
 
     def __init__(self, cold: ColdStore, vault: Vault, folder: Path) -> None:
@@ -91,18 +91,18 @@ class Shower:
         self._vault = vault
         self._folder = folder
 
-    def eye(self, cost: Cost) -> Eye:
+    def eye(self, cost: PageCost) -> PageViewer:
         """The same, as picking asks for it."""
-        return Eye(self._view, self._picture, self._words, cost)
+        return PageViewer(self._view, self._picture, self._words, cost)
 
-    def _view(self, hit: Hit, known: Known) -> View | None:
-        def read(db: apsw.Connection) -> View | None:
+    def _view(self, hit: Hit, known: KnowledgeRecord) -> DocumentView | None:
+        def read(db: apsw.Connection) -> DocumentView | None:
             at = spots(db, known.conversation, hit.entry or 0, *hit.text_span)[0]
             return rows.view_at(db, known.seq, at.offset)
 
         return self._cold.read(read)
 
-    def _picture(self, hit: Hit, known: Known, view: View, mode: str) -> Image:
+    def _picture(self, hit: Hit, known: KnowledgeRecord, view: DocumentView, mode: str) -> Image:
         """From the exact page each time, never from one that was made smaller before."""
         name = f"{known.name}, {hit.citation.place}" if hit.citation.place else known.name
         data = kept(self._folder, view.picture) if view.picture else self._page(hit)

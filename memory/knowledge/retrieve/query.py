@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from foundation.text.analysis import tokens, words
 from foundation.text.stopwords import is_function_word
-from memory.search import Hit, Query, Results
+from memory.search import Hit, Query, SearchResults
 from memory.search.query.query import KNOWLEDGE
 
 LOOKED_AT = 75  # hits
@@ -26,7 +26,7 @@ _OF_KNOWING = frozenset(
 
 
 def asked(
-    search: Callable[[Query], Results], question: str, among: Sequence[frozenset[int]]
+    search: Callable[[Query], SearchResults], question: str, among: Sequence[frozenset[int]]
 ) -> tuple[tuple[Hit, ...], int]:
     """The hits on what the question is about; on the whole of it, or its words one by one, where that finds nothing.
 
@@ -39,7 +39,7 @@ def asked(
     return (), 0
 
 
-def _found(search: Callable[[Query], Results], text: str, conversations: frozenset[int]) -> tuple[Hit, ...]:
+def _found(search: Callable[[Query], SearchResults], text: str, conversations: frozenset[int]) -> tuple[Hit, ...]:
     """A few passages of each file, so that one large file does not stand before all the others."""
     if not conversations:
         return ()

@@ -12,23 +12,23 @@ from msgspec import Struct
 
 from foundation.trust import Citation, Trust
 from memory.knowledge.importance.score import pick_score
-from memory.knowledge.importance.view_budget import Standing
-from memory.knowledge.records import Known, View
+from memory.knowledge.importance.view_budget import ViewState
+from memory.knowledge.records import DocumentView, KnowledgeRecord
 from memory.pages.cost.factsheet import factsheet
 from memory.pages.cost.gate import FRAME as OVERHEAD
 from memory.pages.cost.gate import stays_text, worth_it
 from memory.search import Hit
 from models.messages import Image
 
-Count = Callable[[str], int]
-Cost = Callable[[int, int], int]
+CountTokens = Callable[[str], int]
+PageCost = Callable[[int, int], int]
 """Tokens of a picture of so many pixels."""
 
 
-class Brought(Struct, frozen=True, kw_only=True):
+class SelectedPassage(Struct, frozen=True, kw_only=True):
     """One passage, or one page with its exact words beside it."""
 
-    known: Known
+    known: KnowledgeRecord
     citation: Citation
     trust: Trust
     text: str
@@ -43,7 +43,7 @@ class KnowledgeContext(Struct, frozen=True, kw_only=True):
 
     query: str
     budget: int
-    brought: tuple[Brought, ...] = ()
+    brought: tuple[SelectedPassage, ...] = ()
     out_of_view: bool = False
 
     @property
@@ -51,16 +51,16 @@ class KnowledgeContext(Struct, frozen=True, kw_only=True):
         return sum(one.tokens for one in self.brought)
 
 
-class Eye(Struct, frozen=True):
+class PageViewer(Struct, frozen=True):
     """How a model that sees is shown a page: the view behind a hit, the picture of it in a mode, what that costs."""
 
-    view: Callable[[Hit, Known], View | None]
-    picture: Callable[[Hit, Known, View, str], Image]
+    view: Callable[[Hit, KnowledgeRecord], DocumentView | None]
+    picture: Callable[[Hit, KnowledgeRecord, DocumentView, str], Image]
     words: Callable[[Hit], str]  # all that stands on the page
-    cost: Cost
+    cost: PageCost
 
 
-class Limits(Struct, frozen=True):
+class RetrievalLimits(Struct, frozen=True):
     """Tokens in all, tokens that pages and pictures may take of them, and how many passages and pages."""
 
     tokens: int
@@ -72,41 +72,43 @@ AGAIN = 2.0
 """Of a candidate's score, for each better passage of its file."""
 
 
-class Candidate(Struct, frozen=True):
+class RetrievalCandidate(Struct, frozen=True):
     hit: Hit
-    known: Known
-    standing: Standing
+    known: KnowledgeRecord
+    standing: ViewState
     score: float
 
 
 def candidates(
-    hits: Sequence[Hit], known: Mapping[str, Known], standings: Mapping[int, Standing], now: datetime
-) -> list[Candidate]:
+    hits: Sequence[Hit], known: Mapping[str, KnowledgeRecord], standings: Mapping[int, ViewState], now: datetime
+) -> list[RetrievalCandidate]:
     """The hits of current memories, best first. Of twins that were merged, the one in view speaks for both."""
     there = {known[hit.conversation].seq for hit in hits if hit.conversation in known}
-    found = list[Candidate]()
+    found = list[RetrievalCandidate]()
     for hit in hits:
         memory = known.get(hit.conversation)
         if memory is None or standings[memory.seq].stood_for_by in there:
             continue
         days = (now - memory.added).total_seconds() / 86_400
         score = pick_score(hit.score, days, memory.importance)
-        found.append(Candidate(hit, memory, standings[memory.seq], score))
+        found.append(RetrievalCandidate(hit, memory, standings[memory.seq], score))
     return _files_in_turn(sorted(found, key=lambda one: (-one.score, one.hit.id)))
 
 
-def _files_in_turn(found: Sequence[Candidate]) -> list[Candidate]:
+def _files_in_turn(found: Sequence[RetrievalCandidate]) -> list[RetrievalCandidate]:
     """A file stands where its best passage does; each further one gives way to others that are nearly as good."""
-    before, placed = dict[int, int](), list[tuple[float, Candidate]]()
+    before, placed = dict[int, int](), list[tuple[float, RetrievalCandidate]]()
     for one in found:
         placed.append((one.score - AGAIN * before.get(one.known.seq, 0), one))
         before[one.known.seq] = before.get(one.known.seq, 0) + 1
     return [one for _, one in sorted(placed, key=lambda each: -each[0])]
 
 
-def picked(found: Sequence[Candidate], limits: Limits, count: Count, eye: Eye | None) -> tuple[Brought, ...]:
+def picked(
+    found: Sequence[RetrievalCandidate], limits: RetrievalLimits, count: CountTokens, eye: PageViewer | None
+) -> tuple[SelectedPassage, ...]:
     """As many as the budget holds, each page once."""
-    taken, room, shown = list[Brought](), limits.tokens, set[tuple[int, int]]()
+    taken, room, shown = list[SelectedPassage](), limits.tokens, set[tuple[int, int]]()
     sight = limits.vision
     for one in found:
         if len(taken) == limits.most:
@@ -127,7 +129,9 @@ def picked(found: Sequence[Candidate], limits: Limits, count: Count, eye: Eye | 
     return tuple(taken)
 
 
-def _page(one: Candidate, view: View, eye: Eye, room: tuple[int, int], count: Count) -> Brought | None:
+def _page(
+    one: RetrievalCandidate, view: DocumentView, eye: PageViewer, room: tuple[int, int], count: CountTokens
+) -> SelectedPassage | None:
     """The page in the mode that forgetting left it, where it fits and costs less than its text; a picture where it
     fits. None otherwise."""
     image = eye.picture(one.hit, one.known, view, one.standing.mode)
@@ -143,15 +147,17 @@ def _page(one: Candidate, view: View, eye: Eye, room: tuple[int, int], count: Co
     return _brought(one, text, tokens, image, seen)
 
 
-def _passage(one: Candidate, room: int, count: Count) -> Brought | None:
+def _passage(one: RetrievalCandidate, room: int, count: CountTokens) -> SelectedPassage | None:
     text = one.hit.snippet.strip()
     tokens = count(text) + OVERHEAD
     return _brought(one, text, tokens) if text and tokens <= room else None
 
 
-def _brought(one: Candidate, text: str, tokens: int, image: Image | None = None, seen: int = 0) -> Brought:
+def _brought(
+    one: RetrievalCandidate, text: str, tokens: int, image: Image | None = None, seen: int = 0
+) -> SelectedPassage:
     hit = one.hit
-    return Brought(
+    return SelectedPassage(
         known=one.known,
         citation=hit.citation,
         trust=hit.trust,

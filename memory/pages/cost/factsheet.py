@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from foundation.privacy import Source, clear
+from foundation.privacy import TextSource, clear
 
 # Words that begin English sentences, and are capital for that alone. Their forms with an apostrophe are common too.
 _COMMON: Final = frozenset(
@@ -153,7 +153,7 @@ _PLAIN: Final = (
 )
 
 
-class Exact(NamedTuple):
+class ExactToken(NamedTuple):
     """A token, of which kind, and how long it stays where there are too many."""
 
     token: str
@@ -173,7 +173,7 @@ def _scanner(without: frozenset[str]) -> tuple[re.Pattern[str], list[tuple[str, 
     return re.compile(_PLAIN + "(?:" + "|".join(branches) + r"|[A-Za-z_]++|[\s\S]|\Z)"), groups
 
 
-def exact_tokens(text: str) -> list[Exact]:
+def exact_tokens(text: str) -> list[ExactToken]:
     """Those of the text, each once, in the order in which they first appear."""
     scanner, groups = _scanner(frozenset(kind for kind, sign in _NEEDS.items() if sign not in text))
     found: dict[str, tuple[str, int]] = {}
@@ -194,7 +194,7 @@ def exact_tokens(text: str) -> list[Exact]:
             token = token.rstrip(_TRAIL)
         if token not in found or (kind != "maybe" and found[token][0] == "maybe"):
             found[token] = (kind, weight)
-    return [Exact(token, *kind) for token, kind in found.items() if kind[0] != "maybe"]
+    return [ExactToken(token, *kind) for token, kind in found.items() if kind[0] != "maybe"]
 
 
 MOST = 96
@@ -218,6 +218,6 @@ def forget() -> None:
 @lru_cache(maxsize=32)
 def _ranked(text: str) -> tuple[tuple[int, str], ...]:
     """Each token with its place, those first that stay longest."""
-    found = enumerate(exact_tokens(MARKS.sub(" ", clear(text, Source.OTHER))))
+    found = enumerate(exact_tokens(MARKS.sub(" ", clear(text, TextSource.OTHER))))
     fitting = [(-exact.weight, place, exact.token) for place, exact in found if 2 <= len(exact.token) <= LONGEST]
     return tuple((place, token) for _, place, token in sorted(fitting))

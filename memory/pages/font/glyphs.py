@@ -63,11 +63,11 @@ class Glyphs:
 
         hashes = hash_cells(self.cells)
         pair = hash_pairs(hashes[narrow::2], hashes[narrow + 1 :: 2])
-        self.narrow_index = Index(hashes[:narrow], codes_narrow)
-        self.wide_index = Index(pair, codes_wide)
+        self.narrow_index = GlyphIndex(hashes[:narrow], codes_narrow)
+        self.wide_index = GlyphIndex(pair, codes_wide)
 
 
-class Index:
+class GlyphIndex:
     """From a bitmap's hash to its code point.
 
     No two of the table's bitmaps share a hash. A bitmap of somebody's making may share one with a glyph and be taken

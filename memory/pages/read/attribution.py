@@ -8,7 +8,7 @@ from msgspec import Struct
 from memory.pages.types import PageText
 
 
-class Spoken(Struct, frozen=True, kw_only=True):
+class AttributedText(Struct, frozen=True, kw_only=True):
     """One entry's words on one page. `line` is the entry's own line, from 1, with which they begin."""
 
     entry: str
@@ -24,14 +24,14 @@ class Spoken(Struct, frozen=True, kw_only=True):
         return self.line, self.line + self.text.count("\n")
 
 
-def spoken(page: PageText) -> tuple[Spoken, ...]:
+def spoken(page: PageText) -> tuple[AttributedText, ...]:
     """What each speaker says on the page, in order; nothing on a file's page.
 
     The newline that ends an entry on the page is no part of it; a head line that cannot be understood names nobody.
     """
     ends = [*(head.begin for head in page.heads), len(page.text)]
     return tuple(
-        Spoken(
+        AttributedText(
             entry=one.head.id,
             speaker=one.head.speaker,
             role=one.head.role,

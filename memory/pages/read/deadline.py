@@ -3,7 +3,7 @@
 import time
 
 
-class OutOfTime(Exception):
+class DeadlineExceeded(Exception):
     """The reading took as long as it may."""
 
 
@@ -19,9 +19,9 @@ class Deadline:
         return time.thread_time() - self._began
 
     def check(self) -> None:
-        """Raises OutOfTime once the time is spent."""
+        """Raises DeadlineExceeded once the time is spent."""
         if self.spent > self.seconds:
-            raise OutOfTime
+            raise DeadlineExceeded
 
 
 def unlimited() -> Deadline:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from foundation.trust import Trust
 from memory.errors import NotAPage
 from memory.pages.font.glyphs import ESCAPE, FILLER, HEAD, Glyphs, glyphs, hash_cells, hash_pairs
-from memory.pages.render.entry_heads import SIGN, ReadHead, read_head_line
-from memory.pages.render.header import HEADER_CELLS, Header, digest, read_header
+from memory.pages.render.entry_heads import SIGN, ParsedHead, read_head_line
+from memory.pages.render.header import HEADER_CELLS, PageHeader, digest, read_header
 from memory.pages.render.modes import CELLS, MODES, Cell
 from memory.pages.render.png import decode
 from memory.pages.render.raster import cells_of, margin_is_blank
@@ -31,7 +31,7 @@ _FEWEST_GLYPHS = 8  # a header alone has more; a black square reads as one glyph
 _ESCAPE = re.compile("\u241b([0-9A-F]{1,6});")
 
 
-class Reading(Struct, frozen=True):
+class PageReading(Struct, frozen=True):
     """What the cells say. `doubt` are the lines of the text, from 1, that may be wrong; none where trust is exact.
 
     `grid` is where the second reader found them; `noise` is how far the picture is from the page that it read: squared,
@@ -42,14 +42,14 @@ class Reading(Struct, frozen=True):
     text: str
     trust: Trust
     doubt: tuple[int, ...]
-    header: Header | None  # None where it is damaged
-    heads: tuple[ReadHead, ...] = ()
+    header: PageHeader | None  # None where it is damaged
+    heads: tuple[ParsedHead, ...] = ()
     grid: "Grid | None" = None
     noise: float = 0.0
     altered: tuple[int, ...] = ()
 
 
-def read(picture: bytes) -> Reading:
+def read(picture: bytes) -> PageReading:
     """The text of one page. Raises NotAPage where the picture does not hold our cells."""
     ink_as_it_is = decode(picture)
     for ink in _at_scale(ink_as_it_is):
@@ -67,7 +67,7 @@ def read(picture: bytes) -> Reading:
     )
 
 
-class _Page(Struct, frozen=True):
+class _CellPage(Struct, frozen=True):
     """A grid of cells and their codes; `head` is how many cells the header rows have."""
 
     cells: NDArray[np.uint8]
@@ -76,30 +76,30 @@ class _Page(Struct, frozen=True):
     margin_is_blank: bool
 
 
-def _header(ink: NDArray[np.uint8], cell: Cell) -> Header | None:
+def _header(ink: NDArray[np.uint8], cell: Cell) -> PageHeader | None:
     """The header in the first rows of such cells, without a look at the rest."""
     cells = cells_of(ink[: _header_rows(ink, cell) * cell.height], cell)
     return read_header(_string(read_cells(cells, glyphs(cell))[:HEADER_CELLS]))
 
 
-def _page(ink: NDArray[np.uint8], cell: Cell) -> _Page:
+def _page(ink: NDArray[np.uint8], cell: Cell) -> _CellPage:
     cells = cells_of(ink, cell)
     columns = ink.shape[1] * 8 // cell.width
     head = _header_rows(ink, cell) * columns
-    return _Page(cells, read_cells(cells, glyphs(cell)), head, margin_is_blank(ink, cell))
+    return _CellPage(cells, read_cells(cells, glyphs(cell)), head, margin_is_blank(ink, cell))
 
 
 def _header_rows(ink: NDArray[np.uint8], cell: Cell) -> int:
     return -(-HEADER_CELLS // (ink.shape[1] * 8 // cell.width))
 
 
-def _reading(page: _Page, header: Header) -> Reading:
+def _reading(page: _CellPage, header: PageHeader) -> PageReading:
     end = page.head + header.used
     text, heads = text_and_heads(page.codes[page.head : end])
     rest = (page.cells[HEADER_CELLS : page.head], page.cells[end:])
     rest_is_blank = page.margin_is_blank and not any(cells.any() for cells in rest)
     if rest_is_blank and digest(text).hex() == header.sha256 and len(heads) == header.heads:
-        return Reading(text, Trust.EXACT, (), header, heads)
+        return PageReading(text, Trust.EXACT, (), header, heads)
     return _doubtful(text, heads, header)
 
 
@@ -160,14 +160,14 @@ def _string(codes: NDArray[np.int32]) -> str:
     return kept.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
-def text_and_heads(codes: NDArray[np.int32]) -> tuple[str, tuple[ReadHead, ...]]:
+def text_and_heads(codes: NDArray[np.int32]) -> tuple[str, tuple[ParsedHead, ...]]:
     """The text, and the head lines in it: each begins with a head mark."""
     marks = np.flatnonzero(codes == HEAD)
     parts = [_text_of(part) for part in np.split(codes, marks)]
-    heads, begin = list[ReadHead](), len(parts[0])
+    heads, begin = list[ParsedHead](), len(parts[0])
     for part in parts[1:]:
         length = part.find("\n") + 1 or len(part)
-        heads.append(ReadHead(begin, begin + length, read_head_line(part[:length])))
+        heads.append(ParsedHead(begin, begin + length, read_head_line(part[:length])))
         begin += len(part)
     return "".join(parts), tuple(heads)
 
@@ -194,9 +194,9 @@ def _looks_like_a_page(codes: NDArray[np.int32]) -> bool:
     return int((inked < 0).sum()) * 2 < len(inked) and len(np.unique(inked)) >= _FEWEST_GLYPHS
 
 
-def _doubtful(text: str, heads: tuple[ReadHead, ...], header: Header | None) -> Reading:
+def _doubtful(text: str, heads: tuple[ParsedHead, ...], header: PageHeader | None) -> PageReading:
     """Lines with cells that are no glyphs are in doubt; where there are none and the hash still differs, every line."""
     lines = text.split("\n")
     broken = tuple(n for n, line in enumerate(lines, 1) if UNKNOWN in line)
     doubt = broken or tuple(range(1, len(lines) + 1))
-    return Reading(text, Trust.APPROXIMATE, doubt, header, heads)
+    return PageReading(text, Trust.APPROXIMATE, doubt, header, heads)

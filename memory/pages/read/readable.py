@@ -23,18 +23,19 @@ _DARK = 0.35  # of full contrast, from which a pixel is ink
 _NUMBERED = re.compile(r"(.*?) ?\d+/\d+\s*")
 
 
-class ForPeople(NotAPage):
+class HeaderlessPage(NotAPage):
     """It is a page of ours for people, without a header."""
 
 
 def refuse_for_people(picture: bytes) -> None:
-    """Raises ForPeople where the picture is one of our pages for people; NotAPage where it is no picture. Quick."""
+    """Raises HeaderlessPage where the picture is one of our pages for people; NotAPage where it is no picture.
+    Quick."""
     grey = decode_grey(picture)
     if (mode := mode_of_layout(grey)) is None:
         return
     label = _label(grey, mode)
     recalling = command_line("palimpsest", "recall", label or "LABEL")
-    raise ForPeople(
+    raise HeaderlessPage(
         "A page for people",
         f"This is a page for people{f' of “{label}”' if label else ''}, without a header: it is not read back.",
         f"Recall the archive by its label, whole: {recalling}",

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from foundation.errors import PalimpsestError
-from foundation.files import TooLarge, read_bytes, real
+from foundation.files import FileTooLarge, read_bytes, real
 from foundation.install_hints import install_extra
 from foundation.trust import Trust
 from memory.errors import NotAPage, NotFound
-from memory.pages.read.exact import ENGINE, Reading, read
-from memory.pages.read.ocr.pages import Found, OnLine, by_ocr, seconded
-from memory.pages.read.readable import ForPeople, refuse_for_people
+from memory.pages.read.exact import ENGINE, PageReading, read
+from memory.pages.read.ocr.pages import OcrPageText, OnLine, by_ocr, seconded
+from memory.pages.read.readable import HeaderlessPage, refuse_for_people
 from memory.pages.render.png import decode_grey
 from memory.pages.types import PageText
 from models.ocr.open import engine_named
@@ -85,10 +85,10 @@ def read_picture(
     )
 
 
-def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | None, on_stage: OnStage) -> Found:
+def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | None, on_stage: OnStage) -> OcrPageText:
     try:
         best = _by_ours(data, on_stage)
-    except ForPeople:
+    except HeaderlessPage:
         raise
     except NotAPage as error:
         if (engine := _opened(ocr)) is None:
@@ -106,9 +106,9 @@ def _in_order(data: bytes, ocr: OcrEngine | OpenOcr | None, on_line: OnLine | No
         return best.saying(f"No second reader looked at it: {error.message}")
 
 
-def _by_ours(data: bytes, on_stage: OnStage) -> Found:
+def _by_ours(data: bytes, on_stage: OnStage) -> OcrPageText:
     """By the cells, where these are exact; else by the nearest glyph, which knows all that the cells do, and more."""
-    found: Found | None = None
+    found: OcrPageText | None = None
     with suppress(NotAPage):
         found = _by_cells(data)
         if found.trust is Trust.EXACT:
@@ -153,19 +153,19 @@ def _unheard(_: str) -> None:
     """Nobody asked what is being done."""
 
 
-def _by_cells(data: bytes) -> Found:
+def _by_cells(data: bytes) -> OcrPageText:
     return _found(read(data), ENGINE)
 
 
-def _by_nearest(data: bytes) -> Found:
+def _by_nearest(data: bytes) -> OcrPageText:
     from memory.pages.read.nearest.reader import read_nearest  # a page that is whole never needs it
 
     return _found(read_nearest(data), NEAREST)
 
 
-def _found(reading: Reading, engine: str) -> Found:
+def _found(reading: PageReading, engine: str) -> OcrPageText:
     told = (_altered(reading.altered),) if reading.altered else ()
-    return Found(
+    return OcrPageText(
         text=reading.text,
         trust=reading.trust,
         engine=engine,
@@ -188,7 +188,7 @@ def _bytes(path: Path) -> bytes:
     try:
         if data := read_bytes(real(path), most=_LARGEST_FILE):
             return data
-    except TooLarge as error:
+    except FileTooLarge as error:
         raise NotAPage("Picture too large", f"{path} has more than 64 MB; a page of ours has 0.2 MB.") from error
     except OSError as error:
         raise NotFound("No such picture", f"{path} cannot be read: {error.strerror}.") from error

@@ -2,10 +2,10 @@
 
 from msgspec import Struct
 
-from memory.pages.render.entry_heads import Head
+from memory.pages.render.entry_heads import EntryHead
 
 
-class Stretch(Struct, frozen=True):
+class LayoutText(Struct, frozen=True):
     """A text that is laid on pages as one. `key` is what the caller knows it by: an entry's seq.
 
     A stretch with a head begins a line, and so does each page on which it goes on. Without heads the pages' texts
@@ -13,5 +13,5 @@ class Stretch(Struct, frozen=True):
     """
 
     text: str
-    head: Head | None = None
+    head: EntryHead | None = None
     key: int = 0

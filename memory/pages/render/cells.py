@@ -13,7 +13,7 @@ _SPACE = 0x20
 _HEX = np.frombuffer(b"0123456789ABCDEF", np.uint8).astype(np.int32)
 
 
-class Placed(Struct, frozen=True):
+class GlyphPlacement(Struct, frozen=True):
     """Where each glyph of a text stands on a page. All arrays are (glyphs,), in order.
 
     `first` is its first cell in the table, `at` its place on the page, `owner` whose character of the text it is part
@@ -27,7 +27,7 @@ class Placed(Struct, frozen=True):
     chars: int
 
 
-def place(text: str, heads: Sequence[int], mode: Mode) -> Placed:
+def place(text: str, heads: Sequence[int], mode: Mode) -> GlyphPlacement:
     """The text from the page's first cell on; at each of `heads` stands the head mark in place of the character."""
     table = glyphs(mode.cell)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int32)
@@ -42,10 +42,10 @@ def place(text: str, heads: Sequence[int], mode: Mode) -> Placed:
     at = _places(wide, mode) if wide.any() else np.arange(len(codes))
     fits = int(np.searchsorted(at + wide, mode.capacity))
     chars = int(owner[fits]) if fits < len(owner) else len(text)  # a character is never split between pages
-    return Placed(first, wide, at, owner, chars)
+    return GlyphPlacement(first, wide, at, owner, chars)
 
 
-def grid_of(placed: Placed, chars: int, mode: Mode) -> tuple[NDArray[np.int32], int]:
+def grid_of(placed: GlyphPlacement, chars: int, mode: Mode) -> tuple[NDArray[np.int32], int]:
     """(capacity,) which of the table's cells stands in each place, and how many the first `chars` characters take."""
     table = glyphs(mode.cell)
     fits = int(np.searchsorted(placed.owner, chars))

@@ -26,7 +26,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|–")
 _LINE = re.compile(r"line ([1-9]\d{0,9})")
 
 
-class Head(Struct, frozen=True):
+class EntryHead(Struct, frozen=True):
     """Whose words follow. `line` is the entry's line, from 1, with which the page goes on; 1 where it begins."""
 
     id: str
@@ -36,15 +36,15 @@ class Head(Struct, frozen=True):
     line: int = 1
 
 
-class ReadHead(Struct, frozen=True):
+class ParsedHead(Struct, frozen=True):
     """A head line as it stands in a page's text, its newline included. `head` is None where it cannot be understood."""
 
     begin: int
     end: int
-    head: Head | None
+    head: EntryHead | None
 
 
-def head_line(head: Head, *, goes_on: bool = False) -> str:
+def head_line(head: EntryHead, *, goes_on: bool = False) -> str:
     """The line and its newline; `goes_on` where the entry began on another page."""
     fields = [head.role, iso(head.time) if head.time else _NO_TIME, head.id]
     if head.speaker:
@@ -54,7 +54,7 @@ def head_line(head: Head, *, goes_on: bool = False) -> str:
     return f"{_OPEN}{_BETWEEN.join(map(_written, fields))}{_CLOSE}"
 
 
-def read_head_line(line: str) -> Head | None:
+def read_head_line(line: str) -> EntryHead | None:
     """The head in such a line, newline included; None where it is none, or damaged."""
     if not (line.startswith(_OPEN) and line.endswith(_CLOSE) and line.count("\n") == 1):
         return None
@@ -70,7 +70,7 @@ def read_head_line(line: str) -> Head | None:
     except ValueError:  # a 13th month
         return None
     speaker = _meant(fields[0]) if at == 2 else ""
-    return Head(_meant(fields[at + 1]), speaker, _meant(fields[at - 1]), time, int(went_on[1]) if went_on else 1)
+    return EntryHead(_meant(fields[at + 1]), speaker, _meant(fields[at - 1]), time, int(went_on[1]) if went_on else 1)
 
 
 def _written(field: str) -> str:

@@ -22,7 +22,7 @@ _SHAPES = {
 }
 
 
-class Header(Struct, frozen=True):
+class PageHeader(Struct, frozen=True):
     """What a page says of itself. `used` is how many cells its text takes, `heads` how many head lines stand in it."""
 
     table: str
@@ -39,19 +39,19 @@ def digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def write_header(header: Header) -> str:
+def write_header(header: PageHeader) -> str:
     """Its 128 characters."""
     names = f"PALIMPSEST-{header.version} {header.table} {header.page} {header.number:07d} {header.used:05d}"
     words = f"{names} {header.sha256} " if header.version == 1 else f"{names} {header.heads:03x} {header.sha256}"
     return f"{words}{zlib.crc32(words.encode()):08x}".ljust(HEADER_CELLS)
 
 
-def read_header(cells: str) -> Header | None:
+def read_header(cells: str) -> PageHeader | None:
     """The header in these 128 characters; None unless they are one to the last pixel."""
     for version, shape in _SHAPES.items():
         if (found := shape.match(cells)) is None:
             continue
-        header = Header(
+        header = PageHeader(
             table=found["table"],
             page=found["page"],
             number=int(found["number"]),

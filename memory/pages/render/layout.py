@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from memory.pages.render.blocks import Stretch
-from memory.pages.render.entry_heads import ReadHead, head_line, read_head_line
+from memory.pages.render.blocks import LayoutText
+from memory.pages.render.entry_heads import ParsedHead, head_line, read_head_line
 
 
-class Laid(Struct, frozen=True):
+class LayoutSpan(Struct, frozen=True):
     """`length` characters of stretch `key` from `start` stand in a page's text from `page_start`."""
 
     key: int
@@ -22,7 +22,7 @@ class Laid(Struct, frozen=True):
     page_start: int
 
 
-class Place(Struct, frozen=True):
+class LayoutPosition(Struct, frozen=True):
     """Where the text goes on: the stretch, the character in it, and that character's line, from 1."""
 
     stretch: int
@@ -30,13 +30,13 @@ class Place(Struct, frozen=True):
     line: int = 1
 
 
-class Galley(Struct, frozen=True):
+class PageLayout(Struct, frozen=True):
     """`begin` is where its first character stands. One of `laid` a stretch, in order, from that of `begin` on."""
 
     text: str
-    begin: Place
-    heads: tuple[ReadHead, ...]
-    laid: tuple[Laid, ...]
+    begin: LayoutPosition
+    heads: tuple[ParsedHead, ...]
+    laid: tuple[LayoutSpan, ...]
 
     @property
     def seams(self) -> list[int]:
@@ -44,9 +44,9 @@ class Galley(Struct, frozen=True):
         return [head.begin - 1 for head in self.heads if head.begin]
 
 
-def compose(stretches: Sequence[Stretch], begin: Place, most: int) -> Galley:
+def compose(stretches: Sequence[LayoutText], begin: LayoutPosition, most: int) -> PageLayout:
     """What follows from `begin`, `most` characters at least where there are as many."""
-    parts, heads, laid = list[str](), list[ReadHead](), list[Laid]()
+    parts, heads, laid = list[str](), list[ParsedHead](), list[LayoutSpan]()
     at, start, line = 0, begin.start, begin.line
     for stretch in stretches[begin.stretch :]:
         if at >= most and at:
@@ -56,39 +56,39 @@ def compose(stretches: Sequence[Stretch], begin: Place, most: int) -> Galley:
             if at:
                 parts.append("\n")
                 at += 1
-            heads.append(ReadHead(at, at + len(words), read_head_line(words)))
+            heads.append(ParsedHead(at, at + len(words), read_head_line(words)))
             parts.append(words)
             at += len(words)
         piece = stretch.text[start : start + most]
-        laid.append(Laid(stretch.key, start, len(piece), at))
+        laid.append(LayoutSpan(stretch.key, start, len(piece), at))
         parts.append(piece)
         at, start, line = at + len(piece), 0, 1
-    return Galley("".join(parts), begin, tuple(heads), tuple(laid))
+    return PageLayout("".join(parts), begin, tuple(heads), tuple(laid))
 
 
-def cut(galley: Galley, end: int) -> Galley:
+def cut(galley: PageLayout, end: int) -> PageLayout:
     """Its first `end` characters. No head line may be cut through, nor parted from the first of its text."""
     heads = tuple(head for head in galley.heads if head.end <= end)
     begun = (part for part in galley.laid if part.page_start < end or (part.page_start == end and not part.length))
     laid = tuple(structs.replace(part, length=min(part.length, end - part.page_start)) for part in begun)
-    return Galley(galley.text[:end], galley.begin, heads, laid)
+    return PageLayout(galley.text[:end], galley.begin, heads, laid)
 
 
-def after(galley: Galley, stretches: Sequence[Stretch]) -> Place | None:
+def after(galley: PageLayout, stretches: Sequence[LayoutText]) -> LayoutPosition | None:
     """Where the text goes on after the galley's end; None where it has all."""
     last, index = galley.laid[-1], galley.begin.stretch + len(galley.laid) - 1
     text, end = stretches[index].text, last.start + last.length
     if end < len(text):
         line = galley.begin.line if len(galley.laid) == 1 else 1
-        return Place(index, end, line + text.count("\n", last.start, end))
-    return Place(index + 1) if index + 1 < len(stretches) else None
+        return LayoutPosition(index, end, line + text.count("\n", last.start, end))
+    return LayoutPosition(index + 1) if index + 1 < len(stretches) else None
 
 
 ENTRY, PARAGRAPH, LINE = 1 / 8, 1 / 16, 1 / 32  # of the page's characters
 WORD = 24  # characters
 
 
-def split(galley: Galley, most: int) -> int:
+def split(galley: PageLayout, most: int) -> int:
     """How many of the galley's first `most` characters, which fit the page, it should have; one at least.
 
     A head line is never cut through, nor parted from the first of its text.

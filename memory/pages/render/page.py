@@ -7,19 +7,19 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from memory.pages.font.glyphs import glyphs
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.cells import grid_of, place
-from memory.pages.render.entry_heads import ReadHead
-from memory.pages.render.header import HEADER_CELLS, Header, digest, write_header
-from memory.pages.render.layout import Laid, Place, after, compose, cut, split
+from memory.pages.render.entry_heads import ParsedHead
+from memory.pages.render.header import HEADER_CELLS, PageHeader, digest, write_header
+from memory.pages.render.layout import LayoutPosition, LayoutSpan, after, compose, cut, split
 from memory.pages.render.modes import Mode
 from memory.pages.render.png import encode_png
 from memory.pages.render.raster import ink_of
 
-BEGINNING = Place(0)
+BEGINNING = LayoutPosition(0)
 
 
-class Sheet(Struct, frozen=True):
+class PageSheet(Struct, frozen=True):
     """What one page holds, laid out and not yet drawn.
 
     `text` is all that is written, head lines too. `grid` (capacity,) int32 says which of the table's cells stands in
@@ -30,11 +30,11 @@ class Sheet(Struct, frozen=True):
     text: str
     used: int  # cells that the text takes
     grid: NDArray[np.int32]
-    heads: tuple[ReadHead, ...]
-    laid: tuple[Laid, ...]
+    heads: tuple[ParsedHead, ...]
+    laid: tuple[LayoutSpan, ...]
 
 
-class Drawn(Struct, frozen=True):
+class RenderedPage(Struct, frozen=True):
     """A page as it goes to disk. `sha256` is that of its text."""
 
     id: str
@@ -43,11 +43,11 @@ class Drawn(Struct, frozen=True):
     text: str
     sha256: bytes
     png: bytes
-    heads: tuple[ReadHead, ...]
-    laid: tuple[Laid, ...]
+    heads: tuple[ParsedHead, ...]
+    laid: tuple[LayoutSpan, ...]
 
 
-def sheets(stretches: Sequence[Stretch], mode: Mode, start: Place = BEGINNING) -> Iterator[Sheet]:
+def sheets(stretches: Sequence[LayoutText], mode: Mode, start: LayoutPosition = BEGINNING) -> Iterator[PageSheet]:
     """All of the stretches from `start` on, page by page, in order; the last page takes the smallest mode that it fits.
 
     One empty stretch is one empty page; no stretch is none.
@@ -64,16 +64,16 @@ def sheets(stretches: Sequence[Stretch], mode: Mode, start: Place = BEGINNING) -
         else:
             galley = cut(galley, split(galley, placed.chars))
         grid, used = grid_of(placed, len(galley.text), mode)
-        yield Sheet(mode, galley.text, used, grid, galley.heads, galley.laid)
+        yield PageSheet(mode, galley.text, used, grid, galley.heads, galley.laid)
         begin = after(galley, stretches)
 
 
-def draw(sheet: Sheet, page_id: str, number: int) -> Drawn:
+def draw(sheet: PageSheet, page_id: str, number: int) -> RenderedPage:
     """The page as a stored 1-bit PNG. `number` counts from 1 within the archive."""
     mode, table = sheet.mode, glyphs(sheet.mode.cell)
     sha256 = digest(sheet.text)
-    header = write_header(Header(table.id, page_id, number, sheet.used, sha256.hex(), len(sheet.heads)))
+    header = write_header(PageHeader(table.id, page_id, number, sheet.used, sha256.hex(), len(sheet.heads)))
     head = np.full(mode.header_rows * mode.columns, table.first_cell[0x20], np.int32)
     head[:HEADER_CELLS] = table.first_cell[np.frombuffer(header.encode("ascii"), np.uint8)]
     png = encode_png(ink_of(table.cells.take(np.concatenate([head, sheet.grid]), axis=0), mode))
-    return Drawn(page_id, number, mode, sheet.text, sha256, png, sheet.heads, sheet.laid)
+    return RenderedPage(page_id, number, mode, sheet.text, sha256, png, sheet.heads, sheet.laid)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.pages.font.glyphs import ESCAPE, FILLER, HEAD, NEWLINE, Glyphs, glyphs
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.entry_heads import head_line
 from memory.pages.render.modes import Mode
 from memory.pages.render.png import encode_png
@@ -26,11 +26,11 @@ BESIDE = 2  # cells beside a column's text: how a row goes on, and the rule
 AT_SPACE, WITHIN_WORD = 0xB7, 0x21A9  # the marks of a row that goes on
 
 _TAB, _SPACE, _RULE, _LINE, _CROSS = 0x09, 0x20, 0x2502, 0x2500, 0x252C
-Row = tuple[list[int], int]
+ReadableRow = tuple[list[int], int]
 """The codes of a row's cells, a wide glyph's once, and the mark beside it: a space where its line ends with it."""
 
 
-def natural_pages(stretches: Sequence[Stretch], mode: Mode, title: str = "") -> Iterator[bytes]:
+def natural_pages(stretches: Sequence[LayoutText], mode: Mode, title: str = "") -> Iterator[bytes]:
     """The stretches as PNGs, each under its head line where it has one; `title` stands above, with the page's number.
 
     There is one page at least.
@@ -45,7 +45,7 @@ def natural_pages(stretches: Sequence[Stretch], mode: Mode, title: str = "") -> 
 
 def natural_page(text: str, mode: Mode, title: str = "") -> bytes:
     """The first page of one text: all of it where it fits."""
-    return next(natural_pages([Stretch(text)], mode, title))
+    return next(natural_pages([LayoutText(text)], mode, title))
 
 
 def width_of(mode: Mode) -> int:
@@ -53,7 +53,7 @@ def width_of(mode: Mode) -> int:
     return mode.columns // COLUMNS - BESIDE
 
 
-def _rows(stretches: Sequence[Stretch], width: int, table: Glyphs) -> Iterator[Row]:
+def _rows(stretches: Sequence[LayoutText], width: int, table: Glyphs) -> Iterator[ReadableRow]:
     for stretch in stretches:
         if stretch.head is not None:
             yield from _wrapped([HEAD, *map(ord, head_line(stretch.head)[1:-1])], width, table)
@@ -65,7 +65,7 @@ def _rows(stretches: Sequence[Stretch], width: int, table: Glyphs) -> Iterator[R
             yield from _wrapped([*map(ord, last), *([FILLER] if last.endswith(" ") else [])], width, table)
 
 
-def _wrapped(codes: Sequence[int], width: int, table: Glyphs) -> Iterator[Row]:
+def _wrapped(codes: Sequence[int], width: int, table: Glyphs) -> Iterator[ReadableRow]:
     """One line as rows; what stays free in a row that is broken within a word is filled with the filler."""
     row, used = list[int](), 0
     for code, following in zip(codes, [*codes[1:], NEWLINE], strict=False):
@@ -114,7 +114,7 @@ def _signs(code: int, table: Glyphs) -> list[int]:
     return [code] if table.first_cell[code] >= 0 else [ESCAPE, *f"{code:X};".encode()]
 
 
-def _page(rows: Sequence[Row], mode: Mode, table: Glyphs, title: str) -> bytes:
+def _page(rows: Sequence[ReadableRow], mode: Mode, table: Glyphs, title: str) -> bytes:
     grid = np.full((mode.rows, mode.columns), table.first_cell[_SPACE], np.int32)
     _write(grid[0], next(_wrapped(list(map(ord, title.replace("\n", " "))), mode.columns, table))[0], table)
     grid[1] = table.first_cell[_LINE]

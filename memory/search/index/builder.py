@@ -14,7 +14,7 @@ from foundation.text.term_codec import split
 from memory.cold.changes import TermsRow
 from memory.search.index.column import Column
 from memory.search.index.documents import TOLD
-from memory.search.index.postings import NO_LISTS, Lists, hashed
+from memory.search.index.postings import NO_LISTS, PostingLists, hashed
 
 _A_SLICE = 64  # rows between two rests: about a millisecond's work
 DOCUMENT_BITS, COUNT_BITS = 30, 8  # leaves 26 for the term: one uint64 sorts by term, then document
@@ -23,15 +23,15 @@ Rest = Callable[[], None]
 """Called between two small pieces of work: whoever works in the background gives way there."""
 
 
-class Built(Struct, frozen=True):
+class BuiltSegment(Struct, frozen=True):
     """Documents in the order of their entries, the names that three of their columns speak of, and postings."""
 
     columns: dict[str, Column]
     names: list[str]
-    lists: Lists
+    lists: PostingLists
 
 
-def build(rows: Iterable[TermsRow], rest: Rest) -> Built:
+def build(rows: Iterable[TermsRow], rest: Rest) -> BuiltSegment:
     """A row an entry, in any order."""
     rows = sorted(rows, key=lambda row: row.entry)
     numbers: defaultdict[bytes, int] = defaultdict()
@@ -50,7 +50,7 @@ def build(rows: Iterable[TermsRow], rest: Rest) -> Built:
     occurrences = np.frombuffer(bytes(counts), "u1")
     names, columns = _columns(rows, rest)
     columns |= _substance(rows, vocabulary, of_term, documents, occurrences, rest)
-    return Built(columns, names, _lists(vocabulary, of_term, documents, occurrences, rest))
+    return BuiltSegment(columns, names, _lists(vocabulary, of_term, documents, occurrences, rest))
 
 
 def _slices(some: Sequence[TermsRow], rest: Rest) -> Iterator[Sequence[TermsRow]]:
@@ -99,7 +99,7 @@ def _name_says(speaker: str) -> int:
     return sum(not is_weak(term) for term in words(speaker))
 
 
-def _lists(vocabulary: list[bytes], terms: Column, documents: Column, counts: Column, rest: Rest) -> Lists:
+def _lists(vocabulary: list[bytes], terms: Column, documents: Column, counts: Column, rest: Rest) -> PostingLists:
     if not len(terms):
         return NO_LISTS
     hashes = np.fromiter(map(hashed, vocabulary), "u8", len(vocabulary))
@@ -112,7 +112,7 @@ def _lists(vocabulary: list[bytes], terms: Column, documents: Column, counts: Co
     rest()
     in_order = [vocabulary[int(place)] for place in order]
     lengths = np.fromiter(map(len, in_order), "i8", len(in_order))
-    return Lists(
+    return PostingLists(
         text=np.frombuffer(b"".join(in_order), "u1"),
         edges=np.concatenate(([0], np.cumsum(lengths))).astype("u4"),
         hashes=hashes[order],

@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike, NDArray
 Column = NDArray[Any]
 
 
-class Growing:
+class GrowingColumn:
     """`view` is what is filled. A view taken before the column grew may miss what came after.
 
     `room` may be given with its first `count` values filled: it is used as it is, and not copied before it is full.

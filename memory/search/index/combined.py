@@ -12,26 +12,26 @@ from memory.search.index import journal
 from memory.search.index.builder import Rest, build
 from memory.search.index.documents import Documents
 from memory.search.index.merge import starts_of, table
-from memory.search.index.postings import Posting, Recent, Standing, find
-from memory.search.index.segment import CHECKED_AT_ONCE, Segment, open_chain
+from memory.search.index.postings import Posting, RecentPostings, SegmentPostings, find
+from memory.search.index.segment import CHECKED_AT_ONCE, PostingsSegment, open_chain
 
 _AT_ONCE = 5000  # changes in one reading
 _MANY = 100  # of them: fewer are put one by one
 _FEW = 20_000
 
 
-class Whole:
+class CombinedIndex:
     """`change` is the last of the store's changes that it knows of. `skips`: it does not know all before."""
 
-    def __init__(self, segments: Sequence[Segment] = ()) -> None:
+    def __init__(self, segments: Sequence[PostingsSegment] = ()) -> None:
         self.documents: Documents = table(segments)
         self.change = segments[-1].change if segments else 0
         self.skips = False
         self._segments = segments
         self._on_disk = self.documents.count
-        self._recent = Recent()
-        self._parts: list[Standing | Recent] = [
-            *(Standing(one.lists, first) for one, first in zip(segments, starts_of(segments), strict=True)),
+        self._recent = RecentPostings()
+        self._parts: list[SegmentPostings | RecentPostings] = [
+            *(SegmentPostings(one.lists, first) for one, first in zip(segments, starts_of(segments), strict=True)),
             self._recent,
         ]
 
@@ -67,8 +67,8 @@ class Whole:
             return
         built, first = build(rows, rest), self.documents.count
         self.documents.relink(self.documents.take_in(built.columns, built.names, np.array(gone, "i8")))
-        self._recent = Recent()
-        self._parts += [Standing(built.lists, first), self._recent]
+        self._recent = RecentPostings()
+        self._parts += [SegmentPostings(built.lists, first), self._recent]
 
     @property
     def many_came(self) -> int:
@@ -86,11 +86,11 @@ class Whole:
         return [one.path for one in large if not one.is_whole]
 
 
-def opened(cold: ColdStore, folder: Path) -> Whole:
+def opened(cold: ColdStore, folder: Path) -> CombinedIndex:
     """As the segments on disk have it."""
-    return Whole(open_chain(folder, belonging(cold)))
+    return CombinedIndex(open_chain(folder, belonging(cold)))
 
 
-def belonging(cold: ColdStore) -> Callable[[Segment], bool]:
+def belonging(cold: ColdStore) -> Callable[[PostingsSegment], bool]:
     """Whether a segment was made of this store."""
     return lambda segment: journal.mark(cold, segment.change) == segment.footer.mark

@@ -8,7 +8,7 @@ from foundation.text.analysis import terms
 from foundation.text.stopwords import substance
 from foundation.text.term_codec import split
 from memory.cold.changes import TermsRow
-from memory.search.index.column import Column, Growing
+from memory.search.index.column import Column, GrowingColumn
 
 TOLD = {
     "entry": "i8",  # its seq in the cold store
@@ -48,7 +48,7 @@ class Documents:
 
     def __init__(self, columns: Mapping[str, Column] | None = None, names: Iterable[str] = (), count: int = 0) -> None:
         rooms = columns or {}
-        self._columns = {name: Growing(dtype, rooms.get(name), count) for name, dtype in COLUMNS.items()}
+        self._columns = {name: GrowingColumn(dtype, rooms.get(name), count) for name, dtype in COLUMNS.items()}
         self.names = list(names)
         self._codes = {name: code for code, name in enumerate(self.names)}
         self.runs: list[range] = [range(count)] if count else []
@@ -59,7 +59,7 @@ class Documents:
         self._last: dict[int, int] = {}
         self._ends: tuple[Column, Column] | None = None
         self.talks = int(self["talk"].max()) + 1 if count else 0
-        self._talk_lengths: Growing | None = None
+        self._talk_lengths: GrowingColumn | None = None
         self.living = count
         self.words = int(self["length"].sum())
 
@@ -92,7 +92,7 @@ class Documents:
         """The terms of each talk (i8), of its living documents; 0 for numbers that stand for none."""
         if self._talk_lengths is None:
             sums = np.bincount(self["talk"], self["length"] * self["alive"].astype("f8"), self.talks)
-            self._talk_lengths = Growing("i8", sums[: self.talks].astype("i8"), self.talks)
+            self._talk_lengths = GrowingColumn("i8", sums[: self.talks].astype("i8"), self.talks)
         return self._talk_lengths.view
 
     def find(self, entry: int) -> int:

@@ -14,12 +14,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from memory.cold import ColdStore
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.search.index import combined
 from memory.search.index.builder import Rest
-from memory.search.index.combined import Whole
+from memory.search.index.combined import CombinedIndex
 from memory.search.index.documents import Documents
-from memory.search.index.maintenance import Progress, keep
+from memory.search.index.maintenance import OnIndexed, keep
 from memory.search.index.postings import Posting
 from memory.search.index.segment import discard
 
@@ -33,27 +33,27 @@ _PAUSE = 0.004
 _SHOWN_EACH = 2.0  # seconds between two states of an index that is being built
 
 
-class Building(Struct, frozen=True):
+class IndexProgress(Struct, frozen=True):
     """How far the index is: entries that can be found, of how many there may be."""
 
     done: int
     total: int
 
 
-class Index:
+class SearchIndex:
     """`catch_up`, `find` and `documents` are for one thread at a time: `Search` holds a lock around them."""
 
     def __init__(self, cold: ColdStore, folder: Path) -> None:
         self.trouble = ""
         self._cold = cold
         self._folder = folder
-        self._whole: Whole | None = None
-        self._next: Whole | None = None  # what the background made ready
+        self._whole: CombinedIndex | None = None
+        self._next: CombinedIndex | None = None  # what the background made ready
         self._version: int | None = None
         self._keeping: threading.Thread | None = None
         self._keeping_lock = threading.Lock()
         self._asked = 0.0
-        self._damaged: Whole | None = None
+        self._damaged: CombinedIndex | None = None
 
     @property
     def documents(self) -> Documents:
@@ -74,10 +74,10 @@ class Index:
         return self._known.skips
 
     @property
-    def building(self) -> Building | None:
+    def building(self) -> IndexProgress | None:
         """How far the index is while `is_partial`."""
         known = self._whole
-        return Building(known.documents.living, self._cold.last_change()) if known and known.skips else None
+        return IndexProgress(known.documents.living, self._cold.last_change()) if known and known.skips else None
 
     def catch_up(self) -> None:
         """Takes in all that was committed, by whichever process; where that is too much at once, the newest of it, and
@@ -92,14 +92,14 @@ class Index:
         if self._known.many_came >= _DUE or self._known.skips:
             self._keep_in_background()
 
-    def update(self, on_progress: Progress | None = None) -> None:
+    def update(self, on_progress: OnIndexed | None = None) -> None:
         """Brings the segments up to the store, and lets go on disk of what was removed. Where the disk refuses,
         `trouble` says so and the search goes on in memory."""
         with self._keeping_lock:
             self._keep(on_progress or no_progress, self._give_way, _OTHERS, purge=True)
 
     @property
-    def _known(self) -> Whole:
+    def _known(self) -> CombinedIndex:
         if self._whole is None:
             self._whole = combined.opened(self._cold, self._folder)
             if self._whole.has_unchecked:
@@ -141,10 +141,10 @@ class Index:
         self._keeping.start()
 
     def _work(self) -> None:
-        with self._keeping_lock, suppress(MemoryTrouble):  # a store that was closed; who asks a damaged one is told
+        with self._keeping_lock, suppress(MemoryFailure):  # a store that was closed; who asks a damaged one is told
             self._keep(no_progress, self._give_way, _PATIENCE, purge=False)
 
-    def _keep(self, on_progress: Progress, rest: Rest, wait_s: float, *, purge: bool) -> None:
+    def _keep(self, on_progress: OnIndexed, rest: Rest, wait_s: float, *, purge: bool) -> None:
         shown = time.monotonic()
 
         def step(done: int) -> None:
@@ -162,7 +162,7 @@ class Index:
         self.trouble = ""
         self._next = self._prepared(rest)
 
-    def _prepared(self, rest: Rest) -> Whole:
+    def _prepared(self, rest: Rest) -> CombinedIndex:
         """As the segments have it now, and what came since."""
         ready, last = combined.opened(self._cold, self._folder), self._cold.last_change()
         if last - ready.change > _AT_ONCE:
@@ -174,7 +174,7 @@ class Index:
         if time.monotonic() - self._asked < _LATELY:
             time.sleep(_PAUSE)
 
-    def _look_through(self, opened: Whole) -> None:
+    def _look_through(self, opened: CombinedIndex) -> None:
         """Deletes what is damaged; the next search goes on without it."""
         damaged = opened.damaged()
         for path in damaged:

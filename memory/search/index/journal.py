@@ -8,7 +8,7 @@ from memory.cold import ColdStore
 from memory.cold.changes import TermsRow
 
 
-class News(Struct, frozen=True):
+class IndexChanges(Struct, frozen=True):
     """What came after a change, up to `change`: each entry's row as it is now, and the entries that have none."""
 
     change: int
@@ -16,14 +16,14 @@ class News(Struct, frozen=True):
     gone: list[int]
 
 
-def news(cold: ColdStore, after: int, at_once: int, last: int) -> Iterator[News]:
+def news(cold: ColdStore, after: int, at_once: int, last: int) -> Iterator[IndexChanges]:
     """What came after the change `after` up to `last`, and maybe a little more, some changes at a time. An answer still
     in flight has no row, and is gone."""
     while after < last and (changes := cold.changes(after, at_once)):
         after = changes[-1].seq
         touched = list(dict.fromkeys(change.entry for change in changes if change.op != "archive"))
         rows = _rows(cold, touched)
-        yield News(after, rows, sorted({*touched}.difference(row.entry for row in rows)))
+        yield IndexChanges(after, rows, sorted({*touched}.difference(row.entry for row in rows)))
 
 
 def mark(cold: ColdStore, change: int) -> tuple[str, int]:

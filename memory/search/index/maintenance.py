@@ -18,20 +18,28 @@ from memory.search.index import journal
 from memory.search.index.builder import Rest, build
 from memory.search.index.combined import belonging
 from memory.search.index.documents import NONE, TOLD
-from memory.search.index.journal import News
+from memory.search.index.journal import IndexChanges
 from memory.search.index.merge import merge, starts_of, table
-from memory.search.index.segment import LISTS, Segment, SegmentWriting, discard_others, name_of, open_chain, path_for
+from memory.search.index.segment import (
+    LISTS,
+    PostingsSegment,
+    SegmentWriter,
+    discard_others,
+    name_of,
+    open_chain,
+    path_for,
+)
 
 _AT_ONCE = 30_000  # changes in one segment: some seconds' work, and a hundred megabytes at most
 _TIMES = 3  # a segment is merged with what came after it when that is a third as much
 _MOST = 40  # segments that a build leaves to be merged at its end
 LOCK = "postings.lock"
 
-Progress = Callable[[int], None]
+OnIndexed = Callable[[int], None]
 """Told how many entries the segments hold so far."""
 
 
-def keep(cold: ColdStore, folder: Path, rest: Rest, on_step: Progress, wait_s: float, *, purge: bool) -> bool:
+def keep(cold: ColdStore, folder: Path, rest: Rest, on_step: OnIndexed, wait_s: float, *, purge: bool) -> bool:
     """Brings the segments up to the store. With `purge` nothing that was removed stays in them.
 
     False where another process was at it for all of `wait_s` seconds. Raises OSError where the disk refuses.
@@ -39,16 +47,16 @@ def keep(cold: ColdStore, folder: Path, rest: Rest, on_step: Progress, wait_s: f
     make_private_folder(folder)
     try:
         with FileLock(folder / LOCK, timeout=wait_s):
-            _Keeping(cold, folder, rest, on_step).run(purge=purge)
+            _MaintenanceLock(cold, folder, rest, on_step).run(purge=purge)
     except LockTimeout:
         return False
     return True
 
 
-class _Keeping:
+class _MaintenanceLock:
     """What holds the lock."""
 
-    def __init__(self, cold: ColdStore, folder: Path, rest: Rest, on_step: Progress) -> None:
+    def __init__(self, cold: ColdStore, folder: Path, rest: Rest, on_step: OnIndexed) -> None:
         self._cold = cold
         self._folder = folder
         self._rest = rest
@@ -66,7 +74,7 @@ class _Keeping:
             self._merge(segments[first:])
         discard_others(self._folder)
 
-    def _open(self) -> list[Segment]:
+    def _open(self) -> list[PostingsSegment]:
         """The chain, each file looked through once, so that no damage is handed on."""
         while True:
             segments = open_chain(self._folder, belonging(self._cold))
@@ -78,7 +86,7 @@ class _Keeping:
             for one in damaged:
                 remove(one.path, missing_ok=True)
 
-    def _written(self, segments: list[Segment]) -> list[Segment]:
+    def _written(self, segments: list[PostingsSegment]) -> list[PostingsSegment]:
         """With new segments for all that came since, up to now: somebody may go on writing all the time."""
         last = self._cold.last_change()
         for new in journal.news(self._cold, _end(segments), _AT_ONCE, last):
@@ -89,9 +97,9 @@ class _Keeping:
                 segments = self._tidied(segments)
         return segments
 
-    def _write(self, since: int, new: News) -> None:
+    def _write(self, since: int, new: IndexChanges) -> None:
         built = build(new.rows, self._rest)
-        with SegmentWriting(path_for(self._folder, since, new.change)) as writing:
+        with SegmentWriter(path_for(self._folder, since, new.change)) as writing:
             for name in TOLD:
                 writing.section(name_of(name), [built.columns[name]])
             writing.section("gone", [np.array(new.gone, "i8")])
@@ -99,7 +107,7 @@ class _Keeping:
                 writing.section(name, [getattr(built.lists, name)])
             writing.finish(since, new.change, journal.mark(self._cold, new.change), built.names)
 
-    def _note_strays(self, segments: list[Segment]) -> bool:
+    def _note_strays(self, segments: list[PostingsSegment]) -> bool:
         """Entries that the journal does not know, in a store that was salvaged, are noted in it; whether there were."""
         count = self._cold.read(lambda db: fetch(db, "SELECT count(*) FROM terms"))[0][0]
         documents = table(segments)
@@ -113,7 +121,7 @@ class _Keeping:
             self._cold.write(lambda db: note_change(db, "add", sorted(strays)))
         return bool(strays)
 
-    def _tidied(self, segments: list[Segment]) -> list[Segment]:
+    def _tidied(self, segments: list[PostingsSegment]) -> list[PostingsSegment]:
         """With the first segment that is small beside what came after it merged with all of that."""
         sizes = np.array([one.count + len(one.gone) for one in segments])
         after = sizes.sum() - np.cumsum(sizes)
@@ -123,18 +131,18 @@ class _Keeping:
         self._merge(segments[small[0] :])
         return self._open()
 
-    def _merge(self, segments: Sequence[Segment]) -> None:
+    def _merge(self, segments: Sequence[PostingsSegment]) -> None:
         since, change = segments[0].since, segments[-1].change
-        with SegmentWriting(path_for(self._folder, since, change)) as writing:
+        with SegmentWriter(path_for(self._folder, since, change)) as writing:
             names = merge(segments, table(segments), writing, self._rest)
             writing.finish(since, change, segments[-1].footer.mark, names)
 
 
-def _end(segments: Sequence[Segment]) -> int:
+def _end(segments: Sequence[PostingsSegment]) -> int:
     return segments[-1].change if segments else 0
 
 
-def _first_with_dead(segments: Sequence[Segment]) -> int | None:
+def _first_with_dead(segments: Sequence[PostingsSegment]) -> int | None:
     """The first segment with documents that do not live any more."""
     documents = table(segments)
     for place, (start, one) in enumerate(zip(starts_of(segments), segments, strict=True)):

@@ -12,14 +12,14 @@ from msgspec import Struct
 from memory.search.index.builder import Rest, counts_of, documents_of, keyed, terms_of
 from memory.search.index.column import Column
 from memory.search.index.documents import LINKS, NAMED, NONE, TOLD, Documents
-from memory.search.index.postings import NOWHERE, Lists
-from memory.search.index.segment import Segment, SegmentWriting, name_of
+from memory.search.index.postings import NOWHERE, PostingLists
+from memory.search.index.segment import PostingsSegment, SegmentWriter, name_of
 
 _AT_ONCE = 200_000  # postings: some hundredths of a second
 _ROOM, _LEAST_ROOM = 3, 256  # a third more rows than there are find place beside them
 
 
-def table(segments: Sequence[Segment]) -> Documents:
+def table(segments: Sequence[PostingsSegment]) -> Documents:
     """The documents of segments that follow one another. Those of the first may be changed in place: each table needs
     segments that were opened for it."""
     documents, rest = Documents(), list(segments)
@@ -33,12 +33,12 @@ def table(segments: Sequence[Segment]) -> Documents:
     return documents
 
 
-def starts_of(segments: Sequence[Segment]) -> list[int]:
+def starts_of(segments: Sequence[PostingsSegment]) -> list[int]:
     """The number of each segment's first document in their table."""
     return np.cumsum([0, *(one.count for one in segments)])[:-1].tolist()
 
 
-def merge(segments: Sequence[Segment], documents: Documents, into: SegmentWriting, rest: Rest) -> list[str]:
+def merge(segments: Sequence[PostingsSegment], documents: Documents, into: SegmentWriter, rest: Rest) -> list[str]:
     """Writes all sections; gives the names that the columns speak of. Raises OSError."""
     living = np.flatnonzero(documents["alive"])
     order = living[np.argsort(documents["entry"][living], kind="stable")]
@@ -60,7 +60,7 @@ def merge(segments: Sequence[Segment], documents: Documents, into: SegmentWritin
 
 
 def _write_columns(
-    documents: Documents, order: Column, numbers: Column, into: SegmentWriting, rest: Rest, *, with_links: bool
+    documents: Documents, order: Column, numbers: Column, into: SegmentWriter, rest: Rest, *, with_links: bool
 ) -> list[str]:
     more = max(_LEAST_ROOM, len(order) // _ROOM) if with_links else 0
     used = np.unique(np.concatenate([documents[name][order] for name in NAMED]))
@@ -90,19 +90,21 @@ def _in_order(talks: Column) -> Column:
 class _Input(Struct, frozen=True):
     """A segment's postings, and the new number of each of its documents, NONE for the removed."""
 
-    lists: Lists
+    lists: PostingLists
     numbers: Column
 
 
-def _write_postings(inputs: list[_Input], into: SegmentWriting, rest: Rest) -> None:
+def _write_postings(inputs: list[_Input], into: SegmentWriter, rest: Rest) -> None:
     """Documents go to the file as they come; the other columns, a fifth of the size, when all are known."""
-    parts: list[Lists] = []
+    parts: list[PostingLists] = []
 
     def documents() -> Iterator[Column]:
         for low, high in _blocks(inputs):
             if part := _merged(inputs, low, high):
                 yield part.documents
-                parts.append(Lists(part.text, part.edges, part.hashes, part.starts, NOWHERE.documents, part.counts))
+                parts.append(
+                    PostingLists(part.text, part.edges, part.hashes, part.starts, NOWHERE.documents, part.counts)
+                )
             rest()
 
     into.section("documents", documents())
@@ -124,7 +126,7 @@ def _blocks(inputs: list[_Input]) -> Iterator[tuple[int, int]]:
     yield from zip([0, *bounds], [*bounds, 1 << 64], strict=True)
 
 
-def _merged(inputs: list[_Input], low: int, high: int) -> Lists | None:
+def _merged(inputs: list[_Input], low: int, high: int) -> PostingLists | None:
     """The postings of terms with hashes from `low` up to below `high`; None where nothing of them lives."""
     cuts = [_cut(each, low, high) for each in inputs]
     hashes, sources = np.unique(np.concatenate([cut.lists.hashes for cut in cuts]), return_index=True)
@@ -135,7 +137,7 @@ def _merged(inputs: list[_Input], low: int, high: int) -> Lists | None:
     if not len(keys):
         return None
     text, edges = _gathered([cut.lists for cut in cuts], sources[kept])
-    return Lists(
+    return PostingLists(
         text=text,
         edges=edges,
         hashes=hashes[kept],
@@ -150,7 +152,7 @@ def _cut(one: _Input, low: int, high: int) -> _Input:
     first = int(lists.hashes.searchsorted(np.uint64(low)))
     last = len(lists.hashes) if high > 2**64 - 1 else int(lists.hashes.searchsorted(np.uint64(high)))
     edges, starts = lists.edges[first : last + 1], lists.starts[first : last + 1]
-    part = Lists(
+    part = PostingLists(
         text=lists.text[edges[0] : edges[-1]],
         edges=edges.astype("i8") - int(edges[0]),
         hashes=lists.hashes[first:last],
@@ -171,7 +173,7 @@ def _keys(cut: _Input, hashes: Column) -> Column:
     return keyed(terms[living], documents[living], lists.counts[living])
 
 
-def _gathered(several: list[Lists], places: Column) -> tuple[Column, Column]:
+def _gathered(several: list[PostingLists], places: Column) -> tuple[Column, Column]:
     """The texts of some terms, and their edges; `places` count through the terms of all of them."""
     lengths = np.concatenate([np.diff(one.edges) for one in several])
     offsets = np.cumsum([0, *(len(one.text) for one in several)])

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from foundation.text.folding import is_unspaced
 from foundation.text.tags import MARK
-from memory.search.index.column import Column, Growing
+from memory.search.index.column import Column, GrowingColumn
 
 _MARK = MARK.encode()
 _REMEMBERED = 4096  # terms of a segment: a question asks for some fifty, mostly the same
@@ -28,7 +28,7 @@ class Posting(NamedTuple):
 NOWHERE = Posting(np.empty(0, "i4"), np.empty(0, "u1"))
 
 
-class Lists(Struct, frozen=True):
+class PostingLists(Struct, frozen=True):
     """The postings of a segment as columns, which may be mapped from a file. Terms are sorted by `hashed`.
 
     Term i is text[edges[i]:edges[i + 1]], its hash is hashes[i], and it has documents[starts[i]:starts[i + 1]].
@@ -42,7 +42,7 @@ class Lists(Struct, frozen=True):
     counts: Column
 
 
-NO_LISTS = Lists(
+NO_LISTS = PostingLists(
     np.zeros(0, "u1"), np.zeros(1, "i8"), np.zeros(0, "u8"), np.zeros(1, "i8"), NOWHERE.documents, NOWHERE.counts
 )
 
@@ -53,10 +53,10 @@ def hashed(term: bytes) -> int:
     return int.from_bytes(blake2b(term, digest_size=8).digest(), "little")
 
 
-class Standing:
+class SegmentPostings:
     """A segment's postings, whose documents are numbered from `first`."""
 
-    def __init__(self, lists: Lists, first: int = 0) -> None:
+    def __init__(self, lists: PostingLists, first: int = 0) -> None:
         self.lists = lists
         self._first = first
         self._find = lru_cache(_REMEMBERED)(self._look_up)
@@ -89,15 +89,15 @@ class Standing:
         return Posting(documents, self.lists.counts[start:end])
 
 
-class Recent:
+class RecentPostings:
     """Postings as they come in, unsorted: a term is found by a scan, so they are few (a segment takes them in)."""
 
     def __init__(self) -> None:
         self.numbers: defaultdict[bytes, int] = defaultdict()
         self.numbers.default_factory = self.numbers.__len__
-        self.terms = Growing("u4")
-        self.documents = Growing("i4")
-        self.counts = Growing("u1")
+        self.terms = GrowingColumn("u4")
+        self.documents = GrowingColumn("i4")
+        self.counts = GrowingColumn("u1")
 
     def put(self, document: int, terms: list[bytes], counts: bytes) -> None:
         number: Callable[[bytes], int] = self.numbers.__getitem__
@@ -117,7 +117,7 @@ class Recent:
         return [self.find(term) for term in self.numbers if piece in term and term[:1] != _MARK]
 
 
-def find(term: str, parts: Iterable[Standing | Recent]) -> Posting:
+def find(term: str, parts: Iterable[SegmentPostings | RecentPostings]) -> Posting:
     """All documents with the term, removed ones among them. A character that stands alone is found in its pairs too.
 
     The documents of each part are numbered above those of the one before.

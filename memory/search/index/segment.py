@@ -43,7 +43,7 @@ from foundation.files import (
 )
 from memory.search.index.column import Column
 from memory.search.index.documents import COLUMNS
-from memory.search.index.postings import Lists
+from memory.search.index.postings import PostingLists
 
 MAGIC = b"PALPOST2"
 END = struct.Struct("<II8s")
@@ -51,7 +51,7 @@ LISTS = {"text": "u1", "edges": "u4", "hashes": "u8", "starts": "u4", "documents
 CHECKED_AT_ONCE = 16 << 20  # bytes: a hundredth of a second. A larger file is checked while it is in use
 
 
-class Section(Struct, frozen=True):
+class SegmentSection(Struct, frozen=True):
     name: str
     offset: int  # bytes from the beginning of the file
     count: int
@@ -59,27 +59,27 @@ class Section(Struct, frozen=True):
     crc: int
 
 
-class Footer(Struct, frozen=True):
+class SegmentFooter(Struct, frozen=True):
     """`mark` is what the change `change` was."""
 
     since: int
     change: int
     mark: tuple[str, int]
     names: list[str]
-    sections: list[Section]
+    sections: list[SegmentSection]
 
 
-class Segment(Struct, frozen=True):
+class PostingsSegment(Struct, frozen=True):
     """An open segment. `columns` have room beyond their `count` rows, sorted by entry; links are among them only in
     segments that hold all from the first change on. `gone` are entries that earlier segments may have, and are removed.
     """
 
     path: Path
-    footer: Footer
+    footer: SegmentFooter
     count: int
     columns: dict[str, Column]
     gone: Column
-    lists: Lists
+    lists: PostingLists
     mapped: mmap.mmap
 
     @property
@@ -105,7 +105,7 @@ class Segment(Struct, frozen=True):
         )
 
 
-def open_segment(path: Path) -> Segment | None:
+def open_segment(path: Path) -> PostingsSegment | None:
     """None where it is gone, or was cut short, or is none, or is small and damaged."""
     try:
         with open_for_reading(path) as file:
@@ -116,22 +116,22 @@ def open_segment(path: Path) -> Segment | None:
     return segment if segment and (len(mapped) > CHECKED_AT_ONCE or segment.is_whole) else None
 
 
-def _opened(path: Path, mapped: mmap.mmap) -> Segment | None:
+def _opened(path: Path, mapped: mmap.mmap) -> PostingsSegment | None:
     length, crc, magic = END.unpack_from(mapped, len(mapped) - END.size)
     body = mapped[len(mapped) - END.size - length : len(mapped) - END.size]
     if magic != MAGIC or mapped[: len(MAGIC)] != MAGIC or zlib.crc32(body) != crc:
         return None
-    footer = msgspec.json.decode(body, type=Footer)
+    footer = msgspec.json.decode(body, type=SegmentFooter)
     arrays = {each.name: _array(mapped, each) for each in footer.sections}
     counts = {each.name: each.count for each in footer.sections}
     columns = {name: arrays[name_of(name)] for name in COLUMNS if name_of(name) in arrays}
-    return Segment(
+    return PostingsSegment(
         path=path,
         footer=footer,
         count=counts[name_of("entry")],
         columns=columns,
         gone=arrays["gone"],
-        lists=Lists(**{name: arrays[name] for name in LISTS}),
+        lists=PostingLists(**{name: arrays[name] for name in LISTS}),
         mapped=mapped,
     )
 
@@ -153,7 +153,7 @@ def _width(section: str) -> int:
     return np.dtype(dtype_of(section)).itemsize
 
 
-def _array(mapped: mmap.mmap, section: Section) -> Column:
+def _array(mapped: mmap.mmap, section: SegmentSection) -> Column:
     return np.frombuffer(mapped, dtype_of(section.name), section.room, section.offset)
 
 
@@ -184,7 +184,7 @@ def chain(paths: list[Path]) -> list[Path]:
     return best[max(best)]
 
 
-def open_chain(folder: Path, belongs: Callable[[Segment], bool]) -> list[Segment]:
+def open_chain(folder: Path, belongs: Callable[[PostingsSegment], bool]) -> list[PostingsSegment]:
     """The segments of the chain, open. Files that are damaged or do not belong to the store are deleted."""
     for attempt in range(_ATTEMPTS):
         paths = chain(segments_in(folder))
@@ -219,7 +219,7 @@ def _range(path: Path) -> tuple[int, int]:
     return int(since), int(change)
 
 
-class SegmentWriting:
+class SegmentWriter:
     """A context: what is not finished in it is deleted. All methods raise OSError."""
 
     def __init__(self, path: Path) -> None:
@@ -228,9 +228,9 @@ class SegmentWriting:
         self._beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
         self._file = open_new(self._beside)
         self._file.write(MAGIC)
-        self._sections: list[Section] = []
+        self._sections: list[SegmentSection] = []
 
-    def __enter__(self) -> "SegmentWriting":
+    def __enter__(self) -> "SegmentWriter":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -248,12 +248,12 @@ class SegmentWriting:
             crc = zlib.crc32(body, crc)
             count += len(piece)
         self._file.seek(more * dtype.itemsize, os.SEEK_CUR)
-        self._sections.append(Section(name, offset, count, count + more, crc))
+        self._sections.append(SegmentSection(name, offset, count, count + more, crc))
 
     def finish(self, since: int, change: int, mark: tuple[str, int], names: Sequence[str]) -> None:
         """Brings it to the disk, under its name."""
         self._aligned()
-        body = msgspec.json.encode(Footer(since, change, mark, list(names), self._sections))
+        body = msgspec.json.encode(SegmentFooter(since, change, mark, list(names), self._sections))
         self._file.write(body + END.pack(len(body), zlib.crc32(body), MAGIC))
         self._file.close()
         sync_file(self._beside)

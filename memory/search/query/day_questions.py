@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from foundation.text.analysis import words
 from foundation.text.dates.calendar import FIRST, LAST
-from foundation.text.dates.spans import Span, bounds, local_day, spans
+from foundation.text.dates.spans import DateSpan, bounds, local_day, spans
 from foundation.text.stopwords import is_weak
 from memory.search.query.query import Query
 
@@ -36,7 +36,7 @@ def days_alone(query: Query, now: datetime) -> tuple[Query, ...]:
     return named, _within(query, replace(span, start=span.start - soft, end=span.end + soft))
 
 
-def _only(text: str, now: datetime) -> Span | None:
+def _only(text: str, now: datetime) -> DateSpan | None:
     """The one span that the text names, where its other words say nothing."""
     found = spans(text, now)
     if len(found) != 1:
@@ -45,7 +45,7 @@ def _only(text: str, now: datetime) -> Span | None:
     return found[0] if all(is_weak(term) or term in _OF_ANYTHING for term in words(rest, "")) else None
 
 
-def _within(query: Query, span: Span) -> Query:
+def _within(query: Query, span: DateSpan) -> Query:
     start, end = bounds(span)
     return replace(
         query,

@@ -19,7 +19,7 @@ from memory.search.index.postings import Posting
 from memory.search.query.entity_filters import groups
 from memory.search.query.query import KNOWLEDGE, NOTE, PROMPT, QUOTING, UNASKED, Query
 from memory.search.query.syntax import one_term, required
-from memory.search.ranking.bm25 import Allowed
+from memory.search.ranking.bm25 import DocumentFilter
 from models.messages import Role
 
 _Mask = Callable[[Documents, Column], Column]
@@ -36,7 +36,7 @@ _LABELLED_ENTRIES = """SELECT DISTINCT s.entry FROM archives a JOIN archive_page
     AND (a.conversation IS NULL OR a.conversation = e.conversation)"""
 
 
-def entries_lending(query: Query) -> Allowed:
+def entries_lending(query: Query) -> DocumentFilter:
     """Which entries lend their words to those beside them: neither what is in view already (the question itself is),
     nor what only quotes others' words."""
     masks = [_quotes_nobody, *([_not_among(query.exclude)] if query.exclude else [])]
@@ -45,7 +45,7 @@ def entries_lending(query: Query) -> Allowed:
 
 def entries_allowed(
     query: Query, cold: ColdStore, find: Callable[[str], Posting], kinds: tuple[str, ...] = ()
-) -> Allowed:
+) -> DocumentFilter:
     """Which entries the query lets through. `find` gives the postings, and is asked when the first are to be judged.
     `kinds` are the workspace's own of entities."""
     masks: list[_Mask] = [lambda documents, some: documents["alive"][some] == 1, _kinds(query.kinds, cold)]
@@ -74,7 +74,7 @@ def entries_allowed(
     return _all_of(masks)
 
 
-def _all_of(masks: list[_Mask]) -> Allowed:
+def _all_of(masks: list[_Mask]) -> DocumentFilter:
     def allowed(documents: Documents, some: Column) -> Column:
         mask = np.ones(len(some), bool)
         for each in masks:
@@ -86,7 +86,7 @@ def _all_of(masks: list[_Mask]) -> Allowed:
 
 def notes_allowed(
     query: Query, notes: tuple[Note, ...], find: Callable[[str], Posting], kinds: tuple[str, ...] = ()
-) -> Allowed:
+) -> DocumentFilter:
     """Which notes, of documents that are numbered as the notes are, the query lets through."""
     fits = np.array([note_allowed(query, note) for note in notes], bool)
     return _all_of([lambda _, some: fits[some], *_of_words(query, find, kinds)])

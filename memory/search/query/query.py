@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from foundation.trust import Citation, Trust
 from memory.records import EntryKind
-from memory.search.query.syntax import Wording, worded
+from memory.search.query.syntax import ParsedQuery, worded
 
 NOTE = "memory"
 """The kind of a note of the hot memory, among the kinds of entries."""
@@ -88,9 +88,9 @@ class Query(Struct, frozen=True, kw_only=True):
     as_it_stands: bool = False
 
     @property
-    def wording(self) -> Wording:
+    def wording(self) -> ParsedQuery:
         """The text, taken apart."""
-        return Wording(self.text.strip()) if self.as_it_stands else worded(self.text)
+        return ParsedQuery(self.text.strip()) if self.as_it_stands else worded(self.text)
 
 
 class Hit(Struct, frozen=True, kw_only=True):
@@ -123,7 +123,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     parts: dict[str, float] = {}
 
 
-class Results(Struct, frozen=True, kw_only=True):
+class SearchResults(Struct, frozen=True, kw_only=True):
     """`total` counts what was relevant, near-duplicates too. `next` is the number of the next page, if any. `partial`:
     the index is being built, and entries are in the store that could not be found yet. `anchor` is the id of the hit
     that a timeline is around. `likelihood`: how likely it is that anything of it answers the question, from 0 to 1."""

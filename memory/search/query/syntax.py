@@ -22,7 +22,7 @@ _SIGNS = re.compile(
 _BLANKS = re.compile(r"\s+")
 
 
-class Wording(Struct, frozen=True):
+class ParsedQuery(Struct, frozen=True):
     """`question` is what is looked for by its words, the phrases' among them; `without` is what may not be there."""
 
     question: str = ""
@@ -45,11 +45,11 @@ class Wording(Struct, frozen=True):
 
 
 @lru_cache(maxsize=64)
-def worded(text: str) -> Wording:
+def worded(text: str) -> ParsedQuery:
     """The text, taken apart."""
     text = text.strip()
     if len(text) > _LONGEST or "\n" in text:
-        return Wording(text)
+        return ParsedQuery(text)
     asks = text.endswith(("?", "？"))
     question, phrases, without, last = "", list[str](), list[str](), 0
     for found in _SIGNS.finditer(text):
@@ -62,7 +62,9 @@ def worded(text: str) -> Wording:
             question += f" {phrase} "
             if not asks:
                 phrases.append(phrase)
-    return Wording(" ".join((question + text[last:]).split()), tuple(phrases), tuple(each for each in without if each))
+    return ParsedQuery(
+        " ".join((question + text[last:]).split()), tuple(phrases), tuple(each for each in without if each)
+    )
 
 
 def required(text: str) -> tuple[str, ...]:

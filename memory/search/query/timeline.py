@@ -18,14 +18,14 @@ from memory.hot import HotMemory
 from memory.records import Entry
 from memory.search.index.column import Column
 from memory.search.query.query import Hit, Query
-from memory.search.ranking.retrieve import Newest, Source
+from memory.search.ranking.retrieve import NewestHits, SearchSource
 
 _NEAR = timedelta(days=7)
 _FIRST = int(timedelta(hours=1) / timedelta(milliseconds=1))
 _WIDER = 16  # times as wide at each look: a store of any age is seen whole after a few
 
 
-class Anchor(Struct, frozen=True):
+class TimelineAnchor(Struct, frozen=True):
     """A moment, in milliseconds since 1970; and what stands there, where the timeline is around that: the number of its
     source, and its key in it."""
 
@@ -57,7 +57,7 @@ def near(query: Query, moment: datetime) -> Query:
     )
 
 
-def timeline(sources: tuple[Source, ...], anchor: Anchor, before: int, after: int) -> Newest:
+def timeline(sources: tuple[SearchSource, ...], anchor: TimelineAnchor, before: int, after: int) -> NewestHits:
     """So many of what may be found before the anchor, the anchor itself, and so many after it; oldest first."""
     columns = [_columns(place, source) for place, source in enumerate(sources)]
     times, places, keys = (np.concatenate(some) for some in zip(*columns, strict=True))
@@ -72,10 +72,10 @@ def timeline(sources: tuple[Source, ...], anchor: Anchor, before: int, after: in
     at = _place(times[order], places[order], keys[order], anchor)
     stands = int(anchor.key >= 0 and at < len(order) and keys[order[at]] == anchor.key)
     chosen = order[max(0, at - before) : at + stands + after]
-    return Newest(places[chosen], keys[chosen])
+    return NewestHits(places[chosen], keys[chosen])
 
 
-def _columns(place: int, source: Source) -> tuple[Column, Column, Column]:
+def _columns(place: int, source: SearchSource) -> tuple[Column, Column, Column]:
     """Times, the source's number and keys of what may be found, and has a time."""
     documents = source.collection.documents
     some = np.flatnonzero(documents["time"] > 0)
@@ -83,7 +83,7 @@ def _columns(place: int, source: Source) -> tuple[Column, Column, Column]:
     return documents["time"][some], np.full(len(some), place), documents["entry"][some]
 
 
-def _place(times: Column, places: Column, keys: Column, anchor: Anchor) -> int:
+def _place(times: Column, places: Column, keys: Column, anchor: TimelineAnchor) -> int:
     """Where the anchor stands among them, or would stand."""
     if anchor.key >= 0:
         found = np.flatnonzero((places == anchor.source) & (keys == anchor.key))
@@ -105,10 +105,10 @@ ENTRIES, NOTES = 0, 1
 """Numbers of the sources."""
 
 
-def anchor(around: datetime | str, cold: ColdStore, hot: HotMemory) -> Anchor:
+def anchor(around: datetime | str, cold: ColdStore, hot: HotMemory) -> TimelineAnchor:
     """Where a timeline stands. Raises NotFound for an id that is none, Misuse for a note that has no time."""
     if isinstance(around, datetime):
-        return Anchor(to_ms(around))
+        return TimelineAnchor(to_ms(around))
     if around.startswith("m_"):
         return _of_note(around, hot)
     if around.startswith("pg_"):
@@ -119,7 +119,7 @@ def anchor(around: datetime | str, cold: ColdStore, hot: HotMemory) -> Anchor:
         entry = cold.entry(rows[0][0])
     else:
         entry = _named(around, cold)
-    return Anchor(to_ms(entry.time), ENTRIES, entry.seq)
+    return TimelineAnchor(to_ms(entry.time), ENTRIES, entry.seq)
 
 
 def moment_of(around: datetime | str, cold: ColdStore, hot: HotMemory) -> datetime:
@@ -140,11 +140,11 @@ def _named(around: str, cold: ColdStore) -> Entry:
         ) from error
 
 
-def _of_note(id_: str, hot: HotMemory) -> Anchor:
+def _of_note(id_: str, hot: HotMemory) -> TimelineAnchor:
     note = hot.note(id_)
     if note.time is None:
         raise Misuse(
             "No moment", f"The note {id_} does not say when it was written.", "Search around a moment instead."
         )
     number = next(place for place, each in enumerate(hot.notes()) if each.id == note.id)
-    return Anchor(to_ms(note.time), NOTES, number)
+    return TimelineAnchor(to_ms(note.time), NOTES, number)

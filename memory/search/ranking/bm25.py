@@ -15,28 +15,36 @@ from msgspec import Struct
 from memory.search.index.column import Column
 from memory.search.ranking import bonuses, semantic
 from memory.search.ranking.bonuses import Bonus
-from memory.search.ranking.candidates import May, candidates, together, with_neighbours
-from memory.search.ranking.fields import K1, TALK, Allowed, around, counted, lending, saturation, talk_scores
-from memory.search.ranking.lookup import Collection, Corpus, Looked
+from memory.search.ranking.candidates import CandidateFilter, candidates, together, with_neighbours
+from memory.search.ranking.fields import K1, TALK, DocumentFilter, around, counted, lending, saturation, talk_scores
+from memory.search.ranking.lookup import Collection, CorpusStatistics, TermPostings
 from memory.search.ranking.novelty import telling
-from memory.search.ranking.question import Called, Question
-from memory.search.vectors.similarity import Nearness
+from memory.search.ranking.question import NamedSpeakers, Question
+from memory.search.vectors.similarity import Similarity
 
-__all__ = ["Allowed", "Asking", "Collection", "Corpus", "May", "Ranked", "rank"]
+__all__ = [
+    "CandidateFilter",
+    "Collection",
+    "CorpusStatistics",
+    "DocumentFilter",
+    "RankedDocuments",
+    "RankingQuery",
+    "rank",
+]
 
 NAME = 0.3  # what a speaker's name is worth beside other words: the bonus says whose turn it is
 SURE = 0.25  # of a word's count, in full or around: it is covered
 
 
-class Asking(Struct, frozen=True):
+class RankingQuery(Struct, frozen=True):
     """A question, whom it names, and when what it is anchored to was (a moment in ms, 0 for none, and the side)."""
 
     question: Question
-    called: Called = Called()
-    anchored: tuple[bonuses.Anchored, ...] = ()
+    called: NamedSpeakers = NamedSpeakers()
+    anchored: tuple[bonuses.ResolvedAnchor, ...] = ()
 
 
-class Ranked(Struct, frozen=True):
+class RankedDocuments(Struct, frozen=True):
     """Scored documents, in no order: a row each. `parts` is a column a name of `names`.
 
     `reachable` is more than any document can score. `coverage` is the share of the question's content, by the weight of
@@ -56,13 +64,13 @@ class Ranked(Struct, frozen=True):
 
 def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
     collection: Collection,
-    asking: Asking,
-    looked: tuple[Looked, ...],
-    corpus: Corpus,
-    may: May,
+    asking: RankingQuery,
+    looked: tuple[TermPostings, ...],
+    corpus: CorpusStatistics,
+    may: CandidateFilter,
     most: int,
-    nearness: Nearness | None = None,
-) -> Ranked:
+    nearness: Similarity | None = None,
+) -> RankedDocuments:
     """The best documents of a collection, `most` of them or more, scored in full."""
     documents, question = collection.documents, asking.question
     chosen = candidates(documents, question, looked, corpus, may, most)
@@ -93,7 +101,7 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
     )
     reachable = _reachable(worth, asking, looked, more)
     score = parts.sum(axis=1)
-    return Ranked(
+    return RankedDocuments(
         documents=chosen,
         score=score,
         reachable=reachable + (semantic.MOST if nearness is not None else 0.0),
@@ -106,16 +114,16 @@ def rank(  # noqa: PLR0917 — all are needed, in the order of the formula
     )
 
 
-def _worth(question: Question, called: Called, looked: Looked) -> float:
+def _worth(question: Question, called: NamedSpeakers, looked: TermPostings) -> float:
     name = NAME if looked.term.term in called.terms else 1.0
     return question.weight(looked.term) * looked.idf * name
 
 
-def _is_topical(asking: Asking, looked: Looked) -> bool:
+def _is_topical(asking: RankingQuery, looked: TermPostings) -> bool:
     return not looked.term.weak and looked.term.term not in asking.called.terms
 
 
-def _coverage(question: Question, looked: tuple[Looked, ...], own: Column, counts: Column) -> Column:
+def _coverage(question: Question, looked: tuple[TermPostings, ...], own: Column, counts: Column) -> Column:
     topic = set(question.topic)
     idfs = np.array([each.idf * (each.term in topic) for each in looked])
     coverage = np.minimum(counts / SURE, 1.0) @ idfs / max(float(idfs.sum()), 1e-9)
@@ -125,7 +133,7 @@ def _coverage(question: Question, looked: tuple[Looked, ...], own: Column, count
     return coverage * (literal if literal.any() else (own > 0).any(axis=1))
 
 
-def _reachable(worth: Column, asking: Asking, looked: tuple[Looked, ...], more: tuple[Bonus, ...]) -> float:
+def _reachable(worth: Column, asking: RankingQuery, looked: tuple[TermPostings, ...], more: tuple[Bonus, ...]) -> float:
     """In the units of BM25, without an embedder."""
     words = float(worth.sum()) * (K1 + 1)
     talk = 2 * TALK * sum(each.idf for each in looked if _is_topical(asking, each))

@@ -11,8 +11,8 @@ import numpy as np
 from msgspec import Struct
 
 from foundation.text.analysis import words
-from foundation.text.dates.event_anchors import Side
-from foundation.text.dates.spans import Period, Span
+from foundation.text.dates.event_anchors import AnchorSide
+from foundation.text.dates.spans import DateSpan, Period
 from memory.search.index.column import Column
 from memory.search.index.documents import APART_MS, Documents
 from memory.search.index.postings import Posting
@@ -41,23 +41,23 @@ class Bonus(Struct, frozen=True):
     share: Column
 
 
-class Searched(Protocol):
+class SearchedDocuments(Protocol):
     @property
     def documents(self) -> Documents: ...
 
     def find(self, term: str) -> Posting: ...
 
 
-class Anchored(Struct, frozen=True):
+class ResolvedAnchor(Struct, frozen=True):
     """When the event was that the question is anchored to (a moment in milliseconds), and which side of it is meant."""
 
     event: str
-    side: Side
+    side: AnchorSide
     time: int
 
 
 def bonuses(
-    searched: Searched, question: Question, speaker: str, anchored: Iterable[Anchored], chosen: Column
+    searched: SearchedDocuments, question: Question, speaker: str, anchored: Iterable[ResolvedAnchor], chosen: Column
 ) -> tuple[Bonus, ...]:
     """Those that the question gives cause for. `speaker`: the one whom it names, or ""."""
     documents = searched.documents
@@ -73,7 +73,7 @@ def bonuses(
     return tuple(found)
 
 
-def _of_its_time(times: Column, question: Question, anchored: Iterable[Anchored]) -> list[Bonus]:
+def _of_its_time(times: Column, question: Question, anchored: Iterable[ResolvedAnchor]) -> list[Bonus]:
     found: list[Bonus] = []
     days = times.astype("M8[ms]").astype("M8[D]")
     shares = [_within(days, period) for period in question.periods]
@@ -85,7 +85,7 @@ def _of_its_time(times: Column, question: Question, anchored: Iterable[Anchored]
     return found
 
 
-def _around(days: Column, span: Span) -> Column:
+def _around(days: Column, span: DateSpan) -> Column:
     """1 within the days that are spoken of, a half in those that may be meant as well."""
     start, end = np.datetime64(span.start, "D"), np.datetime64(span.end, "D")
     soft = np.timedelta64(span.soft or _DAYS_AROUND, "D")
@@ -93,15 +93,15 @@ def _around(days: Column, span: Span) -> Column:
     return np.where(within, 1.0, 0.5 * ((days >= start - soft) & (days < end + soft)))
 
 
-def _on_side(times: Column, anchor: Anchored) -> Column:
+def _on_side(times: Column, anchor: ResolvedAnchor) -> Column:
     """1 on the side that is meant; the talk in which the event was told counts for either."""
     beside = np.abs(times - anchor.time) <= APART_MS
     match anchor.side:
-        case Side.BEFORE:
+        case AnchorSide.BEFORE:
             return (beside | (times < anchor.time)).astype("f8")
-        case Side.AFTER:
+        case AnchorSide.AFTER:
             return (beside | (times > anchor.time)).astype("f8")
-        case Side.DURING:
+        case AnchorSide.DURING:
             return beside.astype("f8")
 
 
@@ -133,7 +133,7 @@ def _days_of(period: Period, years: Iterable[int]) -> list[date]:
     return days
 
 
-def _holds_any(searched: Searched, some: list[str], chosen: Column) -> Column:
+def _holds_any(searched: SearchedDocuments, some: list[str], chosen: Column) -> Column:
     """1 where the document holds one of the terms."""
     held = np.zeros(len(chosen), bool)
     for term in some:

@@ -6,8 +6,8 @@ import numpy as np
 
 from memory.search.index.column import Column
 from memory.search.index.documents import NONE, Documents
-from memory.search.ranking.fields import Allowed, around, saturation
-from memory.search.ranking.lookup import Corpus, Looked
+from memory.search.ranking.fields import DocumentFilter, around, saturation
+from memory.search.ranking.lookup import CorpusStatistics, TermPostings
 from memory.search.ranking.question import Question
 
 CANDIDATES = 400  # by their own words alone; their neighbours join them
@@ -17,17 +17,22 @@ _SPARE = 4  # times as many of a conversation are scored in full as are wanted o
 _AT_FIRST = 8  # times as many as are wanted are asked whether they may be found; all, where too few of these may
 
 
-class May(NamedTuple):
+class CandidateFilter(NamedTuple):
     """Which documents may be found, which lend their words to those beside them, and how many of one conversation are
     wanted; 0 for any number."""
 
-    be_found: Allowed
-    lend: Allowed
+    be_found: DocumentFilter
+    lend: DocumentFilter
     each: int = 0
 
 
 def candidates(  # noqa: PLR0917 — all are needed
-    documents: Documents, question: Question, looked: tuple[Looked, ...], corpus: Corpus, may: May, most: int
+    documents: Documents,
+    question: Question,
+    looked: tuple[TermPostings, ...],
+    corpus: CorpusStatistics,
+    may: CandidateFilter,
+    most: int,
 ) -> Column:
     """The best by their own words, and their neighbours (i4, in rising order)."""
     content = {term.term for term in question.content}
@@ -45,7 +50,7 @@ def candidates(  # noqa: PLR0917 — all are needed
     return with_neighbours(documents, allowed[highest(plain[allowed], wanted)], may)
 
 
-def with_neighbours(documents: Documents, some: Column, may: May) -> Column:
+def with_neighbours(documents: Documents, some: Column, may: CandidateFilter) -> Column:
     """These and the turns around them, as far as they may be found."""
     window = together(some, *around(documents, some))
     return window[may.be_found(documents, window)]
@@ -59,7 +64,7 @@ def together(*some: Column) -> Column:
     return all_of_them[is_new & (all_of_them != NONE)].astype("i4")
 
 
-def _plain(documents: Documents, content: list[Looked], question: Question, corpus: Corpus) -> Column:
+def _plain(documents: Documents, content: list[TermPostings], question: Question, corpus: CorpusStatistics) -> Column:
     """Each document's score by its own words (f4)."""
     plain = np.zeros(documents.count, "f4")
     for each in _telling(content, documents.count):
@@ -72,7 +77,7 @@ def _plain(documents: Documents, content: list[Looked], question: Question, corp
     return plain
 
 
-def _saturations(lengths: Column, corpus: Corpus, question: Question) -> Column:
+def _saturations(lengths: Column, corpus: CorpusStatistics, question: Question) -> Column:
     """The same as `saturation`, which of a long list is worked out once a length."""
     longest = int(lengths.max(initial=0))
     if longest >= len(lengths):
@@ -84,7 +89,7 @@ def _is_choosing(held: int, documents: int) -> bool:
     return documents <= _LARGE or held * _RARE < documents
 
 
-def _telling(content: list[Looked], documents: int) -> list[Looked]:
+def _telling(content: list[TermPostings], documents: int) -> list[TermPostings]:
     """In a large store the terms that less than a quarter of it holds, where there are such: the others (the name of
     who speaks, mostly) choose nobody, and their postings are long. All of them count in the full score."""
     rare = [each for each in content if 0 < len(each.posting.documents) < documents / 4 or each.kin]

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memory.search.ranking.bm25 import Asking, Collection, Ranked
+from memory.search.ranking.bm25 import Collection, RankedDocuments, RankingQuery
 from memory.search.ranking.bonuses import SPEAKER
-from memory.search.ranking.lookup import Looked
+from memory.search.ranking.lookup import TermPostings
 from memory.search.ranking.novelty import COST
 
 BEST, COVERAGE, OTHER, UNSAID, AGAINST = 1.57, 2.99, 66.65, 1.58, 1.14
@@ -25,7 +25,10 @@ SPOKEN_OF, SURE_COSINE = 0.18, 0.5  # where hardly a word of it was said, an emb
 
 
 def likelihood(
-    asking: Asking, collections: Sequence[Collection], looked: Sequence[tuple[Looked, ...]], ranked: Sequence[Ranked]
+    asking: RankingQuery,
+    collections: Sequence[Collection],
+    looked: Sequence[tuple[TermPostings, ...]],
+    ranked: Sequence[RankedDocuments],
 ) -> float:
     """From 0 to 1; for words that are looked up, and stand in one place for the most part, 1."""
     found = [each for each in ranked if len(each.documents)]
@@ -44,7 +47,7 @@ def likelihood(
     return 1 / (1 + math.exp(-max(worth, -50.0)))
 
 
-def _other(asking: Asking, collection: Collection, ranked: Ranked) -> float:
+def _other(asking: RankingQuery, collection: Collection, ranked: RankedDocuments) -> float:
     """0 where the question names nobody, or whom it names answers best."""
     if not asking.called.one or not len(ranked.documents):
         return 0.0
@@ -56,7 +59,7 @@ def _other(asking: Asking, collection: Collection, ranked: Ranked) -> float:
     return float(score[~theirs].max() - score[theirs].max())
 
 
-def _unsaid(looked: Sequence[tuple[Looked, ...]]) -> float:
+def _unsaid(looked: Sequence[tuple[TermPostings, ...]]) -> float:
     strong = [columns for columns in zip(*looked, strict=True) if not columns[0].term.weak]
     total = sum(columns[0].idf for columns in strong)
     unsaid = sum(columns[0].idf for columns in strong if not any(len(each.posting.documents) for each in columns))

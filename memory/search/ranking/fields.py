@@ -6,7 +6,7 @@ import numpy as np
 
 from memory.search.index.column import Column
 from memory.search.index.documents import APART_MS, NONE, Documents
-from memory.search.ranking.lookup import Corpus, Looked, idf, soft_counts
+from memory.search.ranking.lookup import CorpusStatistics, TermPostings, idf, soft_counts
 from memory.search.ranking.question import Question
 
 K1, B = 0.35, 0.2
@@ -17,10 +17,10 @@ SHORT = 100  # terms: of a longer neighbour's words so much less bears on what s
 ALONE = 60  # terms: what is longer needs so much less of what stands around it
 TALK, TALK_K, TALK_B = 0.5, 1.0, 0.75
 
-Around = tuple[Column, Column, Column, Column, Column]
+NeighbourColumns = tuple[Column, Column, Column, Column, Column]
 
 
-def saturation(lengths: Column, corpus: Corpus, question: Question) -> Column:
+def saturation(lengths: Column, corpus: CorpusStatistics, question: Question) -> Column:
     """k₁ (1 − b + b |d| / average), where k₁ grows with the length."""
     k1 = _k1(lengths) if question.uses("lengths") else K1
     return k1 * (1 - B + B / max(corpus.average, 1e-9) * lengths)
@@ -30,7 +30,7 @@ def _k1(lengths: Column) -> Column:
     return K1 + (LONG_K1 - K1) * np.clip((lengths - TURN) / (DOCUMENT - TURN), 0.0, 1.0)
 
 
-def around(documents: Documents, some: Column) -> Around:
+def around(documents: Documents, some: Column) -> NeighbourColumns:
     """For each document the turns around it, in the order of the weights; NONE where there is none."""
     before, after = _step(documents, "previous", some), _step(documents, "following", some)
     second = _step(documents, "previous", before)
@@ -43,13 +43,13 @@ def _step(documents: Documents, links: str, some: Column) -> Column:
     return np.where(is_near, beside, NONE)
 
 
-class Allowed(Protocol):
+class DocumentFilter(Protocol):
     """Which of some documents may be found, or may lend their words."""
 
     def __call__(self, documents: Documents, some: Column) -> Column: ...
 
 
-class Counted(NamedTuple):
+class TermCounts(NamedTuple):
     """How often each term stands in each document itself, and there and around it, weighted: a row a document, a
     column a term."""
 
@@ -57,7 +57,7 @@ class Counted(NamedTuple):
     all: Column
 
 
-class Lending(NamedTuple):
+class NeighbourWeights(NamedTuple):
     """Documents and the turns around them, and how much each of those bears on it."""
 
     needed: Column  # all of them, once (i4)
@@ -65,7 +65,9 @@ class Lending(NamedTuple):
     bearing: Column  # the same shape; the first row is the document itself
 
 
-def lending(documents: Documents, chosen: Column, question: Question, lend: Allowed, neighbours: Around) -> Lending:
+def lending(
+    documents: Documents, chosen: Column, question: Question, lend: DocumentFilter, neighbours: NeighbourColumns
+) -> NeighbourWeights:
     """What stands around each of the chosen, and what it lends."""
     weights = np.array([1.0, PREVIOUS, NEXT, BEFORE, AFTER, FAR])
     if not question.uses("neighbours"):
@@ -77,22 +79,22 @@ def lending(documents: Documents, chosen: Column, question: Question, lend: Allo
     bearing *= np.minimum(1.0, ALONE / np.maximum(documents["length"][chosen], 1))
     bearing *= (windows != NONE) & lend(documents, needed)[places]
     bearing[0] = 1.0
-    return Lending(needed.astype("i4"), places, bearing)
+    return NeighbourWeights(needed.astype("i4"), places, bearing)
 
 
-def counted(looked: tuple[Looked, ...], lent: Lending) -> Counted:
+def counted(looked: tuple[TermPostings, ...], lent: NeighbourWeights) -> TermCounts:
     """A row a document, a column a term."""
     if not looked:
         nothing = np.zeros((lent.places.shape[1], 0))
-        return Counted(nothing, nothing)
+        return TermCounts(nothing, nothing)
     held = [soft_counts(each, lent.needed)[lent.places] for each in looked]
-    return Counted(
+    return TermCounts(
         np.column_stack([each[0] for each in held]),
         np.column_stack([(lent.bearing * each).sum(axis=0) for each in held]),
     )
 
 
-def talk_scores(documents: Documents, chosen: Column, looked: tuple[Looked, ...], own: Column) -> Column:
+def talk_scores(documents: Documents, chosen: Column, looked: tuple[TermPostings, ...], own: Column) -> Column:
     """What the talk that each document stands in says of these terms: BM25 with the talks for documents.
 
     `own`: how often each document holds each of them itself. A long document is, so far as it is long, its own talk.

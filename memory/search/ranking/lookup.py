@@ -11,7 +11,7 @@ from foundation.text.synonyms import kindred
 from memory.search.index.column import Column
 from memory.search.index.documents import Documents
 from memory.search.index.postings import Posting
-from memory.search.ranking.question import Question, Term
+from memory.search.ranking.question import QueryTerm, Question
 
 KIN = 0.25  # what the nearest word to a word is worth beside it
 MOST_KIN, FEW_KIN = 20, 10  # so many are looked up, in a large store the latter
@@ -27,43 +27,47 @@ class Collection(Protocol):
     def find(self, term: str) -> Posting: ...
 
 
-class Corpus(Struct, frozen=True):
+class CorpusStatistics(Struct, frozen=True):
     """All that is searched together: how many documents, and their average length in terms."""
 
     documents: int
     average: float
 
 
-class Near(NamedTuple):
+class RelatedPosting(NamedTuple):
     """Where a kindred word stands, and what it is worth beside the question's own: less than KIN."""
 
     posting: Posting
     worth: float
 
 
-class Looked(NamedTuple):
+class TermPostings(NamedTuple):
     """A term of the question, where it and its kindred stand, and what it is worth by how few documents hold it."""
 
-    term: Term
+    term: QueryTerm
     posting: Posting
-    kin: tuple[Near, ...]
+    kin: tuple[RelatedPosting, ...]
     idf: float
 
 
 def look_up(
-    question: Question, collections: Sequence[Collection], corpus: Corpus, names: frozenset[str]
-) -> list[tuple[Looked, ...]]:
+    question: Question, collections: Sequence[Collection], corpus: CorpusStatistics, names: frozenset[str]
+) -> list[tuple[TermPostings, ...]]:
     """The question's terms in each collection, with what they are worth in all of them together."""
     columns = [_looked(question, term, collections, corpus, names) for term in question.terms]
     return [tuple(column[place] for column in columns) for place in range(len(collections))]
 
 
 def _looked(
-    question: Question, term: Term, collections: Sequence[Collection], corpus: Corpus, names: frozenset[str]
-) -> list[Looked]:
+    question: Question,
+    term: QueryTerm,
+    collections: Sequence[Collection],
+    corpus: CorpusStatistics,
+    names: frozenset[str],
+) -> list[TermPostings]:
     found = [_of_any(collection, (term.term, *term.also)) for collection in collections]
     held = sum(len(posting.documents) for posting in found)
-    near: list[list[Near]] = [[] for _ in collections]
+    near: list[list[RelatedPosting]] = [[] for _ in collections]
     if question.uses("kindred") and not term.weak and not term.dated and term.term not in names:
         near_it = kindred(term.term)[: FEW_KIN if corpus.documents > _LARGE else MOST_KIN]
         kin = [(share, [each.find(name) for each in collections]) for name, share in near_it]
@@ -75,9 +79,9 @@ def _looked(
             beside = KIN * share * min(1.0, idf(count, corpus.documents) / worth)
             for some, posting in zip(near, postings, strict=True):
                 if len(posting.documents):
-                    some.append(Near(posting, beside))
+                    some.append(RelatedPosting(posting, beside))
     worth = idf(held, corpus.documents)
-    return [Looked(term, posting, tuple(some), worth) for posting, some in zip(found, near, strict=True)]
+    return [TermPostings(term, posting, tuple(some), worth) for posting, some in zip(found, near, strict=True)]
 
 
 def idf(held: int, documents: int) -> float:
@@ -96,7 +100,7 @@ def _of_any(collection: Collection, terms: tuple[str, ...]) -> Posting:
     return Posting(documents, np.minimum(counts, 255).astype("u1"))
 
 
-def soft_counts(looked: Looked, some: Column) -> Column:
+def soft_counts(looked: TermPostings, some: Column) -> Column:
     """How often the term stands in each of some documents (i4, in rising order); its kindred count for a part, once."""
     counts = occurrences(looked.posting, some)
     for posting, worth in looked.kin:

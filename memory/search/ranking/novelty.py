@@ -11,14 +11,14 @@ import numpy as np
 
 from memory.search.index.column import Column
 from memory.search.index.documents import Documents
-from memory.search.ranking.question import Called, Question
+from memory.search.ranking.question import NamedSpeakers, Question
 
 COST, COST_ASKING = 0.45, 0.65  # the share of the score that an entry loses which tells nothing new; that only asks
 FEW_ASKING, FEW_SAYING = 2.0, 0.25  # new words that halve the cost, for an entry with a question word and for others
 SILENT = 0.6
 
 
-def telling(documents: Documents, chosen: Column, held: Column, question: Question, called: Called) -> Column:
+def telling(documents: Documents, chosen: Column, held: Column, question: Question, called: NamedSpeakers) -> Column:
     """What each document's score is multiplied by. `held`: how often it holds each of the question's terms itself."""
     content = set(question.content)
     said = held @ np.array([term in content for term in question.terms], "f8")
@@ -29,7 +29,7 @@ def telling(documents: Documents, chosen: Column, held: Column, question: Questi
     return 1 - cost * np.where(said > 0, repeats, SILENT)
 
 
-def _names(documents: Documents, chosen: Column, question: Question, called: Called) -> Column:
+def _names(documents: Documents, chosen: Column, question: Question, called: NamedSpeakers) -> Column:
     """How many of the question's words each document holds as its speaker's name: `says` does not count them."""
     if not called.one:
         return np.zeros(len(chosen))

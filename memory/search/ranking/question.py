@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from foundation.text.analysis import terms, words
 from foundation.text.cross_language import question_terms
-from foundation.text.dates.event_anchors import Anchor, anchors
-from foundation.text.dates.spans import Period, Span, periods, spans
+from foundation.text.dates.event_anchors import EventAnchor, anchors
+from foundation.text.dates.spans import DateSpan, Period, periods, spans
 from foundation.text.sentences import is_question
 from foundation.text.stopwords import is_asking, is_weak
 
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’]s\b)?")
 _NOBODY = frozenset({"user", "assistant", "tool", "system", ""})
 
 
-class Term(Struct, frozen=True):
+class QueryTerm(Struct, frozen=True):
     """A word of the question. `also` are the terms under which entries in other languages hold it. `weak`: it says
     little. `dated`: it is part of a date."""
 
@@ -38,10 +38,10 @@ class Term(Struct, frozen=True):
 class Question(Struct, frozen=True):
     """What is looked for. `spans` are days that it speaks of, `anchors` events before or after which something was."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[QueryTerm, ...]
     periods: tuple[Period, ...] = ()
-    spans: tuple[Span, ...] = ()
-    anchors: tuple[Anchor, ...] = ()
+    spans: tuple[DateSpan, ...] = ()
+    anchors: tuple[EventAnchor, ...] = ()
     asks_when: bool = False
     asks_number: bool = False
     asks: bool = False  # it has a question word, or a question mark
@@ -50,11 +50,11 @@ class Question(Struct, frozen=True):
     def uses(self, signal: str) -> bool:
         return signal not in self.without
 
-    def weight(self, term: Term) -> float:
+    def weight(self, term: QueryTerm) -> float:
         return WEAK if term.weak and self.uses("function-words") else 1.0
 
     @property
-    def content(self) -> tuple[Term, ...]:
+    def content(self) -> tuple[QueryTerm, ...]:
         """The terms that say something. Where none does, and they are one or two, they are meant as such."""
         strong = tuple(term for term in self.terms if not term.weak)
         return strong or (self.terms if len(self.terms) <= 2 else ())
@@ -65,7 +65,7 @@ class Question(Struct, frozen=True):
         return not any(term.weak for term in self.terms)
 
     @property
-    def topic(self) -> tuple[Term, ...]:
+    def topic(self) -> tuple[QueryTerm, ...]:
         """What an answer must speak of: the content without its dates, which an entry's own time answers as well."""
         return tuple(term for term in self.content if not term.dated) or self.content
 
@@ -83,7 +83,7 @@ def take_apart(
     said = [(date.start, date.end) for date in dates] + [(span.at, span.to) for span in stretches]
     dated = {term for start, end in said for term in terms(text[start:end])}
     return Question(
-        terms=tuple(Term(term, is_weak(term), term in dated, tuple(also)) for term, *also in found),
+        terms=tuple(QueryTerm(term, is_weak(term), term in dated, tuple(also)) for term, *also in found),
         periods=tuple(dict.fromkeys(date.period for date in dates)),
         spans=tuple(span for span in stretches if not span.yearless),
         anchors=tuple(anchors(text)),
@@ -94,7 +94,7 @@ def take_apart(
     )
 
 
-class Called(Struct, frozen=True):
+class NamedSpeakers(Struct, frozen=True):
     """Whom a question names: `one` is the only speaker that it names, "" where it names none or several. `terms` are
     its terms that are a speaker's name."""
 
@@ -102,12 +102,12 @@ class Called(Struct, frozen=True):
     terms: frozenset[str] = frozenset()
 
 
-def called(question: Question, speakers: Iterable[str]) -> Called:
+def called(question: Question, speakers: Iterable[str]) -> NamedSpeakers:
     """Of these speakers, whom the question names by first or whole name."""
     said = {term.term for term in question.terms}
     found = [speaker for speaker in speakers if speaker.casefold() not in _NOBODY and _is_named(speaker, said)]
     names = frozenset(name for speaker in found for name in _names(speaker) if name in said)
-    return Called(found[0] if len(found) == 1 else "", names)
+    return NamedSpeakers(found[0] if len(found) == 1 else "", names)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -4,9 +4,9 @@ import numpy as np
 
 from memory.search.index.column import Column
 from memory.search.index.documents import NONE, Documents
-from memory.search.ranking.candidates import May
+from memory.search.ranking.candidates import CandidateFilter
 from memory.search.ranking.question import Question
-from memory.search.vectors.similarity import Nearness
+from memory.search.vectors.similarity import Similarity
 
 WEIGHT = 8.0  # what a cosine of 1 is worth, in the units of BM25
 BESIDE = 0.3  # what the turn before and the one after are worth beside the entry's own
@@ -14,7 +14,7 @@ NEAREST = 200  # looked at by their meaning alone
 MOST = WEIGHT * (1 + 2 * BESIDE)
 
 
-def nearest(documents: Documents, nearness: Nearness, may: May, most: int) -> Column:
+def nearest(documents: Documents, nearness: Similarity, may: CandidateFilter, most: int) -> Column:
     """The documents nearest to the question, of those that may be found (i4, in rising order)."""
 
     def allowed(entries: Column) -> Column:
@@ -28,7 +28,7 @@ def nearest(documents: Documents, nearness: Nearness, may: May, most: int) -> Co
     return np.sort(rows[rows != NONE]).astype("i4")
 
 
-def cosines(documents: Documents, nearness: Nearness, some: Column) -> Column:
+def cosines(documents: Documents, nearness: Similarity, some: Column) -> Column:
     """Of each document; NaN where it has no vector, or is none."""
     found = np.full(len(some), np.nan)
     real = np.flatnonzero(some != NONE)
@@ -37,7 +37,11 @@ def cosines(documents: Documents, nearness: Nearness, some: Column) -> Column:
 
 
 def worth(
-    documents: Documents, nearness: Nearness | None, cosine: Column, neighbours: tuple[Column, ...], question: Question
+    documents: Documents,
+    nearness: Similarity | None,
+    cosine: Column,
+    neighbours: tuple[Column, ...],
+    question: Question,
 ) -> Column:
     """In the units of BM25. What has no vector yet is worth what the others are on average."""
     if nearness is None or not question.uses("vectors") or np.isnan(cosine).all():

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from memory.search.query.query import NOTE, Hit
-from memory.search.results.features import Look, afresh
+from memory.search.results.features import FeaturesOf, afresh
 from memory.search.results.statements import Statement
 from models.messages import Role
 
@@ -18,7 +18,7 @@ _LOOKED_AT = 30  # hits of a page that are compared with each other
 _FRAME = 0.6  # of the shorter sentence's words are the other's too
 
 
-def superseded(hits: Sequence[Hit], worth: Mapping[str, float], look: Look = afresh) -> list[Hit]:
+def superseded(hits: Sequence[Hit], worth: Mapping[str, float], look: FeaturesOf = afresh) -> list[Hit]:
     """The same hits: those that a newer one contradicts name it, and it stands before them."""
     said = [_statements(hit, worth, look) if n < _LOOKED_AT else () for n, hit in enumerate(hits)]
     by = {n: newest for n in range(len(hits)) if said[n] and (newest := _newest(n, hits, said)) is not None}
@@ -43,7 +43,7 @@ def _newest(n: int, hits: Sequence[Hit], said: Sequence[tuple[Statement, ...]]) 
     return max(others, key=lambda m: (hits[m].time or 0, -m), default=None)
 
 
-def _statements(hit: Hit, worth: Mapping[str, float], look: Look) -> tuple[Statement, ...]:
+def _statements(hit: Hit, worth: Mapping[str, float], look: FeaturesOf) -> tuple[Statement, ...]:
     if hit.time is None or (hit.kind != NOTE and hit.role != Role.USER.value):
         return ()
     return tuple(one for one in look(hit).statements if not worth or not one.all_terms.isdisjoint(worth))

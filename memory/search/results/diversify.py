@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from foundation.text.similarity import alike
 from foundation.trust import Trust
 from memory.search.query.query import Hit
-from memory.search.results.features import Look, TakenApart, afresh
+from memory.search.results.features import FeaturesOf, TextFeatures, afresh
 from memory.search.results.values import differ
 from models.messages import Role
 
@@ -28,9 +28,9 @@ _MOST_COMPARED = 8  # of those that share most
 _OWN = frozenset({"", Role.USER.value})
 
 
-def folded(hits: Iterable[Hit], wanted: int, look: Look = afresh) -> list[Hit]:
+def folded(hits: Iterable[Hit], wanted: int, look: FeaturesOf = afresh) -> list[Hit]:
     """The first `wanted` hits that differ, and one more where there is one, in their order."""
-    folds = _Folds(look)
+    folds = _DuplicateGroups(look)
     for hit in hits:
         folds.add(hit)
         if len(folds.groups) > wanted:
@@ -41,20 +41,20 @@ def folded(hits: Iterable[Hit], wanted: int, look: Look = afresh) -> list[Hit]:
 class _Group:
     """Hits that say the same, best first."""
 
-    def __init__(self, hit: Hit, words: TakenApart) -> None:
+    def __init__(self, hit: Hit, words: TextFeatures) -> None:
         self.words = words
         self.hits = [hit]
 
-    def holds(self, hit: Hit, words: TakenApart) -> bool:
+    def holds(self, hit: Hit, words: TextFeatures) -> bool:
         if not alike(self.words.shingles, words.shingles) or _said_by_others(self.hits[0], hit):
             return False
         return not differ(self.words.said, words.said)
 
 
-class _Folds:
+class _DuplicateGroups:
     """Groups, and for each sampled shingle the groups that have it."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: FeaturesOf) -> None:
         self._look = look
         self.groups: list[_Group] = []
         self._having: dict[int, list[int]] = {}
@@ -68,7 +68,7 @@ class _Folds:
             self._having.setdefault(one, []).append(len(self.groups))
         self.groups.append(_Group(hit, words))
 
-    def _twin(self, hit: Hit, words: TakenApart) -> _Group | None:
+    def _twin(self, hit: Hit, words: TextFeatures) -> _Group | None:
         shared = Counter[int]()
         for one in words.sample:
             shared.update(self._having.get(one, ())[:_MOST_SHARING])

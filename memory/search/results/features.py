@@ -8,14 +8,14 @@ from foundation.text.analysis import spans
 from foundation.text.similarity import Shingles, shingles
 from memory.search.query.query import Hit
 from memory.search.results.statements import Statement, statements
-from memory.search.results.values import Said, said
+from memory.search.results.values import ClaimValues, said
 
 _ONE_IN = 4  # shingles are sampled by their hash: those of a part are sampled in the whole too
 _AT_LEAST = 4  # of a short text
 BYTES_A_CHARACTER = 60  # about what all of it takes
 
 
-class TakenApart:
+class TextFeatures:
     """Of one text."""
 
     def __init__(self, text: str) -> None:
@@ -33,7 +33,7 @@ class TakenApart:
         return kept if len(kept) >= _AT_LEAST else list({*kept, *hashes[:_AT_LEAST]})
 
     @cached_property
-    def said(self) -> Said:
+    def said(self) -> ClaimValues:
         return said(self.text)
 
     @cached_property
@@ -45,9 +45,9 @@ class TakenApart:
         return tuple(spans(self.text))
 
 
-Look = Callable[[Hit], TakenApart]
+FeaturesOf = Callable[[Hit], TextFeatures]
 """Gives a hit's snippet, taken apart."""
 
 
-def afresh(hit: Hit) -> TakenApart:
-    return TakenApart(hit.snippet)
+def afresh(hit: Hit) -> TextFeatures:
+    return TextFeatures(hit.snippet)

@@ -11,13 +11,13 @@ from foundation.text.stopwords import is_weak
 
 _PART = re.compile(r"[^\W_]+")
 
-Marks = tuple[tuple[int, int], ...]
+HighlightSpans = tuple[tuple[int, int], ...]
 """Spans of characters, first to last and not touching."""
 
-Span = tuple[tuple[str, ...], int, int]
+TermSpan = tuple[tuple[str, ...], int, int]
 
 
-def marked(snippet: str, worth: Mapping[str, float], found: Iterable[Span] | None = None) -> Marks:
+def marked(snippet: str, worth: Mapping[str, float], found: Iterable[TermSpan] | None = None) -> HighlightSpans:
     """`worth` are the question's terms. Words that say little are marked only where the question has no others.
     `found` are the snippet's `spans`, where they are at hand."""
     wanted = {term for term in worth if not is_weak(term)} or set(worth)
@@ -26,7 +26,7 @@ def marked(snippet: str, worth: Mapping[str, float], found: Iterable[Span] | Non
     return _joined(snippet, (part for one in found or spans(snippet) for part in _within(snippet, one, wanted)))
 
 
-def _within(snippet: str, found: Span, wanted: set[str]) -> Iterator[tuple[int, int]]:
+def _within(snippet: str, found: TermSpan, wanted: set[str]) -> Iterator[tuple[int, int]]:
     """The part of a path, an address or a name with humps that the question asked for; the whole where none is."""
     terms, start, end = found
     if wanted.isdisjoint(terms):
@@ -40,7 +40,7 @@ def _within(snippet: str, found: Span, wanted: set[str]) -> Iterator[tuple[int, 
     yield start, end
 
 
-def _joined(snippet: str, parts: Iterator[tuple[int, int]]) -> Marks:
+def _joined(snippet: str, parts: Iterator[tuple[int, int]]) -> HighlightSpans:
     """Pairs of characters that overlap, and words with a blank between, are one mark."""
     marks: list[tuple[int, int]] = []
     for start, end in sorted(parts):

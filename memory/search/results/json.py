@@ -3,12 +3,12 @@
 from typing import Any
 
 from foundation.clock import iso
-from memory.search.query.query import Hit, Results
+from memory.search.query.query import Hit, SearchResults
 
 SCHEMA = 1
 
 
-def to_json(results: Results) -> dict[str, Any]:
+def to_json(results: SearchResults) -> dict[str, Any]:
     """The object of `search --json`: plain values, `found` false where nothing is likely to answer. `anchor` is
     there where the hits are a timeline around one of them."""
     shown: dict[str, Any] = {

@@ -8,18 +8,18 @@ from msgspec.structs import replace
 from foundation.trust import Citation, Trust
 from memory.cold import ColdStore
 from memory.cold.file_places import KIND as KNOWN
-from memory.cold.file_places import Spot, best_spot, spots
+from memory.cold.file_places import FileSpan, best_spot, spots
 from memory.cold.sql import fetch
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.hot.note import Note
-from memory.pages.types import Passage
+from memory.pages.types import EntryText
 from memory.passage_cache import PassageCache
 from memory.records import Conversation, Entry, EntryKind
 from memory.search.query.query import KNOWLEDGE, NOTE, Hit, Query
-from memory.search.ranking.retrieve import Findings, Found, Newest
+from memory.search.ranking.retrieve import NewestHits, RankedHit, RankedHits
 from memory.search.results.contradictions import superseded
 from memory.search.results.diversify import folded, spread
-from memory.search.results.features import BYTES_A_CHARACTER, TakenApart
+from memory.search.results.features import BYTES_A_CHARACTER, TextFeatures
 from memory.search.results.highlight import marked
 from memory.search.results.snippets import best_window
 
@@ -28,7 +28,7 @@ _TOGETHER = 15  # hits at least are arranged together, however few are shown: wh
 _PAGE_OF = "SELECT page FROM spans WHERE entry = ? AND start <= ? ORDER BY start DESC LIMIT 1"
 
 
-class Reader:
+class HitReader:
     """Reads what one query found. Findings of source 0 are entries, of source 1 notes."""
 
     def __init__(
@@ -37,7 +37,7 @@ class Reader:
         passages: PassageCache,
         query: Query,
         notes: Sequence[Note],
-        findings: Findings | Newest,
+        findings: RankedHits | NewestHits,
     ) -> None:
         self._cold = cold
         self._passages = passages
@@ -52,7 +52,7 @@ class Reader:
         """The hits of the query's page, and whether there are more after them."""
         start = (self._query.page - 1) * self._query.limit
         end = start + self._query.limit
-        if isinstance(self._findings, Newest):  # two that say the same are two, where nothing was asked
+        if isinstance(self._findings, NewestHits):  # two that say the same are two, where nothing was asked
             shown = list(islice(self._hits(), end + 1))
         else:
             block = max(self._query.limit * 3 // 2, _TOGETHER)
@@ -68,11 +68,11 @@ class Reader:
         blocks = (spread(hits[at : at + block], block * 2 // 3) for at in range(0, len(hits), block))
         return [hit for some in blocks for hit in superseded(some, self._findings.worth, self._look)]
 
-    def _look(self, hit: Hit) -> TakenApart:
+    def _look(self, hit: Hit) -> TextFeatures:
         """The snippet taken apart, as it was for an earlier question where it is kept."""
         owner = hit.note if hit.entry is None else hit.entry
         size = BYTES_A_CHARACTER * len(hit.snippet) + 500
-        return self._passages.get((owner, hit.snippet), owner, size, lambda: TakenApart(hit.snippet))
+        return self._passages.get((owner, hit.snippet), owner, size, lambda: TextFeatures(hit.snippet))
 
     def _hits(self) -> Iterator[Hit]:
         """One after another, as they are asked for; those that are gone by now are left out."""
@@ -86,7 +86,7 @@ class Reader:
                 if hit and (self._query.trust is None or hit.trust is self._query.trust):
                     yield hit
 
-    def _enough(self, found: Found, entries: Mapping[int, Entry], given: dict[int, int]) -> bool:
+    def _enough(self, found: RankedHit, entries: Mapping[int, Entry], given: dict[int, int]) -> bool:
         """Counts it, and says whether its conversation has given all that is wanted of one."""
         if found.source != _ENTRIES or found.key not in entries:
             return False
@@ -94,13 +94,13 @@ class Reader:
         given[conversation] = given.get(conversation, 0) + 1
         return given[conversation] > self._query.each
 
-    def _hit(self, found: Found, entries: Mapping[int, Entry]) -> Hit | None:
+    def _hit(self, found: RankedHit, entries: Mapping[int, Entry]) -> Hit | None:
         if found.source != _ENTRIES:
             return self._note_hit(found, self._notes[found.key])
         entry = entries.get(found.key)
         return self._entry_hit(found, entry) if entry else None
 
-    def _note_hit(self, found: Found, note: Note) -> Hit | None:
+    def _note_hit(self, found: RankedHit, note: Note) -> Hit | None:
         if not self._wording.says(note.text):
             return None
         start, end = best_window(note.text, self._findings.worth, self._query.window_tokens)
@@ -119,11 +119,11 @@ class Reader:
             parts=found.parts,
         )
 
-    def _entry_hit(self, found: Found, entry: Entry) -> Hit | None:
+    def _entry_hit(self, found: RankedHit, entry: Entry) -> Hit | None:
         try:
             passage = self._passages.passage_as_of_refresh(entry)
             conversation = self._conversation(entry.conversation_seq)
-        except MemoryTrouble:  # damaged, which the vault tells of, or deleted meanwhile: either way it cannot be quoted
+        except MemoryFailure:  # damaged, which the vault tells of, or deleted meanwhile: either way it cannot be quoted
             return None
         if not self._wording.says(passage.text):
             return None
@@ -160,10 +160,10 @@ class Reader:
             parts=found.parts,
         )
 
-    def _spot(self, conversation: Conversation, entry: Entry, text: str, start: int, end: int) -> Spot:
+    def _spot(self, conversation: Conversation, entry: Entry, text: str, start: int, end: int) -> FileSpan:
         """The snippet, and where in its file it stands if it is of a file that was added."""
         if conversation.kind != KNOWN:
-            return Spot(start, end)
+            return FileSpan(start, end)
         found = self._cold.read(lambda db: spots(db, conversation.seq, entry.seq, start, end))
         return best_spot(text, found, self._findings.worth)
 
@@ -172,7 +172,7 @@ class Reader:
             self._conversations[seq] = self._cold.conversation_at(seq)
         return self._conversations[seq]
 
-    def _page_of(self, entry: Entry, start: int, passage: Passage) -> str:
+    def _page_of(self, entry: Entry, start: int, passage: EntryText) -> str:
         """The page on which the snippet begins; "" where the text is not in the archive."""
         if len(passage.pages) < 2:
             return passage.pages[0] if passage.pages else ""

@@ -22,7 +22,7 @@ _REPEAT = 0.1  # what a word's further occurrences in a window are worth
 _CLAUSE = 160  # characters: a sentence is cut at its commas only when it is longer
 
 
-class Piece(Struct, frozen=True):
+class SnippetPart(Struct, frozen=True):
     """A sentence, a line, or a part of a long one."""
 
     start: int
@@ -85,14 +85,14 @@ def _places(text: str, needle: str) -> Iterator[int]:
         at = text.find(needle, at + len(needle))
 
 
-def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens: int) -> list[Piece]:
+def _pieces(text: str, start: int, end: int, worth: Mapping[str, float], tokens: int) -> list[SnippetPart]:
     edges = _edges(text, start, end, tokens)
     found: list[set[str]] = [set() for _ in edges[1:]]
     for terms, at, _ in spans(text[start:end]):
         if hits := worth.keys() & terms:
             found[max(0, bisect_left(edges, start + at + 1) - 1)].update(hits)
     return [
-        Piece(first, last, estimate(text[first:last]), frozenset(terms))
+        SnippetPart(first, last, estimate(text[first:last]), frozenset(terms))
         for first, last, terms in zip(edges, edges[1:], found, strict=False)
     ]
 
@@ -118,7 +118,7 @@ def _cut(text: str, edges: list[int], start: int, end: int, tokens: int) -> None
         edges.append(end)
 
 
-def _best_run(pieces: Sequence[Piece], worth: Mapping[str, float], tokens: int) -> tuple[float, int, int]:
+def _best_run(pieces: Sequence[SnippetPart], worth: Mapping[str, float], tokens: int) -> tuple[float, int, int]:
     """The run of pieces within the tokens that is worth most, the shortest of such: its worth, first and last piece."""
     best, first, used = (-1.0, 0, 0), 0, 0
     counts: dict[str, int] = {}
@@ -147,7 +147,7 @@ def _let_go(counts: dict[str, int], terms: Iterable[str]) -> None:
             counts[term] -= 1
 
 
-def _widened(pieces: Sequence[Piece], first: int, last: int, tokens: int) -> tuple[int, int]:
+def _widened(pieces: Sequence[SnippetPart], first: int, last: int, tokens: int) -> tuple[int, int]:
     """What follows and what comes before, turn by turn, as far as the tokens reach."""
     used = sum(piece.tokens for piece in pieces[first : last + 1])
     while True:

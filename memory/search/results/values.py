@@ -52,7 +52,7 @@ NEGATION = re.compile(
 )
 
 
-class Value(Struct, frozen=True):
+class ExtractedValue(Struct, frozen=True):
     """A value of a kind, made plain, and where it stands."""
 
     kind: str
@@ -61,31 +61,31 @@ class Value(Struct, frozen=True):
     end: int
 
 
-def values(text: str) -> Iterator[Value]:
+def values(text: str) -> Iterator[ExtractedValue]:
     """The values in their order; a name that begins a sentence is not told from a word, and left out."""
     taken: list[tuple[int, int]] = []
     for found in VALUE.finditer(text):
         kind = found.lastgroup or ""
         taken.append(found.span())
-        yield Value("number" if kind == "count" else kind, _plain(kind, found[0]), *found.span())
+        yield ExtractedValue("number" if kind == "count" else kind, _plain(kind, found[0]), *found.span())
     for found in _NAME.finditer(text):
         if not any(start < found.end() and found.start() < end for start, end in taken):
-            yield Value("name", fold(found[0]), *found.span())
+            yield ExtractedValue("name", fold(found[0]), *found.span())
 
 
-class Said(Struct, frozen=True):
+class ClaimValues(Struct, frozen=True):
     """What must be the same in two texts that say the same."""
 
     values: frozenset[tuple[str, str]]
     denies: bool
 
 
-def said(text: str) -> Said:
+def said(text: str) -> ClaimValues:
     """The values of a text, and whether it denies something."""
-    return Said(frozenset((one.kind, one.value) for one in values(text)), NEGATION.search(text) is not None)
+    return ClaimValues(frozenset((one.kind, one.value) for one in values(text)), NEGATION.search(text) is not None)
 
 
-def differ(one: Said, other: Said) -> bool:
+def differ(one: ClaimValues, other: ClaimValues) -> bool:
     """Whether each has a value that the other lacks, or one denies and the other does not."""
     return one.denies != other.denies or bool(one.values - other.values and other.values - one.values)
 

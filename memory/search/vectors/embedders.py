@@ -39,7 +39,7 @@ SAME = 0.98
 """Cosine of two vectors of the canary by one and the same model: builds and batches differ in the fourth digit."""
 
 
-class About(Struct, frozen=True, kw_only=True):
+class VectorStoreInfo(Struct, frozen=True, kw_only=True):
     """`seen` is a change of the store with its operation and entry: another store has another there."""
 
     name: str
@@ -55,15 +55,15 @@ def folder_for(root: Path, name: str) -> Path:
     return root / hashlib.sha256(f"{name}\n{passages.VERSION}".encode()).hexdigest()[:16]
 
 
-def read(folder: Path) -> About | None:
+def read(folder: Path) -> VectorStoreInfo | None:
     """None where nothing was made there, or it cannot be read."""
     try:
-        return msgspec.json.decode(read_bytes(folder / _FILE), type=About)
+        return msgspec.json.decode(read_bytes(folder / _FILE), type=VectorStoreInfo)
     except (OSError, msgspec.MsgspecError):
         return None
 
 
-def write(folder: Path, about: About) -> None:
+def write(folder: Path, about: VectorStoreInfo) -> None:
     """Raises OSError."""
     make_private_folder(folder)
     write_atomically(folder / _FILE, msgspec.json.encode(about))
@@ -73,19 +73,19 @@ def forget(folder: Path) -> None:
     remove(folder / _FILE, missing_ok=True)
 
 
-def seen_now(about: About, cold: ColdStore) -> About:
+def seen_now(about: VectorStoreInfo, cold: ColdStore) -> VectorStoreInfo:
     """With the store's newest change."""
     last = cold.last_change()
     return replace(about, seen=(last, *_change_at(cold, last)))
 
 
-def is_of(about: About, cold: ColdStore) -> bool:
+def is_of(about: VectorStoreInfo, cold: ColdStore) -> bool:
     """Whether the vectors were made of this store, and not of another that stood in its place."""
     seq, op, entry = about.seen
     return not seq or _change_at(cold, seq) == (op, entry)
 
 
-def is_same_model(canary: NDArray[np.float32], about: About) -> bool:
+def is_same_model(canary: NDArray[np.float32], about: VectorStoreInfo) -> bool:
     """Whether this vector of the canary is of the model that made the folder's."""
     return len(canary) == about.dimensions and float(canary @ np.array(about.canary, np.float32)) >= SAME
 
@@ -98,15 +98,15 @@ def _change_at(cold: ColdStore, seq: int) -> tuple[str, int]:
 UNUSED_S = 24 * 3600.0  # another process of the workspace may still be set to the old embedder
 
 
-class Kept(Struct, frozen=True):
+class OpenedEmbedder(Struct, frozen=True):
     """An embedder, and what it made."""
 
     embedder: Embedder
     store: VectorStore
-    about: About
+    about: VectorStoreInfo
 
 
-class Keepers:
+class EmbedderRegistry:
     """Safe to call from any thread."""
 
     def __init__(self, root: Path, embedding: Embedding) -> None:
@@ -120,11 +120,11 @@ class Keepers:
         """The one that is set. Raises PalimpsestError where it cannot be opened."""
         return self._opened(self._embedding.now)
 
-    def now(self) -> Kept | None:
+    def now(self) -> OpenedEmbedder | None:
         """None where no embedder is set, or it made nothing yet. Raises as `embedder` does."""
         return self._kept(self._embedding.now)
 
-    def before(self) -> Kept | None:
+    def before(self) -> OpenedEmbedder | None:
         """The same of the one that was set until now."""
         return self._kept(self._embedding.before)
 
@@ -153,13 +153,13 @@ class Keepers:
             if embedder is not None:
                 embedder.close()
 
-    def _kept(self, opens: Opens) -> Kept | None:
+    def _kept(self, opens: Opens) -> OpenedEmbedder | None:
         embedder = self._opened(opens)
         if embedder is None:
             return None
         folder = self.folder(embedder)
         about = read(folder)
-        return None if about is None else Kept(embedder, self.store(folder, about.dimensions), about)
+        return None if about is None else OpenedEmbedder(embedder, self.store(folder, about.dimensions), about)
 
     def _opened(self, opens: Opens) -> Embedder | None:
         with self._lock:

@@ -13,17 +13,17 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from foundation.privacy import EMPTY, Cleared, Source, clear, part_of
+from foundation.privacy import EMPTY, Cleared, TextSource, clear, part_of
 from memory.cold import ColdStore
 from memory.cold.lookup import batches, marks
-from memory.cold.sql import Row, fetch
-from memory.errors import MemoryTrouble
+from memory.cold.sql import SqlRow, fetch
+from memory.errors import MemoryFailure
 from memory.hot.note import Note
-from memory.pages.types import Passage
+from memory.pages.types import EntryText
 from memory.records import Entry
 from memory.search.index.column import Column
 from memory.search.vectors.passages import passages
-from memory.search.vectors.segment import Rows
+from memory.search.vectors.segment import VectorRows
 from memory.search.vectors.similarity import inverse_lengths, quantised
 from memory.search.vectors.store import VectorStore
 from models.embed.errors import EmbedError, bad_vectors
@@ -33,14 +33,14 @@ _AT_ONCE = 5000
 _HEADS = "SELECT e.seq, e.sha256 FROM entries e JOIN terms t ON t.entry = e.seq"
 
 
-class Lack(Struct, frozen=True):
+class MissingVector(Struct, frozen=True):
     """An entry to embed; `check` stands for its text."""
 
     entry: int
     check: int
 
 
-def entries_lacking(cold: ColdStore, store: VectorStore, covered: int) -> Iterator[list[Lack]]:
+def entries_lacking(cold: ColdStore, store: VectorStore, covered: int) -> Iterator[list[MissingVector]]:
     """Some at a time, newest first. What was committed up to change `covered` is not looked at again; 0: all is."""
     pages = _changed(cold, covered) if covered else _all(cold)
     for rows in pages:
@@ -48,7 +48,7 @@ def entries_lacking(cold: ColdStore, store: VectorStore, covered: int) -> Iterat
         checks = np.array([_check(row[1]) for row in rows], np.uint64)
         lacking = np.flatnonzero(store.checks(seqs) != checks)
         if len(lacking):
-            yield [Lack(int(seqs[place]), int(checks[place])) for place in lacking]
+            yield [MissingVector(int(seqs[place]), int(checks[place])) for place in lacking]
 
 
 def removed(cold: ColdStore, after: int) -> Column:
@@ -93,19 +93,19 @@ def keys_of(notes: Iterable[Note]) -> Column:
     return np.array([key_of(note) for note in notes], np.int64)
 
 
-def _all(cold: ColdStore) -> Iterator[list[Row]]:
+def _all(cold: ColdStore) -> Iterator[list[SqlRow]]:
     before = 2**62
     while rows := _page(cold, before):
         yield rows
         before = rows[-1][0]
 
 
-def _page(cold: ColdStore, before: int) -> list[Row]:
+def _page(cold: ColdStore, before: int) -> list[SqlRow]:
     sql = f"{_HEADS} WHERE e.seq < ? ORDER BY e.seq DESC LIMIT ?"
     return cold.read(lambda db: fetch(db, sql, (before, _AT_ONCE)))
 
 
-def _changed(cold: ColdStore, after: int) -> Iterator[list[Row]]:
+def _changed(cold: ColdStore, after: int) -> Iterator[list[SqlRow]]:
     touched: set[int] = set()
     while changes := cold.changes(after, _AT_ONCE):
         touched.update(change.entry for change in changes if change.op in {"add", "change"})
@@ -115,7 +115,7 @@ def _changed(cold: ColdStore, after: int) -> Iterator[list[Row]]:
             yield rows
 
 
-def _heads(cold: ColdStore, seqs: list[int]) -> list[Row]:
+def _heads(cold: ColdStore, seqs: list[int]) -> list[SqlRow]:
     sql = f"{_HEADS} WHERE e.seq IN ({marks(seqs)}) ORDER BY e.seq DESC"
     return cold.read(lambda db: fetch(db, sql, seqs))
 
@@ -134,25 +134,25 @@ _HALVES = 4  # a text that the embedder finds too long is tried at half, a quart
 _LEAST = 32  # characters: less says nothing
 
 Stop = Callable[[], bool]
-Told = Callable[[int], None]
+OnFilled = Callable[[int], None]
 """Told how many entries have been embedded so far in this run."""
 
 
-class Filling:
+class VectorFiller:
     """One run. Raises what the embedder raises, OSError and LockTimeout; what was made until then is kept."""
 
     def __init__(
-        self, cold: ColdStore, passage: Callable[[Entry], Passage], embedder: Embedder, store: VectorStore
+        self, cold: ColdStore, passage: Callable[[Entry], EntryText], embedder: Embedder, store: VectorStore
     ) -> None:
         self._cold = cold
         self._passage = passage
         self._embedder = embedder
         self._store = store
-        self._waiting: list[Rows] = []
+        self._waiting: list[VectorRows] = []
         self._flushed = monotonic()
         self.made = 0
 
-    def run(self, notes: Sequence[Note], covered: int, stop: Stop, told: Told) -> bool:
+    def run(self, notes: Sequence[Note], covered: int, stop: Stop, told: OnFilled) -> bool:
         """Whether all was made that was missing when it began; False where `stop` ended it."""
         try:
             return self._notes(notes, stop) and self._entries(covered, stop, told)
@@ -170,10 +170,10 @@ class Filling:
         for some in _portions(list(new.items()), ENTRIES_AT_ONCE):
             if stop():
                 return False
-            self._embed([Lack(key, 1) for key, _ in some], [clear(text, Source.OTHER) for _, text in some])
+            self._embed([MissingVector(key, 1) for key, _ in some], [clear(text, TextSource.OTHER) for _, text in some])
         return True
 
-    def _entries(self, covered: int, stop: Stop, told: Told) -> bool:
+    def _entries(self, covered: int, stop: Stop, told: OnFilled) -> bool:
         for page in entries_lacking(self._cold, self._store, covered):
             for some in _portions(page, ENTRIES_AT_ONCE):
                 if stop():
@@ -190,11 +190,11 @@ class Filling:
         """Cleared again: a file that was kept to the byte may hold secrets. Nothing where it cannot be read: what is
         damaged is the vault's to tell."""
         try:
-            return clear(self._passage(entry).text, Source.OTHER)
-        except MemoryTrouble:
+            return clear(self._passage(entry).text, TextSource.OTHER)
+        except MemoryFailure:
             return EMPTY
 
-    def _embed(self, lacks: Sequence[Lack], texts: Sequence[Cleared]) -> None:
+    def _embed(self, lacks: Sequence[MissingVector], texts: Sequence[Cleared]) -> None:
         cut = [passages(text) for text in texts]
         said = [piece for pieces in cut for piece in pieces]
         vectors = self._vectors(said)
@@ -216,7 +216,7 @@ class Filling:
         made = np.array(places) >= 0
         rows[made] = quantised(vectors)
         self._waiting.append(
-            Rows(
+            VectorRows(
                 entry=np.array(entry, np.int64),
                 check=np.array(check, np.uint64),
                 chunk=np.array(chunk, np.uint16),
@@ -257,7 +257,9 @@ class Filling:
         self._flushed = monotonic()
         if not waiting:
             return
-        whole = Rows(*(np.concatenate([getattr(rows, name) for rows in waiting]) for name in Rows.__struct_fields__))
+        whole = VectorRows(
+            *(np.concatenate([getattr(rows, name) for rows in waiting]) for name in VectorRows.__struct_fields__)
+        )
         entries = np.unique(whole.entry)
         self._store.drop(entries)
         self._store.put(whole)

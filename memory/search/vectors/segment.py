@@ -33,7 +33,7 @@ _FEW = 8 * 1024 * 1024  # bytes of vectors: proven in some milliseconds
 _ROWS_AT_ONCE = 8192
 
 
-class Header(Struct, frozen=True):
+class VectorSegmentHeader(Struct, frozen=True):
     rows: int
     dimensions: int
     entries: int  # how many of the rows are an entry's first
@@ -41,7 +41,7 @@ class Header(Struct, frozen=True):
     replaces: list[str] = []  # files whose rows are here now
 
 
-class Rows(Struct, frozen=True):
+class VectorRows(Struct, frozen=True):
     """A row a vector. `check` is the beginning of the SHA-256 of the entry's text; `inverse` 0 is a row without a
     vector, which says that there is nothing to embed. Below 0 stands an entry that is a note."""
 
@@ -55,12 +55,12 @@ class Rows(Struct, frozen=True):
         return len(self.entry)
 
 
-class Segment(Struct, frozen=True):
+class VectorSegment(Struct, frozen=True):
     """Rows in the order of (entry, chunk), mapped."""
 
     path: Path
-    header: Header
-    rows: Rows
+    header: VectorSegmentHeader
+    rows: VectorRows
 
     @property
     def name(self) -> str:
@@ -87,14 +87,19 @@ def name_of(number: int) -> str:
 
 
 def write(
-    path: Path, parts: Sequence[Rows], dimensions: int, *, without: Column | None = None, replaces: Iterable[str] = ()
+    path: Path,
+    parts: Sequence[VectorRows],
+    dimensions: int,
+    *,
+    without: Column | None = None,
+    replaces: Iterable[str] = (),
 ) -> None:
     """The rows of all parts in one file, whole or not at all, but none of the entries `without`. Raises OSError.
 
     Nothing of the vectors is held in memory: the parts may be mapped.
     """
     order, heads = _ordered(parts, without)
-    header = Header(
+    header = VectorSegmentHeader(
         rows=len(order),
         dimensions=dimensions,
         entries=int(np.count_nonzero((heads["chunk"] == 0) & (heads["entry"] > 0))),
@@ -117,7 +122,7 @@ def write(
     sync_folder(path.parent)
 
 
-def load(path: Path, dimensions: int) -> Segment | None:
+def load(path: Path, dimensions: int) -> VectorSegment | None:
     """None where it is not whole, or has vectors of another kind. Raises OSError where it cannot be read."""
     with open_for_reading(path) as file:
         if not file.seek(0, os.SEEK_END):
@@ -138,7 +143,7 @@ def discard(path: Path) -> None:
         remove(path)
 
 
-def _ordered(parts: Sequence[Rows], without: Column | None) -> tuple[Column, dict[str, Column]]:
+def _ordered(parts: Sequence[VectorRows], without: Column | None) -> tuple[Column, dict[str, Column]]:
     """The rows of all parts by entry and chunk, numbered as if the parts stood behind one another; their columns."""
     columns: dict[str, Column] = {
         name: np.concatenate([getattr(part, name) for part in parts]).astype(f"<{kind}")
@@ -150,7 +155,7 @@ def _ordered(parts: Sequence[Rows], without: Column | None) -> tuple[Column, dic
     return order, {name: column[order] for name, column in columns.items()}
 
 
-def _blocks(parts: Sequence[Rows], order: Column, dimensions: int) -> Iterator[Column]:
+def _blocks(parts: Sequence[VectorRows], order: Column, dimensions: int) -> Iterator[Column]:
     """The vectors in that order, some thousand at a time."""
     ends = np.cumsum([len(part) for part in parts])
     for start in range(0, len(order), _ROWS_AT_ONCE):
@@ -163,7 +168,7 @@ def _blocks(parts: Sequence[Rows], order: Column, dimensions: int) -> Iterator[C
         yield block
 
 
-def _head(header: Header, columns: dict[str, Column]) -> bytes:
+def _head(header: VectorSegmentHeader, columns: dict[str, Column]) -> bytes:
     words = msgspec.json.encode(header)
     words += b" " * (-(_START.size + len(words)) % _ALIGNED)
     body = b"".join((struct.pack("<I", len(words)), words, *(columns[name].tobytes() for name in _COLUMNS)))
@@ -171,12 +176,12 @@ def _head(header: Header, columns: dict[str, Column]) -> bytes:
     return _MAGIC + struct.pack("<I", zlib.crc32(body)) + body
 
 
-def _decoded(path: Path, mapped: mmap.mmap) -> Segment | None:
+def _decoded(path: Path, mapped: mmap.mmap) -> VectorSegment | None:
     magic, crc, length = _START.unpack_from(mapped, 0)
     if magic != _MAGIC:
         return None
     at = _START.size + length
-    header = msgspec.json.decode(mapped[_START.size : at], type=Header)
+    header = msgspec.json.decode(mapped[_START.size : at], type=VectorSegmentHeader)
     columns: dict[str, Column] = {}
     for name, kind in _COLUMNS.items():
         columns[name] = np.frombuffer(mapped, f"<{kind}", header.rows, at)
@@ -187,7 +192,7 @@ def _decoded(path: Path, mapped: mmap.mmap) -> Segment | None:
             return None
     flat: Column = np.frombuffer(mapped, "i1", header.rows * header.dimensions, at)
     vectors: Column = flat.reshape(header.rows, header.dimensions)
-    return Segment(path, header, Rows(**columns, vectors=vectors))
+    return VectorSegment(path, header, VectorRows(**columns, vectors=vectors))
 
 
 def _crc(blocks: Iterable[Column]) -> int:

@@ -15,29 +15,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.search.index.column import Column
-from memory.search.vectors.segment import Segment
+from memory.search.vectors.segment import VectorSegment
 
-Rows = NDArray[np.int8]
-Dots = Callable[[Rows, Rows, NDArray[np.float64]], None]
+VectorMatrix = NDArray[np.int8]
+DotProduct = Callable[[VectorMatrix, VectorMatrix, NDArray[np.float64]], None]
 """(query of (1, d), rows of (n, d), out of (1, n)): `out` is filled."""
 
 AT_ONCE = 32_768  # rows: what comes of them, 256 kB, stays in a core's own cache
 _NUMPY_ROWS = 1024
 
 
-def quantised(vector: NDArray[np.floating]) -> Rows:
+def quantised(vector: NDArray[np.floating]) -> VectorMatrix:
     """int8 (n, d) of float (n, d): each row stretched so that its largest number is 127. Cosines do not see that."""
     largest = np.abs(vector).max(axis=1, keepdims=True)
     return np.rint(vector * (127.0 / np.maximum(largest, 1e-12))).astype(np.int8)
 
 
-def inverse_lengths(rows: Rows) -> NDArray[np.float32]:
+def inverse_lengths(rows: VectorMatrix) -> NDArray[np.float32]:
     """1 / length of each row; 0 for a row of zeros, which is nobody's vector."""
     lengths = np.sqrt(np.square(rows, dtype=np.float32).sum(axis=1))
     return np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
 
-def scores(query: Rows, rows: Rows, inverse: NDArray[np.float32], out: NDArray[np.float32]) -> None:
+def scores(query: VectorMatrix, rows: VectorMatrix, inverse: NDArray[np.float32], out: NDArray[np.float32]) -> None:
     """Of the query (1, d) with each row (n, d), into `out` (n,): the cosine, times the length of the query.
 
     `inverse` are the rows' inverse lengths; a row without one scores 0.
@@ -53,7 +53,7 @@ def scores(query: Rows, rows: Rows, inverse: NDArray[np.float32], out: NDArray[n
 
 
 @cache
-def kernel() -> Dots:
+def kernel() -> DotProduct:
     """NumKong's, where it is here and counts right on this machine."""
     try:
         library: Any = importlib.import_module("numkong")
@@ -62,7 +62,7 @@ def kernel() -> Dots:
         return by_numpy
 
 
-def by_numpy(query: Rows, rows: Rows, out: NDArray[np.float64]) -> None:
+def by_numpy(query: VectorMatrix, rows: VectorMatrix, out: NDArray[np.float64]) -> None:
     """Products of int8 are whole numbers below 2²⁴ for up to a thousand dimensions: float32 holds them."""
     wanted = query[0].astype(np.float32)
     room = np.empty((min(_NUMPY_ROWS, max(len(rows), 1)), rows.shape[1]), np.float32)
@@ -72,14 +72,14 @@ def by_numpy(query: Rows, rows: Rows, out: NDArray[np.float64]) -> None:
         out[0, start : start + len(part)] = room[: len(part)] @ wanted
 
 
-def _by_numkong(library: Any) -> Dots:
-    def dots(query: Rows, rows: Rows, out: NDArray[np.float64]) -> None:
+def _by_numkong(library: Any) -> DotProduct:
+    def dots(query: VectorMatrix, rows: VectorMatrix, out: NDArray[np.float64]) -> None:
         library.cdist(query, rows, metric="dot", out=out)
 
     return dots
 
 
-def _tried(dots: Dots) -> Dots:
+def _tried(dots: DotProduct) -> DotProduct:
     """Raises ArithmeticError where it counts other than numpy does."""
     chance = np.random.default_rng(1)
     for dimensions in (7, 384, 1000):
@@ -92,17 +92,17 @@ def _tried(dots: Dots) -> Dots:
     return dots
 
 
-May = Callable[[Column], Column]
+RowFilter = Callable[[Column], Column]
 """Which of these entries may be found."""
 
 _SAMPLE = 4096
 _WIDER = 8  # where too few of the nearest may be found, so many times as many are looked at
 
 
-class Nearness(Protocol):
+class Similarity(Protocol):
     """One question, asked of the vectors."""
 
-    def nearest(self, most: int, may: May) -> tuple[Column, Column]:
+    def nearest(self, most: int, may: RowFilter) -> tuple[Column, Column]:
         """Entries' seqs and cosines (f4), best first."""
         ...
 
@@ -111,16 +111,16 @@ class Nearness(Protocol):
         ...
 
 
-class Asked:
-    """A Nearness over the segments as they stood when it was asked."""
+class SegmentSimilarity:
+    """A Similarity over the segments as they stood when it was asked."""
 
-    def __init__(self, segments: Sequence[Segment], vector: NDArray[np.float32]) -> None:
+    def __init__(self, segments: Sequence[VectorSegment], vector: NDArray[np.float32]) -> None:
         self._segments = segments
         self._query = quantised(vector.reshape(1, -1))
         self._inverse = inverse_lengths(self._query)[0]
         self._scanned: list[Column] | None = None
 
-    def nearest(self, most: int, may: May) -> tuple[Column, Column]:
+    def nearest(self, most: int, may: RowFilter) -> tuple[Column, Column]:
         scanned = self._scores()
         rows = sum(map(len, scanned))
         wanted = 4 * most
@@ -142,7 +142,7 @@ class Asked:
                 found[here] = np.fmax(found[here], best)
         return found
 
-    def _best(self, segment: Segment, first: Column, last: Column) -> Column:
+    def _best(self, segment: VectorSegment, first: Column, last: Column) -> Column:
         """Of each run of rows the highest cosine; NaN where none of them has a vector."""
         counts = last - first
         starts = np.cumsum(counts) - counts
@@ -164,7 +164,7 @@ class Asked:
             self._scanned = found
         return self._scanned
 
-    def _above(self, scanned: list[Column], least: float, may: May) -> tuple[Column, Column]:
+    def _above(self, scanned: list[Column], least: float, may: RowFilter) -> tuple[Column, Column]:
         """Entries that may be found with a row of at least so much, and the best of each, best first."""
         entries, best = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
         for segment, some in zip(self._segments, scanned, strict=True):
@@ -181,14 +181,14 @@ class Asked:
         return found[firsts], score[firsts]
 
 
-class Renumbered:
-    """A Nearness whose entries go by other numbers: number n stands for keys[n]."""
+class RenumberedSimilarity:
+    """A Similarity whose entries go by other numbers: number n stands for keys[n]."""
 
-    def __init__(self, inner: Nearness, keys: Column) -> None:
+    def __init__(self, inner: Similarity, keys: Column) -> None:
         self._inner = inner
         self._keys = keys
 
-    def nearest(self, most: int, may: May) -> tuple[Column, Column]:
+    def nearest(self, most: int, may: RowFilter) -> tuple[Column, Column]:
         numbers = np.arange(len(self._keys))
         numbers = numbers[may(numbers)]
         scores = self.of(numbers)

@@ -15,7 +15,7 @@ import numpy as np
 from foundation.files import FileLock, is_file, list_files, list_names, make_private_folder, status
 from memory.search.index.column import Column
 from memory.search.vectors import segment as files
-from memory.search.vectors.segment import Rows, Segment
+from memory.search.vectors.segment import VectorRows, VectorSegment
 
 LARGEST = 262_144  # rows: with 384 dimensions 100 MB, which is what forgetting one entry rewrites
 _TOGETHER = 8  # so many of like size become one
@@ -31,12 +31,12 @@ class VectorStore:
     def __init__(self, folder: Path, dimensions: int) -> None:
         self.folder = folder
         self.dimensions = dimensions
-        self.segments: tuple[Segment, ...] = ()
+        self.segments: tuple[VectorSegment, ...] = ()
         self._names: frozenset[str] = frozenset()
         self._looking = RLock()
         self._writing = Lock()
 
-    def look(self) -> tuple[Segment, ...]:
+    def look(self) -> tuple[VectorSegment, ...]:
         """Takes in what other processes wrote. Damaged files are deleted: what was in them lacks a vector again."""
         with self._looking:
             for _ in range(_LOOKS):
@@ -81,7 +81,7 @@ class VectorStore:
         parts = [np.unique(s.rows.entry[: np.searchsorted(s.rows.entry, 0)]) for s in self.look()]
         return np.concatenate([np.empty(0, np.int64), *parts])
 
-    def put(self, rows: Rows) -> None:
+    def put(self, rows: VectorRows) -> None:
         """Adds them: they are on disk when it returns."""
         if len(rows):
             with self._writing, self._locked():
@@ -131,7 +131,7 @@ class VectorStore:
     def _load(self, names: frozenset[str]) -> bool:
         """False where one of them was gone meanwhile."""
         known = {segment.name: segment for segment in self.segments}
-        found: list[Segment] = []
+        found: list[VectorSegment] = []
         for name in sorted(names):
             try:
                 segment = known.get(name) or files.load(self.folder / name, self.dimensions)
@@ -146,7 +146,9 @@ class VectorStore:
         self._names = names
         return True
 
-    def _write(self, parts: Sequence[Rows], instead_of: Sequence[Segment], without: Column | None = None) -> None:
+    def _write(
+        self, parts: Sequence[VectorRows], instead_of: Sequence[VectorSegment], without: Column | None = None
+    ) -> None:
         """Under the lock. The old files go when the new one is there."""
         number = max(map(files.number_of, self._present()), default=0) + 1
         path = self.folder / files.name_of(number)
@@ -167,9 +169,9 @@ class VectorStore:
         for path in self._left():
             files.discard(path)
 
-    def _due(self) -> list[Segment]:
+    def _due(self) -> list[VectorSegment]:
         """Segments of like size that are to become one; none where there are fewer than eight of them."""
-        sizes: dict[int, list[Segment]] = {}
+        sizes: dict[int, list[VectorSegment]] = {}
         for segment in self.segments:
             if segment.header.rows < LARGEST:
                 sizes.setdefault(_size_class(segment.header.rows), []).append(segment)

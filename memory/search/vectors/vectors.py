@@ -21,13 +21,13 @@ from foundation.privacy import clear
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.hot import HotMemory, Note
-from memory.pages.types import Passage
+from memory.pages.types import EntryText
 from memory.records import Entry
 from memory.search.embedding import Embedding
 from memory.search.vectors import embedders as abouts
-from memory.search.vectors.embedders import CANARY, About, Keepers, Kept
-from memory.search.vectors.fill import Filling, Stop, added, entries_lacking, keys_of, removed
-from memory.search.vectors.similarity import Asked, Nearness, Renumbered
+from memory.search.vectors.embedders import CANARY, EmbedderRegistry, OpenedEmbedder, VectorStoreInfo
+from memory.search.vectors.fill import Stop, VectorFiller, added, entries_lacking, keys_of, removed
+from memory.search.vectors.similarity import RenumberedSimilarity, SegmentSimilarity, Similarity
 from memory.search.vectors.store import VectorStore
 from models.embed.port import Embedder
 
@@ -40,7 +40,7 @@ PAUSE_S, LONGEST_PAUSE_S = 10.0, 300.0
 _QUESTIONS = 64  # of which the vectors are kept
 _COUNTED_FOR_S = 5.0
 
-Told = Callable[[int, int], None]
+OnVectors = Callable[[int, int], None]
 """Told how many entries have vectors, and how many there are."""
 
 
@@ -55,7 +55,7 @@ class Coverage(Struct, frozen=True):
     serving: bool = False
 
 
-class Filled(Struct, frozen=True):
+class VectorFillResult(Struct, frozen=True):
     """What a run made. `done`: nothing is missing any more. `trouble` says why it ended early, where it did, and `hint`
     what to do about it."""
 
@@ -72,14 +72,14 @@ class Vectors:
         self,
         cold: ColdStore,
         hot: HotMemory,
-        passage: Callable[[Entry], Passage],
+        passage: Callable[[Entry], EntryText],
         root: Path,
         embedding: Embedding | None = None,
     ) -> None:
         self._cold = cold
         self._hot = hot
         self._passage = passage
-        self._keepers = Keepers(root, embedding or Embedding())
+        self._keepers = EmbedderRegistry(root, embedding or Embedding())
         self._lock = Lock()
         self._filling = Lock()
         self._known: set[str] = set()  # names of embedders whose canary was looked at
@@ -95,7 +95,7 @@ class Vectors:
 
     # ── asking ──
 
-    def ask(self, text: str) -> Nearness | None:
+    def ask(self, text: str) -> Similarity | None:
         """How near each entry is to this question; None where vectors cannot help just now, and `trouble` says why."""
         if not text.strip() or self._pausing:
             return None
@@ -108,14 +108,14 @@ class Vectors:
         if kept is None or vector is None:
             return None
         self._failures, self.trouble = 0, ""
-        return Asked(kept.store.look(), vector)
+        return SegmentSimilarity(kept.store.look(), vector)
 
-    def ask_notes(self, text: str, notes: Sequence[Note]) -> Nearness | None:
+    def ask_notes(self, text: str, notes: Sequence[Note]) -> Similarity | None:
         """The same of notes; entries are their numbers here. A note just written has no vector yet."""
         asked = self.ask(text)
-        return None if asked is None else Renumbered(asked, keys_of(notes))
+        return None if asked is None else RenumberedSimilarity(asked, keys_of(notes))
 
-    def _serving(self) -> Kept | None:
+    def _serving(self) -> OpenedEmbedder | None:
         """Whose vectors answer now."""
         now = self._keepers.now()
         if now and self._covers(now):
@@ -128,11 +128,11 @@ class Vectors:
             self.trouble = f"Vectors are still being made ({min(share, 0.99):.0%}); words alone find until then."
         return None
 
-    def _covers(self, kept: Kept) -> bool:
+    def _covers(self, kept: OpenedEmbedder) -> bool:
         kept.store.look()
         return kept.store.entries >= (STILL if kept.about.covered else ENOUGH) * self._total()
 
-    def _question(self, kept: Kept, question: str) -> NDArray[np.float32] | None:
+    def _question(self, kept: OpenedEmbedder, question: str) -> NDArray[np.float32] | None:
         """Its vector, without what is private in it; None where another model answers under the embedder's name."""
         name, text = kept.embedder.name, clear(question)
         with self._lock:
@@ -157,43 +157,46 @@ class Vectors:
 
     # ── filling ──
 
-    def fill(self, on_progress: Told | None = None, stop: Stop | None = None, seconds: float | None = None) -> Filled:
+    def fill(
+        self, on_progress: OnVectors | None = None, stop: Stop | None = None, seconds: float | None = None
+    ) -> VectorFillResult:
         """Makes what is missing, newest first; blocks until all is made, `stop` says so, or so many seconds passed.
 
         Without `seconds` the embedder is asked even where nothing is missing: another model may answer by now. One
-        process at a time fills. Raises nothing: what goes wrong is in `Filled.trouble`, what was made is kept.
+        process at a time fills. Raises nothing: what goes wrong is in `VectorFillResult.trouble`, what was made is
+        kept.
         """
         if not self._filling.acquire(blocking=False):
-            return Filled(trouble="Vectors are being made already.")
+            return VectorFillResult(trouble="Vectors are being made already.")
         try:
             embedder = self._keepers.embedder()
             if embedder is None or self._cold.read_only:
-                return Filled(done=embedder is None)
+                return VectorFillResult(done=embedder is None)
             if self._pausing:
-                return Filled(trouble=self.trouble)
+                return VectorFillResult(trouble=self.trouble)
             folder = self._keepers.folder(embedder)
             make_private_folder(folder)
             with FileLock(folder / "filling.lock", timeout=0):
                 if seconds is not None and self._is_complete():
-                    filled = Filled(done=True)
+                    filled = VectorFillResult(done=True)
                 else:
                     filled = self._fill(embedder, on_progress, _stopper(stop, seconds))
         except LockTimeout:
-            return Filled(trouble="Another process makes the vectors just now.")
+            return VectorFillResult(trouble="Another process makes the vectors just now.")
         except (PalimpsestError, OSError) as error:
             hint = error.hint if isinstance(error, PalimpsestError) else ""
-            return Filled(self._made, trouble=self._failed(error), hint=hint)
+            return VectorFillResult(self._made, trouble=self._failed(error), hint=hint)
         finally:
             self._filling.release()
         self._failures = 0
         return filled
 
-    def _fill(self, embedder: Embedder, on_progress: Told | None, stop: Stop) -> Filled:
+    def _fill(self, embedder: Embedder, on_progress: OnVectors | None, stop: Stop) -> VectorFillResult:
         kept = self._begun(embedder)
         self._sweep(kept.store)
         had, total, last = kept.store.entries, self._total(fresh=True), self._cold.last_change()
         covered = kept.about.covered if self._holds_what_was_made(kept, total) else 0
-        filling = Filling(self._cold, self._passage, embedder, kept.store)
+        filling = VectorFiller(self._cold, self._passage, embedder, kept.store)
 
         def told(made: int) -> None:
             if on_progress:
@@ -210,7 +213,7 @@ class Vectors:
             abouts.write(kept.store.folder, abouts.seen_now(about, self._cold))
         if done:
             self._keepers.discard_unused(kept.store.folder)
-        return Filled(filling.made, done)
+        return VectorFillResult(filling.made, done)
 
     def _is_complete(self) -> bool:
         """Whether nothing can be missing: then the background loads no model."""
@@ -227,7 +230,7 @@ class Vectors:
             return False
         return next(iter(entries_lacking(self._cold, kept.store, kept.about.covered)), None) is None
 
-    def _begun(self, embedder: Embedder) -> Kept:
+    def _begun(self, embedder: Embedder) -> OpenedEmbedder:
         """The embedder's folder, made where there is none, emptied where it is another model's or another store's."""
         canary = embedder.embed([CANARY], query=True)[0]
         folder = self._keepers.folder(embedder)
@@ -236,7 +239,9 @@ class Vectors:
             if about is not None:
                 self._keepers.store(folder, about.dimensions).clear()
             rounded = [round(float(number), 5) for number in canary]
-            about = About(name=embedder.name, dimensions=len(canary), canary=rounded, swept=self._cold.last_change())
+            about = VectorStoreInfo(
+                name=embedder.name, dimensions=len(canary), canary=rounded, swept=self._cold.last_change()
+            )
             self._keepers.store(folder, about.dimensions).clear()
             abouts.write(folder, about)
         with self._lock:
@@ -246,9 +251,9 @@ class Vectors:
         if folder not in self._proven:
             store.prove()
             self._proven.add(folder)
-        return Kept(embedder, store, about)
+        return OpenedEmbedder(embedder, store, about)
 
-    def _holds_what_was_made(self, kept: Kept, total: int) -> bool:
+    def _holds_what_was_made(self, kept: OpenedEmbedder, total: int) -> bool:
         """Whether nothing is missing but what is new: a file that was deleted or damaged leaves more."""
         return kept.store.entries + added(self._cold, kept.about.covered) >= total
 

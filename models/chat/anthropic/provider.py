@@ -7,14 +7,14 @@ from typing import Any, cast
 from foundation.bounded_json import BadJson, load_json
 from models.chat import errors
 from models.chat.anthropic import request as anthropic_request
-from models.chat.anthropic.reply import ReplyReader
-from models.chat.errors import Broken, Place
-from models.chat.http import Reply, Transport
-from models.chat.port import Done, Event, Profile, StopReason
+from models.chat.anthropic.reply import AnthropicReplyReader
+from models.chat.errors import AttemptFailed, Endpoint
+from models.chat.http import HttpResponse, Transport
+from models.chat.port import AnswerEnd, Event, Profile, StopReason
 from models.chat.retry import patiently
-from models.chat.spec import Spec
+from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
-from models.limits import TooMuch
+from models.limits import StreamLimitExceeded
 from models.messages import Request
 from models.settings import ModelSettings
 from models.tokens import Estimate
@@ -25,11 +25,11 @@ VERSION = "2023-06-01"
 class Anthropic:
     """A ChatModel over the Messages API."""
 
-    def __init__(self, spec: Spec, *, address: str, profile: Profile, settings: ModelSettings, key: str) -> None:
+    def __init__(self, spec: ModelSpec, *, address: str, profile: Profile, settings: ModelSettings, key: str) -> None:
         self._settings = settings
         self._profile = profile
         self._counter = Estimate()
-        self.place = Place("anthropic", spec.name, address, "ANTHROPIC_API_KEY")
+        self.place = Endpoint("anthropic", spec.name, address, "ANTHROPIC_API_KEY")
         headers = {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
         self._transport = Transport(self.place, settings, headers)
 
@@ -63,19 +63,19 @@ class Anthropic:
             reply = await self._transport.post(stack, "/v1/messages", self.body(request))
             if not await reply.is_stream():
                 whole = await reply.whole()
-                raise Broken(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
-            reader = ReplyReader(self._settings.limits)
+                raise AttemptFailed(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
+            reader = AnthropicReplyReader(self._settings.limits)
             try:
                 async for event in self._streamed(reply, reader):
                     yield event
-            except TooMuch as excess:
-                raise Broken(errors.too_much(self.place, excess)) from excess
+            except StreamLimitExceeded as excess:
+                raise AttemptFailed(errors.too_much(self.place, excess)) from excess
             if not reader.ended:
-                raise Broken(errors.cut_off(self.place), retry=True)
+                raise AttemptFailed(errors.cut_off(self.place), retry=True)
             yield reader.usage()
-            yield Done(reader.reason or StopReason.STOP)
+            yield AnswerEnd(reader.reason or StopReason.STOP)
 
-    async def _streamed(self, reply: Reply, reader: ReplyReader) -> AsyncGenerator[Event, None]:
+    async def _streamed(self, reply: HttpResponse, reader: AnthropicReplyReader) -> AsyncGenerator[Event, None]:
         parser = EventParser(self._settings.limits)
         async for chunk in reply.chunks():
             for sent in parser.feed(chunk):
@@ -86,16 +86,16 @@ class Anthropic:
             if reader.ended:
                 return
 
-    def _read(self, sent: ServerEvent, reader: ReplyReader) -> Iterator[Event]:
+    def _read(self, sent: ServerEvent, reader: AnthropicReplyReader) -> Iterator[Event]:
         try:
             found: object = load_json(sent.data)
         except BadJson as error:
-            raise Broken(errors.not_json(self.place, sent.data, str(error))) from None
+            raise AttemptFailed(errors.not_json(self.place, sent.data, str(error))) from None
         if not isinstance(found, dict):
-            raise Broken(errors.not_json(self.place, sent.data))
+            raise AttemptFailed(errors.not_json(self.place, sent.data))
         event = cast("dict[str, Any]", found)
         if event.get("type") == "error":
             code, said = errors.error_in(event) or ("", str(event))
             failed = errors.from_error(self.place, said, code=code)
-            raise Broken(failed, retry=failed.code in {"server_error", "rate_limited"})
+            raise AttemptFailed(failed, retry=failed.code in {"server_error", "rate_limited"})
         return reader.feed(event)

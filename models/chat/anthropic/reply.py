@@ -6,8 +6,8 @@ message_start, then content_block_start/_delta/_stop for each block, message_del
 from collections.abc import Iterator
 from typing import Any, cast
 
-from models.chat.port import Event, ReasoningDelta, StopReason, TextDelta
-from models.chat.reasoning import WholeCharacters
+from models.chat.port import Event, ReasoningChunk, StopReason, TextChunk
+from models.chat.reasoning import SurrogateJoiner
 from models.limits import AnswerMeter, StreamLimits, count_of
 from models.messages import ToolCall, Usage
 
@@ -32,10 +32,10 @@ class _Tool:
         self.arguments: list[str] = []
 
 
-class ReplyReader:
+class AnthropicReplyReader:
     """Feed it the stream's objects. `ended` once message_stop came.
 
-    Values of a wrong type are passed over; what passes `limits` raises TooMuch.
+    Values of a wrong type are passed over; what passes `limits` raises StreamLimitExceeded.
     """
 
     def __init__(self, limits: StreamLimits | None = None) -> None:
@@ -44,7 +44,7 @@ class ReplyReader:
         self.ended = False
         self._tools: dict[int, _Tool] = {}
         self._counts: dict[str, int] = {}
-        self._text, self._reasoning = WholeCharacters(), WholeCharacters()
+        self._text, self._reasoning = SurrogateJoiner(), SurrogateJoiner()
 
     @property
     def taken(self) -> int:
@@ -75,14 +75,14 @@ class ReplyReader:
             self._tools[index] = tool = _Tool(block)
             self._meter.take_call(EACH_CALL, tool.id, tool.name)
         elif text := self._text.feed(self._words(block, "text")):
-            yield TextDelta(text)
+            yield TextChunk(text)
 
     def _delta(self, index: int, delta: Json) -> Iterator[Event]:
         match delta.get("type"):
             case "text_delta" if text := self._text.feed(self._words(delta, "text")):
-                yield TextDelta(text)
+                yield TextChunk(text)
             case "thinking_delta" if thought := self._reasoning.feed(self._words(delta, "thinking")):
-                yield ReasoningDelta(thought)
+                yield ReasoningChunk(thought)
             case "input_json_delta" if index in self._tools:
                 piece = _string(delta.get("partial_json"))
                 self._meter.take_call(piece)
@@ -99,7 +99,7 @@ class ReplyReader:
         self._counts |= {key: count_of(n) for key, n in _object(usage).items() if key in _COUNTED and n is not None}
 
     def _stop(self, index: int) -> Iterator[Event]:
-        for held, kind in ((self._text.close(), TextDelta), (self._reasoning.close(), ReasoningDelta)):
+        for held, kind in ((self._text.close(), TextChunk), (self._reasoning.close(), ReasoningChunk)):
             if held:
                 yield kind(held)
         if tool := self._tools.pop(index, None):

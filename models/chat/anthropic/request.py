@@ -10,7 +10,19 @@ from typing import Any, cast
 
 import msgspec
 
-from models.messages import Image, Message, Part, Request, Role, Tool, ToolCall, ToolResult, as_sent, render, unseen
+from models.messages import (
+    Image,
+    Message,
+    MessagePart,
+    Request,
+    Role,
+    Tool,
+    ToolCall,
+    ToolResult,
+    as_sent,
+    render,
+    unseen,
+)
 
 Json = dict[str, Any]
 BREAKPOINTS = 4
@@ -78,7 +90,7 @@ def _message(message: Message, *, vision: bool) -> Json:
     }
 
 
-def _block(part: Part, *, vision: bool) -> Json | None:
+def _block(part: MessagePart, *, vision: bool) -> Json | None:
     match part:
         case Image() if vision:
             data = base64.b64encode(part.data).decode()

@@ -11,7 +11,7 @@ from msgspec import Struct
 PREFILL_STEP = 512  # tokens between two looks at whether someone still listens; mlx-lm's own is 2,048
 
 
-class Piece(Struct, frozen=True):
+class MlxChunk(Struct, frozen=True):
     """A stretch of the answer. `reason` is "", "stop" or "length"."""
 
     text: str
@@ -20,7 +20,7 @@ class Piece(Struct, frozen=True):
     reason: str
 
 
-class Engine:
+class MlxEngine:
     """A loaded model with its tokenizer and the KV cache of the last request.
 
     The cache holds `_cached` tokens. A request that begins with them all, or with some of them, is read from
@@ -84,7 +84,7 @@ class Engine:
 
     def generate(
         self, prompt: list[int], *, most: int, sampling: dict[str, float], progress: Callable[[int, int], None]
-    ) -> Iterator[Piece]:
+    ) -> Iterator[MlxChunk]:
         """The answer to a prompt whose first tokens `reuse` has kept. Whatever way it ends, the cache stays true."""
         held = len(self._cached)
         said: list[int] = []
@@ -101,7 +101,7 @@ class Engine:
         try:
             for piece in pieces:
                 said.append(int(piece.token))
-                yield Piece(piece.text, len(said), float(piece.generation_tps), piece.finish_reason or "")
+                yield MlxChunk(piece.text, len(said), float(piece.generation_tps), piece.finish_reason or "")
         finally:
             pieces.close()
             self._note(prompt + said)

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 from uuid import uuid4
 
-from models.chat.port import Event, ReasoningDelta, TextDelta
+from models.chat.port import Event, ReasoningChunk, TextChunk
 from models.chat.reasoning import ThinkSplitter, overlap
 from models.messages import ToolCall
 
 Json = dict[str, Any]
 
 
-class Marks(Protocol):
+class SpecialTokens(Protocol):
     """What a model's tokenizer says of its marks."""
 
     @property
@@ -27,7 +27,7 @@ class Marks(Protocol):
 class AnswerReader:
     """Feed it the answer's text as it comes."""
 
-    def __init__(self, marks: Marks, tools: list[Json], *, thinking: bool = False) -> None:
+    def __init__(self, marks: SpecialTokens, tools: list[Json], *, thinking: bool = False) -> None:
         self._marks = marks
         self._tools = tools
         opening, closing = marks.think_marks
@@ -50,13 +50,13 @@ class AnswerReader:
         if self._inside:
             yield from self._take_call(self._held)
         elif self._held:
-            yield TextDelta(self._held)
+            yield TextChunk(self._held)
         self._held = ""
         yield from self._calls
 
-    def _sort(self, event: TextDelta | ReasoningDelta) -> Iterator[Event]:
+    def _sort(self, event: TextChunk | ReasoningChunk) -> Iterator[Event]:
         marks = self._marks.tool_marks
-        if isinstance(event, ReasoningDelta) or marks is None or not self._tools:
+        if isinstance(event, ReasoningChunk) or marks is None or not self._tools:
             yield event
             return
         self._held += event.text
@@ -75,7 +75,7 @@ class AnswerReader:
 
     def _say(self, text: str) -> Iterator[Event]:
         if text and not (text.isspace() and self._calls):
-            yield TextDelta(text)
+            yield TextChunk(text)
 
     def _take_call(self, text: str) -> Iterator[Event]:
         """The calls in it; words that are none are shown as words."""

@@ -17,13 +17,13 @@ from msgspec import structs
 from foundation.install_hints import install_extra
 from foundation.shell_words import command_line
 from models.chat.mlx import files
-from models.chat.mlx.engine import Engine, Piece
+from models.chat.mlx.engine import MlxChunk, MlxEngine
 from models.chat.mlx.prompt import AnswerReader
 from models.chat.openai import request as openai_request
-from models.chat.port import Done, Event, Failed, PrefillProgress, Profile, StopReason, TokenCounter
-from models.chat.spec import Spec
+from models.chat.port import AnswerEnd, AnswerError, Event, PrefillProgress, Profile, StopReason, TokenCounter
+from models.chat.spec import ModelSpec
 from models.messages import Request, Usage
-from models.mlx_thread import Emit, MlxThread, Work, mlx_thread
+from models.mlx_thread import Emit, JobPriority, MlxThread, mlx_thread
 from models.settings import ModelSettings
 from models.tokens import Estimate
 
@@ -34,7 +34,7 @@ class MlxText:
     """A ChatModel of a folder, or of a hub name that is in the local cache."""
 
     def __init__(
-        self, spec: Spec, *, profile: Profile, settings: ModelSettings, thread: MlxThread | None = None
+        self, spec: ModelSpec, *, profile: Profile, settings: ModelSettings, thread: MlxThread | None = None
     ) -> None:
         self._name = spec.name
         self._settings = settings
@@ -42,7 +42,7 @@ class MlxText:
         self._counter: TokenCounter = Estimate()
         self._thread = thread or mlx_thread()
         self._folder: Path | None = None
-        self._engine: Engine | None = None  # touched on the mlx thread alone
+        self._engine: MlxEngine | None = None  # touched on the mlx thread alone
 
     @property
     def profile(self) -> Profile:
@@ -81,7 +81,9 @@ class MlxText:
         if self._folder is None:
             yield self._no_folder()
             return
-        work: AsyncGenerator[Event, None] = self._thread.stream(Work.CHAT, lambda emit: self._answer(request, emit))
+        work: AsyncGenerator[Event, None] = self._thread.stream(
+            JobPriority.CHAT, lambda emit: self._answer(request, emit)
+        )
         async with aclosing(work) as events:
             async for event in events:
                 yield event
@@ -89,7 +91,7 @@ class MlxText:
     async def close(self) -> None:
         """Let go of the model and its cache, on the thread they live on."""
         if self._engine is not None:
-            await asyncio.wrap_future(self._thread.run(Work.CHAT, self._let_go))
+            await asyncio.wrap_future(self._thread.run(JobPriority.CHAT, self._let_go))
 
     def _let_go(self) -> None:
         self._engine = None
@@ -97,7 +99,8 @@ class MlxText:
     # From here on: the mlx thread.
 
     def _answer(self, request: Request, emit: "Emit[Event]") -> None:
-        """Load where it is not loaded yet, read, answer. Emits Done or Failed last; only Stopped is raised."""
+        """Load where it is not loaded yet, read, answer. Emits AnswerEnd or AnswerError last; only Stopped is
+        raised."""
         engine = self._loaded(emit)
         if engine is None:
             return
@@ -106,7 +109,11 @@ class MlxText:
         try:
             prompt = engine.encode([_as_templates_want(message) for message in wire], tools)
         except Exception as error:  # a chat template may raise anything
-            emit(Failed("bad_request", "The chat template refused", f"`{self._name}`: {error}", "Try another model."))
+            emit(
+                AnswerError(
+                    "bad_request", "The chat template refused", f"`{self._name}`: {error}", "Try another model."
+                )
+            )
             return
         if len(prompt) >= self._profile.window:
             emit(self._too_long(len(prompt)))
@@ -115,11 +122,11 @@ class MlxText:
         self._say(engine, request, prompt, reader, emit)
 
     def _say(
-        self, engine: Engine, request: Request, prompt: list[int], reader: AnswerReader, emit: "Emit[Event]"
+        self, engine: MlxEngine, request: Request, prompt: list[int], reader: AnswerReader, emit: "Emit[Event]"
     ) -> None:
         held = engine.reuse(prompt)
         most = min(request.max_tokens, self._profile.window - len(prompt))
-        last = Piece("", 0, 0.0, "stop")
+        last = MlxChunk("", 0, 0.0, "stop")
 
         def progress(done: int, total: int) -> None:
             emit(PrefillProgress(held + done, held + total))
@@ -131,7 +138,9 @@ class MlxText:
                 for event in reader.feed(piece.text):
                     emit(event)
         except (RuntimeError, ValueError, MemoryError) as error:
-            emit(Failed("server_error", "The model failed", f"`{self._name}`: {error}", "Send again, or /compact."))
+            emit(
+                AnswerError("server_error", "The model failed", f"`{self._name}`: {error}", "Send again, or /compact.")
+            )
             return
         finally:
             pieces.close()  # type: ignore[attr-defined]  # a generator
@@ -140,17 +149,17 @@ class MlxText:
         speed = {"timings": {"predicted_per_second": last.per_second}}
         emit(Usage(len(prompt), last.tokens, held, extra=speed))
         reason = StopReason.LENGTH if last.reason == "length" else StopReason.STOP
-        emit(Done(StopReason.TOOL_CALLS if reader.called else reason))
+        emit(AnswerEnd(StopReason.TOOL_CALLS if reader.called else reason))
 
-    def _loaded(self, emit: "Emit[Event]") -> Engine | None:
+    def _loaded(self, emit: "Emit[Event]") -> MlxEngine | None:
         if self._engine is None and self._folder is not None:
             try:
-                self._engine = Engine(self._folder)
+                self._engine = MlxEngine(self._folder)
             except ImportError as error:
                 emit(_missing(error))
             except Exception as error:  # a checkpoint may be broken in any way
                 what = f"`{self._name}` could not be loaded: {type(error).__name__}: {error}"
-                emit(Failed("no_model", "The model cannot be loaded", what, "Look whether the folder is whole."))
+                emit(AnswerError("no_model", "The model cannot be loaded", what, "Look whether the folder is whole."))
         return self._engine
 
     def _sampling(self, request: Request) -> dict[str, float]:
@@ -159,17 +168,17 @@ class MlxText:
             return {"temp": chosen}
         return files.sampling_of(self._folder) if self._folder else {"temp": 0.0}
 
-    def _too_long(self, tokens: int) -> Failed:
+    def _too_long(self, tokens: int) -> AnswerError:
         window = self._profile.window
-        return Failed(
+        return AnswerError(
             "too_large",
             "Too long for the model",
             f"The request has {tokens} tokens, and `{self._name}` takes {window}.",
             "/compact moves older turns to the archive.",
         )
 
-    def _no_folder(self) -> Failed:
-        return Failed(
+    def _no_folder(self) -> AnswerError:
+        return AnswerError(
             "no_model",
             "No such model here",
             f"`{self._name}` is no folder with a config.json, and not in the local cache of Hugging Face's hub.",
@@ -177,12 +186,14 @@ class MlxText:
         )
 
 
-def _missing(error: ImportError) -> Failed:
+def _missing(error: ImportError) -> AnswerError:
     if sys.platform == "win32":
         hint = "mlx-lm has no build for Windows: use Ollama, LM Studio or llama.cpp."
     else:
         hint = f"Install it with: {install_extra('mlx')}"
-    return Failed("missing", "mlx-lm is not installed", f"A model of mlx needs the library mlx-lm ({error}).", hint)
+    return AnswerError(
+        "missing", "mlx-lm is not installed", f"A model of mlx needs the library mlx-lm ({error}).", hint
+    )
 
 
 def _as_templates_want(message: Json) -> Json:

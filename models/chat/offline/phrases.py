@@ -5,7 +5,7 @@ import re
 from msgspec import Struct
 
 
-class Words(Struct, frozen=True):
+class LanguagePhrases(Struct, frozen=True):
     """One language's sentences."""
 
     quoting: str
@@ -24,7 +24,7 @@ class Words(Struct, frozen=True):
     kinds: dict[str, str]
 
 
-ENGLISH = Words(
+ENGLISH = LanguagePhrases(
     quoting="From memory, word for word (I am not a language model, so I quote):",
     nearest="Nothing in memory answers that outright. The nearest it holds (I am not a language model, so I quote):",
     nothing="I found nothing in memory about that, and I am not a language model: "
@@ -45,7 +45,7 @@ ENGLISH = Words(
     empty="**{name}** is empty.",
     kinds={"calendar": "a calendar", "picture": "a picture, read by OCR", "text": "a text"},
 )
-CHINESE = Words(
+CHINESE = LanguagePhrases(
     quoting="以下逐字引自记忆（我不是语言模型，只能引用）：",
     nearest="记忆里没有直接的答案，最接近的内容如下（我不是语言模型，只能引用）：",
     nothing="记忆里没有找到相关内容。我不是语言模型，只能引用在这里说过或归档过的内容。",
@@ -76,7 +76,7 @@ _GREETS = re.compile(rf"^\s*{_GREETING}[\s,!.，！。]*(?:[^\W\d_]+[\s,!.，！
 _OPENS = re.compile(rf"^\s*{_GREETING}(?:\s+(?:there|again))?[\s,!.，！。]*", re.IGNORECASE)
 
 
-def words_for(question: str) -> Words:
+def words_for(question: str) -> LanguagePhrases:
     """The language that most of the question is in, where that is English or Chinese; English else."""
     han = len(_HAN.findall(question))
     return CHINESE if han and not _KANA.search(question) and han > len(_WORD.findall(question)) else ENGLISH

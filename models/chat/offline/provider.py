@@ -9,10 +9,10 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 
 from models.chat.offline import facts as offline_facts
-from models.chat.offline.phrases import Words, asks, greets, without_greeting, words_for
-from models.chat.offline.quotes import Quote, Source, quotes
+from models.chat.offline.phrases import LanguagePhrases, asks, greets, without_greeting, words_for
+from models.chat.offline.quotes import Quote, QuoteSource, quotes
 from models.chat.offline.sources import about, attached, in_view, recalled_now, without_names
-from models.chat.port import Done, Event, Profile, StopReason, TextDelta
+from models.chat.port import AnswerEnd, Event, Profile, StopReason, TextChunk
 from models.messages import Fact, Request, Role, Text, Usage
 from models.settings import ModelSettings
 from models.tokens import Estimate, request_tokens
@@ -49,11 +49,11 @@ class Offline:
     async def _stream(self, request: Request) -> AsyncGenerator[Event, None]:
         text = answer(request, (offline_facts.window(self._profile.window, request.max_tokens),))
         for piece in _PIECE.findall(text):
-            yield TextDelta(piece)
+            yield TextChunk(piece)
             await asyncio.sleep(0)
         prompt = request_tokens(request, self._counter)
         yield Usage(prompt, self._counter.count(text), estimated=True)
-        yield Done(StopReason.STOP)
+        yield AnswerEnd(StopReason.STOP)
 
     async def close(self) -> None:
         return None
@@ -94,11 +94,11 @@ def answer(request: Request, facts: Sequence[Fact] = ()) -> str:
     return f"{words.nothing}\n\n{words.what_to_do}"
 
 
-def _facts(told: Sequence[Fact], *, greeted: bool, words: Words) -> list[str]:
+def _facts(told: Sequence[Fact], *, greeted: bool, words: LanguagePhrases) -> list[str]:
     return [*([words.greeting] if greeted else []), *(fact.text for fact in told), words.fact_note]
 
 
-def _quoted(opening: str, found: list[Quote], recalled: list[Source], words: Words) -> str:
+def _quoted(opening: str, found: list[Quote], recalled: list[QuoteSource], words: LanguagePhrases) -> str:
     shown = [opening]
     for quote in found:
         shown.append("\n>\n".join(f"> {line}" for line in quote.lines))

@@ -44,7 +44,7 @@ _KINDS = (
 )
 
 
-class Source(Struct, frozen=True):
+class QuoteSource(Struct, frozen=True):
     """Something to quote from, best first. `cited` stands under the quote."""
 
     text: str
@@ -59,7 +59,7 @@ class Quote(Struct, frozen=True):
     """
 
     lines: tuple[str, ...]
-    source: Source
+    source: QuoteSource
     score: float
     overlap: int
     share: float = 0.0
@@ -87,7 +87,7 @@ def only_asks(text: str) -> bool:
     return all(is_question(sentence.text) for sentence in quotable(text))
 
 
-def quotes(question: str, sources: Sequence[Source], *, most: int = 3, lines: int = 3) -> list[Quote]:
+def quotes(question: str, sources: Sequence[QuoteSource], *, most: int = 3, lines: int = 3) -> list[Quote]:
     """The best lines of the best sources, best first; none twice, and never the question itself."""
     split = [quotable(source.text) for source in sources]
     asked = _asked(question, sources, split)
@@ -104,7 +104,7 @@ def quotes(question: str, sources: Sequence[Source], *, most: int = 3, lines: in
     return [quote for quote in _different(found)[:most] if quote.score >= least]
 
 
-class _Asked(Struct, frozen=True):
+class _QuoteQuery(Struct, frozen=True):
     """The question: its words, what each is worth, the kinds of answer it wants, and whom it names that speaks."""
 
     text: str
@@ -127,7 +127,7 @@ class _Asked(Struct, frozen=True):
         return self.worth_of(words) / whole if whole else 0.0
 
 
-def _asked(question: str, sources: Sequence[Source], split: Sequence[list[Sentence]]) -> _Asked:
+def _asked(question: str, sources: Sequence[QuoteSource], split: Sequence[list[Sentence]]) -> _QuoteQuery:
     words = frozenset(terms(question))
     weights = _rarity(
         [
@@ -139,7 +139,7 @@ def _asked(question: str, sources: Sequence[Source], split: Sequence[list[Senten
     wanted = tuple(shape for kind, shape in _KINDS if kind.search(question))
     kind = frozenset(term for word in _KIND_NAMED.findall(question) for term in terms(word))
     named = frozenset(term for source in sources for term in terms(source.speaker)) & words
-    return _Asked(question.strip(), words, weights, wanted, named, kind, _OPEN.search(question) is not None)
+    return _QuoteQuery(question.strip(), words, weights, wanted, named, kind, _OPEN.search(question) is not None)
 
 
 def _rarity(documents: list[set[str]]) -> dict[str, float]:
@@ -147,7 +147,7 @@ def _rarity(documents: list[set[str]]) -> dict[str, float]:
     return {term: math.log(1 + len(documents) / count) for term, count in counts.items()}
 
 
-def _worth(sentence: str, asked: _Asked, speaker: str) -> float:
+def _worth(sentence: str, asked: _QuoteQuery, speaker: str) -> float:
     words = set(terms(sentence))
     own = set(terms(speaker)) & asked.named
     score = asked.worth_of(words | own)
@@ -185,7 +185,7 @@ def _chosen(usable: list[int], pieces: list[Sentence], worth: list[float], lines
     return sorted(chosen.values())
 
 
-def _quote(source: Source, pieces: list[Sentence], score: float, asked: _Asked) -> Quote:
+def _quote(source: QuoteSource, pieces: list[Sentence], score: float, asked: _QuoteQuery) -> Quote:
     held = set(terms(" ".join(piece.text for piece in pieces)))
     spoken = held | (set(terms(source.speaker)) & asked.named)
     lines = tuple(_fitted(line, asked.words) for line in _joined(source.text, pieces))
@@ -228,7 +228,7 @@ def _different(found: list[Quote]) -> list[Quote]:
     return kept
 
 
-def _echoes(sentence: str, asked: _Asked) -> bool:
+def _echoes(sentence: str, asked: _QuoteQuery) -> bool:
     """Whether the sentence is only what was asked: the question over again, or nothing beyond its words.
 
     “Is the flight late?” may well be answered by “The flight is late.”, which says nothing else either.

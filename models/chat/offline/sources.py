@@ -13,9 +13,9 @@ from pathlib import PurePath
 from msgspec import Struct
 
 from foundation.text.similarity import overlap
-from models.chat.offline.phrases import Words
-from models.chat.offline.quotes import LONGEST_QUOTE, Source, only_asks, quotes, terms
-from models.messages import Image, Message, Recalled, Request, Role, Text
+from models.chat.offline.phrases import LanguagePhrases
+from models.chat.offline.quotes import LONGEST_QUOTE, QuoteSource, only_asks, quotes, terms
+from models.messages import Image, Message, RecalledSpan, Request, Role, Text
 
 FIRST_LINES = 5
 
@@ -34,7 +34,7 @@ _KINDS = {
 }
 
 
-class Attached(Struct, frozen=True):
+class AttachmentSource(Struct, frozen=True):
     """A file as the request holds it. `text` is "" for a picture that nobody read; `size` is a picture's, in pixels."""
 
     name: str
@@ -43,13 +43,13 @@ class Attached(Struct, frozen=True):
     size: str = ""
 
 
-def attached(message: Message) -> list[Attached]:
+def attached(message: Message) -> list[AttachmentSource]:
     """The files that go with this message, in their order."""
-    found: list[Attached] = []
+    found: list[AttachmentSource] = []
     for part in message.parts:
         match part:
             case Image(name=name, width=width, height=height):
-                found.append(Attached(name or "the picture", "picture", size=f"{width}×{height}"))
+                found.append(AttachmentSource(name or "the picture", "picture", size=f"{width}×{height}"))
             case Text(text=text, injected="attachment"):
                 found.append(_from_text(text))
             case _:
@@ -57,24 +57,24 @@ def attached(message: Message) -> list[Attached]:
     return found
 
 
-def _from_text(text: str) -> Attached:
+def _from_text(text: str) -> AttachmentSource:
     if picture := _UNREAD.match(text):
-        return Attached(picture["name"], "picture", size=picture["size"])
+        return AttachmentSource(picture["name"], "picture", size=picture["size"])
     if picture := _READ.match(text):
-        return Attached(picture["name"], "picture", text[picture.end() :], picture["size"])
+        return AttachmentSource(picture["name"], "picture", text[picture.end() :], picture["size"])
     name, _, rest = text.partition("\n")
     kind = "calendar" if rest.startswith("Event: ") else _KINDS.get(PurePath(name).suffix.lower(), "text")
-    return Attached(name, kind, rest)
+    return AttachmentSource(name, kind, rest)
 
 
-def without_names(question: str, files: list[Attached]) -> str:
+def without_names(question: str, files: list[AttachmentSource]) -> str:
     """The question less the names of its files, which nothing answers."""
     for file in files:
         question = question.replace(f"@{file.name}", " ").replace(file.name, " ")
     return question
 
 
-def about(question: str, files: list[Attached], words: Words) -> str:
+def about(question: str, files: list[AttachmentSource], words: LanguagePhrases) -> str:
     """Markdown. Each quoted line (`> …`) is a verbatim piece of its file."""
     if not files:
         return ""
@@ -82,16 +82,16 @@ def about(question: str, files: list[Attached], words: Words) -> str:
     return "\n\n".join(parts)
 
 
-def _unread(file: Attached, words: Words) -> str:
+def _unread(file: AttachmentSource, words: LanguagePhrases) -> str:
     if file.size:
         return words.picture.format(name=file.name, size=file.size)
     return words.empty.format(name=file.name)
 
 
-def _shown(file: Attached, question: str, words: Words) -> str:
+def _shown(file: AttachmentSource, question: str, words: LanguagePhrases) -> str:
     lines = [line.strip() for line in file.text.splitlines() if line.strip()]
     first = [_cut(line) for line in lines[:FIRST_LINES]]
-    found = quotes(question, [Source(file.text, file.name)], most=1)
+    found = quotes(question, [QuoteSource(file.text, file.name)], most=1)
     answering = [line for quote in found if quote.overlap for line in quote.lines]
     more = [line for line in answering if not any(line in one or one in line for one in first)]
     opening = words.attached if len(lines) <= FIRST_LINES else words.attached_begins
@@ -125,32 +125,32 @@ _COMMENT = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)  # of Markdown: how to ed
 _MARK = re.compile(r"^\s*(?:[-*+]|#{1,6}|>|\d{1,3}[.)])\s+")
 
 
-def source_of(part: Recalled) -> Source:
+def source_of(part: RecalledSpan) -> QuoteSource:
     """A recalled passage, under its citation, its day and its trust."""
     cited = str(part.citation)
     if part.time and not part.citation.time:
         cited = f"{cited[:-1]} · {part.time:%Y-%m-%d}]"
-    return Source(part.text, f"{cited} · {part.trust.value}", part.citation.speaker)
+    return QuoteSource(part.text, f"{cited} · {part.trust.value}", part.citation.speaker)
 
 
-def recalled_now(request: Request) -> list[Source]:
+def recalled_now(request: Request) -> list[QuoteSource]:
     """The passages recalled for the current message, the best first, less what offline itself once quoted."""
     best_first = sorted(request.recalled, key=lambda part: part.rank)
     return [source_of(part) for part in best_first if part.citation.speaker != QUOTED_BEFORE]
 
 
-def in_view(request: Request) -> list[Source]:
+def in_view(request: Request) -> list[QuoteSource]:
     """What memory did not recall because it stands in the request already, newest first."""
-    past = _Past()
+    past = _HistorySources()
     for part in request.recalled:
         past.hold(part)
-    found: list[Source] = []
+    found: list[QuoteSource] = []
     for n, message in enumerate(reversed(request.messages)):
         found.extend(_held_by(message, past, current=n == 0))
     return found
 
 
-class _Past:
+class _HistorySources:
     """What newer messages replaced, and the notes that they recalled."""
 
     def __init__(self) -> None:
@@ -158,7 +158,7 @@ class _Past:
         self.stands: set[str] = set()
         self.notes: dict[tuple[str, str], list[str]] = {}
 
-    def hold(self, part: Recalled) -> None:
+    def hold(self, part: RecalledSpan) -> None:
         if part.citation.kind == "memory":
             self.notes.setdefault(_place(part), []).extend(map(_bare, part.text.splitlines()))
 
@@ -171,7 +171,7 @@ class _Past:
         """The text's lines that no newer message replaced."""
         return "\n".join(line for line in text.splitlines() if not self._is_old(_bare(line)))
 
-    def current_note(self, part: Recalled) -> str:
+    def current_note(self, part: RecalledSpan) -> str:
         """The same of a recalled note, less the lines that a later recall of it says otherwise."""
         newer = self.notes.get(_place(part), [])
         lines = self.current(part.text).splitlines()
@@ -184,34 +184,34 @@ class _Past:
         return len(cut) > 11 and line not in self.stands and any(cut in whole for whole in self.replaced)
 
 
-def _held_by(message: Message, past: _Past, *, current: bool) -> Iterator[Source]:
+def _held_by(message: Message, past: _HistorySources, *, current: bool) -> Iterator[QuoteSource]:
     for part in (part for part in message.parts if isinstance(part, Text) and part.injected == CHANGES):
         yield from _changes(part.text, past)
     if current:
         return
     for part in message.parts:
         match part:
-            case Recalled() if part.citation.speaker == QUOTED_BEFORE:
+            case RecalledSpan() if part.citation.speaker == QUOTED_BEFORE:
                 pass
-            case Recalled() if part.citation.kind == "memory":
+            case RecalledSpan() if part.citation.kind == "memory":
                 whole = source_of(part)
-                yield Source(past.current_note(part), whole.cited, whole.speaker)
-            case Recalled():
+                yield QuoteSource(past.current_note(part), whole.cited, whole.speaker)
+            case RecalledSpan():
                 yield source_of(part)
             case Text(text=text, injected="") if message.role is Role.USER and not only_asks(text):
-                yield Source(text, "[this conversation]")
+                yield QuoteSource(text, "[this conversation]")
             case Text(text=text, injected=what) if _HOT.search(what):
-                yield Source(past.current(_COMMENT.sub("", text)), _NAMES.get(what, f"[{what}]"))
+                yield QuoteSource(past.current(_COMMENT.sub("", text)), _NAMES.get(what, f"[{what}]"))
             case Text(text=text, injected=what) if _IN_VIEW.search(what):
-                yield Source(text, _NAMES.get(what, f"[{what}]"))
+                yield QuoteSource(text, _NAMES.get(what, f"[{what}]"))
             case _:
                 pass
     for part in message.parts:
-        if isinstance(part, Recalled):
+        if isinstance(part, RecalledSpan):
             past.hold(part)
 
 
-def _changes(text: str, past: _Past) -> Iterator[Source]:
+def _changes(text: str, past: _HistorySources) -> Iterator[QuoteSource]:
     """What a message tells of changed notes, by file."""
     said: dict[str, list[str]] = {}
     replaced: list[str] = []
@@ -223,11 +223,11 @@ def _changes(text: str, past: _Past) -> Iterator[Source]:
         elif old := _REPLACES.match(line):
             replaced.append(_bare(old[1]))
     for path, lines in said.items():
-        yield Source(past.current("\n".join(lines)), f"[{path}]")
+        yield QuoteSource(past.current("\n".join(lines)), f"[{path}]")
     past.told([line for lines in said.values() for line in lines], replaced)
 
 
-def _place(part: Recalled) -> tuple[str, str]:
+def _place(part: RecalledSpan) -> tuple[str, str]:
     time = part.time or part.citation.time
     return part.citation.ref.partition("#")[0], f"{part.citation.title} {time}"
 

@@ -1,6 +1,6 @@
 """What a server says of itself: which one it is, what models it has, and the true window of one of them.
 
-Everything here is asked through an `Ask`, which never raises; what a server does not say stays None.
+Everything here is asked through an `JsonFetcher`, which never raises; what a server does not say stays None.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ Json = dict[str, Any]
 LARGEST_WINDOW = 1_000_000_000  # tokens
 
 
-class Ask(Protocol):
+class JsonFetcher(Protocol):
     """GET, or POST where there is a body: a JSON object, {} for a 200 that holds none, or None."""
 
     def __call__(self, url: str, body: Json | None = None) -> Awaitable[Json | None]: ...
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class ProbeResult(Struct, frozen=True, kw_only=True):
     """What a server told. None: it did not say."""
 
     server: str = ""  # llamacpp | ollama | lmstudio | mlx_lm | mlx_vlm | ""
@@ -34,24 +34,28 @@ class Told(Struct, frozen=True, kw_only=True):
     tools: bool | None = None
 
 
-async def probe_server(address: str, model: str, ask: Ask) -> Told:
+async def probe_server(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
     """Ask whatever server is at `address` (with its /v1) about `model`: the first of the kinds that answers."""
     root = address.removesuffix("/v1")
-    asked: tuple[Callable[[str, str, Ask], Awaitable[Told | None]], ...] = (_llamacpp, _lmstudio, _ollama)
+    asked: tuple[Callable[[str, str, JsonFetcher], Awaitable[ProbeResult | None]], ...] = (
+        _llamacpp,
+        _lmstudio,
+        _ollama,
+    )
     for told in await asyncio.gather(*(kind(root, model, ask) for kind in asked)):
         if told is not None:
             return told
     return await _any_other(address, model, ask)
 
 
-async def _llamacpp(root: str, model: str, ask: Ask) -> Told | None:
+async def _llamacpp(root: str, model: str, ask: JsonFetcher) -> ProbeResult | None:
     """llama.cpp: GET /props has n_ctx of a slot, modalities and what the chat template can do."""
     props = await ask(f"{root}/props")
     if props is None or "default_generation_settings" not in props:
         return None
     caps = _object(props.get("chat_template_caps"))
     modalities = _object(props.get("modalities"))
-    return Told(
+    return ProbeResult(
         server="llamacpp",
         window=_count(_object(props["default_generation_settings"]).get("n_ctx")) or _count(props.get("n_ctx")),
         vision=_flag(modalities.get("vision")),
@@ -60,7 +64,7 @@ async def _llamacpp(root: str, model: str, ask: Ask) -> Told | None:
     )
 
 
-async def _lmstudio(root: str, model: str, ask: Ask) -> Told | None:
+async def _lmstudio(root: str, model: str, ask: JsonFetcher) -> ProbeResult | None:
     """LM Studio: GET /api/v0/models has loaded_context_length where the model is loaded."""
     found = await ask(f"{root}/api/v0/models")
     if found is None:
@@ -71,7 +75,7 @@ async def _lmstudio(root: str, model: str, ask: Ask) -> Told | None:
     row = _first(rows, lambda row: row.get("id") == model)
     window = _count(row.get("loaded_context_length"))
     capabilities = _list(row.get("capabilities"))
-    return Told(
+    return ProbeResult(
         server="lmstudio",
         window=window,
         vision=row.get("type") == "vlm" if row else None,
@@ -79,7 +83,7 @@ async def _lmstudio(root: str, model: str, ask: Ask) -> Told | None:
     )
 
 
-async def _ollama(root: str, model: str, ask: Ask) -> Told | None:
+async def _ollama(root: str, model: str, ask: JsonFetcher) -> ProbeResult | None:
     """Ollama: /api/ps has the context a loaded model really has; /api/show what its Modelfile sets.
 
     The length that a checkpoint was trained for is not the window: Ollama cuts at num_ctx, silently. It bounds it.
@@ -103,7 +107,7 @@ async def _ollama(root: str, model: str, ask: Ask) -> Told | None:
         window = min(window, trained)
     capabilities = _list(show.get("capabilities"))
     known = bool(capabilities)
-    return Told(
+    return ProbeResult(
         server="ollama",
         window=window,
         vision="vision" in capabilities if known else None,
@@ -116,7 +120,7 @@ def _num_ctx(parameters: str) -> int | None:
     return int(found[1]) if found else None
 
 
-async def _any_other(address: str, model: str, ask: Ask) -> Told:
+async def _any_other(address: str, model: str, ask: JsonFetcher) -> ProbeResult:
     """A /v1/models row may carry a length under one of the names in use (vLLM, llama.cpp's router, OpenRouter).
 
     Whether the model sees, OpenRouter says in its row, and of the others only the name of the model does.
@@ -136,18 +140,18 @@ async def _any_other(address: str, model: str, ask: Ask) -> Told:
         None,
     )
     takes = _list(_object(row.get("architecture")).get("input_modalities"))
-    return Told(window=window, vision="image" in takes if takes else sees_by_name(model))
+    return ProbeResult(window=window, vision="image" in takes if takes else sees_by_name(model))
 
 
-async def _mlx_vlm(root: str, model: str, ask: Ask) -> Told:
+async def _mlx_vlm(root: str, model: str, ask: JsonFetcher) -> ProbeResult:
     """mlx_vlm.server: GET /health has the window of the model that is loaded. It serves models without eyes too."""
     health = await ask(f"{root}/health") or {}
     loaded = health.get("loaded_model") == model
     window = _count(health.get("effective_context_limit")) if loaded else None
-    return Told(server="mlx_vlm", window=window, vision=sees_by_name(model))
+    return ProbeResult(server="mlx_vlm", window=window, vision=sees_by_name(model))
 
 
-def refined(profile: Profile, told: Told, settings: ModelSettings) -> Profile:
+def refined(profile: Profile, told: ProbeResult, settings: ModelSettings) -> Profile:
     """The profile with what the server told; a setting that a person made goes before it."""
     window, known = profile.window, profile.window_known
     if not settings.window and told.window:

@@ -6,16 +6,16 @@ from typing import Any, cast
 
 from foundation.bounded_json import BadJson, load_json
 from models.chat import errors
-from models.chat.errors import Broken, Place
-from models.chat.http import Reply, Transport
+from models.chat.errors import AttemptFailed, Endpoint
+from models.chat.http import HttpResponse, Transport
 from models.chat.openai import probe
 from models.chat.openai import request as openai_request
-from models.chat.openai.reply import ReplyReader
-from models.chat.port import Done, Event, Profile, StopReason
+from models.chat.openai.reply import OpenAIReplyReader
+from models.chat.port import AnswerEnd, Event, Profile, StopReason
 from models.chat.retry import patiently
-from models.chat.spec import Spec
+from models.chat.spec import ModelSpec
 from models.chat.sse import EventParser, ServerEvent
-from models.limits import TooMuch
+from models.limits import StreamLimitExceeded
 from models.messages import Request, Usage
 from models.settings import ModelSettings
 from models.tokens import SAMPLES, Estimate, request_tokens
@@ -25,7 +25,7 @@ class OpenAICompatible:
     """A ChatModel over HTTP. Nothing is loaded or asked before `prepare` or the first request."""
 
     def __init__(
-        self, spec: Spec, *, address: str, profile: Profile, settings: ModelSettings, key: str, key_variable: str
+        self, spec: ModelSpec, *, address: str, profile: Profile, settings: ModelSettings, key: str, key_variable: str
     ) -> None:
         self._spec = spec
         self._settings = settings
@@ -33,7 +33,7 @@ class OpenAICompatible:
         self._counter = Estimate()
         self._calibrated = False
         self._flavour = spec.provider if spec.provider != "openai" else ""
-        self.place = Place(spec.provider, spec.name, address, key_variable)
+        self.place = Endpoint(spec.provider, spec.name, address, key_variable)
         headers: Mapping[str, str] = {"authorization": f"Bearer {key}"} if key else {}
         self._transport = Transport(self.place, settings, headers)
 
@@ -92,26 +92,26 @@ class OpenAICompatible:
     async def _attempt(self, request: Request) -> AsyncGenerator[Event, None]:
         async with AsyncExitStack() as stack:
             reply = await self._transport.post(stack, "/chat/completions", self.body(request))
-            reader = ReplyReader(self._settings.limits)
+            reader = OpenAIReplyReader(self._settings.limits)
             pieces = self._streamed(reply, reader) if await reply.is_stream() else self._at_once(reply, reader)
             try:
                 async for event in pieces:
                     yield event
-            except TooMuch as excess:
-                raise Broken(errors.too_much(self.place, excess)) from excess
+            except StreamLimitExceeded as excess:
+                raise AttemptFailed(errors.too_much(self.place, excess)) from excess
             for event in reader.finish():
                 yield event
             yield reader.counted() or self._reckoned(request, reader.words)
-            yield Done(reader.reason or StopReason.STOP)
+            yield AnswerEnd(reader.reason or StopReason.STOP)
 
-    async def _streamed(self, reply: Reply, reader: ReplyReader) -> AsyncGenerator[Event, None]:
-        """Raises Broken where the stream holds no JSON, an error, or no end."""
+    async def _streamed(self, reply: HttpResponse, reader: OpenAIReplyReader) -> AsyncGenerator[Event, None]:
+        """Raises AttemptFailed where the stream holds no JSON, an error, or no end."""
         parser = EventParser(self._settings.limits)
         async for chunk in reply.chunks():
             for sent in parser.feed(chunk):
                 if sent.data.strip() == "[DONE]":
                     if reader.reason is None and not reader.words and reader.usage is None:
-                        raise Broken(errors.cut_off(self.place, "an empty answer"), retry=True)
+                        raise AttemptFailed(errors.cut_off(self.place, "an empty answer"), retry=True)
                     return
                 before = reader.taken
                 for event in self._read(sent, reader):
@@ -122,15 +122,15 @@ class OpenAICompatible:
                 for event in self._read(sent, reader):
                     yield event
         if reader.reason is None:
-            raise Broken(errors.cut_off(self.place), retry=True)
+            raise AttemptFailed(errors.cut_off(self.place), retry=True)
 
-    def _read(self, sent: ServerEvent, reader: ReplyReader) -> Iterator[Event]:
+    def _read(self, sent: ServerEvent, reader: OpenAIReplyReader) -> Iterator[Event]:
         try:
             chunk: object = load_json(sent.data)
         except BadJson as error:
-            raise Broken(errors.not_json(self.place, sent.data, str(error))) from None
+            raise AttemptFailed(errors.not_json(self.place, sent.data, str(error))) from None
         if not isinstance(chunk, dict):
-            raise Broken(errors.not_json(self.place, sent.data))
+            raise AttemptFailed(errors.not_json(self.place, sent.data))
         self._look_for_error(cast("dict[str, Any]", chunk), named=sent.event == "error")
         return reader.feed(cast("dict[str, Any]", chunk))
 
@@ -142,21 +142,23 @@ class OpenAICompatible:
         inner = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
         status = inner["code"] if isinstance(inner.get("code"), int) else 0
         failed = errors.from_error(self.place, said, code=code, status=status)
-        raise Broken(failed, retry=failed.code in {"server_error", "rate_limited"})
+        raise AttemptFailed(failed, retry=failed.code in {"server_error", "rate_limited"})
 
-    async def _at_once(self, reply: Reply, reader: ReplyReader) -> AsyncGenerator[Event, None]:
+    async def _at_once(self, reply: HttpResponse, reader: OpenAIReplyReader) -> AsyncGenerator[Event, None]:
         """A server that does not stream answers in one JSON object."""
         whole = await reply.whole()
         try:
             found: object = load_json(whole)
         except BadJson as error:
-            raise Broken(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace"), str(error))) from None
+            raise AttemptFailed(
+                errors.not_json(self.place, whole[:1000].decode("utf-8", "replace"), str(error))
+            ) from None
         if not isinstance(found, dict):
-            raise Broken(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
+            raise AttemptFailed(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
         answer = cast("dict[str, Any]", found)
         self._look_for_error(answer)
         if "choices" not in answer:
-            raise Broken(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
+            raise AttemptFailed(errors.not_json(self.place, whole[:1000].decode("utf-8", "replace")))
         for event in reader.feed(answer):
             yield event
 

@@ -6,8 +6,8 @@ from itertools import islice
 from typing import Any, cast
 from uuid import uuid4
 
-from models.chat.port import Event, PrefillProgress, ReasoningDelta, StopReason, TextDelta
-from models.chat.reasoning import ThinkSplitter, WholeCharacters
+from models.chat.port import Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk
+from models.chat.reasoning import SurrogateJoiner, ThinkSplitter
 from models.limits import LARGEST_COUNT, AnswerMeter, StreamLimits, count_of
 from models.messages import ToolCall, Usage
 
@@ -25,11 +25,11 @@ class _Call:
         self.arguments: list[str] = []
 
 
-class ReplyReader:
+class OpenAIReplyReader:
     """Feed it the stream's objects; `finish` gives what is held back until the end.
 
     `reason` is None until the server said why it stopped. Values of a wrong type are passed over; what passes
-    `limits` raises TooMuch.
+    `limits` raises StreamLimitExceeded.
     """
 
     def __init__(self, limits: StreamLimits | None = None) -> None:
@@ -40,7 +40,7 @@ class ReplyReader:
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
         self._think = ThinkSplitter()
-        self._text, self._reasoning = WholeCharacters(), WholeCharacters()
+        self._text, self._reasoning = SurrogateJoiner(), SurrogateJoiner()
         self._timings: Json = {}
 
     @property
@@ -65,7 +65,7 @@ class ReplyReader:
         if isinstance(thought, str):
             self._meter.take_text(thought)
         if isinstance(thought, str) and (whole := self._reasoning.feed(thought)):
-            yield from self._count(ReasoningDelta(whole))
+            yield from self._count(ReasoningChunk(whole))
         content: object = delta.get("content")
         if isinstance(content, list):  # Mistral's own API sends parts
             content = "".join(str(_object(part).get("text") or "") for part in cast("list[Any]", content))
@@ -78,7 +78,7 @@ class ReplyReader:
         for position, call in enumerate(cast("list[Any]", calls) if isinstance(calls, list) else ()):
             self._take_call(_object(call), position)
 
-    def _count(self, event: TextDelta | ReasoningDelta) -> Iterator[Event]:
+    def _count(self, event: TextChunk | ReasoningChunk) -> Iterator[Event]:
         self.words += len(event.text)
         yield event
 
@@ -117,7 +117,7 @@ class ReplyReader:
     def finish(self) -> Iterator[Event]:
         """What was held back: the last characters, and the tool calls in their order."""
         if rest := self._reasoning.close():
-            yield from self._count(ReasoningDelta(rest))
+            yield from self._count(ReasoningChunk(rest))
         for event in [*self._think.feed(self._text.close()), *self._think.close()]:
             yield from self._count(event)
         if self.reason is StopReason.LENGTH and self.broken_calls:

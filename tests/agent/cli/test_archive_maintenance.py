@@ -11,7 +11,7 @@ from foundation.clock import to_ms
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.agent.conftest import Run
 
@@ -140,7 +140,7 @@ def test_a_conversation_whose_archive_is_pinned_stays(talked: Run, root: Path) -
     memory = Memory.open(Workspace(root))
     conversation = memory.cold.conversation("harbour")
     memory.cold.append(
-        Draft(
+        EntryDraft(
             conversation=conversation.seq,
             parent=conversation.leaf,
             kind=EntryKind.MESSAGE,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.cli.commands import COMMANDS
-from agent.cli.launch import Opening
+from agent.cli.launch import LaunchOptions
 from tests.agent.conftest import Run
 from tests.paths import ROOT
 
@@ -168,13 +168,13 @@ def test_a_lone_surrogate_on_the_command_line_survives_as_json(run: Run) -> None
     assert "\udc80" in json.loads(said.raw)["error"]["message"]
 
 
-def _opened(bare: Run, monkeypatch: pytest.MonkeyPatch, *words: str) -> Opening:
-    seen: list[Opening] = []
+def _opened(bare: Run, monkeypatch: pytest.MonkeyPatch, *words: str) -> LaunchOptions:
+    seen: list[LaunchOptions] = []
     monkeypatch.setattr("agent.cli.chat.at_a_terminal", lambda: True)
     said = bare(*words, open_screen=lambda opening: seen.append(opening))
     assert said.status == 0, said.err
     return seen[0]
 
 
-def _never(_: Opening) -> int:
+def _never(_: LaunchOptions) -> int:
     raise AssertionError("the screen was opened")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memory.archive.packs.pack import Pack
-from memory.archive.packs.storage import Folder
-from memory.pages.render.blocks import Stretch
+from memory.archive.packs.storage import LocalStorage
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import TINY
 from memory.pages.render.page import draw, sheets
 from tests.agent.conftest import Run
@@ -29,7 +29,7 @@ def spoil(root: Path) -> None:
     """Flips bytes in the middle of each page's frame; the pack's list stays whole."""
     for pack in (root / ".palimpsest" / "packs").glob("*.pages"):
         raw = bytearray(pack.read_bytes())
-        for leaf in Pack(Folder(pack.parent), pack.name).pages:
+        for leaf in Pack(LocalStorage(pack.parent), pack.name).pages:
             raw[leaf.offset + 20 : leaf.offset + 60] = random.Random(7).randbytes(40)
         pack.write_bytes(raw)
 
@@ -82,7 +82,7 @@ def test_a_damaged_page_is_read_from_the_text_kept_beside_it(two_birds: Run, roo
 def test_a_forged_page_is_not_exact_for_the_workspace_that_knows_it(run: Run, root: Path, tmp_path: Path) -> None:
     (tmp_path / "bird.txt").write_text(BIRD)
     page = run("archive", str(tmp_path / "bird.txt"), "--json").json["pages"][0]
-    (sheet,) = sheets([Stretch(BIRD.replace("heron", "magpie"))], TINY)
+    (sheet,) = sheets([LayoutText(BIRD.replace("heron", "magpie"))], TINY)
     forged = tmp_path / "forged.png"
     forged.write_bytes(draw(sheet, page["id"], 1).png)
     said = run("recall", str(forged), "--json")

@@ -12,9 +12,9 @@ from foundation.privacy import clear
 from foundation.trust import Citation, Trust
 from memory.cold.sql import fetch, run
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from memory.search import Query
-from models.messages import Recalled, Role
+from models.messages import RecalledSpan, Role
 from tests.agent.conftest import Run
 from tests.fakes import FakeClock
 
@@ -25,7 +25,7 @@ LONG = "The ferry to Bornholm leaves at 09:40 from quay 7. " * 60
 def stored(workspace: Workspace, text: str, **rest: object) -> str:
     memory = Memory.open(workspace, FakeClock())
     conversation = memory.cold.new_conversation(clear("House"))
-    draft = Draft(
+    draft = EntryDraft(
         conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=clear(text), **rest
     )  # type: ignore[arg-type]
     entry = memory.cold.append(draft)
@@ -98,13 +98,13 @@ def test_who_said_it_and_when_is_part_of_what_is_exact(workspace: Workspace, sql
 
 
 def test_what_was_recalled_into_a_damaged_message_is_no_longer_exact(workspace: Workspace) -> None:
-    part = Recalled("The boat is red.", Citation(kind="entry", ref="e_1"), Trust.EXACT)
+    part = RecalledSpan("The boat is red.", Citation(kind="entry", ref="e_1"), Trust.EXACT)
     id_ = stored(workspace, ACCOUNT, sent=(part,))
     memory = Memory.open(workspace, FakeClock())
     assert memory.cold.find(id_).sent == (part,)
     changed(workspace, "UPDATE entries SET sent = CAST(replace(CAST(sent AS TEXT), 'red', 'rad') AS BLOB)")
     (damaged,) = memory.cold.find(id_).sent
-    assert isinstance(damaged, Recalled)
+    assert isinstance(damaged, RecalledSpan)
     assert (damaged.text, damaged.trust) == ("The boat is rad.", Trust.APPROXIMATE)
     memory.close()
 

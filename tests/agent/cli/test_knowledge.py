@@ -9,9 +9,9 @@ import pytest
 
 from agent.services.knowledge import narration
 from memory.knowledge import ocr
-from memory.knowledge.ingest.report import AddReport, Told
+from memory.knowledge.ingest.report import AddReport, FileMessage
 from memory.knowledge.readers import pdf
-from memory.knowledge.readers.document import Sight
+from memory.knowledge.readers.document import OcrReader
 from tests.agent.conftest import Run
 from tests.loopback import Loopback, chat, json_reply
 from tests.memory.knowledge import files
@@ -94,7 +94,7 @@ def test_a_model_is_told_to_answer_from_the_files_and_given_them(run: Run, notes
 def test_a_model_that_sees_is_sent_the_screenshot_to_the_byte(
     run: Run, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ocr, "installed_sight", lambda *_: Sight("eyes", lambda _image: "Login failed: error 4711"))
+    monkeypatch.setattr(ocr, "installed_sight", lambda *_: OcrReader("eyes", lambda _image: "Login failed: error 4711"))
     shot = files.picture(notes / "shot.png", "Login failed: error 4711")
     run("knowledge", "add", "notes")
     with Loopback() as server:
@@ -235,7 +235,7 @@ def test_the_budget_is_a_setting_and_forgetting_is_told(run: Run, notes: Path, m
 
 def test_what_left_the_view_is_told_with_the_budget() -> None:
     told = [
-        Told(name, name, why)
+        FileMessage(name, name, why)
         for name, why in [("a", "out of view"), ("b", "smaller: small"), ("c", "out of view"), ("d", "in view")]
     ]
     assert narration(AddReport(forgotten=told, budget=400)) == [

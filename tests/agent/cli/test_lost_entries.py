@@ -11,7 +11,7 @@ from foundation.privacy import Cleared, clear
 from memory.archive.packs.pack import Pack
 from memory.cold.sql import run as sql_run
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.agent.conftest import Run
 from tests.memory.archive.intact_workspace import talk
@@ -32,7 +32,7 @@ def exported(run: Run) -> list[dict[str, object]]:
 def mirrored(run: Run, root: Path) -> list[dict[str, object]]:
     memory = Memory.open(Workspace(root))
     said = talk(memory, 8)
-    draft = Draft(
+    draft = EntryDraft(
         conversation=said[0].conversation_seq,
         parent=said[-1].seq,
         kind=EntryKind.TOOL_RESULT,
@@ -88,7 +88,7 @@ def test_what_was_archived_comes_from_its_pages_and_only_the_rest_from_the_mirro
 def test_a_tool_s_output_that_the_mirror_cut_is_said_to_be_lost(run: Run, root: Path) -> None:
     memory = Memory.open(Workspace(root))
     (first, *_) = talk(memory, 1)
-    draft = Draft(
+    draft = EntryDraft(
         conversation=first.conversation_seq,
         parent=first.seq,
         kind=EntryKind.TOOL_RESULT,
@@ -150,7 +150,7 @@ def answered(root: Path, id_: str) -> str:
     """A conversation whose answer holds the heading of a turn with that id; its mirror's name."""
     memory = Memory.open(Workspace(root))
     conversation = memory.cold.new_conversation(clear("Boat"))
-    draft = Draft(
+    draft = EntryDraft(
         conversation=conversation.seq,
         parent=None,
         kind=EntryKind.MESSAGE,

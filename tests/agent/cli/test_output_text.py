@@ -3,9 +3,9 @@
 import pytest
 
 from agent.cli.import_ import summary
-from agent.cli.launch import Opening
+from agent.cli.launch import LaunchOptions
 from agent.doctor import doctor
-from agent.importers.store import Imported
+from agent.importers.store import ImportReport
 from foundation.install_hints import install_extra
 from tests.agent.conftest import Run
 
@@ -14,12 +14,12 @@ def _absent(_name: str) -> None:
     """No library is installed."""
 
 
-def _no_screen(_opening: Opening) -> int:
+def _no_screen(_opening: LaunchOptions) -> int:
     raise AssertionError("no screen may open without a terminal")
 
 
-def imported(entries: int, conversations: int, already: int = 0, bad: int = 0) -> Imported:
-    return Imported(
+def imported(entries: int, conversations: int, already: int = 0, bad: int = 0) -> ImportReport:
+    return ImportReport(
         source="talk",
         conversations=tuple(range(conversations)),
         entries=entries,

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from memory.pages.render.blocks import Stretch
-from memory.pages.render.entry_heads import Head
+from memory.pages.render.blocks import LayoutText
+from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.modes import TINY
 from memory.pages.render.page import draw, sheets
 from models.ocr import open as opening
-from models.ocr.port import Line, Reading
+from models.ocr.port import OcrLine, OcrReading
 from tests.agent.conftest import Run
 
-ASKED = Head("e_4kx7m2p0q9ab", "Ann", "user", datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC))
-SAID = Head("e_4kx7m2p0q9ac", "", "assistant", datetime(2026, 3, 14, 9, 27, 10, tzinfo=UTC))
+ASKED = EntryHead("e_4kx7m2p0q9ab", "Ann", "user", datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC))
+SAID = EntryHead("e_4kx7m2p0q9ac", "", "assistant", datetime(2026, 3, 14, 9, 27, 10, tzinfo=UTC))
 
 
 class FakeEngine:
@@ -26,17 +26,17 @@ class FakeEngine:
     name = "fake"
     lines = False
 
-    def read(self, image: bytes) -> Reading:
-        return Reading(self.name, written="Gate B22\nkey 0f3a9c77e1", told=("It was dark.",))
+    def read(self, image: bytes) -> OcrReading:
+        return OcrReading(self.name, written="Gate B22\nkey 0f3a9c77e1", told=("It was dark.",))
 
-    def read_lines(self, images: Sequence[bytes]) -> list[Line]:
+    def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
         raise NotImplementedError
 
 
 @pytest.fixture
 def talked(tmp_path: Path) -> Path:
     """A page of a conversation, under a name that tells nothing."""
-    stretches = [Stretch("When does it leave?\nAnd from where?", ASKED), Stretch("At 09:40.", SAID)]
+    stretches = [LayoutText("When does it leave?\nAnd from where?", ASKED), LayoutText("At 09:40.", SAID)]
     (sheet,) = sheets(stretches, TINY)
     path = tmp_path / "scan0001.png"
     path.write_bytes(draw(sheet, "pg_abcdefghijkl", 1).png)

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from agent.cli.progress import interruptible
-from agent.services.browse import Look, look
+from agent.services.browse import BrowsePage, look
 from agent.services.recall import NO_TEXT, recall_markdown
 from foundation.paths import Workspace
 from memory.memory import Memory
@@ -21,7 +21,7 @@ from memory.pages.render.modes import MODES
 from memory.pages.render.readable import natural_page
 from models.ocr import open as opening
 from models.ocr.picture import opened
-from models.ocr.port import Line, Reading
+from models.ocr.port import OcrLine, OcrReading
 from tests.agent.conftest import Run
 from tests.fakes import FakeClock
 
@@ -32,11 +32,11 @@ class FakeEngine:
     name = "fake"
     lines = False
 
-    def read(self, image: bytes) -> Reading:
+    def read(self, image: bytes) -> OcrReading:
         opened(image)
-        return Reading(self.name)
+        return OcrReading(self.name)
 
-    def read_lines(self, images: Sequence[bytes]) -> list[Line]:
+    def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
         raise NotImplementedError
 
 
@@ -63,7 +63,7 @@ def test_a_picture_without_words_is_told_and_nothing_is_found(bare: Run, sky: Pa
 
 def test_the_list_and_the_slash_command_tell_it_too(workspace: Workspace, clock: FakeClock, sky: Path) -> None:
     with closing(Memory.open(workspace, clock)) as memory:
-        assert look(memory, str(sky)) == Look(wrong=NO_TEXT)
+        assert look(memory, str(sky)) == BrowsePage(wrong=NO_TEXT)
         assert recall_markdown(memory, str(sky)) == NO_TEXT
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from foundation.errors import PalimpsestError
-from memory.knowledge.readers.document import Sight
+from memory.knowledge.readers.document import OcrReader
 from memory.knowledge.readers.image import read_picture
 from models.errors import UnreadableImage
 from models.ocr.picture import opened
-from tui.images.load import Unshown, load
+from tui.images.load import UndrawableImage, load
 
 
 def png(side: int) -> bytes:
@@ -36,7 +36,7 @@ def test_what_ocr_does_not_open_is_refused_by_its_own_limit(side: int, tmp_path:
     assert "bomb" not in told.value.message
     path = tmp_path / "large.png"
     path.write_bytes(png(side))
-    with pytest.raises(Unshown) as shown:
+    with pytest.raises(UndrawableImage) as shown:
         load(path)
     assert isinstance(shown.value, PalimpsestError)
     assert (shown.value.title, "bomb" in shown.value.message) == ("Too large to show", False)
@@ -47,7 +47,7 @@ def test_a_picture_of_120_million_pixels_is_kept_and_its_words_are_said_to_be_un
     def never(_: bytes) -> str:
         raise AssertionError("OCR was asked to read what it cannot open")
 
-    document = read_picture(png(10_950), "map.png", Sight("rapidocr", never))
+    document = read_picture(png(10_950), "map.png", OcrReader("rapidocr", never))
     assert document.pictures[0].width == 10_950
     (told,) = document.said
     assert told == (

@@ -1,12 +1,12 @@
 """`/context` tells of two savings, each by itself."""
 
 from agent.commands.tables import as_markdown, savings
-from context.report import Archive, InView, LayerReport, Report, Source, archive_of
+from context.report import ArchiveUsage, ContextReport, LayerReport, PageUsage, SourceReport, archive_of
 
 
-def report(**given: object) -> Report:
-    layers = (LayerReport("conversation", 1500, 3000, (Source("pages (3)", 1500),)),)
-    return Report(
+def report(**given: object) -> ContextReport:
+    layers = (LayerReport("conversation", 1500, 3000, (SourceReport("pages (3)", 1500),)),)
+    return ContextReport(
         model="openai:qwen3-vl",
         window=8192,
         reserve=2048,
@@ -20,13 +20,13 @@ def report(**given: object) -> Report:
 
 
 def test_pages_in_view_tell_what_they_cost_and_what_they_stand_for() -> None:
-    shown = as_markdown(report(pages=InView(3, 1500, 4100)))
+    shown = as_markdown(report(pages=PageUsage(3, 1500, 4100)))
     assert "pages (3) 1,500" in shown
     assert "Pages in view: 3. They cost 1,500 tokens and stand for 4,100 as text: 2,600 fewer in each request." in shown
 
 
 def test_what_is_in_the_archive_is_told_apart_and_never_added() -> None:
-    pages = InView(3, 1500, 4100)
+    pages = PageUsage(3, 1500, 4100)
     said = savings(report(pages=pages, archive=archive_of(9000, pages)))
     assert len(said) == 2
     assert "In the archive: 9,000 tokens of older turns, of which 4,100 are seen on pages." in said[1]
@@ -40,8 +40,8 @@ def test_without_pages_all_of_the_archive_is_out_of_view() -> None:
 
 
 def test_pages_never_show_more_than_left() -> None:
-    assert archive_of(900, InView(3, 500, 4100)) == Archive(900, 900)
-    assert archive_of(0, InView(3, 500, 4100)) is None
+    assert archive_of(900, PageUsage(3, 500, 4100)) == ArchiveUsage(900, 900)
+    assert archive_of(0, PageUsage(3, 500, 4100)) is None
 
 
 def test_without_either_nothing_is_said() -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from agent.commands import registry
-from agent.commands.results import Cancelled, Proposal, Said
+from agent.commands.results import Cancelled, Proposal, TextResult
 from agent.config.config import Config
 from agent.config.workspaces import prepare
 from agent.session import Session
 from foundation.paths import Workspace
 from memory.knowledge import ocr
-from tui.chat.progress import PageCount
+from tui.chat.progress import PageProgress
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ async def test_files_are_counted_as_they_are_added(session: Session, notes: Path
     counted = list[int]()
     told = await registry.carry_out(asked, counted.append)
     assert counted == [0, 1, 2, 3, 4]
-    assert isinstance(told, Said)
+    assert isinstance(told, TextResult)
     assert told.markdown.startswith("4 added, 1 passed over.")
 
 
@@ -68,7 +68,7 @@ async def test_what_was_added_stays_when_it_is_stopped(session: Session, notes: 
             raise Cancelled("Adding files")
 
     told = await registry.carry_out(await proposed(session, notes), stop)
-    assert told == Said("Stopped: 2 files were added and stay. The same command goes on.")
+    assert told == TextResult("Stopped: 2 files were added and stay. The same command goes on.")
     assert len(session.memory.knowledge.memories(400)) == 2
 
 
@@ -82,7 +82,7 @@ class FakeBar:
 
 async def test_the_status_bar_counts_files_as_files() -> None:
     bar: Any = FakeBar()
-    count = PageCount(bar, "adding files", 30, "file")
+    count = PageProgress(bar, "adding files", 30, "file")
     count(12)
     await asyncio.sleep(0)
     count.cancel()

@@ -8,7 +8,7 @@ import pytest
 
 from agent.cli.facts import facts
 from agent.commands import registry
-from agent.commands.results import Failed, Quit, Said
+from agent.commands.results import CommandFailed, Quit, TextResult
 from tests.paths import ROOT
 
 NOBODY = cast(Any, None)  # these commands ask nothing of a session
@@ -44,26 +44,26 @@ def test_completion_of_nothing_is_everything_and_of_nonsense_nothing() -> None:
 
 async def test_an_unknown_command_suggests_the_nearest() -> None:
     outcome = await registry.run(NOBODY, "/serach boiler")
-    assert isinstance(outcome, Failed)
+    assert isinstance(outcome, CommandFailed)
     assert outcome.error.hint == "Did you mean /search?"
 
 
 async def test_help_lists_all_and_explains_one() -> None:
     everything = await registry.run(NOBODY, "/help")
-    assert isinstance(everything, Said)
+    assert isinstance(everything, TextResult)
     for command in registry.all():
         shown = command.shown.replace("|", "\\|")  # a bare one would begin another cell
         long = f"/{command.name} […]"  # whole in `/help NAME`, so that at 80 columns the summaries have their room
         assert f"| `{shown}` |" in everything.markdown or f"| `{long}` |" in everything.markdown
     one = await registry.run(NOBODY, "/help recall")
-    assert isinstance(one, Said)
+    assert isinstance(one, TextResult)
     assert "/recall" in one.markdown
 
 
 async def test_a_command_without_its_words_says_what_it_needs() -> None:
     for name in ("remember", "rename"):
         outcome = await registry.run(NOBODY, f"/{name}")
-        assert isinstance(outcome, Failed)
+        assert isinstance(outcome, CommandFailed)
         assert outcome.error.hint
 
 

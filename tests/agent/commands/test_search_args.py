@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.commands import registry
-from agent.commands.results import Choices, Failed, Find, Said
+from agent.commands.results import Choices, CommandFailed, OpenSearch, TextResult
 from agent.commands.search_args import asked
 from agent.config.config import Config
 from agent.config.workspaces import prepare
@@ -14,7 +14,7 @@ from agent.session import Session
 from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 
 
@@ -62,7 +62,7 @@ def told(session: Session) -> None:
     conversation = session.memory.cold.new_conversation(as_given("House"), id="house")
     for text in ("the boiler hums", "the gas boiler broke"):
         session.memory.cold.append(
-            Draft(
+            EntryDraft(
                 conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=as_given(text)
             )
         )
@@ -70,19 +70,19 @@ def told(session: Session) -> None:
 
 async def test_the_command_prints_lists_and_opens_the_screen(session: Session) -> None:
     told(session)
-    assert isinstance(await registry.run(session, "/search --type decision"), Find)
+    assert isinstance(await registry.run(session, "/search --type decision"), OpenSearch)
     helped = await registry.run(session, "/search --help")
-    assert isinstance(helped, Said)
+    assert isinstance(helped, TextResult)
     assert "--around best" in helped.markdown
     latest = await registry.run(session, "/search --recent")
-    assert isinstance(latest, Said)
+    assert isinstance(latest, TextResult)
     assert latest.markdown.startswith("**House**")
     exact = await registry.run(session, "/search --exact gas boiler")
     assert isinstance(exact, Choices)
     assert [item.label for item in exact.items] == ["the gas boiler broke"]
     around = await registry.run(session, "/search --around best --before 1 gas")
-    assert isinstance(around, Said)
+    assert isinstance(around, TextResult)
     assert "→" in around.markdown
     nothing = await registry.run(session, "/search --exact zeppelin")
-    assert isinstance(nothing, Said)
-    assert isinstance(await registry.run(session, "/search --colour red"), Failed)
+    assert isinstance(nothing, TextResult)
+    assert isinstance(await registry.run(session, "/search --colour red"), CommandFailed)

@@ -7,17 +7,17 @@ import pytest
 
 from agent.commands import registry
 from agent.commands.results import (
-    Browse,
     Cancelled,
     Choices,
+    CommandFailed,
     Copy,
-    Failed,
-    Find,
+    OpenRecall,
+    OpenSearch,
     Outcome,
     Proposal,
-    Said,
-    Send,
-    Switched,
+    SendMessage,
+    SessionSwitched,
+    TextResult,
 )
 from agent.config.config import Config
 from agent.config.workspaces import prepare
@@ -42,14 +42,14 @@ async def say(session: Session, text: str) -> None:
 
 
 def said(outcome: Outcome) -> str:
-    assert isinstance(outcome, Said), outcome
+    assert isinstance(outcome, TextResult), outcome
     return outcome.markdown
 
 
 async def searched(session: Session, line: str) -> Outcome:
     """What a face without a screen prints."""
     found = await registry.run(session, line)
-    assert isinstance(found, Find)
+    assert isinstance(found, OpenSearch)
     return await found.printed()
 
 
@@ -57,10 +57,10 @@ async def test_what_is_remembered_is_found_and_recalled(session: Session) -> Non
     assert "MEMORY.md" in said(await registry.run(session, "/remember The cat is called Ada."))
     found = await searched(session, "/search cat")
     assert isinstance(found, Choices)
-    assert await registry.run(session, f"{found.command} {found.items[0].id}") == Browse(found.items[0].id)
+    assert await registry.run(session, f"{found.command} {found.items[0].id}") == OpenRecall(found.items[0].id)
     assert "Nothing" in said(await searched(session, "/search zeppelin"))
     assert "Nothing" in said(await searched(session, "/search cat until:2020-01-01"))
-    assert await registry.run(session, "/recall") == Browse("")  # what is newest
+    assert await registry.run(session, "/recall") == OpenRecall("")  # what is newest
 
 
 async def test_conversations_are_begun_renamed_and_taken_up_again(session: Session) -> None:
@@ -68,16 +68,16 @@ async def test_conversations_are_begun_renamed_and_taken_up_again(session: Sessi
     first = session.conversation
     assert first is not None
     assert "Trip" in said(await registry.run(session, "/rename Trip"))
-    assert isinstance(await registry.run(session, "/new Other things"), Switched)
+    assert isinstance(await registry.run(session, "/new Other things"), SessionSwitched)
     await say(session, "second words")
     assert session.conversation is not None
     assert session.conversation.title == "Other things"
     listed = await registry.run(session, "/resume")
     assert isinstance(listed, Choices)
     assert [item.label for item in listed.items] == ["Other things", "Trip"]
-    assert isinstance(await registry.run(session, f"/resume {first.id}"), Switched)
+    assert isinstance(await registry.run(session, f"/resume {first.id}"), SessionSwitched)
     assert session.conversation.id == first.id
-    assert isinstance(await registry.run(session, "/resume nowhere"), Failed)
+    assert isinstance(await registry.run(session, "/resume nowhere"), CommandFailed)
 
 
 async def test_a_conversation_is_exported_once_to_each_name(session: Session, workspace: Workspace) -> None:
@@ -85,7 +85,7 @@ async def test_a_conversation_is_exported_once_to_each_name(session: Session, wo
     await say(session, "words to keep")
     assert "talk.md" in said(await registry.run(session, "/export talk.md"))
     assert "words to keep" in (workspace.root / "talk.md").read_text()
-    assert isinstance(await registry.run(session, "/export talk.md"), Failed)
+    assert isinstance(await registry.run(session, "/export talk.md"), CommandFailed)
     said(await registry.run(session, "/export talk.jsonl"))
     assert '"text": "words to keep"' in (workspace.root / "talk.jsonl").read_text()
 
@@ -103,7 +103,7 @@ async def test_a_file_is_archived_and_a_short_conversation_needs_none(
     assert pages == [0, 0, 1]  # looked over, drawn, proven
     await say(session, "hello")
     assert "fits" in said(await registry.run(session, "/archive"))
-    assert isinstance(await registry.run(session, "/archive nowhere.txt"), Failed)
+    assert isinstance(await registry.run(session, "/archive nowhere.txt"), CommandFailed)
 
 
 async def test_archiving_says_first_what_it_will_do_and_does_that(session: Session) -> None:
@@ -142,7 +142,7 @@ async def test_a_cancelled_archive_lets_nothing_go(session: Session) -> None:
         raise Cancelled("Archiving")
 
     outcome = await registry.carry_out(asked, cancel)
-    assert isinstance(outcome, Failed)
+    assert isinstance(outcome, CommandFailed)
     assert outcome.error.code == "cancelled"
     assert session.memory.vault.archives() == []
     assert all(entry.text for entry in await session.history(100))
@@ -152,7 +152,7 @@ async def test_a_cancelled_archive_lets_nothing_go(session: Session) -> None:
 @pytest.mark.parametrize("label", ["x" * 5000, "~nobody/there", "a\0b", "Trip to St. Ives", "v1.2"])
 async def test_any_words_may_be_a_label(session: Session, label: str) -> None:
     outcome = await registry.run(session, f"/archive {label}")
-    assert isinstance(outcome, Failed)  # there is no conversation yet, and no file of that name is missed
+    assert isinstance(outcome, CommandFailed)  # there is no conversation yet, and no file of that name is missed
     assert outcome.error.title == ("No such file" if "/" in label else "No conversation yet")
 
 
@@ -160,7 +160,7 @@ async def test_an_option_is_no_label(session: Session) -> None:
     await talk_at_length(session)
     for line in ("/archive --older-than 3y", "/archive --yes --dense", "/archive --nonsense"):
         outcome = await registry.run(session, line)
-        assert isinstance(outcome, Failed), outcome
+        assert isinstance(outcome, CommandFailed), outcome
         assert line.removeprefix("/archive ").removeprefix("--yes ").split()[0] in outcome.error.message
     assert "Nothing is archived yet" in said(await registry.run(session, "/archive --list"))
     said(await registry.carry_out(sure(await registry.run(session, "/archive Spring | plans --yes")), lambda _: None))
@@ -191,9 +191,9 @@ async def test_a_skill_is_listed_and_sent_with_a_message(session: Session) -> No
     assert isinstance(listed, Choices)
     name = listed.items[0].id
     sent = await registry.run(session, f"/skill {name} these notes, please")
-    assert sent == Send("these notes, please", skill=name)
+    assert sent == SendMessage("these notes, please", skill=name)
     unknown = await registry.run(session, "/skill none-such")
-    assert isinstance(unknown, Failed)
+    assert isinstance(unknown, CommandFailed)
     assert name in unknown.error.hint
 
 
@@ -202,9 +202,9 @@ async def test_the_model_is_listed_and_changed(session: Session) -> None:
     assert isinstance(listed, Choices)
     assert "in use" in listed.items[0].detail
     changed = await registry.run(session, "/model openai:x@http://127.0.0.1:9/v1")
-    assert isinstance(changed, Switched)
+    assert isinstance(changed, SessionSwitched)
     assert "nothing leaves this machine" in changed.said
-    assert isinstance(await registry.run(session, "/model nonsense"), Failed)
+    assert isinstance(await registry.run(session, "/model nonsense"), CommandFailed)
     assert session.profile.name == "x"
 
 
@@ -225,13 +225,13 @@ async def test_a_conversation_held_with_another_model_says_so(session: Session) 
     assert await session.model_mismatch() == ""
     await registry.run(session, "/model openai:x@http://127.0.0.1:9/v1")
     taken = await registry.run(session, f"/resume {session.conversation.id}")
-    assert isinstance(taken, Switched)
+    assert isinstance(taken, SessionSwitched)
     assert taken.said.startswith("This conversation was held with offline; you speak to openai:x@")
     assert taken.said.endswith("/model offline goes back.")
 
 
 async def test_the_last_answer_is_copied_to_the_letter(session: Session) -> None:
-    assert isinstance(await registry.run(session, "/copy"), Said)
+    assert isinstance(await registry.run(session, "/copy"), TextResult)
     await say(session, "hello")
     copied = await registry.run(session, "/copy")
     assert isinstance(copied, Copy)
@@ -246,7 +246,7 @@ async def test_a_message_said_anew_begins_a_branch_and_the_old_course_stays(sess
     assert [item.label for item in listed.items] == ["The boat is called Thetis.", "The boat is blue."]
     old = listed.items[0].id
     switched = await registry.run(session, f"/branch {old}")
-    assert isinstance(switched, Switched)
+    assert isinstance(switched, SessionSwitched)
     assert switched.prompt == "The boat is called Thetis."
     await say(session, "The boat is called Halcyon.")
     texts = [entry.text for entry in await session.history() if entry.role is Role.USER]
@@ -261,8 +261,8 @@ async def test_a_message_said_anew_begins_a_branch_and_the_old_course_stays(sess
 async def test_only_ones_own_messages_are_said_anew(session: Session) -> None:
     await say(session, "The boat is blue.")
     answer = (await session.history())[-1]
-    assert isinstance(await registry.run(session, f"/branch {answer.id}"), Failed)
-    assert isinstance(await registry.run(session, "/branch e_nowhere"), Failed)
+    assert isinstance(await registry.run(session, f"/branch {answer.id}"), CommandFailed)
+    assert isinstance(await registry.run(session, "/branch e_nowhere"), CommandFailed)
 
 
 def test_the_list_of_commands_leaves_summaries_their_room_and_help_shows_a_usage_whole(run: Run) -> None:

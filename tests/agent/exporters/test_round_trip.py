@@ -15,7 +15,7 @@ from agent.importers.store import store_all
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
 from memory.memory import Memory
-from memory.records import Draft, Entry, EntryKind
+from memory.records import Entry, EntryDraft, EntryKind
 from models.messages import Role
 from tests.fakes import FakeClock
 
@@ -47,7 +47,7 @@ def test_an_export_imported_elsewhere_gives_the_same_tree(nodes: list[Any], leaf
             for text, kind, role, above, meta in nodes:
                 first.cold.clock.advance(0.5)  # type: ignore[attr-defined]  # the clock is a FakeClock here
                 parent = seqs[int(above * (len(seqs) - 1))] if seqs else None
-                draft = Draft(
+                draft = EntryDraft(
                     conversation=conversation.seq, parent=parent, kind=kind, role=role, text=Cleared(text), meta=meta
                 )
                 seqs.append(first.cold.append(draft).seq)

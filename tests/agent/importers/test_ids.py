@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from agent.importers.jsonl import read_jsonl
-from agent.importers.store import Imported, store_all
+from agent.importers.store import ImportReport, store_all
 from foundation.paths import Workspace
 from foundation.privacy import cleared_id
 from foundation.text.analysis import analyse
 from memory.cold import ColdStore
 from memory.cold.insert import insert_conversation
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.fakes import FakeClock
 
@@ -27,7 +27,7 @@ def cold(workspace: Workspace, clock: FakeClock) -> Iterator[ColdStore]:
 LINE = b'{"text": "my pin is <private>4711</private>", "conversation": "c"}'
 
 
-def store(cold: ColdStore, *lines: bytes) -> Imported:
+def store(cold: ColdStore, *lines: bytes) -> ImportReport:
     return store_all(cold, read_jsonl(lines, "c"), source="s", fixed_source=False)
 
 
@@ -57,7 +57,9 @@ def test_what_version_0_3_0_imported_is_known_again(cold: ColdStore) -> None:
     before = old_id("my pin is <private>4711</private>")
     conversation = cold.write(lambda db: insert_conversation(db, cold.clock, "c", source="s", id="c"))
     cold.append(
-        Draft(conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text="x", id=before)
+        EntryDraft(
+            conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text="x", id=before
+        )
     )
     assert store(cold, LINE).entries == 0
     assert ids(cold) == [before]

@@ -17,14 +17,14 @@ from agent.importers.claude import read_claude
 from agent.importers.formats import detect, read_file
 from agent.importers.json_array import NotAnArray, objects
 from agent.importers.jsonl import read_jsonl
-from agent.importers.record import Bad, Leaf, Read, Record
-from agent.importers.store import Imported, store_all
+from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
+from agent.importers.store import ImportReport, store_all
 from agent.importers.timestamps import moment
 from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.trust import Trust
 from memory.cold import ColdStore
-from memory.records import Draft, Entry, EntryKind
+from memory.records import Entry, EntryDraft, EntryKind
 from memory.search import analyse
 from models.messages import Role
 from tests.fakes import FakeClock
@@ -41,7 +41,7 @@ def lines(*values: Any) -> list[bytes]:
     return [(value if isinstance(value, str) else json.dumps(value)).encode() + b"\n" for value in values]
 
 
-def stored(cold: ColdStore, reads: Iterable[Read], **more: Any) -> Imported:
+def stored(cold: ColdStore, reads: Iterable[ParsedRecord], **more: Any) -> ImportReport:
     return store_all(cold, reads, **({"source": "s", "fixed_source": False} | more))
 
 
@@ -155,7 +155,7 @@ def test_many_lines_take_several_transactions(cold: ColdStore) -> None:
 )
 def test_no_line_breaks_the_reader(raw: list[bytes]) -> None:
     for read in read_jsonl(raw, "c"):
-        assert isinstance(read, Record | Bad | Leaf)
+        assert isinstance(read, ImportRecord | BadRecord | ConversationLeaf)
 
 
 # ── times ──
@@ -255,7 +255,7 @@ def test_a_chatgpt_conversation_keeps_its_branches_and_its_place(cold: ColdStore
 
 def test_an_import_that_was_cut_off_is_finished_by_the_next(cold: ColdStore) -> None:
     whole = list(read_chatgpt([BRANCHED]))
-    stored(cold, [read for read in whole if isinstance(read, Record)], source="chatgpt")  # its leaf never came
+    stored(cold, [read for read in whole if isinstance(read, ImportRecord)], source="chatgpt")  # its leaf never came
     assert [entry.id for entry in branch(cold, "abc")] != ["q", "a2"]
     stored(cold, whole, source="chatgpt")
     assert [entry.id for entry in branch(cold, "abc")] == ["q", "a2"]
@@ -264,7 +264,7 @@ def test_an_import_that_was_cut_off_is_finished_by_the_next(cold: ColdStore) -> 
 def test_a_conversation_that_a_person_went_on_with_stays_where_they_are(cold: ColdStore) -> None:
     stored(cold, read_chatgpt([BRANCHED]), source="chatgpt")
     conversation = cold.conversation("abc")
-    mine = Draft(
+    mine = EntryDraft(
         conversation=conversation.seq,
         parent=cold.find("a1").seq,
         kind=EntryKind.MESSAGE,
@@ -372,7 +372,7 @@ def test_each_format_shows_itself(tmp_path: Path) -> None:
         archive.writestr("export/conversations.json", json.dumps([BRANCHED]))
         archive.writestr("export/user.json", "{}")
     assert detect(tmp_path / "d.zip") == "chatgpt"
-    assert len([read for read in read_file(tmp_path / "d.zip", None) if isinstance(read, Record)]) == 5
+    assert len([read for read in read_file(tmp_path / "d.zip", None) if isinstance(read, ImportRecord)]) == 5
     with pytest.raises(NotAnArray):
         detect(put("e.json", b"[1, 2]"))
 

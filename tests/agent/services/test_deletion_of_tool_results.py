@@ -14,7 +14,7 @@ from agent.tools.port import ToolSettings
 from foundation.paths import Workspace
 from memory.memory import Memory
 from memory.records import EntryKind
-from models.messages import Recalled
+from models.messages import RecalledSpan
 from models.settings import ModelSettings
 from tests.agent.conftest import Run
 from tests.agent.tools.test_tools import calls
@@ -71,7 +71,9 @@ def _results(root: Path) -> list[Any]:
         assert leaf is not None
         path = list(memory.cold.path(leaf))[::-1]
         assert not memory.cold.check()
-        assert not [part for entry in path for part in entry.sent if isinstance(part, Recalled) and "zq" in part.text]
+        assert not [
+            part for entry in path for part in entry.sent if isinstance(part, RecalledSpan) and "zq" in part.text
+        ]
         return [entry for entry in path if entry.kind is EntryKind.TOOL_RESULT]
     finally:
         memory.close()

@@ -10,7 +10,7 @@ from foundation.paths import Workspace
 from foundation.privacy import clear
 from memory.errors import NotFound
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 
 
@@ -25,7 +25,7 @@ def chain(memory: Memory, conversation: int, count: int, parent: int | None = No
     """So many messages, each answering the one before; gives their seqs."""
     seqs: list[int] = []
     for number in range(count):
-        draft = Draft(
+        draft = EntryDraft(
             conversation=conversation, parent=parent, kind=EntryKind.MESSAGE, role=Role.USER, text=clear(f"n {number}")
         )
         parent = memory.cold.append(draft).seq

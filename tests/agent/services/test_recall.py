@@ -9,7 +9,7 @@ from foundation.paths import Workspace
 from foundation.privacy import clear
 from foundation.trust import Trust
 from memory.memory import Memory
-from memory.search import Query, Results
+from memory.search import Query, SearchResults
 from tests.fakes import FakeClock
 
 
@@ -38,7 +38,7 @@ def test_a_note_that_goes_while_it_is_found_is_no_longer_exact(memory: Memory, m
     memory.hot.remember(clear("The boiler's service is on Tuesday"))
     search = memory.search.query
 
-    def searched_then_removed(query: Query) -> Results:
+    def searched_then_removed(query: Query) -> SearchResults:
         results = search(query)
         memory.workspace.memory_md.write_text("# Memory\n", "utf-8")
         return results

@@ -13,7 +13,7 @@ from agent.config.config import Config
 from agent.config.workspaces import prepare
 from agent.events import (
     AnswerStored,
-    PermissionAsked,
+    PermissionRequested,
     SessionEvent,
     Stopped,
     ToolFinished,
@@ -23,10 +23,10 @@ from agent.events import (
 from agent.session import Session
 from agent.tools.builtin.memory import MOST_TOKENS, SearchMemory
 from agent.tools.port import ToolSettings
-from context.recall.prefetch import Ahead, Searched
+from context.recall.prefetch import Prefetch, PrefetchResult
 from foundation.paths import Workspace
-from memory.records import Draft, Entry, EntryKind
-from memory.search import Query, Results
+from memory.records import Entry, EntryDraft, EntryKind
+from memory.search import Query, SearchResults
 from models.messages import Role
 from models.settings import ModelSettings
 from models.tokens import estimate
@@ -55,11 +55,11 @@ async def session(workspace: Workspace, server: Loopback, tmp_path: Path) -> Asy
     await opened.close()
 
 
-async def turn(session: Session, text: str, permit: Callable[[PermissionAsked], bool] | None = None) -> list[Any]:
+async def turn(session: Session, text: str, permit: Callable[[PermissionRequested], bool] | None = None) -> list[Any]:
     seen: list[SessionEvent] = []
     async for event in session.send(text):
         seen.append(event)
-        if isinstance(event, PermissionAsked):
+        if isinstance(event, PermissionRequested):
             assert permit is not None, "nothing may be asked here"
             event.answer.set_result(permit(event))
     return seen
@@ -182,7 +182,9 @@ def _cleared(text: str) -> Any:
 def _said(session: Session, *lines: str) -> list[str]:
     conversation = session.memory.cold.new_conversation(_cleared("Old"))
     drafts = [
-        Draft(conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=_cleared(line))
+        EntryDraft(
+            conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=_cleared(line)
+        )
         for line in lines
     ]
     return [session.memory.cold.append(draft).id for draft in drafts]
@@ -213,23 +215,23 @@ async def test_memory_is_asked_while_the_message_is_stored_and_esc_ends_the_wait
     order, go = list[str](), threading.Event()
     query, append = session.memory.search.query, session.memory.cold.append
 
-    def slow(asked: Query) -> Results:
+    def slow(asked: Query) -> SearchResults:
         order.append("search")
         go.wait(20)
         return query(asked)
 
-    def stored(draft: Draft) -> Entry:
+    def stored(draft: EntryDraft) -> Entry:
         order.append("stored")
         return append(draft)
 
     monkeypatch.setattr(session.memory.search, "query", slow)
     monkeypatch.setattr(session.memory.cold, "append", stored)
-    waits = Ahead.wait
+    waits = Prefetch.wait
 
-    def long(ahead: Ahead, _: float) -> Searched | None:
+    def long(ahead: Prefetch, _: float) -> PrefetchResult | None:
         return waits(ahead, 60)  # longer than a test may take
 
-    monkeypatch.setattr(Ahead, "wait", long)
+    monkeypatch.setattr(Prefetch, "wait", long)
     events = session.send("Which gate does the ferry to Hydra leave from?")
     seen: list[Any] = []
     async for event in events:

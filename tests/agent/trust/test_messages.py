@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from context.sources.workspace import WorkspaceShelf
+from context.sources.workspace import WorkspaceSources
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from memory.memory import Memory
@@ -27,7 +27,7 @@ def test_hints_name_the_folder(cloned: Path, bare: Run) -> None:
     assert f"To allow it: palimpsest trust {cloned}" in done.err
     assert "`palimpsest trust`" not in done.out + done.err
     session = Memory.open(Workspace(cloned))
-    shelf = WorkspaceShelf(session.workspace, session.hot, SystemClock(), session.access.has_skill)
+    shelf = WorkspaceSources(session.workspace, session.hot, SystemClock(), session.access.has_skill)
     assert shelf.refresh() == ()  # what was so at opening, `access.notice` says
     later = skill.parent.parent / "later" / "SKILL.md"
     later.parent.mkdir()

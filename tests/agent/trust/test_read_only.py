@@ -11,7 +11,7 @@ from foundation.privacy import clear
 from memory import archive_conversation, recall_memory
 from memory.errors import ReadOnly
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.agent.conftest import Run
 from tests.agent.trust.cloned import conversation_of, tree
@@ -84,7 +84,7 @@ def test_a_journal_that_holds_words_is_read_from_a_copy(cloned: Path, bare: Run,
     conversation = memory.cold.latest()
     assert conversation is not None
     memory.cold.append(
-        Draft(
+        EntryDraft(
             conversation=conversation.seq,
             parent=conversation.leaf,
             kind=EntryKind.MESSAGE,

@@ -6,7 +6,7 @@ from typing import Any
 
 REQUEST = "(Compacted )?(EpochChanged )?(Notice )*{recall}ContextReady "
 ANSWER = "((Prefill|TextDelta|ReasoningDelta) )*"
-CALL = "(PermissionAsked )?ToolStarted ToolFinished "
+CALL = "(PermissionRequested )?ToolStarted ToolFinished "
 WHOLE = re.compile(
     "(Notice )*UserStored (WordsHidden )?"
     + REQUEST.format(recall="Recall ")

@@ -10,7 +10,7 @@ import pytest
 
 from agent.config.config import Config
 from agent.config.workspaces import prepare
-from agent.events import PermissionAsked, TextDelta
+from agent.events import PermissionRequested, TextDelta
 from agent.session import Session
 from foundation.paths import Workspace
 from models.settings import ModelSettings
@@ -49,7 +49,7 @@ async def turn(session: Session, text: str) -> list[Any]:
     seen: list[Any] = []
     async for event in session.send(text):
         seen.append(event)
-        if isinstance(event, PermissionAsked):
+        if isinstance(event, PermissionRequested):
             event.answer.set_result(True)
     return seen
 
@@ -71,7 +71,7 @@ async def test_no_file_has_what_a_model_says_again(session: Session, server: Loo
     server.plays(echoing(words, *tools), echoing(f"{words} {password}"), chat("and ", words, " later"))
     seen = await turn(session, f"My password is {password}. I am <private>{words}</private> <private>{code}")
     assert words in shown(seen)
-    asked = [event for event in seen if isinstance(event, PermissionAsked)]
+    asked = [event for event in seen if isinstance(event, PermissionRequested)]
     assert [event.summary for event in asked] == ["add to MEMORY.md: “They live at [private] with [private]”"]
     assert "They live at [private] with [private]" in workspace.memory_md.read_text("utf-8")
     later = await turn(session, "And once more?")  # its request still has the words: RAM alone

@@ -4,10 +4,10 @@ from typing import Any, cast
 
 import pytest
 
-from agent.turn.recorder import Recorder
-from foundation.privacy import Echoes
-from memory.cold import Answer
-from models.chat.port import TextDelta
+from agent.turn.recorder import AnswerRecorder
+from foundation.privacy import EchoFilter
+from memory.cold import AnswerWriter
+from models.chat.port import TextChunk
 from models.messages import ToolCall
 
 
@@ -28,9 +28,9 @@ class FakeAnswer:
         self.meta = meta
 
 
-def recorded(*calls: ToolCall) -> tuple[Recorder, dict[str, Any]]:
+def recorded(*calls: ToolCall) -> tuple[AnswerRecorder, dict[str, Any]]:
     answer = FakeAnswer()
-    recorder = Recorder(cast("Answer", answer), "m")
+    recorder = AnswerRecorder(cast("AnswerWriter", answer), "m")
     for call in calls:
         recorder.take(call)
     recorder.finish()
@@ -60,9 +60,9 @@ def test_a_private_tool_name_is_cleared() -> None:
 
 def test_what_is_on_its_way_to_disk_has_no_hidden_words() -> None:
     answer = FakeAnswer()
-    recorder = Recorder(cast("Answer", answer), "m", echoes=Echoes(["Berta Zork"]))
+    recorder = AnswerRecorder(cast("AnswerWriter", answer), "m", echoes=EchoFilter(["Berta Zork"]))
     for piece in ("It is Ber", "ta", " zo", "rk, I thi", "nk. Berta Zo"):
-        recorder.take(TextDelta(piece))
+        recorder.take(TextChunk(piece))
         assert "zork" not in answer.written.lower()
     assert answer.written == "It is [private], I think. "
     recorder.abandon(stopped=True)
@@ -71,7 +71,7 @@ def test_what_is_on_its_way_to_disk_has_no_hidden_words() -> None:
 
 
 def test_a_call_has_no_hidden_words_in_its_id_and_name() -> None:
-    recorder = Recorder(cast("Answer", FakeAnswer()), "m", echoes=Echoes(["zork7"]))
+    recorder = AnswerRecorder(cast("AnswerWriter", FakeAnswer()), "m", echoes=EchoFilter(["zork7"]))
     recorder.take(ToolCall("call_zork7", "find_Zork7", "{}"))
     assert "zork7" not in recorder.calls[0].id
     assert recorder.calls[0].name == "find_[private]"

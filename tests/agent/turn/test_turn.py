@@ -12,7 +12,7 @@ from agent.config.config import Config
 from agent.config.workspaces import prepare
 from agent.events import (
     AnswerStored,
-    PermissionAsked,
+    PermissionRequested,
     SessionEvent,
     Stopped,
     TextDelta,
@@ -22,7 +22,7 @@ from agent.events import (
 )
 from agent.session import Session
 from agent.tools.port import ToolSettings
-from foundation.errors import NotYet
+from foundation.errors import TemporaryFailure
 from foundation.paths import Workspace
 from models.messages import Role
 from models.settings import ModelSettings
@@ -73,7 +73,7 @@ async def turn(session: Session, text: str, *, stop_at: type | None = None, allo
     seen: list[SessionEvent] = []
     async for event in session.send(text):
         seen.append(event)
-        if isinstance(event, PermissionAsked):
+        if isinstance(event, PermissionRequested):
             event.answer.set_result(allow)
         if stop_at is not None and isinstance(event, stop_at):
             session.stop()
@@ -113,15 +113,15 @@ async def test_tools_come_after_the_usage_and_each_further_request_is_ready_once
     server.plays(calls(("remember", {"text": "Blue tea."}), ("search_memory", {"query": "tea"})), chat("Done."))
     seen = await turn(session, "Remember the tea")
     assert names(seen) == (
-        "UserStored Recall ContextReady UsageKnown PermissionAsked ToolStarted ToolFinished ToolStarted ToolFinished "
-        "ContextReady TextDelta UsageKnown AnswerStored"
+        "UserStored Recall ContextReady UsageKnown PermissionRequested ToolStarted ToolFinished "
+        "ToolStarted ToolFinished ContextReady TextDelta UsageKnown AnswerStored"
     )
 
 
 async def test_a_tool_that_is_declined(session: Session, server: Loopback) -> None:
     server.plays(calls(("remember", {"text": "Blue tea."})), chat("As you wish."))
     seen = await turn(session, "Remember the tea", allow=False)
-    assert names(seen).count("PermissionAsked ToolStarted ToolFinished") == 1
+    assert names(seen).count("PermissionRequested ToolStarted ToolFinished") == 1
     assert not (session.workspace.root / "MEMORY.md").exists() or "Blue" not in (
         session.workspace.root / "MEMORY.md"
     ).read_text("utf-8")
@@ -175,7 +175,7 @@ async def test_a_reader_that_leaves_has_the_answer_stored_before_its_iterator_is
 async def test_one_turn_at_a_time(session: Session, server: Loopback) -> None:
     events = session.send("First")
     assert isinstance(await anext(events), UserStored)
-    with pytest.raises(NotYet):
+    with pytest.raises(TemporaryFailure):
         await anext(session.send("Second"))
     await events.aclose()
     server.plays(chat("Third's answer."))

@@ -6,9 +6,9 @@ import os
 import pytest
 
 from context import Attachment, Turn
-from context.errors import NoSuchSkill, TooLarge
+from context.errors import NoSuchSkill, RequestTooLarge
 from foundation.workspace_trust import trust_store
-from models.messages import Recalled, Role, Text, Tool
+from models.messages import RecalledSpan, Role, Text, Tool
 from tests.context.conversation import Talk, begins_with, texts
 
 SYSTEM = """\
@@ -104,7 +104,7 @@ def test_of_a_large_memory_the_newest_notes_stand_in_the_head(small_talk: Talk) 
 
 def test_a_message_larger_than_the_window_is_told_with_figures(small_talk: Talk) -> None:
     small_talk.send("Hello.")
-    with pytest.raises(TooLarge) as caught:
+    with pytest.raises(RequestTooLarge) as caught:
         small_talk.preview("word " * 5000)
     error = caught.value
     assert "5,0" in error.message and "2,048" in error.message and "512" in error.message
@@ -181,7 +181,7 @@ def test_a_lone_surrogate_passes_through(talk: Talk) -> None:
 
 
 def test_recall_stands_in_the_tail_under_message(talk: Talk) -> None:
-    parts = [part for part in talk.send("Hello.").request.messages[-1].parts if isinstance(part, Recalled)]
+    parts = [part for part in talk.send("Hello.").request.messages[-1].parts if isinstance(part, RecalledSpan)]
     assert parts == []
     assert isinstance(talk.assembled and talk.assembled.request.messages[-1].parts[-1], Text)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from msgspec import structs
 
-from context import Assembled, Attachment
+from context import AssembledRequest, Attachment
 from foundation.paths import Workspace
 from models.chat.port import ImageRule
 from models.messages import Role, Tool, ToolCall, ToolResult
@@ -56,7 +56,7 @@ class Conversations(RuleBasedStateMachine):
         self.talk.write("system.yaml", SYSTEM)
         self.talk.write("AGENTS.md", "Be brief and kind.\n")
         self.talk.write("skills/packing/SKILL.md", SKILL)
-        self.last: Assembled | None = None
+        self.last: AssembledRequest | None = None
         self.calls = 0
         self.notes = 0
 
@@ -136,7 +136,7 @@ class Conversations(RuleBasedStateMachine):
             assert sum(source.tokens for source in layer.sources) == layer.tokens
         assert sum(zone.tokens for zone in report.zones) == report.total_tokens
 
-    def check(self, now: Assembled) -> None:
+    def check(self, now: AssembledRequest) -> None:
         if self.last is not None and not now.epoch_changed:
             assert begins_with(now.request, self.last.request)
             assert now.report.unchanged_prefix_tokens == now.report.previous_tokens

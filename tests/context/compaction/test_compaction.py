@@ -142,11 +142,11 @@ def test_a_turn_after_such_a_turn_goes_on(small_talk: Talk) -> None:
 def test_a_turn_whose_last_result_alone_is_too_large_is_told(small_talk: Talk) -> None:
     import pytest
 
-    from context.errors import TooLarge
+    from context.errors import RequestTooLarge
 
     small_talk.send("Look.", None)
     small_talk.call_tool("call_1", "word " * 4000)
-    with pytest.raises(TooLarge, match="the tools gave"):
+    with pytest.raises(RequestTooLarge, match="the tools gave"):
         small_talk.go_on()
 
 
@@ -179,11 +179,11 @@ def test_a_preview_at_the_high_water_shows_what_will_be_sent(small_talk: Talk) -
 
 def test_a_long_conversation_that_was_imported_is_not_walked_to_its_root(talk: Talk) -> None:
     from foundation.privacy import clear
-    from memory.records import Draft
+    from memory.records import EntryDraft
 
     conversation = talk.conversation = talk.memory.cold.new_conversation(clear("Imported"))
     drafts = [
-        Draft(
+        EntryDraft(
             conversation=conversation.seq,
             parent=None,
             parent_id=f"i{n - 1}" if n else "",

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.assembly.view import View
-from context.compaction.plan import Figures, planned, turns_of
+from context.assembly.view import BranchView
+from context.compaction.plan import CompactionBudget, planned, turns_of
 from context.settings import ContextSettings
 from memory.records import Entry, EntryKind
 from models.messages import Role
@@ -46,8 +46,8 @@ def test_whole_turns_leave_and_nothing_is_lost(
 ) -> None:
     held = entries(*(what for one in [*done, *([current] if current else [])] for what in one))
     tokens = {one.seq: sizes[one.seq % 80] for one in held}
-    figures = Figures(total=2000, fixed=300, summaries=0, low=1000)
-    plan = planned(View((), held), tokens, figures, ContextSettings(), running=current is not None)
+    figures = CompactionBudget(total=2000, fixed=300, summaries=0, low=1000)
+    plan = planned(BranchView((), held), tokens, figures, ContextSettings(), running=current is not None)
     if plan is None:
         return
     assert sorted(one.seq for one in (*plan.leaving, *plan.kept)) == [one.seq for one in held]
@@ -76,12 +76,12 @@ def test_turns_begin_with_a_question() -> None:
 
 def test_what_would_save_nothing_does_not_leave() -> None:
     held = entries(Q, A)
-    figures = Figures(total=2000, fixed=1990, summaries=0, low=1000)
-    assert planned(View((), held), {1: 5, 2: 5}, figures, ContextSettings(), running=False) is None
+    figures = CompactionBudget(total=2000, fixed=1990, summaries=0, low=1000)
+    assert planned(BranchView((), held), {1: 5, 2: 5}, figures, ContextSettings(), running=False) is None
 
 
 def test_the_last_turn_stays_where_it_fits() -> None:
     held = entries(Q, A, Q, A)
-    figures = Figures(total=2000, fixed=300, summaries=0, low=1000)
-    plan = planned(View((), held), {1: 500, 2: 500, 3: 500, 4: 500}, figures, ContextSettings(), running=False)
+    figures = CompactionBudget(total=2000, fixed=300, summaries=0, low=1000)
+    plan = planned(BranchView((), held), {1: 500, 2: 500, 3: 500, 4: 500}, figures, ContextSettings(), running=False)
     assert plan is not None and [one.seq for one in plan.kept] == [3, 4] and plan.first_kept == 3

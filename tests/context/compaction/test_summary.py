@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context.compaction.summary import Said, summarise
+from context.compaction.summary import SummaryEntry, summarise
 from models.tokens import estimate
 
 DAY = datetime(2026, 3, 14, tzinfo=UTC)
 
 
-def said(n: int, text: str, *, asked: bool = True) -> Said:
-    return Said(f"e_{n:04d}", "user" if asked else "assistant", asked, DAY, text)
+def said(n: int, text: str, *, asked: bool = True) -> SummaryEntry:
+    return SummaryEntry(f"e_{n:04d}", "user" if asked else "assistant", asked, DAY, text)
 
 
 TALK = [

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from context.assembly.tokens import Counting
+from context.assembly.tokens import MessageCounter
 from context.pages.layout import WordsOf
-from context.pages.recipe import Begin
-from context.pages.select import Choice, Terms, chosen, ladder
+from context.pages.recipe import ChapterStart
+from context.pages.select import PageSelection, SelectionPolicy, chosen, ladder
 from memory.errors import Damaged
 from memory.pages.cost.profiles import profile_named
 from memory.records import Entry, EntryKind
@@ -40,9 +40,9 @@ def words(entry: Entry) -> str:
     return entry.text or ""
 
 
-def choose(past: list[Entry], room: int, *, begin: Begin | None = None, read: WordsOf = words) -> Choice:
+def choose(past: list[Entry], room: int, *, begin: ChapterStart | None = None, read: WordsOf = words) -> PageSelection:
     sizes = ladder(profile_named("qwen3-vl"), room)
-    return chosen(past, begin, Terms(sizes, room, read, Counting(Estimate(), ImageRule.QWEN3), {}))
+    return chosen(past, begin, SelectionPolicy(sizes, room, read, MessageCounter(Estimate(), ImageRule.QWEN3), {}))
 
 
 @pytest.mark.parametrize("room", [700, 2000, 5000, 12_000])
@@ -55,7 +55,7 @@ def test_pages_keep_to_the_room_and_save_tokens(room: int) -> None:
 
 
 def test_where_there_is_no_room_there_are_no_pages() -> None:
-    assert choose(entries(200), 200) == Choice()
+    assert choose(entries(200), 200) == PageSelection()
 
 
 def test_the_newest_are_chosen_first_and_nothing_between_is_left_out() -> None:

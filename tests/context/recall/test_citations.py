@@ -4,8 +4,8 @@ from context import Turn
 from context.recall.citations import MOST_CITED, pointed
 from foundation.trust import Citation, Trust
 from memory.errors import NotFound
-from memory.memory import Found
-from models.recalled import Recalled, recalled_block
+from memory.memory import CitedPassage
+from models.recalled import RecalledSpan, recalled_block
 from models.tokens import estimate
 from tests.context.conversation import Talk, texts
 from tests.context.recall.test_recall import remembered
@@ -110,17 +110,17 @@ def test_what_was_cited_is_stored_as_it_was_sent(talk: Talk) -> None:
     talk.send(f"See {cites(talk, ferry)}")
     assert talk.leaf is not None
     sent = talk.memory.cold.entry(talk.memory.cold.entry(talk.leaf).parent or 0).sent
-    assert [part.cited for part in sent if isinstance(part, Recalled)] == [True]
+    assert [part.cited for part in sent if isinstance(part, RecalledSpan)] == [True]
 
 
 def test_so_many_are_looked_up_and_no_more() -> None:
     asked: list[str] = []
 
-    def recall(ref: str) -> Found:
+    def recall(ref: str) -> CitedPassage:
         asked.append(ref)
         if ref == "e_3":
             raise NotFound("Not found", "", "")
-        return Found("x", Trust.EXACT, Citation(kind="entry", ref=ref))
+        return CitedPassage("x", Trust.EXACT, Citation(kind="entry", ref=ref))
 
     found = pointed(" ".join(f"[e_{n}]" for n in range(50)), recall)
     assert len(asked) == MOST_CITED

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from context import Assembled, Turn
-from context.recall.prefetch import Ahead
-from memory.search import Query, Results
-from models.messages import Recalled, Role
+from context import AssembledRequest, Turn
+from context.recall.prefetch import Prefetch
+from memory.search import Query, SearchResults
+from models.messages import RecalledSpan, Role
 from tests.context.conversation import Talk, texts
 from tests.context.recall.test_recall import remembered
 
@@ -26,18 +26,18 @@ def held() -> Iterator[threading.Event]:
     event.set()
 
 
-def begun(talk: Talk, text: str) -> Ahead:
+def begun(talk: Talk, text: str) -> Prefetch:
     ahead = talk.context.ask_ahead(talk.conversation, text, talk.profile)
     assert ahead is not None
     return ahead
 
 
-def assembled(talk: Talk, text: str, ahead: Ahead) -> Assembled:
+def assembled(talk: Talk, text: str, ahead: Prefetch) -> AssembledRequest:
     turn = Turn(conversation=talk.conversation, leaf=talk.leaf, text=text, ahead=ahead)
     return talk.context.assemble(turn, talk.profile, talk.counter)
 
 
-def without_nonces(made: Assembled) -> tuple[Recalled, ...]:
+def without_nonces(made: AssembledRequest) -> tuple[RecalledSpan, ...]:
     return tuple(replace(part, nonce="") for part in made.recalled)
 
 
@@ -57,7 +57,7 @@ def test_the_search_is_made_once_even_where_the_request_is_made_twice(
     asked: list[str] = []
     query = talk.memory.search.query
 
-    def counted(one: Query) -> Results:
+    def counted(one: Query) -> SearchResults:
         asked.append(one.text)
         return query(one)
 
@@ -102,20 +102,20 @@ def test_what_is_ended_is_waited_for_no_longer_and_told_of_nowhere(talk: Talk) -
 
 
 def test_what_ended_before_it_began_asks_nothing() -> None:
-    def never(_: Query) -> Results:
+    def never(_: Query) -> SearchResults:
         raise AssertionError
 
-    ahead = Ahead(lambda: Query(text="x"), never)
+    ahead = Prefetch(lambda: Query(text="x"), never)
     ahead.end()
     ahead.run()
     assert ahead.wait(0) is None
 
 
 def test_what_the_search_met_with_is_raised_where_it_is_waited_for() -> None:
-    def broken(_: Query) -> Results:
+    def broken(_: Query) -> SearchResults:
         raise OSError("the disk")
 
-    ahead = Ahead(lambda: Query(text="x"), broken)
+    ahead = Prefetch(lambda: Query(text="x"), broken)
     ahead.run()
     with pytest.raises(OSError, match="the disk"):
         ahead.wait(0)

@@ -4,14 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from context.assembly.tokens import Counting
-from context.recall.recall import Limits, Wanted, question, recalled
+from context.assembly.tokens import MessageCounter
+from context.recall.recall import RecallLimits, RecallRequest, question, recalled
 from foundation.privacy import clear
 from foundation.trust import Citation, Trust
-from memory.records import Draft, EntryKind
-from memory.search import Hit, Results
+from memory.records import EntryDraft, EntryKind
+from memory.search import Hit, SearchResults
 from models.chat.port import ImageRule
-from models.messages import Recalled, Role
+from models.messages import RecalledSpan, Role
 from models.recalled import recalled_block
 from models.tokens import Estimate, estimate
 from tests.context.conversation import Talk, texts
@@ -24,7 +24,7 @@ def remembered(talk: Talk, *lines: str, title: str = "Trip planning", day: int =
     ids: list[str] = []
     for n, line in enumerate(lines):
         entry = talk.memory.cold.append(
-            Draft(
+            EntryDraft(
                 conversation=conversation.seq,
                 parent=parent,
                 kind=EntryKind.MESSAGE,
@@ -112,7 +112,9 @@ def test_what_left_for_the_archive_comes_back_from_it(small_talk: Talk) -> None:
         n += 1
         small_talk.send(f"Tell me about topic number {n}. " + "filler words of no weight " * 10)
     assembled = small_talk.send("What was the locker code of the marina?")
-    recalled = [part for message in assembled.request.messages for part in message.parts if isinstance(part, Recalled)]
+    recalled = [
+        part for message in assembled.request.messages for part in message.parts if isinstance(part, RecalledSpan)
+    ]
     part = next(part for part in recalled if "harbour-nine-two" in part.text)  # for this message or one in view
     assert part.trust is Trust.EXACT
     assert part.citation.page.startswith("pg_")
@@ -167,7 +169,7 @@ def test_a_recalled_passage_cannot_leave_its_tag(talk: Talk) -> None:
 def test_what_offline_said_is_not_recalled(talk: Talk) -> None:
     conversation = talk.memory.cold.new_conversation(clear("Old"))
     talk.memory.cold.append(
-        Draft(
+        EntryDraft(
             conversation=conversation.seq,
             parent=None,
             kind=EntryKind.MESSAGE,
@@ -185,7 +187,7 @@ def test_recalled_parts_are_told_apart_from_what_was_said(talk: Talk) -> None:
     assert talk.conversation is not None and talk.leaf is not None
     said = talk.memory.cold.entry(talk.memory.cold.entry(talk.leaf).parent or 0)
     assert said.text == "Which gate does the ferry to Hydra leave from?"
-    assert [type(part) for part in said.sent] == [Recalled]
+    assert [type(part) for part in said.sent] == [RecalledSpan]
 
 
 def test_the_best_passage_goes_before_newer_ones_that_only_come_close(talk: Talk) -> None:
@@ -209,14 +211,18 @@ def test_the_best_passage_goes_before_newer_ones_that_only_come_close(talk: Talk
         hit("Of the code in the old vault nobody spoke.", 0.632, 2),
         hit("Seven keys fit the vault of the bank.", 0.615, 3),
     )
-    limits, counting = Limits(1000, 200, 8), Counting(Estimate(), ImageRule.NONE)
-    found = recalled(lambda _: Results(query="", total=3, hits=hits), Wanted("the vault code"), limits, counting)
+    limits, counting = RecallLimits(1000, 200, 8), MessageCounter(Estimate(), ImageRule.NONE)
+    found = recalled(
+        lambda _: SearchResults(query="", total=3, hits=hits), RecallRequest("the vault code"), limits, counting
+    )
     assert [part.citation.ref for part in found] == ["e_2", "e_1", "e_3"]  # equals newest first, and no others
 
 
-def found_by_hand(hits: tuple[Hit, ...], tokens: int = 2000) -> tuple[Recalled, ...]:
-    limits, counting = Limits(tokens, 200, 100), Counting(Estimate(), ImageRule.NONE)
-    return recalled(lambda _: Results(query="", total=len(hits), hits=hits), Wanted("the vault"), limits, counting)
+def found_by_hand(hits: tuple[Hit, ...], tokens: int = 2000) -> tuple[RecalledSpan, ...]:
+    limits, counting = RecallLimits(tokens, 200, 100), MessageCounter(Estimate(), ImageRule.NONE)
+    return recalled(
+        lambda _: SearchResults(query="", total=len(hits), hits=hits), RecallRequest("the vault"), limits, counting
+    )
 
 
 def said(text: str, seq: int, *, conversation: str = "c", day: int = 1, score: float = 0.5, by: str = "") -> Hit:

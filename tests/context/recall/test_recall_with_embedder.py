@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from context import Assembled, Context, Turn
+from context import AssembledRequest, Context, Turn
 from foundation.paths import Workspace
 from memory.memory import Memory
 from memory.search.embedding import Embedding
@@ -40,7 +40,7 @@ def embedded(workspace: Workspace, clock: FakeClock, embedder: FakeEmbedder) -> 
     talk.close()
 
 
-def sent(talk: Talk) -> Assembled:
+def sent(talk: Talk) -> AssembledRequest:
     """As a turn does: asked ahead in a thread, waited for at the last."""
     ahead = talk.context.ask_ahead(None, QUESTION, talk.profile)
     assert ahead is not None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context.sources.conditions import Condition, Hours, Moment, found, has_keyword, names_a
+from context.sources.conditions import Condition, ConditionInput, HourRange, found, has_keyword, names_a
 from foundation.regex import SafePattern, UnsafePattern
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -18,16 +18,16 @@ LATE = datetime(2026, 3, 14, 23, 30, tzinfo=UTC)
 
 
 def test_all_keys_must_hold() -> None:
-    condition = Condition(keywords=("check in",), entities=("flight_number",), times=(Hours.parse("22:00-06:00"),))
-    assert condition.holds(Moment("When can I check in for CA1234?", LATE))
-    assert not condition.holds(Moment("When can I check in for CA1234?", NOON))
-    assert not condition.holds(Moment("When can I check in?", LATE))
+    condition = Condition(keywords=("check in",), entities=("flight_number",), times=(HourRange.parse("22:00-06:00"),))
+    assert condition.holds(ConditionInput("When can I check in for CA1234?", LATE))
+    assert not condition.holds(ConditionInput("When can I check in for CA1234?", NOON))
+    assert not condition.holds(ConditionInput("When can I check in?", LATE))
 
 
 def test_of_a_list_any_will_do() -> None:
     condition = Condition(keywords=("invoice", "receipt"), attachments=("image", "text"))
-    assert condition.holds(Moment("the receipt", NOON, frozenset({"any", "image"})))
-    assert not condition.holds(Moment("the receipt", NOON))
+    assert condition.holds(ConditionInput("the receipt", NOON, frozenset({"any", "image"})))
+    assert not condition.holds(ConditionInput("the receipt", NOON))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_of_a_list_any_will_do() -> None:
     ],
 )
 def test_hours_may_go_over_midnight(hours: str, moment: datetime, holds: bool) -> None:
-    assert Hours.parse(hours).holds(moment) is holds
+    assert HourRange.parse(hours).holds(moment) is holds
 
 
 def test_a_keyword_is_a_whole_word_where_words_have_spaces() -> None:
@@ -171,7 +171,7 @@ def test_whatever_pattern_is_taken_ends_soon(source: str) -> None:
 
 
 def test_all_patterns_of_a_message_share_one_patience() -> None:
-    moment = Moment("a" * 5_000, NOON)
+    moment = ConditionInput("a" * 5_000, NOON)
     began = time.thread_time()
     for _ in range(5):
         Condition(patterns=tuple(SafePattern(source) for source in WORST)).holds(moment)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from context.sources.skills import SkillShelf
+from context.sources.skills import SkillRegistry
 from foundation.paths import Workspace
 from tests.fakes import FakeClock
 
@@ -26,7 +26,7 @@ def put(workspace: Workspace, name: str, text: str) -> Path:
 
 def test_a_skill_has_a_name_a_description_and_a_body(workspace: Workspace, clock: FakeClock) -> None:
     put(workspace, "packing", PACKING)
-    shelf = SkillShelf(workspace, clock)
+    shelf = SkillRegistry(workspace, clock)
     assert shelf.refresh() == ()
     (skill,) = shelf.skills
     assert (skill.name, skill.description, skill.body) == (
@@ -41,7 +41,7 @@ def test_a_skill_has_a_name_a_description_and_a_body(workspace: Workspace, clock
 def test_skills_are_sorted_by_name_and_reload(workspace: Workspace, clock: FakeClock) -> None:
     put(workspace, "z", PACKING.replace("packing\n", "alpha\n", 1))
     put(workspace, "a", PACKING.replace("packing\n", "zeta\n", 1))
-    shelf = SkillShelf(workspace, clock)
+    shelf = SkillRegistry(workspace, clock)
     shelf.refresh()
     assert [skill.name for skill in shelf.skills] == ["alpha", "zeta"]
     put(workspace, "b", PACKING)
@@ -54,7 +54,7 @@ def test_a_broken_skill_is_left_out_and_told_once(workspace: Workspace, clock: F
     put(workspace, "broken", "---\nname: [\n---\nbody")
     put(workspace, "bare", "no front matter")
     put(workspace, "unnamed", "---\ndescription: x\n---\nbody")
-    shelf = SkillShelf(workspace, clock)
+    shelf = SkillRegistry(workspace, clock)
     notices = {notice.path: notice for notice in shelf.refresh()}
     assert set(notices) == {f"skills/{name}/SKILL.md" for name in ("broken", "bare", "unnamed")}
     assert notices["skills/broken/SKILL.md"].line == 2
@@ -64,5 +64,5 @@ def test_a_broken_skill_is_left_out_and_told_once(workspace: Workspace, clock: F
 
 
 def test_no_skills_folder_is_no_skills(workspace: Workspace, clock: FakeClock) -> None:
-    shelf = SkillShelf(workspace, clock)
+    shelf = SkillRegistry(workspace, clock)
     assert shelf.refresh() == () and shelf.skills == ()

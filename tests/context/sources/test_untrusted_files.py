@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from context.sources.workspace import WorkspaceShelf
+from context.sources.workspace import WorkspaceSources
 from foundation.paths import Workspace
 from memory.hot import HotMemory
 from tests.fakes import FakeClock
@@ -24,7 +24,7 @@ TEXTS = {
 
 def look(workspace: Workspace, clock: FakeClock) -> tuple[str, str]:
     """All that a head is made of, and all that was said."""
-    shelf = WorkspaceShelf(workspace, HotMemory(workspace, clock), clock)
+    shelf = WorkspaceSources(workspace, HotMemory(workspace, clock), clock)
     began = time.process_time()
     notices = shelf.refresh()
     assert time.process_time() - began < 3  # seconds

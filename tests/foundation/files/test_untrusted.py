@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from foundation.files.untrusted import Unreadable, read_own_bytes, read_own_text
+from foundation.files.untrusted import UnreadableFile, read_own_bytes, read_own_text
 
 posix = pytest.mark.skipif(os.name == "nt", reason="pipes and devices in the file system are POSIX")
 
@@ -30,7 +30,7 @@ def test_a_link_out_of_the_workspace_is_not_followed_not_even_by_its_folder(tmp_
     (inside / "a").symlink_to(outside / "a")
     (inside / "folder").symlink_to(outside)
     for path in (inside / "a", inside / "folder" / "a", inside / ".." / "in-secret" / "a"):
-        with pytest.raises(Unreadable, match="out of the workspace"):
+        with pytest.raises(UnreadableFile, match="out of the workspace"):
             read_own_bytes(path, within=inside)
     assert read_own_bytes(inside / "a") == b"x"
 
@@ -47,7 +47,7 @@ def test_a_pipe_and_a_device_are_left_alone(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "zero").symlink_to("/dev/zero")
     for name in ("pipe", "zero"):
-        with pytest.raises(Unreadable, match="pipe or a device"):
+        with pytest.raises(UnreadableFile, match="pipe or a device"):
             read_own_bytes(tmp_path / name)
 
 
@@ -61,7 +61,7 @@ def test_what_else_is_no_readable_file_is_told(tmp_path: Path) -> None:
         ("binary", "byte 1"),
         ("", "a folder"),
     ):
-        with pytest.raises(Unreadable, match=said):
+        with pytest.raises(UnreadableFile, match=said):
             read_own_text(tmp_path / name, most=10)
     with pytest.raises(FileNotFoundError):
         read_own_text(tmp_path / "nothing")

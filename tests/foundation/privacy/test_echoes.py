@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundation.privacy import Echoes, EchoStream, clear, hidden_texts
+from foundation.privacy import EchoFilter, EchoFilterStream, clear, hidden_texts
 
 KEY = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5"
 
 
 def stored(message: str, answer: str) -> str:
-    return Echoes(hidden_texts(message)).clear(answer)
+    return EchoFilter(hidden_texts(message)).clear(answer)
 
 
-def streamed(echoes: Echoes, chunks: list[str]) -> str:
-    stream = EchoStream(echoes)
+def streamed(echoes: EchoFilter, chunks: list[str]) -> str:
+    stream = EchoFilterStream(echoes)
     return "".join([*map(stream.feed, chunks), stream.close()])
 
 
@@ -58,7 +58,7 @@ def test_hidden_words_leave_a_mark(inner: str, answer: str, kept: str) -> None:
 
 
 def test_a_hidden_line_takes_no_sign_away_from_another_secret() -> None:
-    hidden = Echoes(["-----BEGIN RSA PRIVATE KEY-----\npassword:\nabcdefghi"])
+    hidden = EchoFilter(["-----BEGIN RSA PRIVATE KEY-----\npassword:\nabcdefghi"])
     body = "MIIEpAIBAAKCAQEA7bq1Vd9zQ2kX0nT8sLwY"
     answer = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----\npassword: q8Zr2LkV9xTn4WbY7mPd"
     assert body not in hidden.clear(answer)
@@ -66,7 +66,7 @@ def test_a_hidden_line_takes_no_sign_away_from_another_secret() -> None:
 
 
 def test_arguments_are_looked_through_as_what_they_say() -> None:
-    echoes = Echoes(['Berta "Zork"', "4711"])
+    echoes = EchoFilter(['Berta "Zork"', "4711"])
     arguments = [
         json.dumps({"note": 'for Berta "Zork"', "list": [4711, {'berta "zork"': True}], "one": 1}),
         json.dumps({"deep": json.dumps(['Berta "Zork"'])}),
@@ -89,7 +89,7 @@ def test_arguments_are_looked_through_as_what_they_say() -> None:
 
 
 def test_only_the_beginning_of_a_hidden_text_waits() -> None:
-    stream = EchoStream(Echoes(["Berta Zork"]))
+    stream = EchoFilterStream(EchoFilter(["Berta Zork"]))
     assert stream.feed("the end, ber") == "the end, "
     assert stream.feed("ries, Berta") == "berries, "
     assert stream.feed(" \n") == ""
@@ -100,7 +100,7 @@ def test_only_the_beginning_of_a_hidden_text_waits() -> None:
 
 def test_a_long_hidden_text_is_taken_out_in_parts() -> None:
     words = " ".join(f"word{number}x" for number in range(800))
-    echoes = Echoes([words])
+    echoes = EchoFilter([words])
     left = echoes.clear(f"before {words.upper()} after")
     assert "WORD" not in left
     assert left.startswith("before [private]")
@@ -116,7 +116,7 @@ CHUNKS = st.lists(st.text("abAB \n<>", max_size=6) | st.sampled_from(["<private>
 @settings(max_examples=400, deadline=None)
 @given(st.lists(LETTERS, max_size=5), CHUNKS)
 def test_where_chunks_end_changes_nothing(hidden: list[str], chunks: list[str]) -> None:
-    echoes = Echoes(hidden)
+    echoes = EchoFilter(hidden)
     assert streamed(echoes, chunks) == echoes.clear("".join(chunks))
 
 
@@ -128,7 +128,7 @@ def test_no_occurrence_stays(hidden: str, answer: str) -> None:
     if len(" ".join(words)) < 4 or {"a"}.issuperset(words):
         return
     pattern = r"\s+".join(map(re.escape, words))
-    assert not re.search(pattern, Echoes([hidden]).clear(answer), re.IGNORECASE)
-    assert Echoes([hidden]).clear(answer) == re.sub(pattern, "[private]", clear(answer), flags=re.IGNORECASE) or (
+    assert not re.search(pattern, EchoFilter([hidden]).clear(answer), re.IGNORECASE)
+    assert EchoFilter([hidden]).clear(answer) == re.sub(pattern, "[private]", clear(answer), flags=re.IGNORECASE) or (
         "\n" in hidden
     )

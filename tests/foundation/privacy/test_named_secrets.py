@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from foundation.privacy import ClearingStream, Source, clear
+from foundation.privacy import ClearingStream, TextSource, clear
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -69,14 +69,14 @@ NOT_NAMED = [
 ]
 
 
-def streamed(pieces: list[str], source: Source) -> str:
+def streamed(pieces: list[str], source: TextSource) -> str:
     stream = ClearingStream(source)
     return "".join(map(stream.feed, pieces)) + stream.close()
 
 
 @pytest.mark.parametrize("form", NAMED)
-@pytest.mark.parametrize("source", Source)
-def test_a_named_password_is_known_however_its_sign_is_typed(form: str, source: Source) -> None:
+@pytest.mark.parametrize("source", TextSource)
+def test_a_named_password_is_known_however_its_sign_is_typed(form: str, source: TextSource) -> None:
     text = form.replace("{P}", PASSWORD).replace("{B}", BEARER).replace("{H}", BCRYPT)
     whole = clear(text, source)
     assert whole == re.sub(r"\{[PBH]\}", "[secret: generic-api-key]", form)
@@ -89,7 +89,7 @@ def test_a_value_with_colours_within_is_taken_out_whole() -> None:
     for value in (f"{BEARER[:9]}\x1b[0m{BEARER[9:]}", "\x1b[1m".join(BEARER)):
         text = f"Authorization: Bearer {value}\x1b[0m x"
         assert clear(text) == "Authorization: Bearer [secret: generic-api-key]\x1b[0m x"
-        assert streamed(list(text), Source.OTHER) == clear(text, Source.OTHER)
+        assert streamed(list(text), TextSource.OTHER) == clear(text, TextSource.OTHER)
 
 
 def test_colours_alone_make_nothing_a_secret() -> None:
@@ -109,7 +109,7 @@ def test_what_only_reads_like_a_password_stays(text: str) -> None:
 def test_a_tag_in_capital_entities_hides() -> None:
     for opening, closing in (("&LT;private&GT;", "&LT;/private&GT;"), ("&#X3C;private&#X3E;", "&#X3c;/private&#X3e;")):
         text = f"a {opening}quietword{closing} b"
-        for source in Source:
+        for source in TextSource:
             assert clear(text, source) == "a [private] b"
             assert streamed(list(text), source) == "a [private] b"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundation.privacy import ClearingStream, Source, clear, examine
+from foundation.privacy import ClearingStream, TextSource, clear, examine
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -168,12 +168,12 @@ texts = st.one_of(
 )
 
 
-sources = st.sampled_from(Source)
+sources = st.sampled_from(TextSource)
 nonces = st.sampled_from([frozenset[str](), frozenset({"bcdfghjk"})])
 
 
 @st.composite
-def split_texts(draw: st.DrawFn) -> tuple[str, Source, frozenset[str], list[str]]:
+def split_texts(draw: st.DrawFn) -> tuple[str, TextSource, frozenset[str], list[str]]:
     text = draw(texts)
     cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=12)))
     return text, draw(sources), draw(nonces), [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
@@ -182,7 +182,7 @@ def split_texts(draw: st.DrawFn) -> tuple[str, Source, frozenset[str], list[str]
 @settings(max_examples=600, deadline=None)
 @given(split_texts())
 def test_a_stream_gives_what_the_whole_gives_wherever_it_is_split(
-    case: tuple[str, Source, frozenset[str], list[str]],
+    case: tuple[str, TextSource, frozenset[str], list[str]],
 ) -> None:
     text, source, known, chunks = case
     stream = ClearingStream(source, known)
@@ -191,21 +191,21 @@ def test_a_stream_gives_what_the_whole_gives_wherever_it_is_split(
 
 @settings(max_examples=300, deadline=None)
 @given(texts, sources)
-def test_a_stream_of_single_characters_gives_what_the_whole_gives(text: str, source: Source) -> None:
+def test_a_stream_of_single_characters_gives_what_the_whole_gives(text: str, source: TextSource) -> None:
     stream = ClearingStream(source)
     assert "".join([*map(stream.feed, text), stream.close()]) == clear(text, source)
 
 
 @settings(max_examples=600, deadline=None)
 @given(texts, sources, nonces)
-def test_clearing_twice_is_clearing_once(text: str, source: Source, known: frozenset[str]) -> None:
+def test_clearing_twice_is_clearing_once(text: str, source: TextSource, known: frozenset[str]) -> None:
     once = clear(text, source, known)
     assert clear(once, source, known) == once
 
 
 @settings(max_examples=300, deadline=None)
 @given(texts, sources)
-def test_what_was_found_is_gone_and_its_place_is_told_truly(text: str, source: Source) -> None:
+def test_what_was_found_is_gone_and_its_place_is_told_truly(text: str, source: TextSource) -> None:
     findings = examine(text, source)
     for secret in findings.secrets:
         assert 0 <= secret.start < secret.end <= len(text)
@@ -216,8 +216,8 @@ def test_what_was_found_is_gone_and_its_place_is_told_truly(text: str, source: S
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("before", ["", "` ", "```\n", "don`t "])
-@pytest.mark.parametrize("source", Source)
-def test_each_shape_comes_out_the_same_however_it_is_cut_in_two(shape: str, before: str, source: Source) -> None:
+@pytest.mark.parametrize("source", TextSource)
+def test_each_shape_comes_out_the_same_however_it_is_cut_in_two(shape: str, before: str, source: TextSource) -> None:
     text = before + shape + " and on"
     whole = clear(text, source)
     assert clear(whole, source) == whole

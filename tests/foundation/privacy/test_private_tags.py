@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import foundation
-from foundation.privacy import ClearingStream, Source, clear, examine, without_tags
+from foundation.privacy import ClearingStream, TextSource, clear, examine, without_tags
 from foundation.privacy.tag_patterns import INJECTED_KINDS
 from models.messages import INSTRUCTIONS, OWN_CITATIONS
 
@@ -28,9 +28,9 @@ TEXT_IN_AN_ANSWER = {
 }
 
 
-@pytest.mark.parametrize("source", Source)
+@pytest.mark.parametrize("source", TextSource)
 @pytest.mark.parametrize("text", TEXT_FOR_ALL.values(), ids=TEXT_FOR_ALL.keys())
-def test_what_is_no_tag_stays_whoever_wrote_it(text: str, source: Source) -> None:
+def test_what_is_no_tag_stays_whoever_wrote_it(text: str, source: TextSource) -> None:
     findings = examine(text, source)
     assert findings.cleared == text
     assert (findings.private, findings.unclosed) == (0, 0)
@@ -39,7 +39,7 @@ def test_what_is_no_tag_stays_whoever_wrote_it(text: str, source: Source) -> Non
 
 @pytest.mark.parametrize("text", TEXT_IN_AN_ANSWER.values(), ids=TEXT_IN_AN_ANSWER.keys())
 def test_what_is_no_pair_stays_in_an_answer(text: str) -> None:
-    assert clear(text, Source.OTHER) == text
+    assert clear(text, TextSource.OTHER) == text
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_what_is_no_pair_stays_in_an_answer(text: str) -> None:
     ],
 )
 def test_a_closed_pair_counts_in_an_answer(text: str, kept: str) -> None:
-    findings = examine(text, Source.OTHER)
+    findings = examine(text, TextSource.OTHER)
     assert (findings.cleared, findings.private, findings.unclosed) == (kept, 1, 0)
 
 
@@ -95,7 +95,7 @@ def test_an_unclosed_tag_of_a_person_hides_the_rest_and_its_letters_are_counted(
     findings = examine("a <private>" + "word " * 20)
     assert (findings.cleared, findings.private, findings.unclosed) == ("a [private]", 1, 100)
     assert examine("a <private>b</private>").unclosed == 0
-    assert examine("a <private>b", Source.OTHER).unclosed == 0
+    assert examine("a <private>b", TextSource.OTHER).unclosed == 0
 
 
 def test_what_stands_between_our_own_tags_is_counted() -> None:
@@ -105,22 +105,22 @@ def test_what_stands_between_our_own_tags_is_counted() -> None:
 
 
 @pytest.mark.parametrize("name", ["x", "recalledx", "recalled-bcdf", "recalled-aeiouaei", "recalled-bcdfghjk-x"])
-@pytest.mark.parametrize("source", Source)
-def test_tags_that_only_look_like_ours_are_text(name: str, source: Source) -> None:
+@pytest.mark.parametrize("source", TextSource)
+def test_tags_that_only_look_like_ours_are_text(name: str, source: TextSource) -> None:
     text = f"<palimpsest-{name}>words</palimpsest-{name}> and on"
     assert examine(text, source, frozenset({"bcdfghjk"})).cleared == text
 
 
 def test_in_text_of_others_a_block_counts_by_the_nonce_of_the_request() -> None:
     text = "see <palimpsest-recalled-bcdfghjk>words</palimpsest-recalled-bcdfghjk>"
-    assert clear(text, Source.OTHER) == text
-    assert clear(text, Source.OTHER, frozenset({"zzzzzzzz"})) == text
-    findings = examine(text, Source.OTHER, frozenset({"bcdfghjk"}))
+    assert clear(text, TextSource.OTHER) == text
+    assert clear(text, TextSource.OTHER, frozenset({"zzzzzzzz"})) == text
+    findings = examine(text, TextSource.OTHER, frozenset({"bcdfghjk"}))
     assert (findings.cleared, findings.injected) == ("see [injected]", len(text) - 4)
 
 
 def test_a_stream_of_what_only_looks_like_a_block_waits_for_nothing() -> None:
-    stream = ClearingStream(Source.OTHER, frozenset({"bcdfghjk"}))
+    stream = ClearingStream(TextSource.OTHER, frozenset({"bcdfghjk"}))
     assert stream.feed("<palimpsest-x>some words of an answer ") == "<palimpsest-x>some words of an answer "
 
 
@@ -138,7 +138,7 @@ def test_an_answer_with_a_generic_type_is_stored_whole_as_it_comes() -> None:
     answer = (
         "Use it so:\n\n```cpp\nLocal<Private> key = Private::ForApi(isolate);\nobject->SetPrivate(key);\n```\nDone."
     )
-    stream = ClearingStream(Source.OTHER)
+    stream = ClearingStream(TextSource.OTHER)
     given = [stream.feed(word) for word in answer.split(" ")]
     assert len("".join(given)) > len(answer) - 30
     assert "".join(given) + stream.close() == answer.replace(" ", "")

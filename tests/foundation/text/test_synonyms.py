@@ -9,7 +9,7 @@ import pytest
 from foundation.text import synonyms as module
 from foundation.text.analysis import words
 from foundation.text.stopwords import is_weak
-from foundation.text.synonyms import MOST, Kin, encode, kindred
+from foundation.text.synonyms import MOST, RelatedTerm, encode, kindred
 
 
 @pytest.fixture
@@ -63,10 +63,10 @@ def test_no_term_says_little(every_term: list[str]) -> None:
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = {
-        "boat": [Kin("ship", 1.0), Kin("ferri", 0.4)],
-        "ship": [Kin("boat", 1.0)],
+        "boat": [RelatedTerm("ship", 1.0), RelatedTerm("ferri", 0.4)],
+        "ship": [RelatedTerm("boat", 1.0)],
         "ferri": [],
-        "émigré": [Kin("boat", 1 / 255)],
+        "émigré": [RelatedTerm("boat", 1 / 255)],
     }
     (tmp_path / "kindred.zst").write_bytes(encode(table))
     monkeypatch.setattr(module, "_FILE", tmp_path / "kindred.zst")

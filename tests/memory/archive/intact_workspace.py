@@ -5,12 +5,12 @@ from pathlib import Path
 
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.archive.repair.quarantine import Damages
-from memory.archive.repair.repair import Repaired, repair
+from memory.archive.repair.quarantine import Quarantine
+from memory.archive.repair.repair import RepairResult, repair
 from memory.cold.integrity.forged_names import take_out
 from memory.errors import ForgedName
 from memory.memory import Memory
-from memory.records import Draft, Entry, EntryKind
+from memory.records import Entry, EntryDraft, EntryKind
 from models.messages import Role, Text
 from tests.fakes import FakeClock
 
@@ -22,7 +22,7 @@ def talk(memory: Memory, count: int = 12, title: str = "The boiler") -> list[Ent
     conversation = memory.cold.new_conversation(as_given(title))
     said: list[Entry] = []
     for n in range(count):
-        draft = Draft(
+        draft = EntryDraft(
             conversation=conversation.seq,
             parent=said[-1].seq if said else None,
             kind=EntryKind.MESSAGE,
@@ -63,13 +63,13 @@ def problems(memory: Memory) -> list[str]:
     return [f"{one.what} {one.where}: {one.message}" for one in found]
 
 
-def mend(memory: Memory, parity: int = 0) -> Repaired:
+def mend(memory: Memory, parity: int = 0) -> RepairResult:
     memory.cold.write(take_out)  # as `check --repair` does first
     space, now = memory.workspace, memory.cold.clock.now()
     return repair(
         memory.cold,
         memory.vault.storage,
-        Damages(space.damaged, now),
+        Quarantine(space.damaged, now),
         now,
         kept_texts=space.kept_texts,
         parity=parity,

@@ -26,7 +26,7 @@ import zstandard  # noqa: F401
 from foundation.clock import SystemClock
 from foundation.privacy import as_given
 from memory.archive.repair import adopt, check  # noqa: F401
-from memory.archive.repair.quarantine import Damages
+from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.repair import repair
 from memory.archive.repair.salvage import saved_pages
 from memory.archive.rows import pack_gc
@@ -35,7 +35,7 @@ from memory.cold import ColdStore, deletions
 from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.pages.font.glyphs import glyphs
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from memory.search import analyse
 from models.messages import Role
 from tests.memory.archive.kill_points import Fuse
@@ -78,7 +78,7 @@ def keep(state: Path, told: Told, seed: int, vfs: str | None) -> None:
         said = []
         for n in range(chance.randrange(2, 5)):
             id_ = f"{name}e{n}"
-            draft = Draft(
+            draft = EntryDraft(
                 conversation=conversation.seq,
                 parent=said[-1].seq if said else None,
                 kind=EntryKind.MESSAGE,
@@ -113,7 +113,7 @@ def keep(state: Path, told: Told, seed: int, vfs: str | None) -> None:
 def mend(state: Path, cold: ColdStore, vault: Vault) -> list[str]:
     now = cold.clock.now()
     vault.finish_deletions()
-    found = repair(cold, vault.storage, Damages(state / "damaged", now), now, release=vault.release)
+    found = repair(cold, vault.storage, Quarantine(state / "damaged", now), now, release=vault.release)
     return [f"{one.what} {one.where}: {one.message}" for one in found.problems]
 
 

@@ -5,18 +5,18 @@ from collections.abc import Callable, Sequence
 
 from PIL import Image
 
-from memory.pages.render.blocks import Stretch
-from memory.pages.render.entry_heads import Head
+from memory.pages.render.blocks import LayoutText
+from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.modes import TINY, Mode
 from memory.pages.render.page import draw, sheets
-from models.ocr.port import Line, Reading
+from models.ocr.port import OcrLine, OcrReading
 
 PAGE_ID = "pg_abcdefghijkl"
 
 
-def page(text: str, head: Head | None = None, mode: Mode = TINY) -> bytes:
+def page(text: str, head: EntryHead | None = None, mode: Mode = TINY) -> bytes:
     """The first page of the text, as PNG."""
-    (sheet, *_) = sheets([Stretch(text, head)], mode)
+    (sheet, *_) = sheets([LayoutText(text, head)], mode)
     return draw(sheet, PAGE_ID, 1).png
 
 
@@ -61,15 +61,15 @@ class FakeEngine:
         self.crops: list[bytes] = []
         self.pictures: list[bytes] = []
 
-    def read(self, image: bytes) -> Reading:
+    def read(self, image: bytes) -> OcrReading:
         self.pictures.append(image)
         height = 20.0
         lines = (
-            Line(words, (0, n * height, 90, (n + 1) * height - 1), self._score) for n, words in enumerate(self._says)
+            OcrLine(words, (0, n * height, 90, (n + 1) * height - 1), self._score) for n, words in enumerate(self._says)
         )
-        return Reading(self.name, tuple(lines))
+        return OcrReading(self.name, tuple(lines))
 
-    def read_lines(self, images: Sequence[bytes]) -> list[Line]:
+    def read_lines(self, images: Sequence[bytes]) -> list[OcrLine]:
         begin = len(self.crops)
         self.crops += images
-        return [Line(words, (0, 0, 1, 1), self._score) for words in self._says[begin : begin + len(images)]]
+        return [OcrLine(words, (0, 0, 1, 1), self._score) for words in self._says[begin : begin + len(images)]]

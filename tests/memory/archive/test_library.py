@@ -7,8 +7,8 @@ from re import fullmatch
 import pytest
 
 from memory import archive_conversation, recall_memory
-from memory.errors import Approximate, NotFound
-from memory.pages.render.blocks import Stretch
+from memory.errors import InexactText, NotFound
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import TINY
 from memory.pages.render.page import draw, sheets
 from memory.pages.render.png import decode, encode_png
@@ -58,7 +58,7 @@ def test_a_damaged_picture_raises_unless_it_is_asked_for(tmp_path: Path) -> None
     ink[32:48, 5] ^= 0x5A
     damaged = tmp_path / "damaged.png"
     damaged.write_bytes(encode_png(ink))
-    with pytest.raises(Approximate):
+    with pytest.raises(InexactText):
         recall_memory(damaged)
     guessed = recall_memory(damaged, exact=False)
     assert fullmatch(r"one\nt.o\nthree", guessed)  # by the nearest glyph
@@ -80,10 +80,10 @@ def test_a_folder_that_is_no_workspace_is_said_so_and_left_alone(tmp_path: Path)
 
 def test_a_picture_of_another_text_than_the_workspace_knows_is_not_exact(tmp_path: Path) -> None:
     kept = archive_conversation("The heron stands in the reeds.", "birds", tmp_path / "ws")
-    (sheet,) = sheets([Stretch("The magpie stands in the reeds.")], TINY)
+    (sheet,) = sheets([LayoutText("The magpie stands in the reeds.")], TINY)
     forged = tmp_path / "forged.png"
     forged.write_bytes(draw(sheet, kept["pages"][0]["id"], 1).png)
-    with pytest.raises(Approximate, match="altered"):
+    with pytest.raises(InexactText, match="altered"):
         recall_memory(forged, tmp_path / "ws")
     assert recall_memory(forged, tmp_path / "ws", exact=False) == "The magpie stands in the reeds."
     assert recall_memory(forged, tmp_path / "none") == "The magpie stands in the reeds."

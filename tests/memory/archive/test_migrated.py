@@ -10,7 +10,7 @@ import apsw
 from foundation.paths import Workspace
 from foundation.trust import Trust
 from memory.archive.packs.pack import COLD, Pack
-from memory.archive.packs.storage import Folder
+from memory.archive.packs.storage import LocalStorage
 from memory.archive.rows import pages
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
@@ -42,7 +42,7 @@ def old_workspace(workspace: Workspace) -> None:
     db = apsw.Connection(str(workspace.database))
     run(db, SQL["packs"], (PACK, len(body), hashlib.sha256(body).digest()))
     run(db, SQL["archives"])
-    for position, leaf in enumerate(Pack(Folder(workspace.packs), PACK).pages):
+    for position, leaf in enumerate(Pack(LocalStorage(workspace.packs), PACK).pages):
         sha256 = bytes.fromhex(leaf.sha256)
         run(db, SQL["pages"], (leaf.id, leaf.number, leaf.mode, leaf.chars, sha256, PACK, position))
         run(db, SQL["entries"], (f"e_old{position}", leaf.chars, sha256))

@@ -7,7 +7,7 @@ import pytest
 
 from foundation.trust import Trust
 from memory.archive.packs.pack import Pack
-from memory.archive.packs.storage import Folder
+from memory.archive.packs.storage import LocalStorage
 from memory.pages.read.exact import read
 from memory.pages.render.header import digest
 
@@ -25,5 +25,5 @@ def test_a_page_of_the_first_release_reads_exactly(name: str) -> None:
 
 
 def test_a_pack_of_the_first_release_gives_its_pages() -> None:
-    pack = Pack(Folder(RELEASED), "three.pages")
+    pack = Pack(LocalStorage(RELEASED), "three.pages")
     assert [read(pack.png(position)).text for position in range(len(pack.pages))] == list(TEXTS.values())

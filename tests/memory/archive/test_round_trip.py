@@ -10,8 +10,8 @@ from PIL import Image
 
 from foundation.trust import Trust
 from memory.pages.read.exact import read
-from memory.pages.render.blocks import Stretch
-from memory.pages.render.entry_heads import Head
+from memory.pages.render.blocks import LayoutText
+from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
 from memory.pages.render.page import draw, sheets
 
@@ -44,7 +44,7 @@ def read_back(pictures: list[bytes]) -> str:
 
 
 def drawn(text: str, mode: Mode) -> list[bytes]:
-    return [draw(sheet, ID, number).png for number, sheet in enumerate(sheets([Stretch(text)], mode), 1)]
+    return [draw(sheet, ID, number).png for number, sheet in enumerate(sheets([LayoutText(text)], mode), 1)]
 
 
 @every_mode
@@ -61,7 +61,7 @@ def test_a_line_of_a_million_characters_comes_back(mode: Mode) -> None:
 @every_mode
 def test_a_conversation_of_them_all_comes_back_entry_by_entry(mode: Mode) -> None:
     said = [
-        Stretch(text[:2500], Head(f"e_{key}", kind, "user", datetime(2026, 3, 14, tzinfo=UTC)), key)
+        LayoutText(text[:2500], EntryHead(f"e_{key}", kind, "user", datetime(2026, 3, 14, tzinfo=UTC)), key)
         for key, (kind, text) in enumerate(CORPUS.items())
     ]
     found: dict[str, str] = {}

@@ -11,7 +11,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from memory.search import Query
 from models.messages import Role
 from tests.fakes import FakeClock
@@ -41,7 +41,7 @@ def test_a_sentence_of_an_archived_file_is_found_and_exact(memory: Memory) -> No
 def test_an_entry_is_found_as_before_once_its_text_is_in_pixels(memory: Memory) -> None:
     conversation = memory.cold.new_conversation()
     entry = memory.cold.append(
-        Draft(
+        EntryDraft(
             conversation=conversation.seq,
             parent=None,
             kind=EntryKind.MESSAGE,
@@ -80,7 +80,7 @@ def test_of_two_processes_that_archive_the_same_entries_one_does(memory: Memory,
     conversation = memory.cold.new_conversation()
     parent = None
     for n in range(6):
-        draft = Draft(
+        draft = EntryDraft(
             conversation=conversation.seq,
             parent=parent,
             kind=EntryKind.MESSAGE,

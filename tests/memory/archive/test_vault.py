@@ -12,13 +12,13 @@ from memory.archive import read_png
 from memory.archive.json import archived_as_json
 from memory.archive.packs.pack import Pack, write_pack
 from memory.archive.packs.parity import parity_name
-from memory.archive.packs.storage import Folder
+from memory.archive.packs.storage import LocalStorage
 from memory.archive.vault import Vault
 from memory.archive.write.page_writer import picture_of
 from memory.archive.write.sidecar import keep_text
 from memory.cold import ColdStore
 from memory.errors import Damaged, NotFound, OutOfDate
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import TINY
 from memory.pages.render.page import draw, sheets
 from memory.records import Entry, EntryKind
@@ -234,8 +234,8 @@ def test_a_stored_text_needs_no_page(vault: Vault, say) -> None:
 def overwrite_page(vault: Vault, workspace: Workspace, entry: Entry, text: str) -> None:
     """Puts a pack of another, sound page where the entry's pack stands."""
     (row,) = vault.pages()
-    (sheet,) = sheets([Stretch(text)], TINY)
-    write_pack(Folder(workspace.packs), row.pack, [picture_of(draw(sheet, row.id, row.number))])
+    (sheet,) = sheets([LayoutText(text)], TINY)
+    write_pack(LocalStorage(workspace.packs), row.pack, [picture_of(draw(sheet, row.id, row.number))])
 
 
 def test_a_sound_page_that_is_not_the_one_of_the_index_is_approximate(
@@ -313,7 +313,7 @@ def test_pages_of_a_deleted_conversation_can_be_let_go(
 def test_packs_alone_hold_every_word(vault: Vault, workspace: Workspace) -> None:
     vault.archive_text(as_given(LONG), label="notes")
     (path,) = workspace.packs.glob("*.pages")
-    pack = Pack(Folder(workspace.packs), path.name)
+    pack = Pack(LocalStorage(workspace.packs), path.name)
     assert "".join(read_png(pack.png(n)).text for n in range(len(pack.pages))) == LONG
 
 
@@ -333,8 +333,8 @@ def test_a_page_forged_with_a_hash_of_its_own_is_exact_for_no_entry(
     """Its header, its hash and its pack are all sound: only the index knows what stood there."""
     archived = vault.archive_text(as_given("The heron stands in the reeds."), label="birds")
     (row,) = archived.pages
-    (sheet,) = sheets([Stretch("The magpie stands in the reeds")], TINY)
-    write_pack(Folder(workspace.packs), row.pack, [picture_of(draw(sheet, row.id, 1))])
+    (sheet,) = sheets([LayoutText("The magpie stands in the reeds")], TINY)
+    write_pack(LocalStorage(workspace.packs), row.pack, [picture_of(draw(sheet, row.id, 1))])
     fresh = Vault(workspace.packs, workspace.page_cache, cold, clock)
     assert fresh.read_page(row.id).trust is Trust.APPROXIMATE
     (conversation,) = cold.conversations(kind="archive")

@@ -8,7 +8,7 @@ from msgspec import Struct
 from foundation.clock import Clock, SystemClock
 from foundation.privacy import Cleared
 from memory.cold import ColdStore
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 
 
@@ -28,17 +28,17 @@ def open_store(path: Path, clock: Clock | None = None, **options: Any) -> ColdSt
     return ColdStore.open(path, analyse=fake_analyse, clock=clock or SystemClock(), **options)
 
 
-def said(conversation: int, text: str, parent: int | None = None, **rest: Any) -> Draft:
+def said(conversation: int, text: str, parent: int | None = None, **rest: Any) -> EntryDraft:
     """What a user said."""
     rest.setdefault("kind", EntryKind.MESSAGE)
     rest.setdefault("role", Role.USER)
-    return Draft(conversation=conversation, parent=parent, text=Cleared(text), **rest)
+    return EntryDraft(conversation=conversation, parent=parent, text=Cleared(text), **rest)
 
 
-def answered(conversation: int, text: str, parent: int | None = None, **rest: Any) -> Draft:
+def answered(conversation: int, text: str, parent: int | None = None, **rest: Any) -> EntryDraft:
     return said(conversation, text, parent, role=Role.ASSISTANT, **rest)
 
 
-def summed_up(conversation: int, parent: int, first_kept: int | None, prior: tuple[int, ...] = ()) -> Draft:
+def summed_up(conversation: int, parent: int, first_kept: int | None, prior: tuple[int, ...] = ()) -> EntryDraft:
     meta = {"covers": [1, 1], "first_kept": first_kept, "prior": list(prior)}
     return said(conversation, "In short.", parent, kind=EntryKind.SUMMARY, meta=meta)

@@ -11,7 +11,7 @@ import pytest
 from foundation.privacy import Cleared
 from memory.cold import ColdStore, answers
 from memory.cold.sql import fetch, run
-from memory.errors import NotFound, StoreTrouble
+from memory.errors import NotFound, StoreError
 from models.messages import Usage
 from tests.memory.cold.drafts import answered, open_store, said
 
@@ -106,7 +106,7 @@ def test_an_answer_is_settled_once(cold: ColdStore) -> None:
     answer = cold.begin_answer(answered(cold.new_conversation().seq, ""))
     answer.finish(Cleared("done"))
     for again in (lambda: answer.finish(Cleared("x")), answer.abandon, lambda: answer.write(Cleared("x"))):
-        with pytest.raises(StoreTrouble):
+        with pytest.raises(StoreError):
             again()
     assert cold.entry(answer.entry.seq).text == "done"
 

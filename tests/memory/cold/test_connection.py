@@ -9,7 +9,7 @@ import pytest
 from memory.cold import ColdStore, connection
 from memory.cold.connection import connect, make_place, refuse_old_sqlite
 from memory.cold.sql import fetch, pragma
-from memory.errors import CannotOpen, Damaged, StoreTrouble
+from memory.errors import CannotOpen, Damaged, StoreError
 from tests.memory.cold.drafts import open_store, said
 from tests.paths import ROOT
 
@@ -38,12 +38,12 @@ def test_every_pragma_reads_back_as_it_was_set(database: Path) -> None:
 
 def test_a_pragma_that_is_not_taken_is_an_error(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "_pragmas", lambda *_, **__: [("no_such_pragma", 1)])
-    with pytest.raises(StoreTrouble, match="no_such_pragma was set to 1 and reads"):
+    with pytest.raises(StoreError, match="no_such_pragma was set to 1 and reads"):
         open_store(database)
 
 
 def test_a_journal_that_is_not_written_ahead_is_an_error() -> None:
-    with pytest.raises(StoreTrouble, match="journal_mode"):
+    with pytest.raises(StoreError, match="journal_mode"):
         connect(Path(":memory:"))
 
 

@@ -8,7 +8,7 @@ import pytest
 from foundation.privacy import Cleared
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from tests.memory.cold.drafts import answered, open_store, said
 from tests.memory.cold.power import Acknowledged, Event, RecordingVFS, Sync, power_cuts
 
@@ -45,7 +45,7 @@ def look(files: dict[str, bytes], folder: Path) -> tuple[set[str], bool]:
         problems = [problem for problem in cold.check() if problem.what != "answer"]
         found = {row[0] for row in cold.read(lambda db: fetch(db, "SELECT id FROM entries WHERE complete = 1"))}
         found |= {"opened"} if cold.latest() else set()
-    except MemoryTrouble:
+    except MemoryFailure:
         return set(), False
     finally:
         if cold is not None:

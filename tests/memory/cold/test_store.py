@@ -10,9 +10,9 @@ from foundation.privacy import Cleared
 from foundation.trust import Citation, Trust
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
-from memory.errors import AlreadyThere, Closed, NotFound, StoreBusy
+from memory.errors import AlreadyExists, NotFound, StoreBusy, StoreClosed
 from memory.records import ALPHABET, EntryKind, new_id
-from models.messages import Image, Recalled, Role, Text, ToolResult
+from models.messages import Image, RecalledSpan, Role, Text, ToolResult
 from tests.fakes import FakeClock
 from tests.memory.cold.drafts import answered, open_store, said
 
@@ -33,7 +33,7 @@ def test_what_was_sent_comes_back_with_its_images_and_citations(cold: ColdStore,
     citation = Citation(kind="entry", ref="e_1", title="Trip", time=clock.now(), lines=(1, 2))
     parts = (
         Text("be brief", injected="instructions"),
-        Recalled("the tent", citation, Trust.EXACT, 0.5, clock.now()),
+        RecalledSpan("the tent", citation, Trust.EXACT, 0.5, clock.now()),
         Image(b"\x89PNG\x00", "image/png", 10, 20),
         ToolResult("call", "files", "text", failed=True),
     )
@@ -115,7 +115,7 @@ def test_there_is_nothing_to_append_to_where_the_conversation_is_gone(cold: Cold
 def test_an_id_may_be_taken_once_in_a_conversation(cold: ColdStore) -> None:
     one, other = cold.new_conversation(), cold.new_conversation()
     cold.append(said(one.seq, "hello", id="7"))
-    with pytest.raises(AlreadyThere):
+    with pytest.raises(AlreadyExists):
         cold.append(said(one.seq, "hello again", id="7"))
     assert cold.append(said(other.seq, "hello", id="7")).id == "7"
     with pytest.raises(NotFound, match="more than one"):
@@ -328,9 +328,9 @@ def test_statistics_count_what_is_there(cold: ColdStore) -> None:
 def test_a_closed_store_says_so(database: Path) -> None:
     cold = open_store(database)
     cold.close()
-    with pytest.raises(Closed):
+    with pytest.raises(StoreClosed):
         cold.new_conversation()
-    with pytest.raises(Closed):
+    with pytest.raises(StoreClosed):
         cold.latest()
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memory.cold.connection import Readers, connect, make_place
+from memory.cold.connection import ReaderPool, connect, make_place
 from memory.cold.sql import fetch, run
 from memory.cold.writer import Writer
-from memory.errors import Closed
+from memory.errors import StoreClosed
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_closing_runs_what_was_planned_for_later(database: Path) -> None:
     other = apsw.Connection(str(database))
     assert fetch(other, "SELECT x FROM t") == [(1,)]
     other.close()
-    with pytest.raises(Closed):
+    with pytest.raises(StoreClosed):
         writer.run(add(2))  # type: ignore[arg-type]
 
 
@@ -126,7 +126,7 @@ def test_readers_lend_one_connection_to_one_at_a_time(writer: Writer, database: 
         opened.append(connect(database, writes=False))
         return opened[-1]
 
-    readers = Readers(opens)
+    readers = ReaderPool(opens)
     for _ in range(5):
         readers.run(lambda db: fetch(db, "SELECT * FROM t"))
     assert len(opened) == 1
@@ -136,12 +136,12 @@ def test_readers_lend_one_connection_to_one_at_a_time(writer: Writer, database: 
         readers.run(lambda _: 1 / 0)
     assert len(opened) == 2
     readers.close()
-    with pytest.raises(Closed):
+    with pytest.raises(StoreClosed):
         readers.run(lambda _: None)
 
 
 def test_the_data_version_moves_with_every_commit_and_no_read(writer: Writer, database: Path) -> None:
-    readers = Readers(lambda: connect(database, writes=False))
+    readers = ReaderPool(lambda: connect(database, writes=False))
     first = readers.data_version()
     readers.run(lambda db: fetch(db, "SELECT * FROM t"))
     assert readers.data_version() == first

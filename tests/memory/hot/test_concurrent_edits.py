@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from foundation.clock import SystemClock
-from foundation.errors import NotYet
+from foundation.errors import TemporaryFailure
 from foundation.files import write_atomically
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
@@ -76,7 +76,9 @@ def test_no_racing_edit_is_lost(workspace: Workspace, script: str) -> None:
     hot = HotMemory(workspace, SystemClock())
 
     def remember(number: int) -> None:
-        with suppress(NotYet):  # a slow machine may not find a pause in ten seconds; nothing may be lost then either
+        with suppress(
+            TemporaryFailure
+        ):  # a slow machine may not find a pause in ten seconds; nothing may be lost then either
             hot.remember(clear(f"ours {number}"))
 
     wrote = race(script, workspace.memory_md, remember)

@@ -13,7 +13,7 @@ from foundation.errors import Misuse
 from foundation.files import NotUtf8
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.hot import HotMemory, NoSuchNote, NoteChanged, Unwritable, files
+from memory.hot import HotMemory, NoSuchNote, NoteChanged, UnwritableNotes, files
 from tests.fakes import FakeClock
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
@@ -207,7 +207,7 @@ def test_a_link_out_of_the_workspace_is_neither_read_nor_written(
     workspace.memory_md.symlink_to(outside)
     assert hot.notes() == ()
     assert "leads out" in hot.problems[0].text
-    with pytest.raises(Unwritable):
+    with pytest.raises(UnwritableNotes):
         hot.remember(clear("x"))
     assert outside.read_text(encoding="utf-8") == "# Not mine\nsecret\n"
 
@@ -304,7 +304,7 @@ def test_a_comment_that_a_person_put_into_a_note_survives_its_rewriting(workspac
 def test_what_is_not_a_file_is_no_place_to_write_to(workspace: Workspace, hot: HotMemory) -> None:
     workspace.memory_md.mkdir()
     assert hot.notes() == ()
-    with pytest.raises(Unwritable):
+    with pytest.raises(UnwritableNotes):
         hot.remember(clear("x"))
 
 

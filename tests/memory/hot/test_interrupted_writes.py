@@ -14,7 +14,7 @@ from foundation.files import NotUtf8, write_beside
 from foundation.files.atomic_exchange import exchange
 from foundation.paths import Workspace
 from foundation.privacy import clear
-from memory.hot import HotMemory, Unwritable, swap
+from memory.hot import HotMemory, UnwritableNotes, swap
 from memory.hot.swap import SWAP, digest
 from tests.fakes import FakeClock
 from tests.paths import ROOT
@@ -120,7 +120,7 @@ def test_a_disk_that_is_full_leaves_the_file_as_it_was_and_says_so(
 
     with monkeypatch.context() as patch:
         patch.setattr(swap, "write_beside", full)
-        with pytest.raises(Unwritable, match="No space"):
+        with pytest.raises(UnwritableNotes, match="No space"):
             hot.remember(clear("x"))
     assert workspace.memory_md.read_bytes() == b"# Mine\n"
     assert hot.remember(clear("x")).text == "- x"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memory.hot.merge import merge
 from memory.hot.parse import lines_of
-from memory.hot.swap import Exposed, closest
+from memory.hot.swap import ExposedStates, closest
 
 TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "\n"]), max_size=8).map("".join)
 
@@ -65,9 +65,9 @@ def test_a_text_is_traced_to_what_it_was_made_from() -> None:
 
 
 def test_words_hidden_for_an_instant_are_put_back_and_a_deletion_is_not_undone() -> None:
-    exposed = Exposed()
+    exposed = ExposedStates()
     exposed.leave("a\nby hand\nours\n", ["a\nours\n"])
     assert exposed.mend("a\nours\nnew\n") == "a\nby hand\nours\nnew\n"
     assert exposed.mend("a\nours\nby hand\nmore\n") == "a\nours\nby hand\nmore\n"
     exposed.leave("a\nby hand\n", [])
-    assert Exposed().mend("a\n") == "a\n"
+    assert ExposedStates().mend("a\n") == "a\n"

@@ -5,8 +5,8 @@ from typing import Any
 
 from foundation.privacy import as_given
 from memory.memory import Memory
-from memory.records import Draft, Entry, EntryKind
-from memory.search import Query, Results
+from memory.records import Entry, EntryDraft, EntryKind
+from memory.search import Query, SearchResults
 from models.messages import Role
 
 
@@ -25,8 +25,8 @@ class Talk:
     def say(self, text: str, *, to: str = "c", speaker: str = "", day: str = "2026-03-01", **more: Any) -> Entry:
         return self.memory.cold.append(self.draft(text, to=to, speaker=speaker, day=day, **more))
 
-    def draft(self, text: str, *, to: str = "c", speaker: str = "", day: str = "2026-03-01", **more: Any) -> Draft:
-        return Draft(
+    def draft(self, text: str, *, to: str = "c", speaker: str = "", day: str = "2026-03-01", **more: Any) -> EntryDraft:
+        return EntryDraft(
             conversation=self.conversation(to),
             parent=None,
             kind=more.pop("kind", EntryKind.MESSAGE),
@@ -37,7 +37,7 @@ class Talk:
             **more,
         )
 
-    def ask(self, text: str = "", **more: Any) -> Results:
+    def ask(self, text: str = "", **more: Any) -> SearchResults:
         return self.memory.search.query(Query(text=text, **more))
 
     def found(self, text: str = "", **more: Any) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from foundation.errors import Misuse
 from memory.memory import Memory
 from memory.records import EntryKind
-from memory.search import Results
+from memory.search import SearchResults
 from memory.search.operations import OPERATIONS, call
 from models.messages import Role
 from tests.memory.search.conversation import Talk
@@ -26,7 +26,7 @@ def store(talk: Talk) -> Memory:
 
 def found(store: Memory, name: str, **told: object) -> list[str]:
     results = call(store.search, name, told)
-    assert isinstance(results, Results)
+    assert isinstance(results, SearchResults)
     return [hit.snippet for hit in results.hits]
 
 
@@ -45,7 +45,7 @@ def test_by_concept_file_and_type(store: Memory) -> None:
 def test_prompts_and_conversations(store: Memory) -> None:
     assert sorted(found(store, "prompts", query="boiler")) == ["the boiler broke", "the boiler hums"]
     results = call(store.search, "conversations", {"query": "boiler"})
-    assert isinstance(results, Results)
+    assert isinstance(results, SearchResults)
     assert sorted(hit.conversation for hit in results.hits) == ["a", "b"]
 
 
@@ -92,7 +92,7 @@ def test_help_gives_a_sentence_and_a_schema_of_each(store: Memory) -> None:
     assert set(told) == set(OPERATIONS)
     assert len(OPERATIONS) == 12
     msgspec.json.encode(told)
-    assert told["by_file"]["schema"]["$defs"]["ByFile"]["required"] == ["file"]
+    assert told["by_file"]["schema"]["$defs"]["FileArguments"]["required"] == ["file"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from memory.access import first_entry
 from memory.cold.sql import fetch, run
 from memory.errors import Damaged
 from memory.memory import Memory
-from memory.search.reindex import Renewed, Renewing
+from memory.search.reindex import Reindexer, ReindexResult
 from tests.fakes import FakeClock
 from tests.memory.cold.released import SCHEMAS, load
 from tests.memory.search.conversation import Talk
@@ -66,40 +66,40 @@ def test_a_store_of_a_released_schema_is_renewed(workspace: Workspace, clock: Fa
 def test_what_is_written_now_needs_no_renewing(memory: Memory, talk: Talk) -> None:
     talk.say("The kettle is on")
     assert memory.renewing.left() == 0
-    assert memory.renewing.run() == Renewed()
+    assert memory.renewing.run() == ReindexResult()
 
 
 def test_renewed_entries_are_found_by_an_index_that_stood_before(old: Memory, talk: Talk) -> None:
     talk.say("The kettle boils", day="2026-03-02")
     make_old(old)
     assert not talk.ask("boiling kettles").found
-    assert old.renewing.run() == Renewed(done=451)
+    assert old.renewing.run() == ReindexResult(done=451)
     assert talk.ask("boiling kettles").found
     assert terms(old, 1)["ann"] == 1
 
 
 def test_it_is_told_after_each_batch_and_goes_on_where_it_was_stopped(old: Memory) -> None:
-    told: list[Renewed] = []
+    told: list[ReindexResult] = []
 
-    def once(renewed: Renewed) -> bool:
+    def once(renewed: ReindexResult) -> bool:
         told.append(renewed)
         return False
 
-    assert old.renewing.run(on_batch=once) == told[0] == Renewed(done=200, left=250)
+    assert old.renewing.run(on_batch=once) == told[0] == ReindexResult(done=200, left=250)
     assert old.renewing.left() == 250
-    assert old.renewing.run() == Renewed(done=250)
+    assert old.renewing.run() == ReindexResult(done=250)
     assert analysers(old) == {version()}
 
 
 def test_no_seconds_are_no_work(old: Memory) -> None:
-    assert old.renewing.run(seconds=0) == Renewed(left=450)
+    assert old.renewing.run(seconds=0) == ReindexResult(left=450)
 
 
 def test_long_texts_make_small_batches(memory: Memory, talk: Talk) -> None:
     for _ in range(5):
         talk.say("kettle " * 60_000)
     make_old(memory)
-    told: list[Renewed] = []
+    told: list[ReindexResult] = []
     memory.renewing.run(on_batch=lambda renewed: bool(told.append(renewed)) or True)
     assert [renewed.done for renewed in told] == [1, 2, 3, 4, 5]
 
@@ -110,11 +110,11 @@ def test_what_cannot_be_read_keeps_its_terms_and_is_counted(old: Memory) -> None
             raise Damaged("Gone", "The pack is not there.")
         return old.passage(entry)
 
-    renewing = Renewing(old.cold, passage)
-    assert renewing.run() == Renewed(done=300, unread=150, left=150)
+    renewing = Reindexer(old.cold, passage)
+    assert renewing.run() == ReindexResult(done=300, unread=150, left=150)
     assert terms(old, 3) == {"old": 1}
     assert "ferri" in terms(old, 4)
-    assert old.renewing.run() == Renewed(done=150)
+    assert old.renewing.run() == ReindexResult(done=150)
 
 
 def test_archived_entries_are_read_back_from_their_pages(memory: Memory, talk: Talk) -> None:
@@ -122,7 +122,7 @@ def test_archived_entries_are_read_back_from_their_pages(memory: Memory, talk: T
     memory.vault.archive_entries(entries, label="ferries")
     make_old(memory)
     assert memory.cold.entry(entries[0].seq).text is None
-    assert memory.renewing.run() == Renewed(done=6)
+    assert memory.renewing.run() == ReindexResult(done=6)
     assert terms(memory, entries[0].seq)["naxo"] == 20
 
 
@@ -130,7 +130,7 @@ def test_rows_of_a_newer_analyser_are_left_alone(memory: Memory, talk: Talk) -> 
     talk.say("The kettle is on")
     make_old(memory, "99")
     assert memory.renewing.left() == 0
-    assert memory.renewing.run() == Renewed()
+    assert memory.renewing.run() == ReindexResult()
     assert analysers(memory) == {"99"}
 
 
@@ -143,7 +143,7 @@ def test_a_row_that_another_process_renewed_is_not_noted_twice(old: Memory, work
             assert other.renewing.run().done == 450
         return old.passage(entry)
 
-    assert Renewing(old.cold, passage).run().done == 0
+    assert Reindexer(old.cold, passage).run().done == 0
     assert old.cold.last_change() - before == 450
     other.close()
 
@@ -153,7 +153,7 @@ def test_two_processes_at_once_renew_each_row_once(old: Memory, workspace: Works
     before = old.cold.last_change()
     steps: Iterator[int] = iter(range(100))
 
-    def turn_about(_: Renewed) -> bool:
+    def turn_about(_: ReindexResult) -> bool:
         number = next(steps)
         others[number % 2].renewing.run(on_batch=lambda _: False)
         return True
@@ -176,5 +176,5 @@ def test_closing_in_the_middle_loses_nothing(tmp_path: Path, clock: FakeClock) -
     memory.close()
     memory = Memory.open(workspace, clock)
     assert memory.renewing.left() == 50
-    assert memory.renewing.run() == Renewed(done=50)
+    assert memory.renewing.run() == ReindexResult(done=50)
     memory.close()

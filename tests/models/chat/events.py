@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from models.chat.open import open_model
-from models.chat.port import ChatModel, Event, Failed, ReasoningDelta, TextDelta
+from models.chat.port import AnswerError, ChatModel, Event, ReasoningChunk, TextChunk
 from models.messages import Message, Request, user
 from models.settings import ModelSettings
 
@@ -29,15 +29,15 @@ async def events_of(
 
 
 def words(events: list[Event]) -> str:
-    return "".join(event.text for event in events if isinstance(event, TextDelta))
+    return "".join(event.text for event in events if isinstance(event, TextChunk))
 
 
 def thoughts(events: list[Event]) -> str:
-    return "".join(event.text for event in events if isinstance(event, ReasoningDelta))
+    return "".join(event.text for event in events if isinstance(event, ReasoningChunk))
 
 
-def failure(events: list[Event]) -> Failed:
-    """The one Failed that the events end with."""
-    assert isinstance(events[-1], Failed), events
-    assert sum(isinstance(event, Failed) for event in events) == 1
+def failure(events: list[Event]) -> AnswerError:
+    """The one AnswerError that the events end with."""
+    assert isinstance(events[-1], AnswerError), events
+    assert sum(isinstance(event, AnswerError) for event in events) == 1
     return events[-1]

@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from models.chat.port import Done, Failed, TextDelta
-from models.limits import StreamLimits, TooMuch
+from models.chat.port import AnswerEnd, AnswerError, TextChunk
+from models.limits import StreamLimitExceeded, StreamLimits
 from models.settings import ModelSettings
 from tests.loopback import (
     Cut,
@@ -162,7 +162,7 @@ async def test_a_stream_without_its_last_mark_is_whole_when_it_gave_a_reason(
     loopback.plays(stream(data(delta(content="All.")), data(delta("stop"))))
     events = await events_of(f"openai:scripted@{loopback.address}", hasty)
     assert words(events) == "All."
-    assert isinstance(events[-1], Done)
+    assert isinstance(events[-1], AnswerEnd)
 
 
 BUSY: list[tuple[str, Reply]] = [
@@ -209,7 +209,7 @@ async def test_stopping_closes_the_connection(loopback: Loopback, hasty: ModelSe
     loopback.plays(stream(data(delta(content="One ")), Stall()))
     model = open_model(f"openai:scripted@{loopback.address}", settings=ModelSettings(), env={})
     events = model.stream(request())
-    assert await anext(events) == TextDelta("One ")
+    assert await anext(events) == TextChunk("One ")
     await events.aclose()  # type: ignore[attr-defined]  # a generator
     assert loopback.client_left.wait(2), "the server would work on for no one"
     await model.close()
@@ -221,12 +221,15 @@ async def test_a_failure_is_the_last_event(loopback: Loopback, hasty: ModelSetti
     )
     events = await events_of(f"openai:scripted@{loopback.address}", hasty)
     assert words(events) == "A"
-    assert isinstance(events[-1], Failed)
+    assert isinstance(events[-1], AnswerError)
     assert len(loopback.posts) == 1
 
 
 def test_each_limit_is_told_with_its_unit() -> None:
-    told = {name: TooMuch("it", name, getattr(StreamLimits(), name)).told for name in StreamLimits.__struct_fields__}
+    told = {
+        name: StreamLimitExceeded("it", name, getattr(StreamLimits(), name)).told
+        for name in StreamLimits.__struct_fields__
+    }
     assert told["answer_mb"] == "4 MB"
     assert told["quiet_events"] == "200,000 events"
     assert told["unpacked_times"] == "100 times its size"

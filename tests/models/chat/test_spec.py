@@ -7,29 +7,29 @@ from hypothesis import strategies as st
 from foundation.errors import Misuse
 from models.chat.open import open_model
 from models.chat.port import ImageRule
-from models.chat.spec import Spec, address_of, key_of, parse_spec
+from models.chat.spec import ModelSpec, address_of, key_of, parse_spec
 from models.settings import ModelSettings
 
 
 @pytest.mark.parametrize(
     ("text", "spec"),
     [
-        ("offline", Spec("offline", "offline")),
-        ("openai:gpt-4.1", Spec("openai", "gpt-4.1")),
-        ("openai:qwen3@http://127.0.0.1:8080/v1", Spec("openai", "qwen3", "http://127.0.0.1:8080/v1")),
-        ("openai:org/m@2024", Spec("openai", "org/m@2024")),
-        ("openai:a@b@http://[::1]:80/v1", Spec("openai", "a@b", "http://[::1]:80/v1")),
-        ("ollama:llama3.2:3b", Spec("ollama", "llama3.2:3b")),
-        ("ollama:llama3.2@box.local:11434", Spec("ollama", "llama3.2", "box.local:11434")),
-        ("llamacpp:any@localhost", Spec("llamacpp", "any", "localhost")),
-        ("mlx:/models/a@b", Spec("mlx", "/models/a@b")),
-        ("openai:m@127.0.0.1:18765/v1", Spec("openai", "m", "127.0.0.1:18765/v1")),
-        ("openai:m@HTTP://127.0.0.1:8080/v1", Spec("openai", "m", "http://127.0.0.1:8080/v1")),
-        ("openai:m@word@https://api.openai.com/v1", Spec("openai", "m@word", "https://api.openai.com/v1")),
-        (" mlx:mlx-community/Qwen3-4B-4bit ", Spec("mlx", "mlx-community/Qwen3-4B-4bit")),
+        ("offline", ModelSpec("offline", "offline")),
+        ("openai:gpt-4.1", ModelSpec("openai", "gpt-4.1")),
+        ("openai:qwen3@http://127.0.0.1:8080/v1", ModelSpec("openai", "qwen3", "http://127.0.0.1:8080/v1")),
+        ("openai:org/m@2024", ModelSpec("openai", "org/m@2024")),
+        ("openai:a@b@http://[::1]:80/v1", ModelSpec("openai", "a@b", "http://[::1]:80/v1")),
+        ("ollama:llama3.2:3b", ModelSpec("ollama", "llama3.2:3b")),
+        ("ollama:llama3.2@box.local:11434", ModelSpec("ollama", "llama3.2", "box.local:11434")),
+        ("llamacpp:any@localhost", ModelSpec("llamacpp", "any", "localhost")),
+        ("mlx:/models/a@b", ModelSpec("mlx", "/models/a@b")),
+        ("openai:m@127.0.0.1:18765/v1", ModelSpec("openai", "m", "127.0.0.1:18765/v1")),
+        ("openai:m@HTTP://127.0.0.1:8080/v1", ModelSpec("openai", "m", "http://127.0.0.1:8080/v1")),
+        ("openai:m@word@https://api.openai.com/v1", ModelSpec("openai", "m@word", "https://api.openai.com/v1")),
+        (" mlx:mlx-community/Qwen3-4B-4bit ", ModelSpec("mlx", "mlx-community/Qwen3-4B-4bit")),
     ],
 )
-def test_a_spec_is_taken_apart(text: str, spec: Spec) -> None:
+def test_a_spec_is_taken_apart(text: str, spec: ModelSpec) -> None:
     assert parse_spec(text) == spec
     assert parse_spec(str(spec)) == spec
 

@@ -12,7 +12,7 @@ from models.embed import mlx
 from models.embed.errors import EmbedError
 from models.embed.mlx import MlxEmbedder
 from models.embed.settings import EmbedSettings
-from models.mlx_thread import MlxThread, Work, mlx_thread
+from models.mlx_thread import JobPriority, MlxThread, mlx_thread
 from tests.models.embed.conftest import Opened
 from tests.models.embed.tiny_models import bert_folder
 from tests.scripted_models import scripted_mlx_chat
@@ -72,7 +72,7 @@ def test_a_quantised_model_is_close_to_the_whole(folder: Path, tmp_path: Path, o
                 found[name] = whole
         mx.save_safetensors(str(small / "model.safetensors"), found)
 
-    mlx_thread().run(Work.EMBEDDING, quantised).result()
+    mlx_thread().run(JobPriority.EMBEDDING, quantised).result()
     whole, less = opened(f"mlx:{folder}").embed(TEXTS), opened(f"mlx:{small}").embed(TEXTS)
     assert ((whole * less).sum(axis=1) > 0.99).all()
     assert not np.array_equal(whole, less)
@@ -111,7 +111,7 @@ def test_a_chat_goes_first_and_a_question_does_not_wait_for_it(
     if is_loaded:
         embedder.embed(["tea"])
     ended = threading.Event()
-    chat = thread.run(Work.CHAT, lambda: ended.wait(5))
+    chat = thread.run(JobPriority.CHAT, lambda: ended.wait(5))
     try:
         began = time.monotonic()
         with pytest.raises(EmbedError, match="a chat") as caught:

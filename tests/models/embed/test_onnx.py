@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from models.embed.errors import EmbedError
-from models.embed.manifest import Recipe, recipe_of
+from models.embed.manifest import EmbeddingRecipe, recipe_of
 from models.embed.settings import EmbedSettings
 from models.embed.tokens import pooled
 from tests.models.embed.conftest import Opened
@@ -129,6 +129,6 @@ def test_the_folder_says_how_it_pools_and_what_it_wants_before_a_question(folder
 def test_each_way_of_pooling() -> None:
     states = np.arange(12.0).reshape(1, 4, 3)
     mask = np.array([[1, 1, 1, 0]])
-    assert pooled(states, mask, Recipe(pooling="first"))[0].tolist() == [0, 1, 2]
-    assert pooled(states, mask, Recipe(pooling="last"))[0].tolist() == [6, 7, 8]
-    assert pooled(states, mask, Recipe(pooling="mean"))[0].tolist() == [3, 4, 5]
+    assert pooled(states, mask, EmbeddingRecipe(pooling="first"))[0].tolist() == [0, 1, 2]
+    assert pooled(states, mask, EmbeddingRecipe(pooling="last"))[0].tolist() == [6, 7, 8]
+    assert pooled(states, mask, EmbeddingRecipe(pooling="mean"))[0].tolist() == [3, 4, 5]

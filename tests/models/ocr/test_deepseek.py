@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from models.errors import MissingLibrary, ModelError
-from models.mlx_thread import Work, mlx_thread
+from models.mlx_thread import JobPriority, mlx_thread
 from models.ocr.checkpoints import find_checkpoint
 from models.ocr.deepseek import PROMPTS, REPEATS, DeepSeek, resolution, without_marks
-from models.ocr.deepseek_engine import Piece
+from models.ocr.deepseek_engine import OcrChunk
 from tests.models.ocr.images import small
 
 REPLY = "The ferry leaves at 09:40 from gate B22."
@@ -164,7 +164,7 @@ def test_whoever_leaves_stops_the_model(make, monkeypatch: pytest.MonkeyPatch) -
     words = list[str]()
     read = DeepSeekEngine.read
 
-    def counted(self: DeepSeekEngine, *given: object, **named: object) -> Iterator[Piece]:
+    def counted(self: DeepSeekEngine, *given: object, **named: object) -> Iterator[OcrChunk]:
         for piece in read(self, *given, **named):  # type: ignore[arg-type]
             words.append(piece.text)
             yield piece
@@ -175,7 +175,7 @@ def test_whoever_leaves_stops_the_model(make, monkeypatch: pytest.MonkeyPatch) -
     with monkeypatch.context() as impatient, pytest.raises(TimeoutError):
         impatient.setattr(Future, "result", lambda self, timeout=None: waited(self, 0.5))
         DeepSeek(str(make("tick tock", loops=True))).read(PAGE)
-    assert mlx_thread().run(Work.OCR, lambda: "free").result(60) == "free"
+    assert mlx_thread().run(JobPriority.OCR, lambda: "free").result(60) == "free"
     assert len(words) < 3_000  # of 7,000 that it would have said
 
 

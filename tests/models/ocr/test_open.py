@@ -14,27 +14,27 @@ from models.ocr import open as opening
 from models.ocr import rapidocr as rapid
 from models.ocr.open import ENGINES, engine_named, installed_engine
 from models.ocr.picture import opened
-from models.ocr.port import Line, Reading
+from models.ocr.port import OcrLine, OcrReading
 from models.ocr.rapidocr import RapidOcr, has_tiny
 from models.settings import ModelSettings
 from tests.models.ocr.images import FERRY, crop, printed
 
 
-def line(text: str, left: float, top: float) -> Line:
-    return Line(text, (left, top, left + 50, top + 20), 0.9)
+def line(text: str, left: float, top: float) -> OcrLine:
+    return OcrLine(text, (left, top, left + 50, top + 20), 0.9)
 
 
 def test_a_page_is_read_in_rows_from_the_top() -> None:
     lines = (line("right", 200, 12), line("below", 10, 60), line("left", 10, 10))
-    assert Reading("e", lines).text == "left  right\nbelow"
+    assert OcrReading("e", lines).text == "left  right\nbelow"
 
 
 def test_nothing_is_nothing() -> None:
-    assert Reading("e", ()).text == ""
+    assert OcrReading("e", ()).text == ""
 
 
 def test_what_an_engine_wrote_down_is_left_as_it_is() -> None:
-    assert Reading("e", written="# A\n\n  b").text == "# A\n\n  b"
+    assert OcrReading("e", written="# A\n\n  b").text == "# A\n\n  b"
 
 
 def test_every_engine_has_its_name() -> None:

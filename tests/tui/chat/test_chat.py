@@ -7,11 +7,11 @@ from unittest.mock import AsyncMock
 
 from msgspec import structs
 
-from agent.commands.results import Choice, Choices, Copy, Said
+from agent.commands.results import Choice, Choices, Copy, TextResult
 from agent.commands.tables import savings
 from agent.events import Compacted, ContextReady, Notice, Prefill, ReasoningDelta, TextDelta, TurnFailed
-from context.compaction.compact import Receipt
-from context.report import InView, archive_of
+from context.compaction.compact import CompactionReceipt
+from context.report import PageUsage, archive_of
 from models.chat.port import Profile
 from models.messages import Role
 from tests.tui.fakes import RECALLED, REPORT, FakeSession, answer, spoken
@@ -114,7 +114,7 @@ async def test_a_defect_in_a_turn_is_told_and_the_chat_goes_on(open_chat: Any) -
 
 
 async def test_receipts_and_notices_are_quiet_lines(open_chat: Any) -> None:
-    receipt = Receipt(text="4 older turns left for the archive: 5,120 → 1,900 tokens, 2 pages.", entries=8)
+    receipt = CompactionReceipt(text="4 older turns left for the archive: 5,120 → 1,900 tokens, 2 pages.", entries=8)
     events = [Notice("info", "AGENTS.md was read again."), Compacted(receipt), *answer("Yes.")]
     async with open_chat(answers=lambda _: events) as chat:
         await chat.say("go")
@@ -137,7 +137,7 @@ async def test_reading_the_prompt_and_thinking_show_in_the_status(open_chat: Any
 
 async def test_a_command_shows_what_it_answers(open_chat: Any, monkeypatch: Any) -> None:
     async def run(_session: Any, line: str) -> Any:
-        return Said(f"**{line}** | done")
+        return TextResult(f"**{line}** | done")
 
     monkeypatch.setattr("agent.commands.registry.run", run)
     async with open_chat() as chat:
@@ -152,7 +152,7 @@ async def test_a_list_is_narrowed_and_picked_from(open_chat: Any, monkeypatch: A
     async def run(_session: Any, line: str) -> Any:
         asked.append(line)
         picks = (Choice("c_1", "Trip", "2026-03-14"), Choice("c_2", "The boiler [x]", "锅炉"))
-        return Choices("Conversations", picks, "/resume") if line == "/resume" else Said("Taken up.")
+        return Choices("Conversations", picks, "/resume") if line == "/resume" else TextResult("Taken up.")
 
     monkeypatch.setattr("agent.commands.registry.run", run)
     async with open_chat() as chat:
@@ -199,7 +199,7 @@ async def test_context_is_drawn_layer_by_layer(open_chat: Any) -> None:
 
 
 async def test_context_says_what_pages_in_view_cost_and_what_is_out_of_view(open_chat: Any, monkeypatch: Any) -> None:
-    pages = InView(3, 1_500, 4_100)
+    pages = PageUsage(3, 1_500, 4_100)
     report = structs.replace(REPORT, pages=pages, archive=archive_of(9_000, pages))
     async with open_chat() as chat:
         monkeypatch.setattr(chat.session, "context_report", AsyncMock(return_value=report))

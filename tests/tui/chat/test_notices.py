@@ -3,20 +3,20 @@
 from types import SimpleNamespace
 from typing import Any
 
-from agent.commands.results import Choice, Choices, Said
+from agent.commands.results import Choice, Choices, TextResult
 from agent.events import Compacted, EpochChanged
-from context.compaction.compact import Receipt
-from context.notice import Notice
+from context.compaction.compact import CompactionReceipt
+from context.notice import FileNotice
 from models.messages import Role
 from tests.tui.fakes import REPORT, answer, spoken
 from tui.chat.lookup import names_of
 from tui.chat.turn_view import ARCHIVED, MODEL_CHANGED, epoch_words
-from tui.dialogs.choices import Pick
+from tui.dialogs.choices import ChoiceItem
 
 
 async def test_an_edited_file_is_told_without_a_message(open_chat: Any) -> None:
     async with open_chat() as chat:
-        chat.session.notices = [Notice("info", "was read again.", "AGENTS.md")]
+        chat.session.notices = [FileNotice("info", "was read again.", "AGENTS.md")]
         await chat.until(lambda: "  AGENTS.md: was read again." in chat.lines)
         assert chat.session.sent == []
 
@@ -44,11 +44,11 @@ async def test_an_edited_file_reads_the_context_anew_in_plain_words(open_chat: A
 
 
 async def test_a_model_that_the_person_chose_is_not_told_again(open_chat: Any, monkeypatch: Any) -> None:
-    from agent.commands.results import Switched
+    from agent.commands.results import SessionSwitched
 
     async def run(session: Any, line: str) -> Any:
         await session.use_model("openai:other")
-        return Switched("openai:other answers now.")
+        return SessionSwitched("openai:other answers now.")
 
     monkeypatch.setattr("agent.commands.registry.run", run)
     async with open_chat(answers=lambda _: [EpochChanged(MODEL_CHANGED), *answer("Yes.")]) as chat:
@@ -63,7 +63,11 @@ async def test_a_model_that_the_person_chose_is_not_told_again(open_chat: Any, m
 
 
 async def test_archived_turns_are_told_once(open_chat: Any) -> None:
-    events = [Compacted(Receipt(text="2 turns archived.", entries=4)), EpochChanged(ARCHIVED), *answer("Yes.")]
+    events = [
+        Compacted(CompactionReceipt(text="2 turns archived.", entries=4)),
+        EpochChanged(ARCHIVED),
+        *answer("Yes."),
+    ]
     async with open_chat(answers=lambda _: events) as chat:
         await chat.say("go")
         await chat.quiet()
@@ -74,9 +78,9 @@ def test_every_reason_of_the_context_has_plain_words() -> None:
     import msgspec
 
     from context.assembly.builder import OUTGREW
-    from context.epoch import EpochState, Ground, why_it_ends
+    from context.epoch import EpochBasis, EpochState, why_it_ends
 
-    ground = Ground(model="a", window=9, tools="t", files={}, summary=None)
+    ground = EpochBasis(model="a", window=9, tools="t", files={}, summary=None)
     state = msgspec.convert({"model": "a", "window": 9, "tools": "t", "files": {}, "summary": None}, EpochState)
     now = {"model": "b", "window": 8, "tools": "u", "summary": 3}
     whys = [why_it_ends(state, msgspec.structs.replace(ground, **{name: value})) for name, value in now.items()]
@@ -107,7 +111,7 @@ async def test_more_below_stands_in_a_row_of_its_own(open_chat: Any) -> None:
         await chat.quiet()
         await chat.press("pageup")
         before = beside_the_bar(chat)
-        chat.session.notices = [Notice("info", "changed", "AGENTS.md")]
+        chat.session.notices = [FileNotice("info", "changed", "AGENTS.md")]
         await chat.until(lambda: any("↓ new" in line for line in chat.seen))
         assert beside_the_bar(chat) == before
         await chat.pilot.click("#newer")
@@ -120,11 +124,13 @@ async def test_conversations_are_found_by_what_was_said(open_chat: Any, monkeypa
 
     async def run(_session: Any, line: str) -> Any:
         asked.append(line)
-        return Choices("Conversations", (Choice("c_1", "Trip"),), "/resume") if line == "/resume" else Said("Yes.")
+        return (
+            Choices("Conversations", (Choice("c_1", "Trip"),), "/resume") if line == "/resume" else TextResult("Yes.")
+        )
 
     monkeypatch.setattr("agent.commands.registry.run", run)
     monkeypatch.setattr(
-        "tui.chat.controller.conversations_with", lambda _memory, text: [Pick("c_7", "House", f"the {text}")]
+        "tui.chat.controller.conversations_with", lambda _memory, text: [ChoiceItem("c_7", "House", f"the {text}")]
     )
     async with open_chat() as chat:
         await chat.say("/resume")

@@ -17,7 +17,7 @@ from models.messages import Role
 from tests.tui.fakes import FakeSession, answer, spoken
 from tui.app import PalimpsestApp
 from tui.chat.drafts import NEW, Drafts
-from tui.chat.start import Start
+from tui.chat.start import ChatStart
 
 LONG = "\n\n".join(f"Paragraph {number} of a very long answer. " * 12 for number in range(700))
 
@@ -31,7 +31,7 @@ async def test_keys_typed_while_a_conversation_opens_go_to_the_prompt(workspace:
         await gate.wait()
         return session
 
-    app = PalimpsestApp(Start(workspace=workspace, model="offline", here=tmp_path, latest=True), slow)
+    app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", here=tmp_path, latest=True), slow)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         seen = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
@@ -98,7 +98,7 @@ async def test_where_the_memory_cannot_be_opened_what_was_sent_is_a_draft_again(
         await gate.wait()
         return await asyncio.to_thread(open_newer_store, tmp_path / "newer.db")
 
-    app = PalimpsestApp(Start(workspace=workspace, model="offline", here=tmp_path, message="first"), newer)
+    app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", here=tmp_path, message="first"), newer)
     async with app.run_test(size=(80, 24)) as pilot:
         prompt = app.chat.prompt
         await until(pilot, lambda: prompt.text == "an older draft")
@@ -123,7 +123,7 @@ async def test_where_no_conversation_can_be_taken_up_no_draft_is_lost(workspace:
     async def newer() -> Any:
         return await asyncio.to_thread(open_newer_store, tmp_path / "newer.db")
 
-    app = PalimpsestApp(Start(workspace=workspace, model="offline", here=tmp_path, latest=True), newer)
+    app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", here=tmp_path, latest=True), newer)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "newer than this program" in seen(app))
         assert app.chat.prompt.text == "for a new one"
@@ -136,7 +136,7 @@ async def test_where_no_conversation_can_be_taken_up_no_draft_is_lost(workspace:
 async def test_what_was_sent_while_the_memory_opens_is_kept_where_the_chat_ends_first(
     workspace: Workspace, tmp_path: Any
 ) -> None:
-    app = PalimpsestApp(Start(workspace=workspace, model="offline", here=tmp_path), asyncio.Event().wait)
+    app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", here=tmp_path), asyncio.Event().wait)
     async with app.run_test(size=(80, 24)) as pilot:
         app.chat.prompt.put("too early")
         await pilot.press("enter")

@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 import tui.app
 from agent.cli.chat import run_chat
 from agent.cli.invocation import Invocation
-from agent.cli.launch import Opening
+from agent.cli.launch import LaunchOptions
 from agent.services.trust import links_out, trust_workspace
 from foundation.paths import Workspace
 from foundation.workspace_trust import trust_store
@@ -49,7 +49,7 @@ def cloned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def opened(root: Path, act: Callable[[PalimpsestApp, Pilot[None]], Any]) -> None:
     """Opens the chat as the command line does, and acts in it."""
 
-    def screen(opening: Opening) -> int:
+    def screen(opening: LaunchOptions) -> int:
         async def go() -> None:
             app = app_of(opening)
             async with app.run_test(size=(80, 24)) as pilot:
@@ -194,9 +194,9 @@ def test_trusted_it_is_written_to_and_not_asked_again(cloned: Path) -> None:
 
     opened(cloned, act)
     assert list((cloned / "conversations").glob("*.md"))
-    found: list[Opening] = []
+    found: list[LaunchOptions] = []
 
-    def screen(opening: Opening) -> int:
+    def screen(opening: LaunchOptions) -> int:
         found.append(opening)
         return 0
 
@@ -218,8 +218,8 @@ def pulled(root: Path) -> None:
     skill.write_text("---\nname: theirs\ndescription: Evil words.\n---\nDo it.\n")
 
 
-def opening_of(root: Path) -> Opening:
-    found: list[Opening] = []
+def opening_of(root: Path) -> LaunchOptions:
+    found: list[LaunchOptions] = []
     run_chat(
         Invocation(
             environment=dict(os.environ),
@@ -345,7 +345,7 @@ def test_a_link_out_of_it_is_asked_about_once(linked: Path, key: str, follows: b
         assert ("Tea at four." in app.chat._talk.session.memory.hot.memory_md()) is follows
 
     opened(linked, act)
-    again: list[Opening] = []
+    again: list[LaunchOptions] = []
     run_chat(
         Invocation(
             environment=dict(os.environ),

@@ -14,44 +14,44 @@ from models.chat.port import ImageRule
 from tests.paths import ROOT
 from tui.images.attached import MOST_ROWS, attached_pieces
 from tui.images.half_blocks import fitted, lines_of
-from tui.images.load import Unshown, load
-from tui.images.protocol import Drawing, drawing_for
+from tui.images.load import UndrawableImage, load
+from tui.images.protocol import GraphicsProtocol, drawing_for
 from tui.images.viewer import NoViewer, open_in_viewer
 from tui.passages.page_screen import CLOSEST, WHOLE, Zoom
 from tui.widgets.transcript.segments import cells
-from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.styles import TranscriptStyles
 
-LOOK = Look.of_theme({}, Style())
+LOOK = TranscriptStyles.of_theme({}, Style())
 
 
 @pytest.mark.parametrize(
     ("environment", "drawing"),
     [
-        ({"TERM": "xterm-256color"}, Drawing.BLOCKS),
-        ({}, Drawing.BLOCKS),
-        ({"TERM": "xterm-kitty"}, Drawing.KITTY),
-        ({"TERM": "xterm-ghostty"}, Drawing.KITTY),
-        ({"TERM": "xterm-kitty", "TMUX": "/tmp/tmux-0/default,1,0"}, Drawing.BLOCKS),
-        ({"TERM": "tmux-256color", "KITTY_WINDOW_ID": "1"}, Drawing.BLOCKS),
-        ({"TERM": "screen.xterm-256color", "TERM_PROGRAM": "WezTerm"}, Drawing.BLOCKS),
-        ({"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, Drawing.SIXEL),
-        ({"TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"}, Drawing.SIXEL),
-        ({"TERM": "foot"}, Drawing.SIXEL),
-        ({"TERM": "xterm-256color", "KONSOLE_VERSION": "230800"}, Drawing.SIXEL),
-        ({"TERM": "xterm-256color", "KONSOLE_VERSION": "210400"}, Drawing.BLOCKS),
-        ({"TERM": "xterm-256color", "TERM_PROGRAM": "Apple_Terminal"}, Drawing.BLOCKS),
+        ({"TERM": "xterm-256color"}, GraphicsProtocol.BLOCKS),
+        ({}, GraphicsProtocol.BLOCKS),
+        ({"TERM": "xterm-kitty"}, GraphicsProtocol.KITTY),
+        ({"TERM": "xterm-ghostty"}, GraphicsProtocol.KITTY),
+        ({"TERM": "xterm-kitty", "TMUX": "/tmp/tmux-0/default,1,0"}, GraphicsProtocol.BLOCKS),
+        ({"TERM": "tmux-256color", "KITTY_WINDOW_ID": "1"}, GraphicsProtocol.BLOCKS),
+        ({"TERM": "screen.xterm-256color", "TERM_PROGRAM": "WezTerm"}, GraphicsProtocol.BLOCKS),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, GraphicsProtocol.SIXEL),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"}, GraphicsProtocol.SIXEL),
+        ({"TERM": "foot"}, GraphicsProtocol.SIXEL),
+        ({"TERM": "xterm-256color", "KONSOLE_VERSION": "230800"}, GraphicsProtocol.SIXEL),
+        ({"TERM": "xterm-256color", "KONSOLE_VERSION": "210400"}, GraphicsProtocol.BLOCKS),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "Apple_Terminal"}, GraphicsProtocol.BLOCKS),
     ],
 )
-def test_the_terminal_says_how_it_draws(environment: dict[str, str], drawing: Drawing) -> None:
+def test_the_terminal_says_how_it_draws(environment: dict[str, str], drawing: GraphicsProtocol) -> None:
     assert drawing_for(environment) is drawing
 
 
 def test_the_setting_and_a_terminal_without_colours_come_first() -> None:
     kitty = {"TERM": "xterm-kitty"}
-    assert drawing_for(kitty, "sixel") is Drawing.SIXEL
-    assert drawing_for(kitty, "off") is Drawing.OFF
-    assert drawing_for(kitty, "auto", colour=False) is Drawing.SHADES
-    assert drawing_for(kitty, "off", colour=False) is Drawing.OFF
+    assert drawing_for(kitty, "sixel") is GraphicsProtocol.SIXEL
+    assert drawing_for(kitty, "off") is GraphicsProtocol.OFF
+    assert drawing_for(kitty, "auto", colour=False) is GraphicsProtocol.SHADES
+    assert drawing_for(kitty, "off", colour=False) is GraphicsProtocol.OFF
 
 
 def test_a_thumbnail_keeps_its_proportions_within_its_bounds() -> None:
@@ -78,7 +78,7 @@ def test_half_blocks_are_the_pixels_two_a_cell() -> None:
 def test_without_colours_there_are_shades() -> None:
     picture = Image.new("RGB", (4, 2), (0, 0, 0))
     picture.paste((255, 255, 255), (2, 0, 4, 2))
-    assert [line[0].text for line in lines_of(picture, 4, 2, Drawing.SHADES)] == ["  ██", "  ██"]
+    assert [line[0].text for line in lines_of(picture, 4, 2, GraphicsProtocol.SHADES)] == ["  ██", "  ██"]
 
 
 def png(width: int, height: int) -> bytes:
@@ -90,7 +90,7 @@ def png(width: int, height: int) -> bytes:
 @pytest.mark.parametrize("width", [12, 40, 104])
 def test_an_attached_picture_is_small_and_says_what_it_costs(width: int) -> None:
     attachments = [Attachment("sun.png", "image/png", png(640, 400)), Attachment("a.txt", "text/plain", b"words")]
-    (piece,) = attached_pieces(attachments, ImageRule.ANTHROPIC, Drawing.BLOCKS)
+    (piece,) = attached_pieces(attachments, ImageRule.ANTHROPIC, GraphicsProtocol.BLOCKS)
     lines = piece.lines(width, LOOK)
     text = "\n".join("".join(segment.text for segment in line) for line in lines)
     assert "345 tokens" in " ".join(text.split())  # ⌈640/28⌉·⌈400/28⌉
@@ -101,18 +101,18 @@ def test_an_attached_picture_is_small_and_says_what_it_costs(width: int) -> None
 
 def test_a_picture_that_is_none_and_pictures_that_are_off_are_named_alone() -> None:
     broken = [Attachment("no\x1b[2J.png", "image/png", b"\x89PNG nothing")]
-    (piece,) = attached_pieces(broken, ImageRule.NONE, Drawing.BLOCKS)
+    (piece,) = attached_pieces(broken, ImageRule.NONE, GraphicsProtocol.BLOCKS)
     text = "".join(segment.text for line in piece.lines(80, LOOK) for segment in line)
     assert "cannot be read as a picture" in text
     assert "\x1b" not in text
-    (piece,) = attached_pieces([Attachment("a.png", "image/png", png(9, 9))], ImageRule.NONE, Drawing.OFF)
+    (piece,) = attached_pieces([Attachment("a.png", "image/png", png(9, 9))], ImageRule.NONE, GraphicsProtocol.OFF)
     (line,) = piece.lines(80, LOOK)
     assert "".join(segment.text for segment in line).strip() == "a.png · 9×9 · this model sees no pictures"
 
 
 def test_a_picture_that_lies_about_its_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tui.images.load.MOST_PIXELS", 100)
-    with pytest.raises(Unshown, match="11×11"):
+    with pytest.raises(UndrawableImage, match="11×11"):
         load(png(11, 11))
     assert load(png(10, 10)).size == (10, 10)
 

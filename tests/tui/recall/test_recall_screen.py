@@ -17,7 +17,7 @@ from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
 from memory.errors import Damaged
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.tui.fakes import FakeSession, answer
 from tui.passages.page_screen import PictureScreen
@@ -41,7 +41,7 @@ def say(memory: Memory, *texts: str, title: str = "House") -> list[str]:
     """A conversation of Ann's; gives the ids of its entries."""
     conversation = memory.cold.new_conversation(clear(title))
     drafts = [
-        Draft(
+        EntryDraft(
             conversation=conversation.seq,
             parent=None,
             kind=EntryKind.MESSAGE,

@@ -10,7 +10,7 @@ from textual.widgets import Input
 from agent.session import Session
 from foundation.privacy import clear
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tui.search.screen import SearchScreen
 
@@ -25,7 +25,7 @@ def talk(memory: Memory, *texts: str, title: str = "House", parent: int | None =
     entries: list[Any] = []
     for number, text in enumerate(texts):
         role = Role.ASSISTANT if number % 2 else Role.USER
-        draft = Draft(
+        draft = EntryDraft(
             conversation=conversation,
             parent=parent,
             kind=EntryKind.MESSAGE,

@@ -10,8 +10,8 @@ from agent.services.attachments import mentioned
 from foundation.paths import Workspace
 from tui.chat.drafts import Drafts
 from tui.widgets.prompt.files import offers, typed_path
-from tui.widgets.prompt.history import PromptHistory, Walk
-from tui.widgets.prompt.paste import CHARS, Pastes
+from tui.widgets.prompt.history import HistoryCursor, PromptHistory
+from tui.widgets.prompt.paste import CHARS, PasteBuffer
 from tui.widgets.prompt.suggestions import Suggestion
 
 
@@ -163,7 +163,7 @@ def test_a_strange_conversation_id_stays_inside_the_drafts_folder(tmp_path: Path
 
 @given(st.lists(st.text(min_size=1), max_size=5), st.text(), st.lists(st.booleans(), max_size=20))
 def test_a_walk_through_the_history_always_leads_back(entries: list[str], unsent: str, steps: list[bool]) -> None:
-    walk = Walk(tuple(entries), unsent)
+    walk = HistoryCursor(tuple(entries), unsent)
     current = unsent
     for back in steps:
         found = walk.back(current) if back else walk.forth(current)
@@ -175,7 +175,7 @@ def test_a_walk_through_the_history_always_leads_back(entries: list[str], unsent
 
 @given(st.text(min_size=CHARS + 1, max_size=CHARS + 50))
 def test_a_folded_paste_is_sent_to_the_letter(text: str) -> None:
-    pastes = Pastes()
+    pastes = PasteBuffer()
     mark = pastes.folded(text)
     assert len(mark) < 60
     assert pastes.whole(f"before {mark} after [Pasted text #9]") == f"before {text} after [Pasted text #9]"

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.widgets.status import Standing, context_meter, fitted, short_count, short_model
+from tui.widgets.status import StatusInfo, context_meter, fitted, short_count, short_model
 
-FULL = Standing(
+FULL = StatusInfo(
     model="openai:qwen3-coder-30b@http://127.0.0.1:8080/v1",
     tokens=4_200,
     budget=10_000,
@@ -46,5 +46,5 @@ def test_with_little_room_the_context_stays() -> None:
 
 @given(st.integers(0, 200), st.text(max_size=30), st.text(max_size=30), st.integers(0, 10**9))
 def test_it_never_overflows(width: int, model: str, doing: str, tokens: int) -> None:
-    left, right = fitted(Standing(model=model, tokens=tokens, budget=10_000, doing=doing), width)
+    left, right = fitted(StatusInfo(model=model, tokens=tokens, budget=10_000, doing=doing), width)
     assert cell_len(left) + cell_len(right) <= width

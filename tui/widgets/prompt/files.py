@@ -14,7 +14,7 @@ _SCANNED: Final = 2_000  # entries of a folder looked at, so that a huge one cos
 _OPEN = re.compile(r'(?<!\S)@("[^"]*|\S*)$')
 
 
-class PathOffer(Struct, frozen=True):
+class PathSuggestion(Struct, frozen=True):
     """`text` takes the place of what was typed after the @; a hidden character of a name is its number there."""
 
     text: str
@@ -33,7 +33,7 @@ def typed_mention(before_cursor: str) -> str:
     return found[0] if found else ""
 
 
-def offers(typed: str, here: Path) -> list[PathOffer]:
+def offers(typed: str, here: Path) -> list[PathSuggestion]:
     """Files and folders that `typed` may become, best first. Reads one folder; call it off the event loop."""
     folder_typed, slash, name = typed.rpartition("/")
     folder = _resolved(unspelled(folder_typed + slash), here) if slash else here
@@ -49,7 +49,7 @@ def offers(typed: str, here: Path) -> list[PathOffer]:
     except (OSError, ValueError):  # an unreadable folder offers nothing; what was typed stays
         return []
     found.sort(key=lambda each: (each[0], not each[2], each[1].lower()))
-    return [PathOffer(f"{folder_typed}{slash}{each}{'/' if is_dir else ''}") for _, each, is_dir in found[:MOST]]
+    return [PathSuggestion(f"{folder_typed}{slash}{each}{'/' if is_dir else ''}") for _, each, is_dir in found[:MOST]]
 
 
 def quoted(path: str) -> str:

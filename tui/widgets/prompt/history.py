@@ -46,7 +46,7 @@ class PromptHistory:
         return tuple(self._entries)
 
 
-class Walk:
+class HistoryCursor:
     """Going back and forth in the history without losing what is being written, nor what is changed on the way."""
 
     def __init__(self, entries: tuple[str, ...], unsent: str) -> None:

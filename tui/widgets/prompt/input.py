@@ -10,8 +10,8 @@ from textual.widgets import TextArea
 
 from foundation.terminal_text import visible
 from tui.typed_app import host
-from tui.widgets.prompt.history import PromptHistory, Walk
-from tui.widgets.prompt.paste import Pastes
+from tui.widgets.prompt.history import HistoryCursor, PromptHistory
+from tui.widgets.prompt.paste import PasteBuffer
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 
 JOINERS: Final = ("\u200c", "\u200d")  # within an emoji of several people, and within words of many scripts
@@ -39,11 +39,11 @@ class Prompt(TextArea):
         """Ctrl+C with nothing to clear or copy."""
 
     @dataclass
-    class Ended(Message):
+    class EndOfInput(Message):
         """Ctrl+D in an empty prompt."""
 
     @dataclass
-    class HistoryAsked(Message):
+    class HistoryRequested(Message):
         """Ctrl+R."""
 
     def __init__(self, history: PromptHistory, suggestions: Suggestions) -> None:
@@ -58,8 +58,8 @@ class Prompt(TextArea):
         self.cursor_blink = False  # an idle screen costs nothing
         self._history = history
         self._suggestions = suggestions
-        self._walk: Walk | None = None
-        self._pastes = Pastes()
+        self._walk: HistoryCursor | None = None
+        self._pastes = PasteBuffer()
 
     # What stands in it
 
@@ -81,7 +81,7 @@ class Prompt(TextArea):
         whole = self.whole
         self.remember()
         self._walk = None
-        self._pastes = Pastes()
+        self._pastes = PasteBuffer()
         self.clear()
         return whole
 
@@ -168,7 +168,7 @@ class Prompt(TextArea):
             if not (back and entries):
                 return False
             self.remember()
-            self._walk = Walk(entries, self.text)
+            self._walk = HistoryCursor(entries, self.text)
         found = self._walk.back(self.text) if back else self._walk.forth(self.text)
         if found is None:
             return False
@@ -207,7 +207,7 @@ class Prompt(TextArea):
         if self.text:
             self.action_delete_right()
         else:
-            self.post_message(self.Ended())
+            self.post_message(self.EndOfInput())
 
     def action_search_history(self) -> None:
-        self.post_message(self.HistoryAsked())
+        self.post_message(self.HistoryRequested())

@@ -8,7 +8,7 @@ LINES: Final = 15
 _MARK = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
 
 
-class Pastes:
+class PasteBuffer:
     """The long texts behind the marks of one prompt."""
 
     def __init__(self) -> None:

@@ -9,8 +9,8 @@ from rich.segment import Segment
 from rich.style import Style
 
 from foundation.terminal_text import visible
-from tui.widgets.transcript.segments import Line, Run, cells, cut
-from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.segments import StyledLine, StyledRun, cells, cut
+from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import breaks, fold
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ _STYLES: Final = (  # the longest fitting beginning of a token's name decides
 )
 
 
-def code_lines(source: str, language: str, width: int, look: Look, *, labelled: bool) -> list[Line]:
+def code_lines(source: str, language: str, width: int, look: TranscriptStyles, *, labelled: bool) -> list[StyledLine]:
     """The code as lines of exactly `width` cells; a line too long goes on below."""
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     language = visible(language)
     if labelled and language not in UNNAMED and width > cell_len(language) + 4:
         space = " " * (width - cell_len(language) - 1)
@@ -56,7 +56,7 @@ def code_lines(source: str, language: str, width: int, look: Look, *, labelled: 
     return lines
 
 
-def _coloured(source: str, language: str, look: Look) -> list[Run]:
+def _coloured(source: str, language: str, look: TranscriptStyles) -> list[StyledRun]:
     lexer = _lexer(language.lower()) if language else None
     if lexer is None:
         return [(source, look.panel)]
@@ -77,7 +77,7 @@ def _lexer(language: str) -> "Lexer | None":
 
 
 @lru_cache(maxsize=512)
-def _style(kind: Any, look: Look) -> Style:
+def _style(kind: Any, look: TranscriptStyles) -> Style:
     name = ".".join(kind)
     for start, style in _STYLES:
         if name.startswith(start):

@@ -11,12 +11,12 @@ from rich.style import Style
 from agent.commands.tables import savings
 from foundation.terminal_text import visible
 from tui.widgets.transcript.items import GUTTER
-from tui.widgets.transcript.segments import Line, cut, indented
-from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.segments import StyledLine, cut, indented
+from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import breaks
 
 if TYPE_CHECKING:  # its room is loaded when a request is made
-    from context.report import LayerReport, Report
+    from context.report import ContextReport, LayerReport
 
 NAME: Final = 14
 FIGURES: Final = 14
@@ -27,15 +27,15 @@ EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 class ContextPanel(Struct, frozen=True):
     """A report, drawn. `names` says a source in a person's words, where its own name is an address."""
 
-    report: "Report"
+    report: "ContextReport"
     names: dict[str, str] = {}
 
-    def lines(self, width: int, look: Look) -> list[Line]:
+    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
         report = self.report
         room = width - GUTTER
         head = f"{report.total_tokens:,} of {report.budget:,} tokens, {100 * report.filled:.1f} %"
         about = f"{visible(report.model)} · window {report.window:,}, {report.reserve:,} kept for the answer"
-        rows: list[Line] = [[Segment("Context  ", look.heading), Segment(head, look.text)]]
+        rows: list[StyledLine] = [[Segment("Context  ", look.heading), Segment(head, look.text)]]
         rows += cut([(about, look.muted)], room, breaks)
         for layer in report.layers:
             rows += [[], *_layer(layer, self.names, room, look)]
@@ -51,11 +51,11 @@ class ContextPanel(Struct, frozen=True):
         return [[], *indented(rows, space, space)]
 
 
-def _layer(layer: "LayerReport", names: Mapping[str, str], room: int, look: Look) -> list[Line]:
+def _layer(layer: "LayerReport", names: Mapping[str, str], room: int, look: TranscriptStyles) -> list[StyledLine]:
     figures = f"{layer.tokens:,}/{layer.budget:,}".rjust(FIGURES)
     wide = max(min(room - NAME - FIGURES - 1, 40), 4)
     filled = bar(layer.tokens / layer.budget if layer.budget else 0, wide)
-    lines: list[Line] = [
+    lines: list[StyledLine] = [
         [
             Segment(_name(layer.name, {}).ljust(NAME), look.text + look.strong),
             Segment(filled, look.accent + Style(bgcolor=look.panel.bgcolor)),
@@ -78,7 +78,7 @@ def _name(name: str, names: Mapping[str, str]) -> str:
     return visible(names.get(name, name)).replace("\n", " ")
 
 
-def _told(parts: Sequence[str], tone: str, space: Segment, room: int, look: Look) -> list[Line]:
+def _told(parts: Sequence[str], tone: str, space: Segment, room: int, look: TranscriptStyles) -> list[StyledLine]:
     if not parts:
         return []
     return indented(cut([(" · ".join(parts), getattr(look, tone))], room - NAME, breaks), space, space)

@@ -7,9 +7,9 @@ from rich.segment import Segment
 
 from foundation.terminal_text import visible
 from tui.widgets.transcript.render import block_lines
-from tui.widgets.transcript.segments import Line, cut, indented
-from tui.widgets.transcript.splitter import Block, Splitter
-from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.segments import StyledLine, cut, indented
+from tui.widgets.transcript.splitter import MarkdownBlock, MarkdownSplitter
+from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import breaks
 
 GUTTER: Final = 2
@@ -17,67 +17,67 @@ ASKED: Final = "❯ "
 ANSWERED: Final = "◆ "
 
 
-class Piece(Protocol):
+class TranscriptItem(Protocol):
     """Something that stands in the transcript."""
 
-    def lines(self, width: int, look: Look) -> list[Line]:
+    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
         """Its lines, each at most `width` cells, the gutter included."""
         ...
 
 
-class Asked(Struct, frozen=True):
+class UserMessage(Struct, frozen=True):
     """What the person said, as they wrote it. `note` stands muted below: attachments, that it waits."""
 
     text: str
     note: str = ""
 
-    def lines(self, width: int, look: Look) -> list[Line]:
+    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
         rows = cut([(visible(self.text), look.asked)], width - GUTTER, breaks)
         if self.note:
             rows += cut([(self.note, look.muted)], width - GUTTER, breaks)
         return [[], *indented(rows, Segment(ASKED, look.accent), Segment(" " * GUTTER, look.text))]
 
 
-class Passage(Struct, frozen=True):
+class AnswerBlock(Struct, frozen=True):
     """A block of an answer. The first of an answer carries the mark."""
 
-    block: Block
+    block: MarkdownBlock
     first: bool = False
 
-    def lines(self, width: int, look: Look) -> list[Line]:
+    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
         rows = block_lines(self.block, width - GUTTER, look)
         mark = Segment(ANSWERED if self.first else " " * GUTTER, look.muted)
         marked = indented(rows, mark, Segment(" " * GUTTER, look.text))
         return [[], *marked] if self.first else marked
 
 
-class Quiet(Struct, frozen=True):
-    """A muted line: a receipt, a citation, a notice. `tone` is a style of Look."""
+class MutedLine(Struct, frozen=True):
+    """A muted line: a receipt, a citation, a notice. `tone` is a style of TranscriptStyles."""
 
     text: str
     tone: str = "muted"
     gap: bool = False
 
-    def lines(self, width: int, look: Look) -> list[Line]:
+    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
         rows = cut([(visible(self.text), getattr(look, self.tone))], width - GUTTER, breaks)
         space = Segment(" " * GUTTER, look.text)
         rows = indented(rows, space, space)
         return [[], *rows] if self.gap else rows
 
 
-def notice_line(level: str, text: str) -> Quiet:
+def notice_line(level: str, text: str) -> MutedLine:
     """A notice of the level info, warning or error as a quiet line."""
-    return Quiet(text, tone={"error": "error", "warning": "warning"}.get(level, "muted"))
+    return MutedLine(text, tone={"error": "error", "warning": "warning"}.get(level, "muted"))
 
 
-class Trouble(Struct, frozen=True):
+class ErrorItem(Struct, frozen=True):
     """An error: what, where, what to do about it."""
 
     title: str
     message: str
     hint: str = ""
 
-    def lines(self, width: int, look: Look) -> list[Line]:
+    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
         runs = [(visible(self.title), look.error), ("\n" + visible(self.message), look.text)]
         if self.hint:
             runs.append(("\n" + visible(self.hint), look.muted))
@@ -85,19 +85,19 @@ class Trouble(Struct, frozen=True):
         return [[], *indented(cut(runs, width - GUTTER, breaks), bar, bar)]
 
 
-def passages(text: str, *, marked: bool = True) -> list[Piece]:
+def passages(text: str, *, marked: bool = True) -> list[TranscriptItem]:
     """A whole Markdown text as pieces."""
-    splitter = Splitter()
+    splitter = MarkdownSplitter()
     blocks = [*splitter.feed(text), *splitter.close()]
-    return [Passage(block, first=marked and number == 0) for number, block in enumerate(blocks)]
+    return [AnswerBlock(block, first=marked and number == 0) for number, block in enumerate(blocks)]
 
 
-def guessed_height(piece: Piece, width: int) -> int:
+def guessed_height(piece: TranscriptItem, width: int) -> int:
     """About how many lines the piece takes, for a scrollbar that stands before they are made."""
     match piece:
-        case Passage(block=block):
+        case AnswerBlock(block=block):
             text = block.source
-        case Asked(text=text) | Quiet(text=text):
+        case UserMessage(text=text) | MutedLine(text=text):
             pass
         case _ if words := getattr(piece, "text", ""):
             text = words

@@ -9,10 +9,10 @@ from itertools import accumulate
 
 from textual.strip import Strip
 
-from tui.widgets.transcript.items import Piece
+from tui.widgets.transcript.items import TranscriptItem
 
 
-class Ladder:
+class LineHeights:
     """Heights in lines, and where each begins. Changing the end costs nothing of what stands before it."""
 
     def __init__(self) -> None:
@@ -66,17 +66,17 @@ class Ladder:
         return self._starts[index]
 
 
-Make = Callable[[Piece], list[Strip]]
+RenderItem = Callable[[TranscriptItem], list[Strip]]
 
 
-class Sheet:
+class LineCache:
     """Lines are made when a piece comes, and made again only for another width or when they were let go."""
 
-    def __init__(self, make: Make) -> None:
+    def __init__(self, make: RenderItem) -> None:
         self._make = make
-        self._pieces: list[Piece] = []
+        self._pieces: list[TranscriptItem] = []
         self._strips: list[list[Strip] | None] = []
-        self._ladder = Ladder()
+        self._ladder = LineHeights()
         self.rendered = 0  # lines held
 
     def __len__(self) -> int:
@@ -97,7 +97,9 @@ class Sheet:
         """The piece that holds a line, and the line within it; beyond the end (len, 0)."""
         return self._ladder.at(line) if line < self._ladder.total else (len(self._pieces), 0)
 
-    def append(self, pieces: Iterable[Piece], known: Sequence[tuple[Piece, list[Strip] | None]] = ()) -> None:
+    def append(
+        self, pieces: Iterable[TranscriptItem], known: Sequence[tuple[TranscriptItem, list[Strip] | None]] = ()
+    ) -> None:
         """Adds at the end. `known` are pieces that were just cut off: what stands unchanged is not made again."""
         for piece in pieces:
             made = next((lines for old, lines in known if old == piece and lines is not None), None)
@@ -107,17 +109,17 @@ class Sheet:
             self._ladder.append(len(made))
             self.rendered += len(made)
 
-    def prepend(self, pieces: Sequence[Piece], heights: Sequence[int]) -> None:
+    def prepend(self, pieces: Sequence[TranscriptItem], heights: Sequence[int]) -> None:
         """Adds above, not made yet; `heights` are guesses that hold until then."""
         self._pieces[:0] = pieces
         self._strips[:0] = [None] * len(pieces)
         self._ladder.prepend(list(heights))
 
-    def find(self, piece: Piece) -> int | None:
+    def find(self, piece: TranscriptItem) -> int | None:
         """Where this very piece stands; None where it does not."""
         return next((index for index, each in enumerate(self._pieces) if each is piece), None)
 
-    def cut(self, index: int) -> list[tuple[Piece, list[Strip] | None]]:
+    def cut(self, index: int) -> list[tuple[TranscriptItem, list[Strip] | None]]:
         """Takes away what stands from `index` on, and gives it."""
         gone = list(zip(self._pieces[index:], self._strips[index:], strict=True))
         self.rendered -= sum(len(lines) for _, lines in gone if lines)

@@ -8,8 +8,8 @@ from msgspec import Struct
 from rich.segment import Segment
 
 from foundation.terminal_text import visible
-from tui.widgets.transcript.segments import Line, cut, indented
-from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.segments import StyledLine, cut, indented
+from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import breaks
 
 LINES: Final = 40  # lines of text a piece
@@ -18,7 +18,7 @@ DOUBT: Final = "?"
 POINTED: Final = "▸"
 
 
-class Row(Struct, frozen=True):
+class NumberedLine(Struct, frozen=True):
     """A line of the text, or a part of a long one: then `number` is 0."""
 
     number: int
@@ -27,18 +27,18 @@ class Row(Struct, frozen=True):
     pointed: bool = False
 
 
-class Numbered(Struct, frozen=True):
+class NumberedLines(Struct, frozen=True):
     """Some lines of a passage. `digits` is how wide the numbers are."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[NumberedLine, ...]
     digits: int
 
     @property
     def text(self) -> str:
         return "\n".join(row.text for row in self.rows)
 
-    def lines(self, width: int, look: Look) -> list[Line]:
-        found: list[Line] = []
+    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
+        found: list[StyledLine] = []
         gutter = self.digits + 3
         for row in self.rows:
             number = str(row.number) if row.number else ""
@@ -51,25 +51,27 @@ class Numbered(Struct, frozen=True):
         return found
 
 
-def numbered(text: str, doubt: frozenset[int] = frozenset(), pointed: frozenset[int] = frozenset()) -> list[Numbered]:
+def numbered(
+    text: str, doubt: frozenset[int] = frozenset(), pointed: frozenset[int] = frozenset()
+) -> list[NumberedLines]:
     """The whole text in pieces, each small enough to be made between two frames. `doubt` and `pointed` are numbers of
     lines, from 1."""
     texts = text.split("\n")
     digits = len(str(len(texts)))
-    rows, pieces = _rows(texts, doubt, pointed), list[Numbered]()
+    rows, pieces = _rows(texts, doubt, pointed), list[NumberedLines]()
     while some := tuple(_some(rows)):
-        pieces.append(Numbered(some, digits))
+        pieces.append(NumberedLines(some, digits))
     return pieces
 
 
-def _rows(texts: list[str], doubt: frozenset[int], pointed: frozenset[int]) -> Iterator[Row]:
+def _rows(texts: list[str], doubt: frozenset[int], pointed: frozenset[int]) -> Iterator[NumberedLine]:
     for number, text in enumerate(texts, 1):
         parts = [text[at : at + LONGEST] for at in range(0, len(text), LONGEST)] or [""]
         for index, part in enumerate(parts):
-            yield Row(0 if index else number, part, number in doubt, number in pointed)
+            yield NumberedLine(0 if index else number, part, number in doubt, number in pointed)
 
 
-def _some(rows: Iterator[Row]) -> Iterator[Row]:
+def _some(rows: Iterator[NumberedLine]) -> Iterator[NumberedLine]:
     """The next rows: at most LINES, and not much more than LONGEST characters."""
     room = LONGEST
     for row in islice(rows, LINES):

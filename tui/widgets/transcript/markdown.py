@@ -10,9 +10,9 @@ from rich.segment import Segment
 from rich.style import Style
 
 from tui.widgets.transcript.code import code_lines
-from tui.widgets.transcript.segments import Line, Run, cut, indented
-from tui.widgets.transcript.styles import Look
-from tui.widgets.transcript.tables import Table, table_lines
+from tui.widgets.transcript.segments import StyledLine, StyledRun, cut, indented
+from tui.widgets.transcript.styles import TranscriptStyles
+from tui.widgets.transcript.tables import MarkdownTable, table_lines
 from tui.widgets.transcript.wrap import breaks
 
 if TYPE_CHECKING:  # the parser is loaded with the first answer, after first paint
@@ -36,13 +36,13 @@ def parse(source: str) -> "SyntaxTreeNode":
     return SyntaxTreeNode(_parser().parse(source))
 
 
-def prose_lines(source: str, width: int, look: Look) -> list[Line]:
+def prose_lines(source: str, width: int, look: TranscriptStyles) -> list[StyledLine]:
     """A Markdown text as lines of at most `width` cells."""
     return _children(parse(source), width, look, loose=True)
 
 
-def _children(node: "SyntaxTreeNode", width: int, look: Look, *, loose: bool) -> list[Line]:
-    lines: list[Line] = []
+def _children(node: "SyntaxTreeNode", width: int, look: TranscriptStyles, *, loose: bool) -> list[StyledLine]:
+    lines: list[StyledLine] = []
     for child in node.children:
         if lines and loose:
             lines.append([])
@@ -50,7 +50,7 @@ def _children(node: "SyntaxTreeNode", width: int, look: Look, *, loose: bool) ->
     return lines
 
 
-def _block(node: "SyntaxTreeNode", width: int, look: Look) -> list[Line]:
+def _block(node: "SyntaxTreeNode", width: int, look: TranscriptStyles) -> list[StyledLine]:
     match node.type:
         case "paragraph":
             return cut(inline(node, look, look.text), width, breaks)
@@ -66,7 +66,7 @@ def _block(node: "SyntaxTreeNode", width: int, look: Look) -> list[Line]:
             return _leaf(node, width, look)
 
 
-def _leaf(node: "SyntaxTreeNode", width: int, look: Look) -> list[Line]:
+def _leaf(node: "SyntaxTreeNode", width: int, look: TranscriptStyles) -> list[StyledLine]:
     match node.type:
         case "fence" | "code_block":
             return code_lines(node.content.rstrip("\n"), node.info.split(" ")[0], width, look, labelled=True)
@@ -78,8 +78,8 @@ def _leaf(node: "SyntaxTreeNode", width: int, look: Look) -> list[Line]:
             return cut([(node.content or _words(node), look.text)], width, breaks)
 
 
-def _list(node: "SyntaxTreeNode", width: int, look: Look) -> list[Line]:
-    lines: list[Line] = []
+def _list(node: "SyntaxTreeNode", width: int, look: TranscriptStyles) -> list[StyledLine]:
+    lines: list[StyledLine] = []
     loose = any(child.type == "paragraph" and not child.hidden for item in node.children for child in item.children)
     first = int(node.attrs.get("start", 1))
     ordered = node.type == "ordered_list"
@@ -95,26 +95,26 @@ def _list(node: "SyntaxTreeNode", width: int, look: Look) -> list[Line]:
 
 
 def _nested(
-    node: "SyntaxTreeNode", first: Segment, others: Segment, width: int, look: Look, *, loose: bool
-) -> list[Line]:
+    node: "SyntaxTreeNode", first: Segment, others: Segment, width: int, look: TranscriptStyles, *, loose: bool
+) -> list[StyledLine]:
     room = width - first.cell_length
     if room < NARROWEST:
         return _children(node, width, look, loose=loose)
     return indented(_children(node, room, look, loose=loose) or [[]], first, others)
 
 
-def table_of(node: "SyntaxTreeNode", look: Look) -> Table:
+def table_of(node: "SyntaxTreeNode", look: TranscriptStyles) -> MarkdownTable:
     """The cells of a table's node."""
     rows = [[inline(cell, look, look.text) for cell in row.children] for part in node.children for row in part.children]
     sides = [
         str(cell.attrs.get("style", "")).removeprefix("text-align:") for cell in node.children[0].children[0].children
     ]
-    return Table(rows[0], rows[1:], sides)
+    return MarkdownTable(rows[0], rows[1:], sides)
 
 
-def inline(node: "SyntaxTreeNode", look: Look, style: Style) -> list[Run]:
+def inline(node: "SyntaxTreeNode", look: TranscriptStyles, style: Style) -> list[StyledRun]:
     """The words of a block, styled."""
-    runs: list[Run] = []
+    runs: list[StyledRun] = []
     for child in node.children:
         match child.type:
             case "inline" | "link":

@@ -5,13 +5,13 @@ from textual.strip import Strip
 
 from tui.widgets.transcript.code import code_lines
 from tui.widgets.transcript.markdown import parse, prose_lines, table_of
-from tui.widgets.transcript.segments import Line
-from tui.widgets.transcript.splitter import Block, BlockKind
-from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.segments import StyledLine
+from tui.widgets.transcript.splitter import BlockKind, MarkdownBlock
+from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.tables import natural_widths, table_lines
 
 
-def block_lines(block: Block, width: int, look: Look) -> list[Line]:
+def block_lines(block: MarkdownBlock, width: int, look: TranscriptStyles) -> list[StyledLine]:
     """The block's lines, each at most `width` cells."""
     room = max(width - block.indent, width // 2)
     match block.kind:
@@ -27,7 +27,7 @@ def block_lines(block: Block, width: int, look: Look) -> list[Line]:
     return [[], *lines] if block.gap else lines
 
 
-def _table(block: Block, width: int, look: Look) -> list[Line]:
+def _table(block: MarkdownBlock, width: int, look: TranscriptStyles) -> list[StyledLine]:
     table = table_of(parse(f"{block.header}\n{block.source}").children[0], look)
     if not block.sample:
         return table_lines(table, width, look, opens=block.opens)
@@ -35,6 +35,6 @@ def _table(block: Block, width: int, look: Look) -> list[Line]:
     return table_lines(table, width, look, wanted=natural_widths(measured), opens=False)
 
 
-def strips(lines: list[Line], width: int, look: Look) -> list[Strip]:
+def strips(lines: list[StyledLine], width: int, look: TranscriptStyles) -> list[Strip]:
     """Lines as strips of exactly `width` cells on the look's background."""
     return [Strip(line).adjust_cell_length(width, look.text) for line in lines]

@@ -9,15 +9,15 @@ from rich.style import Style
 
 from foundation.terminal_text import visible
 
-Run = tuple[str, Style]
-Line = list[Segment]
+StyledRun = tuple[str, Style]
+StyledLine = list[Segment]
 
 
 def cut(
-    runs: Iterable[Run], width: int, breaks: Callable[[str, int], list[int]], *, keep_spaces: bool = False
-) -> list[Line]:
+    runs: Iterable[StyledRun], width: int, breaks: Callable[[str, int], list[int]], *, keep_spaces: bool = False
+) -> list[StyledLine]:
     """The runs, made visible, as lines of at most `width` cells; a newline in a run begins another."""
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     for paragraph in _paragraphs(runs):
         text = "".join(words for words, _ in paragraph)
         offsets = breaks(text, width)
@@ -30,8 +30,8 @@ def cut(
     return lines
 
 
-def _paragraphs(runs: Iterable[Run]) -> list[list[Run]]:
-    found: list[list[Run]] = [[]]
+def _paragraphs(runs: Iterable[StyledRun]) -> list[list[StyledRun]]:
+    found: list[list[StyledRun]] = [[]]
     for words, style in runs:
         first, *rest = visible(words).split("\n")  # Markdown's entities may have hidden something: &#x202E;
         if first:
@@ -40,8 +40,8 @@ def _paragraphs(runs: Iterable[Run]) -> list[list[Run]]:
     return found
 
 
-def _between(runs: list[Run], start: int, end: int) -> Line:
-    line: Line = []
+def _between(runs: list[StyledRun], start: int, end: int) -> StyledLine:
+    line: StyledLine = []
     at = 0
     for words, style in runs:
         if piece := words[max(start - at, 0) : max(end - at, 0)]:
@@ -50,11 +50,11 @@ def _between(runs: list[Run], start: int, end: int) -> Line:
     return line
 
 
-def cells(line: Line) -> int:
+def cells(line: StyledLine) -> int:
     """How wide the line is, in cells."""
     return sum(cell_len(segment.text) for segment in line)
 
 
-def indented(lines: Iterable[Line], first: Segment, others: Segment) -> list[Line]:
+def indented(lines: Iterable[StyledLine], first: Segment, others: Segment) -> list[StyledLine]:
     """The lines behind a mark."""
     return [[first if number == 0 else others, *line] for number, line in enumerate(lines)]

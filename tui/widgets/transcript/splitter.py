@@ -31,7 +31,7 @@ class BlockKind(StrEnum):
     TABLE = "table"
 
 
-class Block(Struct, frozen=True):
+class MarkdownBlock(Struct, frozen=True):
     """A piece of an answer. `opens` and `ends` tell whether a fence or a table begins and ends in it."""
 
     kind: BlockKind
@@ -51,7 +51,7 @@ class _Fence(Struct):
     language: str
 
 
-class Splitter:
+class MarkdownSplitter:
     """Feed it text as it comes. What `feed` and `close` give is final; `tail` is what is still open.
 
     Blocks hold visible text: they are whole lines, so no character is judged without its neighbours.
@@ -68,9 +68,9 @@ class Splitter:
         self._sample = ""
         self._opens = True
         self._gap = False
-        self._done: list[Block] = []
+        self._done: list[MarkdownBlock] = []
 
-    def feed(self, text: str) -> list[Block]:
+    def feed(self, text: str) -> list[MarkdownBlock]:
         """The blocks that this text finishes."""
         first, *rest = text.split("\n")
         self._partial += first
@@ -81,7 +81,7 @@ class Splitter:
             self._cut_partial()
         return self._take()
 
-    def close(self) -> list[Block]:
+    def close(self) -> list[MarkdownBlock]:
         """The last blocks. The splitter is empty after it."""
         if self._partial:
             self._line(self._partial)
@@ -89,9 +89,9 @@ class Splitter:
         self._seal(ends=True)
         return self._take()
 
-    def tail(self) -> list[Block]:
+    def tail(self) -> list[MarkdownBlock]:
         """What is still open, as if it ended here."""
-        ghost = Splitter()
+        ghost = MarkdownSplitter()
         ghost.__dict__.update(self.__dict__)
         ghost._lines = list(self._lines)
         ghost._done = []
@@ -99,7 +99,7 @@ class Splitter:
             ghost._partial = ""  # a fence about to open or close
         return ghost.close()
 
-    def _take(self) -> list[Block]:
+    def _take(self) -> list[MarkdownBlock]:
         done, self._done = self._done, []
         return done
 
@@ -248,7 +248,7 @@ class Splitter:
         sample: str = "",
     ) -> None:
         self._done.append(
-            Block(kind, source, self._gap and self._opens, indent, language, header, sample, self._opens, ends)
+            MarkdownBlock(kind, source, self._gap and self._opens, indent, language, header, sample, self._opens, ends)
         )
         self._opens = ends
         self._gap = True

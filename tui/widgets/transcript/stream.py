@@ -1,14 +1,14 @@
 """An answer while it comes: what is finished, and what is still open."""
 
-from tui.widgets.transcript.items import Passage, Piece
-from tui.widgets.transcript.splitter import Block, Splitter
+from tui.widgets.transcript.items import AnswerBlock, TranscriptItem
+from tui.widgets.transcript.splitter import MarkdownBlock, MarkdownSplitter
 
 
 class AnswerStream:
     """Takes text in, gives pieces out. The first piece of the answer carries its mark."""
 
     def __init__(self, *, marked: bool = True) -> None:
-        self._splitter = Splitter()
+        self._splitter = MarkdownSplitter()
         self._waiting: list[str] = []
         self._marked = marked
 
@@ -20,7 +20,7 @@ class AnswerStream:
         """Whether there is text that `advance` has not seen."""
         return bool(self._waiting)
 
-    def advance(self) -> tuple[list[Piece], list[Piece]]:
+    def advance(self) -> tuple[list[TranscriptItem], list[TranscriptItem]]:
         """The pieces finished since the last call, and those still open."""
         done = self._passages(self._splitter.feed(self._taken()))
         marked = self._marked
@@ -28,7 +28,7 @@ class AnswerStream:
         self._marked = marked
         return done, open_now
 
-    def close(self) -> list[Piece]:
+    def close(self) -> list[TranscriptItem]:
         """The last pieces."""
         return self._passages([*self._splitter.feed(self._taken()), *self._splitter.close()])
 
@@ -37,9 +37,9 @@ class AnswerStream:
         self._waiting.clear()
         return text
 
-    def _passages(self, blocks: list[Block]) -> list[Piece]:
-        pieces: list[Piece] = []
+    def _passages(self, blocks: list[MarkdownBlock]) -> list[TranscriptItem]:
+        pieces: list[TranscriptItem] = []
         for block in blocks:
-            pieces.append(Passage(block, first=self._marked))
+            pieces.append(AnswerBlock(block, first=self._marked))
             self._marked = False
         return pieces

@@ -10,7 +10,7 @@ from rich.style import Style
 _PLAIN: Final = Style()
 
 
-class Look(Struct, frozen=True, kw_only=True):
+class TranscriptStyles(Struct, frozen=True, kw_only=True):
     """Every style of the transcript. Each stands on `text`, which carries the background."""
 
     text: Style

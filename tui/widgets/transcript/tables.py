@@ -7,24 +7,24 @@ from msgspec import Struct
 from rich.cells import cell_len
 from rich.segment import Segment
 
-from tui.widgets.transcript.segments import Line, Run, cells, cut
-from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.segments import StyledLine, StyledRun, cells, cut
+from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import breaks
 
 GAP: Final = 2
 NARROWEST: Final = 6
-Cell = list[Run]
+TableCell = list[StyledRun]
 
 
-class Table(Struct, frozen=True):
+class MarkdownTable(Struct, frozen=True):
     """`sides` says for each column: left, right, center or ""."""
 
-    header: list[Cell]
-    rows: list[list[Cell]]
+    header: list[TableCell]
+    rows: list[list[TableCell]]
     sides: list[str]
 
 
-def natural_widths(table: Table) -> list[int]:
+def natural_widths(table: MarkdownTable) -> list[int]:
     """What each column would like to have, in cells."""
     return [
         max((_wide(row[column]) for row in [table.header, *table.rows] if column < len(row)), default=1)
@@ -46,12 +46,14 @@ def fitted(wanted: Sequence[int], width: int) -> list[int] | None:
     return [min(want, low) for want in wanted]
 
 
-def table_lines(table: Table, width: int, look: Look, *, wanted: Sequence[int] = (), opens: bool = True) -> list[Line]:
+def table_lines(
+    table: MarkdownTable, width: int, look: TranscriptStyles, *, wanted: Sequence[int] = (), opens: bool = True
+) -> list[StyledLine]:
     """The table as lines; without its header where it goes on from an earlier block."""
     widths = fitted(wanted or natural_widths(table), width)
     if widths is None:
         return _records(table, width, look)
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     if opens:
         header = [[(words, style + look.strong) for words, style in cell] for cell in table.header]
         lines += _row(header, widths, table.sides, look)
@@ -61,12 +63,12 @@ def table_lines(table: Table, width: int, look: Look, *, wanted: Sequence[int] =
     return lines
 
 
-def _row(row: list[Cell], widths: list[int], sides: list[str], look: Look) -> list[Line]:
+def _row(row: list[TableCell], widths: list[int], sides: list[str], look: TranscriptStyles) -> list[StyledLine]:
     columns = [cut(cell, each, breaks) for cell, each in zip(row, widths, strict=False)]
     tall = max((len(column) for column in columns), default=0)
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     for number in range(tall):
-        line: Line = []
+        line: StyledLine = []
         for column, each, side in zip(columns, widths, sides, strict=False):
             here = column[number] if number < len(column) else []
             space = max(each - cells(here), 0)
@@ -77,16 +79,16 @@ def _row(row: list[Cell], widths: list[int], sides: list[str], look: Look) -> li
     return lines
 
 
-def _between(pieces: list[Segment], look: Look) -> Line:
-    line: Line = []
+def _between(pieces: list[Segment], look: TranscriptStyles) -> StyledLine:
+    line: StyledLine = []
     for piece in pieces:
         line += [Segment(" " * GAP, look.text), piece] if line else [piece]
     return line
 
 
-def _records(table: Table, width: int, look: Look) -> list[Line]:
+def _records(table: MarkdownTable, width: int, look: TranscriptStyles) -> list[StyledLine]:
     """More columns than a narrow screen holds: each row as a short list."""
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     for row in table.rows:
         for name, cell in zip(table.header, row, strict=False):
             named = [(words, look.muted) for words, _ in name]
@@ -95,5 +97,5 @@ def _records(table: Table, width: int, look: Look) -> list[Line]:
     return lines
 
 
-def _wide(cell: Cell) -> int:
+def _wide(cell: TableCell) -> int:
     return max(cell_len(line) for line in "".join(words for words, _ in cell).split("\n"))

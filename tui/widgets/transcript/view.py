@@ -14,12 +14,12 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from tui.typed_app import host
-from tui.widgets.transcript.items import Piece, guessed_height
-from tui.widgets.transcript.line_cache import Sheet
+from tui.widgets.transcript.items import TranscriptItem, guessed_height
+from tui.widgets.transcript.line_cache import LineCache
 from tui.widgets.transcript.render import strips
 from tui.widgets.transcript.selection import painted, selected_text
 from tui.widgets.transcript.stream import AnswerStream
-from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.styles import TranscriptStyles
 
 WIDEST: Final = 104  # cells; longer lines are hard to read
 RATE: Final = 1 / 15  # seconds between two looks at an answer that is coming
@@ -40,7 +40,7 @@ class Transcript(ScrollView, can_focus=False):
         """The person scrolled down to the last line: there may be more after it."""
 
     @dataclass
-    class Unseen(Message):
+    class NewBelowChanged(Message):
         """Whether something came below what the person reads."""
 
         there: bool
@@ -49,8 +49,8 @@ class Transcript(ScrollView, can_focus=False):
         super().__init__(id=id)
         self.following = True
         self._unseen = False  # whether something came below while the person reads above
-        self._sheet = Sheet(self._make)
-        self._look: Look | None = None
+        self._sheet = LineCache(self._make)
+        self._look: TranscriptStyles | None = None
         self._width = 80  # what lines are made for
         self._stream: AnswerStream | None = None
         self._settled = 0  # pieces before the open end of the answer
@@ -64,14 +64,14 @@ class Transcript(ScrollView, can_focus=False):
     def __len__(self) -> int:
         return len(self._sheet)
 
-    def add(self, *pieces: Piece) -> None:
+    def add(self, *pieces: TranscriptItem) -> None:
         """Appends; an answer that is open ends here."""
         self.end_stream()
         first = self._sheet.total
         self._sheet.append(pieces)
         self._grown(first)
 
-    def put_before(self, pieces: Sequence[Piece]) -> None:
+    def put_before(self, pieces: Sequence[TranscriptItem]) -> None:
         """Older pieces, above; what is in view stays where it is. What is seen is made first, the rest in slices."""
         index, within = self._anchor()
         width = min(self._width, WIDEST)
@@ -83,7 +83,7 @@ class Transcript(ScrollView, can_focus=False):
         self._wrap_the_rest()
         self.refresh()
 
-    def put_after(self, pieces: Sequence[Piece], *, more: bool) -> None:
+    def put_after(self, pieces: Sequence[TranscriptItem], *, more: bool) -> None:
         """Newer pieces, below; what is in view stays where it is. `more`: there is something after them, too."""
         self.following = False
         self._sheet.append(pieces)
@@ -91,7 +91,7 @@ class Transcript(ScrollView, can_focus=False):
         self._size_content()
         self.refresh()
 
-    def reach(self, piece: Piece, *, more: bool) -> None:
+    def reach(self, piece: TranscriptItem, *, more: bool) -> None:
         """Scrolls to this very piece, which then stands a little below the top. `more` as for `put_after`."""
         index = self._sheet.find(piece)
         if index is None:
@@ -104,7 +104,7 @@ class Transcript(ScrollView, can_focus=False):
         self._pin(max(self._sheet.start(index) - ABOVE, 0))
         self.refresh()
 
-    def show(self, pieces: Sequence[Piece]) -> None:
+    def show(self, pieces: Sequence[TranscriptItem]) -> None:
         """These alone, from the first line. What is seen is made first, the rest in slices."""
         self.clear()
         self.following = False
@@ -115,7 +115,7 @@ class Transcript(ScrollView, can_focus=False):
         self._wrap_the_rest()
         self.refresh()
 
-    def take_away(self, piece: Piece) -> None:
+    def take_away(self, piece: TranscriptItem) -> None:
         """This piece is gone, where it stood."""
         index = self._sheet.find(piece)
         if index is None:
@@ -160,7 +160,7 @@ class Transcript(ScrollView, can_focus=False):
         if self._stream and self._stream.waits:
             self._replace_open(*self._stream.advance())
 
-    def _replace_open(self, done: list[Piece], still_open: list[Piece]) -> None:
+    def _replace_open(self, done: list[TranscriptItem], still_open: list[TranscriptItem]) -> None:
         before = self._sheet.cut(self._settled)
         first = self._sheet.total
         self._sheet.append(done, before)
@@ -171,17 +171,17 @@ class Transcript(ScrollView, can_focus=False):
     # Lines
 
     @property
-    def look(self) -> Look:
+    def look(self) -> TranscriptStyles:
         """The styles of the theme in use."""
         if self._look is None:
-            self._look = Look.of_theme(host(self).theme_variables, self.rich_style)
+            self._look = TranscriptStyles.of_theme(host(self).theme_variables, self.rich_style)
         return self._look
 
     @property
     def _margin(self) -> int:
         return max((self._width - 1 - WIDEST) // 2, 0)  # one column is the scrollbar's
 
-    def _make(self, piece: Piece) -> list[Strip]:
+    def _make(self, piece: TranscriptItem) -> list[Strip]:
         look = self.look
         lines = piece.lines(max(min(self._width - 1, WIDEST), 10), look)
         left = Segment(" " * self._margin, look.text)
@@ -255,7 +255,7 @@ class Transcript(ScrollView, can_focus=False):
     def _tell_unseen(self, *, there: bool) -> None:
         if there != self._unseen:
             self._unseen = there
-            self.post_message(self.Unseen(there))
+            self.post_message(self.NewBelowChanged(there))
 
     def _anchor(self) -> tuple[int, int]:
         return self._sheet.at(round(self.scroll_y))
@@ -305,7 +305,7 @@ class Transcript(ScrollView, can_focus=False):
         super().notify_style_update()
         if self._look is None or not self.is_attached:
             return
-        fresh = Look.of_theme(host(self).theme_variables, self.rich_style)
+        fresh = TranscriptStyles.of_theme(host(self).theme_variables, self.rich_style)
         if fresh != self._look:
             self._look = fresh
             self._rewrap(self._width)

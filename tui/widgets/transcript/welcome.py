@@ -8,8 +8,8 @@ from rich.segment import Segment
 
 from foundation.terminal_text import visible
 from tui.widgets.transcript.items import GUTTER
-from tui.widgets.transcript.segments import Line, Run, cut, indented
-from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.segments import StyledLine, StyledRun, cut, indented
+from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.wrap import breaks
 
 PROMISES: Final = (
@@ -27,9 +27,12 @@ class Welcome(Struct, frozen=True):
     model: str
     first: bool = False
 
-    def lines(self, width: int, look: Look) -> list[Line]:
+    def lines(self, width: int, look: TranscriptStyles) -> list[StyledLine]:
         room = width - GUTTER
-        rows: list[Line] = [[], [Segment("Palimpsest", look.heading), Segment("  a chat that remembers", look.muted)]]
+        rows: list[StyledLine] = [
+            [],
+            [Segment("Palimpsest", look.heading), Segment("  a chat that remembers", look.muted)],
+        ]
         if self.first:
             rows.append([])
             for promise in PROMISES:
@@ -42,9 +45,9 @@ class Welcome(Struct, frozen=True):
         return indented(rows, space, space)
 
 
-def _named(name: str, value: str, room: int, look: Look) -> list[Line]:
+def _named(name: str, value: str, room: int, look: TranscriptStyles) -> list[StyledLine]:
     column = 11
-    runs: list[Run] = [(visible(value), look.text)]
+    runs: list[StyledRun] = [(visible(value), look.text)]
     lines = cut(runs, max(room - column, 10), breaks)
     label = Segment(name + " " * (column - cell_len(name)), look.muted)
     return indented(lines, label, Segment(" " * column, look.text))

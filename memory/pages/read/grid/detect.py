@@ -63,7 +63,7 @@ class Grid(Struct, frozen=True):
 def find_grid(grey: NDArray[np.uint8], deadline: Deadline | None = None) -> Iterator[Grid]:
     """Where grids may lie in the picture (height, width), the likeliest first; few, in bounded memory.
 
-    Raises OutOfTime where `deadline` passes.
+    Raises DeadlineExceeded where `deadline` passes.
     """
     until = deadline or unlimited()
     whole = sorted(_whole_pages(grey), key=lambda grid: -grid.likeness)

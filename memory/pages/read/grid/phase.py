@@ -17,7 +17,7 @@ from memory.pages.font.glyphs import NEWLINE
 from memory.pages.read.deadline import Deadline, unlimited
 from memory.pages.read.grid.pitch import Pitch
 from memory.pages.read.nearest.resampling import Axis
-from memory.pages.read.nearest.shapes import Shapes, shapes
+from memory.pages.read.nearest.shapes import GlyphShapes, shapes
 from memory.pages.render.modes import CELLS, Cell
 
 Floats = NDArray[np.floating[Any]]
@@ -51,7 +51,7 @@ class Phase(Struct, frozen=True):
 def phases(grey: NDArray[np.uint8], pitch: Pitch, *, inverted: bool, deadline: Deadline | None = None) -> list[Phase]:
     """Where cells of that pitch begin, if anywhere: one for each size of cells, the likeliest first.
 
-    Raises OutOfTime.
+    Raises DeadlineExceeded.
     """
     light, until = grey if inverted else 255 - grey, deadline or unlimited()
     found = [_of_cell(light, cell, (pitch.width / cell.width, pitch.height / cell.height), until) for cell in CELLS]
@@ -187,7 +187,7 @@ def _known(cell: Cell, scale: float) -> tuple[Floats, Floats]:
     )
 
 
-def _shown(kind: Shapes, codes: list[int], scale: float) -> Floats:
+def _shown(kind: GlyphShapes, codes: list[int], scale: float) -> Floats:
     ink = kind.ink(kind.place[codes].astype(np.intp))
     if scale < 1:
         down, across = (_there_and_back(length, scale) for length in kind.size)

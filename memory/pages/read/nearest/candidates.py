@@ -11,17 +11,17 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from memory.pages.read.deadline import Deadline, unlimited
-from memory.pages.read.nearest.shapes import Floats, Places, Shapes
+from memory.pages.read.nearest.shapes import Floats, GlyphShapes, Places
 
 _AT_ONCE = 512
 _CLEARLY_OF_A_PAIR = 0.2  # of a pair's light may differ
 _AS_NEAR = 1.6  # times the distance that a quarter of the pairs have from their glyph
 
 
-class _Seen:
+class _GlyphNeighbours:
     """Glyphs that the page has, each with those that look like it: (n, most) places."""
 
-    def __init__(self, wide: Shapes, most: int) -> None:
+    def __init__(self, wide: GlyphShapes, most: int) -> None:
         self._wide = wide
         self.places: Places = np.zeros(0, np.intp)
         self.alike: Places = np.zeros((0, most), np.intp)
@@ -41,13 +41,13 @@ class _Seen:
 
 
 def nearest_wide(
-    told: Floats, at: Places, wide: Shapes, most: int, deadline: Deadline | None = None
+    told: Floats, at: Places, wide: GlyphShapes, most: int, deadline: Deadline | None = None
 ) -> tuple[Places, Floats]:
-    """As `wide.nearest`, for the pairs of cells that begin `at` (ascending). Raises OutOfTime."""
+    """As `wide.nearest`, for the pairs of cells that begin `at` (ascending). Raises DeadlineExceeded."""
     found, away = np.zeros((len(told), most), np.intp), np.zeros((len(told), most), np.float32)
     light = (told * told).sum(axis=1)
     overlapped = np.zeros(int(at[-1]) + 3 if len(at) else 0, np.bool_)
-    seen, limit = _Seen(wide, most), 0.0
+    seen, limit = _GlyphNeighbours(wide, most), 0.0
     left: Places = np.random.default_rng(1).permutation(len(told))
     until = deadline or unlimited()
     while len(left):
@@ -70,7 +70,7 @@ def nearest_wide(
     return found, away
 
 
-def _ranked(told: Floats, candidates: Places, wide: Shapes) -> tuple[Places, Floats]:
+def _ranked(told: Floats, candidates: Places, wide: GlyphShapes) -> tuple[Places, Floats]:
     """These candidates, the nearest first, and their squared distances."""
     away = np.empty(candidates.shape, np.float32)
     for at in range(0, len(told), 512):
@@ -91,7 +91,7 @@ _NEVER = np.float32(1e9)
 _LEAST_NOISE = 0.03**2
 
 
-class Items(Struct, frozen=True):
+class GlyphItems(Struct, frozen=True):
     """Glyphs of one width on the page: `row` and `column` (n,), and `candidates` (n, k) places, the likeliest first."""
 
     row: Places
@@ -100,13 +100,15 @@ class Items(Struct, frozen=True):
     open: NDArray[np.bool_]  # (n,) False where the first candidate is beyond doubt
 
 
-class FirstLook:
+class GlyphCandidates:
     """Each cell's nearest glyphs, and each pair's. Cells are (rows, columns, h, w); `expected` as for `items`.
 
-    Raises OutOfTime.
+    Raises DeadlineExceeded.
     """
 
-    def __init__(self, cells: Floats, narrow: Shapes, wide: Shapes, expected: Floats, deadline: Deadline) -> None:
+    def __init__(
+        self, cells: Floats, narrow: GlyphShapes, wide: GlyphShapes, expected: Floats, deadline: Deadline
+    ) -> None:
         self.rows, self.columns = cells.shape[:2]
         self._kinds = (narrow, wide)
         flat = cells.reshape(self.rows * self.columns, *cells.shape[2:])
@@ -121,7 +123,7 @@ class FirstLook:
         self._candidates, self._away = (candidates, wide_candidates), (away, wide_away)
         self.noise = self._misfit()
 
-    def items(self, expected: tuple[Floats, Floats], known: tuple[Places, Places]) -> tuple[Items, Items]:
+    def items(self, expected: tuple[Floats, Floats], known: tuple[Places, Places]) -> tuple[GlyphItems, GlyphItems]:
         """The narrow and the wide glyphs that are likeliest together, every cell in one of them.
 
         `expected` are the nats against each glyph; `known` are glyphs that the page has elsewhere: they stand for
@@ -141,8 +143,8 @@ class FirstLook:
         single = np.flatnonzero(~starts)
         at = np.searchsorted(self.pairs, begun)
         return (
-            Items(single // self.columns, single % self.columns, narrow[single], ~self.sure[single]),
-            Items(begun // self.columns, begun % self.columns, wide[at], np.ones(len(begun), np.bool_)),
+            GlyphItems(single // self.columns, single % self.columns, narrow[single], ~self.sure[single]),
+            GlyphItems(begun // self.columns, begun % self.columns, wide[at], np.ones(len(begun), np.bool_)),
         )
 
     def _ranked(self, kind: int, expected: Floats, known: Places, cells: Places) -> tuple[Places, Floats]:
@@ -184,7 +186,7 @@ class FirstLook:
         return max(float(np.median(inked)) / size, _LEAST_NOISE) if len(inked) else _LEAST_NOISE
 
 
-def _singles(flat: Floats, narrow: Shapes) -> tuple[Places, Floats, NDArray[np.bool_]]:
+def _singles(flat: Floats, narrow: GlyphShapes) -> tuple[Places, Floats, NDArray[np.bool_]]:
     """Candidates, their distances, and which cells are beyond doubt."""
     candidates = np.zeros((len(flat), _NARROW_MOST), np.intp)
     away = np.zeros((len(flat), _NARROW_MOST), np.float32)
@@ -199,7 +201,7 @@ def _singles(flat: Floats, narrow: Shapes) -> tuple[Places, Floats, NDArray[np.b
     return candidates, away, sure
 
 
-def _letters(narrow: Shapes, first: Places, away: Floats, told: Floats) -> NDArray[np.bool_]:
+def _letters(narrow: GlyphShapes, first: Places, away: Floats, told: Floats) -> NDArray[np.bool_]:
     """Cells that are clearly a letter or digit of ASCII; no half of a wide glyph looks like one."""
     codes = narrow.codes[first]
     letters = np.zeros(0x80, np.bool_)

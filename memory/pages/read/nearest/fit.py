@@ -10,9 +10,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from memory.pages.read.deadline import Deadline
-from memory.pages.read.nearest.candidates import Items
-from memory.pages.read.nearest.image_model import Sight
-from memory.pages.read.nearest.shapes import Floats, Places, Shapes
+from memory.pages.read.nearest.candidates import GlyphItems
+from memory.pages.read.nearest.image_model import ImageModel
+from memory.pages.read.nearest.shapes import Floats, GlyphShapes, Places
 
 _SWEEPS = 6
 _BATCH = 1024
@@ -21,18 +21,20 @@ _SPECK, _MOST_SPECKS = 0.6, 0.1
 _CLIPPED = 0.1
 
 
-class Weighed(Struct, frozen=True):
+class WeighedGlyphs(Struct, frozen=True):
     """Glyphs of one width after weighing: `costs` (n, k) in nats above the best, candidates as in `items`."""
 
-    items: Items
+    items: GlyphItems
     best: Places  # (n,) which candidate
     costs: Floats
 
 
-class Fit:
+class PageFit:
     """A page being fitted to a sight of it."""
 
-    def __init__(self, sight: Sight, kinds: tuple[tuple[Shapes, Items], ...], deadline: Deadline) -> None:
+    def __init__(
+        self, sight: ImageModel, kinds: tuple[tuple[GlyphShapes, GlyphItems], ...], deadline: Deadline
+    ) -> None:
         self.sight, self.kinds, self._deadline = sight, kinds, deadline
         self.noise = self.misfit = _LEAST_NOISE
         self._seen = sight.gathered(sight.ink)
@@ -49,7 +51,7 @@ class Fit:
     def settle(self, penalties: tuple[Floats, Floats] | None = None) -> None:
         """Sweep until nothing changes. `penalties` (nats a glyph, by kind and place) decide what is open.
 
-        A glyph is weighed again where one beside it changed. Raises OutOfTime.
+        A glyph is weighed again where one beside it changed. Raises DeadlineExceeded.
         """
         colours = [self._colours(kind) for kind in range(len(self.kinds))]
         grid = self.sight.grid
@@ -87,17 +89,17 @@ class Fit:
         self.noise = max(self.misfit, _LEAST_NOISE, flat)
         return self.noise
 
-    def weigh(self, penalties: tuple[Floats, Floats] | None = None) -> list[Weighed]:
+    def weigh(self, penalties: tuple[Floats, Floats] | None = None) -> list[WeighedGlyphs]:
         """Every glyph's candidates against the settled page."""
         rest = self._rest()
-        found = list[Weighed]()
+        found = list[WeighedGlyphs]()
         for kind, (_, items) in enumerate(self.kinds):
             costs = np.zeros(items.candidates.shape, np.float32)
             for at in range(0, len(items.row), _BATCH):
                 some = np.arange(at, min(at + _BATCH, len(items.row)))
                 costs[some] = self._costs(kind, some, rest, penalties)
             costs -= costs[np.arange(len(costs)), self.best[kind]][:, None]
-            found.append(Weighed(items, self.best[kind], costs))
+            found.append(WeighedGlyphs(items, self.best[kind], costs))
         return found
 
     def _rest(self) -> Floats:

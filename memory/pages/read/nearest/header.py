@@ -11,8 +11,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from memory.pages.read.nearest.shapes import Floats, Shapes
-from memory.pages.render.header import HEADER_CELLS, Header, read_header
+from memory.pages.read.nearest.shapes import Floats, GlyphShapes
+from memory.pages.render.header import HEADER_CELLS, PageHeader, read_header
 
 
 class Alternative(Struct, frozen=True):
@@ -79,7 +79,7 @@ _LAYOUTS = (
 )
 
 
-def nearest_header(cells: Floats, narrow: Shapes) -> Header | None:
+def nearest_header(cells: Floats, narrow: GlyphShapes) -> PageHeader | None:
     """The header in the first 128 cells (n, h, w), where some likely reading of them has the right CRC."""
     if len(cells) < HEADER_CELLS:
         return None
@@ -93,7 +93,7 @@ def nearest_header(cells: Floats, narrow: Shapes) -> Header | None:
     return None
 
 
-def _right(cost: Floats) -> Header | None:
+def _right(cost: Floats) -> PageHeader | None:
     """The likeliest header with the right CRC, `cost` (128, signs)."""
     best = cost.argmin(axis=1)
     signs = list(_signs())
@@ -114,7 +114,7 @@ def _right(cost: Floats) -> Header | None:
     return None
 
 
-def _distances(told: Floats, narrow: Shapes) -> Floats:
+def _distances(told: Floats, narrow: GlyphShapes) -> Floats:
     """(128, signs): squared distances of each cell from each sign that a header may hold."""
     known = narrow.told[narrow.place[[ord(sign) for sign in _signs()]]]
     return ((told[:, None] - known[None]) ** 2).sum(axis=2)

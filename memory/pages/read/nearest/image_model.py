@@ -14,7 +14,7 @@ from memory.pages.read.nearest.resampling import KERNELS, Axis, axis
 from memory.pages.read.nearest.shapes import Floats
 
 
-class Sight:
+class ImageModel:
     """`ink` (height, width) are the picture's pixels on the grid, 0 paper to 1 ink; picture = y · page · xᵀ."""
 
     def __init__(
@@ -92,7 +92,7 @@ def square(grid: Grid) -> Grid:
     return structs.replace(grid, cell_height=x * grid.cell.height) if abs(x / y - 1) < _SAME_SCALE else grid
 
 
-def aligned(grey: NDArray[np.uint8], sight: Sight, known: Floats) -> Grid:
+def aligned(grey: NDArray[np.uint8], sight: ImageModel, known: Floats) -> Grid:
     """The sight's grid, moved and stretched (Gauss-Newton) to fit what is known: page pixels from the page's top on.
 
     A few lines of cells tell their own height badly, so the height is stretched only where the whole page is known.
@@ -145,13 +145,13 @@ _EDGE = 3  # page pixels below what is known that may shine into it
 _SNAP = 6  # greys this near to black on white are just that
 
 
-def calibrated(grey: NDArray[np.uint8], grid: Grid, known: Floats) -> Sight:
+def calibrated(grey: NDArray[np.uint8], grid: Grid, known: Floats) -> ImageModel:
     """The sight by which what is known looks most like the picture: page pixels (height, width) from its top on."""
     found = list[tuple[float, str, tuple[float, float]]]()
     for kernel in KERNELS:
         found.append((*_error(grey, grid, kernel, known),))
     _, kernel, levels = min(found)
-    return Sight(grey, grid, kernel, levels)
+    return ImageModel(grey, grid, kernel, levels)
 
 
 def _error(grey: NDArray[np.uint8], grid: Grid, kernel: str, known: Floats) -> tuple[float, str, tuple[float, float]]:

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from foundation.trust import Trust
 from memory.errors import NotAPage
 from memory.pages.font.glyphs import FILLER, NEWLINE, glyphs
-from memory.pages.read.deadline import Deadline, OutOfTime, unlimited
-from memory.pages.read.exact import Reading, read_cells, text_and_heads
+from memory.pages.read.deadline import Deadline, DeadlineExceeded, unlimited
+from memory.pages.read.exact import PageReading, read_cells, text_and_heads
 from memory.pages.read.grid.detect import Grid, find_grid
-from memory.pages.read.nearest.candidates import FirstLook
-from memory.pages.read.nearest.fit import Fit, Weighed
+from memory.pages.read.nearest.candidates import GlyphCandidates
+from memory.pages.read.nearest.fit import PageFit, WeighedGlyphs
 from memory.pages.read.nearest.header import Alternative, combinations, nearest_header
-from memory.pages.read.nearest.image_model import Sight, aligned, calibrated, square
+from memory.pages.read.nearest.image_model import ImageModel, aligned, calibrated, square
 from memory.pages.read.nearest.resampling import KERNELS
-from memory.pages.read.nearest.shapes import Floats, Places, Shapes, penalties, shapes
-from memory.pages.render.header import HEADER_CELLS, Header, digest, write_header
+from memory.pages.read.nearest.shapes import Floats, GlyphShapes, Places, penalties, shapes
+from memory.pages.render.header import HEADER_CELLS, PageHeader, digest, write_header
 from memory.pages.render.modes import Cell
 from memory.pages.render.png import decode_grey
 
@@ -42,14 +42,14 @@ _LONGEST_REPAIR = 2.0
 Codes = NDArray[np.int32]
 
 
-def read_nearest(picture: bytes) -> Reading:
+def read_nearest(picture: bytes) -> PageReading:
     """The text of the page in the picture. Raises NotAPage where none is found, or not within 15 seconds of CPU."""
     deadline = Deadline(_TOO_LONG)
     grey = decode_grey(picture)
-    tried = _Tried()
+    tried = _ReadAttempts()
     try:
         _try_grids(grey, tried, deadline)
-    except OutOfTime:
+    except DeadlineExceeded:
         tried.out_of_time = True
     if tried.best is None:
         raise NotAPage(
@@ -60,11 +60,11 @@ def read_nearest(picture: bytes) -> Reading:
     return tried.best
 
 
-class _Tried:
+class _ReadAttempts:
     """What came of the grids so far: the best reading, and the first grid whose header cannot be read."""
 
     def __init__(self) -> None:
-        self.best: Reading | None = None
+        self.best: PageReading | None = None
         self.unread: Grid | None = None
         self.out_of_time = False
 
@@ -79,8 +79,8 @@ class _Tried:
         return f"No grid of our cells was found in the picture{within}."
 
 
-def _try_grids(grey: NDArray[np.uint8], tried: _Tried, deadline: Deadline) -> None:
-    """Reads grid after grid, until one is exact or no other can be better. Raises OutOfTime."""
+def _try_grids(grey: NDArray[np.uint8], tried: _ReadAttempts, deadline: Deadline) -> None:
+    """Reads grid after grid, until one is exact or no other can be better. Raises DeadlineExceeded."""
     for grid in find_grid(grey, deadline):
         if (tried.best is not None and not grid.has_header) or deadline.spent > _LONGEST:
             tried.out_of_time = tried.best is None and deadline.spent > _LONGEST
@@ -101,7 +101,7 @@ def _try_grids(grey: NDArray[np.uint8], tried: _Tried, deadline: Deadline) -> No
         tried.best = best and structs.replace(best, grid=tried.unread)
 
 
-def _lost(reading: Reading, grid: Grid) -> bool:
+def _lost(reading: PageReading, grid: Grid) -> bool:
     """Whether rows with text are missing below."""
     header = reading.header
     return header is not None and header.used > grid.rows * grid.columns - _head_cells(grid)
@@ -109,10 +109,10 @@ def _lost(reading: Reading, grid: Grid) -> bool:
 
 def read_grid(
     grey: NDArray[np.uint8], grid: Grid, *, headless: bool = False, deadline: Deadline | None = None
-) -> Reading | None:
+) -> PageReading | None:
     """What stands on that grid; None where its header cannot be read. `headless`: None where its cells are not ours.
 
-    Raises OutOfTime where `deadline` passes.
+    Raises DeadlineExceeded where `deadline` passes.
     """
     deadline = deadline or unlimited()
     grey, grid = _fine(grey, square(grid))
@@ -143,7 +143,9 @@ def read_grid(
     return _fitted(sight, sight.page(), narrow, wide, deadline).reading(header)
 
 
-def _headless(grey: NDArray[np.uint8], before: Sight, fitted: "Fitted", deadline: Deadline) -> Reading | None:
+def _headless(
+    grey: NDArray[np.uint8], before: ImageModel, fitted: "FittedPage", deadline: Deadline
+) -> PageReading | None:
     """The page as its own glyphs, once read, show how it was scaled; None where they are not ours."""
     if not fitted.is_ours(_ROUGHLY):
         return None
@@ -154,7 +156,7 @@ def _headless(grey: NDArray[np.uint8], before: Sight, fitted: "Fitted", deadline
     return fitted.reading(None) if fitted.is_ours(_CLOSELY) else None
 
 
-def _may_be_off(sight: Sight) -> bool:
+def _may_be_off(sight: ImageModel) -> bool:
     """A page that fills its picture begins in its corner; any other was found by measuring."""
     return (sight.x.start, sight.y.start) != (0, 0)
 
@@ -169,17 +171,19 @@ def _moved(grid: Grid, before: Grid) -> bool:
     return max(*corner, *end) > before.cell_width / 100
 
 
-def _headed(grey: NDArray[np.uint8], grid: Grid, narrow: Shapes, deadline: Deadline) -> tuple[Sight, Header | None]:
+def _headed(
+    grey: NDArray[np.uint8], grid: Grid, narrow: GlyphShapes, deadline: Deadline
+) -> tuple[ImageModel, PageHeader | None]:
     """The page as it seems under the first kernel under which its header can be read, or under the likeliest.
 
     Only the header's rows, and those beside them, are looked at: they tell whether the grid fits at all.
     """
     rows = min(grid.rows, -(-HEADER_CELLS // grid.columns) + _BESIDE_HEADER)
-    first: Sight | None = None
+    first: ImageModel | None = None
     for kernel in KERNELS if grid.has_header else KERNELS[:1]:
         deadline.check()
-        sight = Sight(grey, grid, kernel)
-        cells = Sight(grey, structs.replace(grid, rows=rows), kernel, sight.levels).strip()
+        sight = ImageModel(grey, grid, kernel)
+        cells = ImageModel(grey, structs.replace(grid, rows=rows), kernel, sight.levels).strip()
         if (header := nearest_header(cells.reshape(-1, *cells.shape[2:]), narrow)) is not None:
             return sight, header
         first = first or sight
@@ -187,7 +191,7 @@ def _headed(grey: NDArray[np.uint8], grid: Grid, narrow: Shapes, deadline: Deadl
     return first, None
 
 
-class Fitted(Struct, frozen=True):
+class FittedPage(Struct, frozen=True):
     """A page's glyphs as they were weighed. `codes` (rows·columns,) has FILLER in the second cell of a wide glyph."""
 
     grid: Grid
@@ -202,7 +206,7 @@ class Fitted(Struct, frozen=True):
         inked = self.codes[(self.codes != 0x20) & (self.codes != FILLER)]
         return len(np.unique(inked)) >= 8 and self.misfit < most**2
 
-    def reading(self, header: Header | None) -> Reading:
+    def reading(self, header: PageHeader | None) -> PageReading:
         """The text of these glyphs, or of the likeliest others that have the header's hash."""
         head = _head_cells(self.grid) if header else 0
         end = min(head + header.used, len(self.codes)) if header else _last_inked(self.codes)
@@ -220,9 +224,9 @@ class Fitted(Struct, frozen=True):
         elif header is None or not doubt:
             doubt = set(lines)
         doubted = tuple(sorted(doubt & set(lines)))
-        return Reading(text, Trust.APPROXIMATE, doubted, header, heads, noise=self.misfit)
+        return PageReading(text, Trust.APPROXIMATE, doubted, header, heads, noise=self.misfit)
 
-    def _repaired(self, header: Header, head: int, end: int) -> Reading | None:
+    def _repaired(self, header: PageHeader, head: int, end: int) -> PageReading | None:
         if header.used > end - head:
             return None  # the picture lost some of it
         choices = [choice for choice in self.choices if head <= choice.at < end]
@@ -241,17 +245,17 @@ class Fitted(Struct, frozen=True):
         return None
 
 
-def _fitted(sight: Sight, cells: Floats, narrow: Shapes, wide: Shapes, deadline: Deadline) -> Fitted:
+def _fitted(sight: ImageModel, cells: Floats, narrow: GlyphShapes, wide: GlyphShapes, deadline: Deadline) -> FittedPage:
     """Twice over: what the page is found to be written in says what its doubtful glyphs may be."""
     both = (narrow, wide)
     nothing = np.zeros(0, np.int32)
     expected = (penalties(narrow, nothing), penalties(wide, nothing))
-    look = FirstLook(cells, narrow, wide, expected[0], deadline)
-    fit: Fit | None = None
+    look = GlyphCandidates(cells, narrow, wide, expected[0], deadline)
+    fit: PageFit | None = None
     known: tuple[Places, Places] = (nothing.astype(np.intp), nothing.astype(np.intp))
     for _ in range(2):
         deadline.check()
-        fit = Fit(sight, tuple(zip(both, look.items(expected, known), strict=True)), deadline)
+        fit = PageFit(sight, tuple(zip(both, look.items(expected, known), strict=True)), deadline)
         fit.settle()
         fit.measure_noise()
         codes = _codes(fit, sight.grid)
@@ -263,17 +267,17 @@ def _fitted(sight: Sight, cells: Floats, narrow: Shapes, wide: Shapes, deadline:
         fit.settle(expected)
         fit.measure_noise()
     doubtful, choices = _doubts(fit.kinds, fit.weigh(expected), sight.grid)
-    return Fitted(sight.grid, _codes(fit, sight.grid), doubtful, choices, fit.misfit, fit.page)
+    return FittedPage(sight.grid, _codes(fit, sight.grid), doubtful, choices, fit.misfit, fit.page)
 
 
-def _seen(kind: Shapes, codes: Codes) -> Places:
+def _seen(kind: GlyphShapes, codes: Codes) -> Places:
     """The glyphs of that width that the page seems to have more than once."""
     values, counts = np.unique(codes, return_counts=True)
     places = kind.place[values[counts > 1]]
     return places[places >= 0].astype(np.intp)
 
 
-def _codes(fit: Fit, grid: Grid) -> Codes:
+def _codes(fit: PageFit, grid: Grid) -> Codes:
     codes = np.full(grid.rows * grid.columns, FILLER, np.int32)
     for (kind, items), best in zip(fit.kinds, fit.best, strict=True):
         places = items.candidates[np.arange(len(best)), best]
@@ -282,7 +286,7 @@ def _codes(fit: Fit, grid: Grid) -> Codes:
 
 
 def _doubts(
-    kinds: Sequence[tuple[Shapes, object]], weighed: Sequence[Weighed], grid: Grid
+    kinds: Sequence[tuple[GlyphShapes, object]], weighed: Sequence[WeighedGlyphs], grid: Grid
 ) -> tuple[Codes, tuple[Alternative, ...]]:
     """The cells whose second best is near, and what else they may be."""
     doubtful = list[NDArray[np.intp]]()
@@ -299,7 +303,7 @@ def _doubts(
     return np.sort(np.concatenate(doubtful)).astype(np.int32), tuple(choices[:_MOST_CHOICES])
 
 
-def _as_they_are(cells: Floats, header: Header, cell: Cell) -> Reading | None:
+def _as_they_are(cells: Floats, header: PageHeader, cell: Cell) -> PageReading | None:
     """The text, where every pixel is clear enough for the cell reader."""
     rows, columns, height, width = cells.shape
     bits = np.zeros((rows * columns, height, 8), np.uint8)
@@ -310,14 +314,14 @@ def _as_they_are(cells: Floats, header: Header, cell: Cell) -> Reading | None:
     return _vouched(codes[head : head + header.used], header)
 
 
-def _vouched(codes: Codes, header: Header) -> Reading | None:
+def _vouched(codes: Codes, header: PageHeader) -> PageReading | None:
     text, heads = text_and_heads(codes)
     if digest(text).hex() != header.sha256 or len(heads) != header.heads:
         return None
-    return Reading(text, Trust.EXACT, (), header, heads)
+    return PageReading(text, Trust.EXACT, (), header, heads)
 
 
-def _header_page(header: Header, grid: Grid, narrow: Shapes) -> Floats:
+def _header_page(header: PageHeader, grid: Grid, narrow: GlyphShapes) -> Floats:
     """The page pixels of the header's rows."""
     head = _head_cells(grid)
     codes = np.full(head, 0x20)

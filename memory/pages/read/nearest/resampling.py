@@ -18,7 +18,7 @@ Floats = NDArray[np.floating[Any]]
 _BLOCK = 96  # rows taken together
 
 
-class Banded:
+class BandedMatrix:
     """A matrix (rows, columns) by its blocks of rows, each with the columns that it reaches."""
 
     def __init__(self, matrix: Floats) -> None:
@@ -86,19 +86,19 @@ class Axis:
         return self.gram + _DAMPING * max(self.scale, 0.5) * _one(self.size)
 
     @cached_property
-    def forth(self) -> Banded:
+    def forth(self) -> BandedMatrix:
         """From page to picture: `weights`."""
-        return Banded(self.weights)
+        return BandedMatrix(self.weights)
 
     @cached_property
-    def back(self) -> Banded:
+    def back(self) -> BandedMatrix:
         """From picture to page: the transpose of `weights`."""
-        return Banded(self.weights.T)
+        return BandedMatrix(self.weights.T)
 
     @cached_property
-    def shared(self) -> Banded:
+    def shared(self) -> BandedMatrix:
         """`gram`."""
-        return Banded(self.gram)
+        return BandedMatrix(self.gram)
 
     @cached_property
     def gram(self) -> Floats:

@@ -19,7 +19,7 @@ _KEPT = 0.625  # of the frequencies: those that a page still has when scaled to 
 _BATCH = 4096
 
 
-class Shapes:
+class GlyphShapes:
     """All narrow glyphs, or all wide ones. `codes` (n,); `told` (n, d) are their descriptions, `size` their (h, w)."""
 
     def __init__(self, table: Glyphs, *, wide: bool) -> None:
@@ -90,9 +90,9 @@ class Shapes:
 
 
 @cache
-def shapes(cell: Cell) -> tuple[Shapes, Shapes]:
+def shapes(cell: Cell) -> tuple[GlyphShapes, GlyphShapes]:
     """The narrow and the wide glyphs of that cell's table, made once a process."""
-    return Shapes(glyphs(cell), wide=False), Shapes(glyphs(cell), wide=True)
+    return GlyphShapes(glyphs(cell), wide=False), GlyphShapes(glyphs(cell), wide=True)
 
 
 @cache
@@ -121,7 +121,7 @@ _COMMON = (  # first, last, and how much of any text they are together
 )
 
 
-def penalties(shapes: Shapes, codes: NDArray[np.int32]) -> Floats:
+def penalties(shapes: GlyphShapes, codes: NDArray[np.int32]) -> Floats:
     """Nats for each of the glyphs, given the codes that the page seems to hold."""
     anyone = np.full(len(shapes.codes), 1e-8)
     for first, last, share in _COMMON:

@@ -13,9 +13,9 @@ from PIL import Image
 
 from memory.pages.font.glyphs import Glyphs, glyphs
 from memory.pages.read.grid.detect import Grid
-from memory.pages.read.ocr.segments import Known, Segment, Words, segments
+from memory.pages.read.ocr.segments import KnownSegment, OcrSegment, TextSegment, segments
 from models.ocr.picture import encoded
-from models.ocr.port import Line, OcrEngine
+from models.ocr.port import OcrEngine, OcrLine
 
 OnLine = Callable[[int, int], None]
 """Told how many lines are read, and of how many. Raise from it to stop."""
@@ -40,8 +40,8 @@ def read_on_grid(
     found = segments(grey, grid)
     if found is None:
         return None
-    words = [segment for segment in found if isinstance(segment, Words)]
-    lines = list[Line]()
+    words = [segment for segment in found if isinstance(segment, TextSegment)]
+    lines = list[OcrLine]()
     for at in range(0, len(words), _AT_ONCE):
         lines += engine.read_lines([_crop(grey, one.box) for one in words[at : at + _AT_ONCE]])
         if on_line is not None:
@@ -59,11 +59,11 @@ def _crop(grey: NDArray[np.uint8], box: tuple[float, float, float, float]) -> by
     return encoded(Image.fromarray(np.pad(part, ((0, 0), (_MARGIN, _MARGIN)), constant_values=ground)))
 
 
-def _joined(found: Sequence[Segment], lines: Sequence[Line], table: Glyphs) -> LineReading:
+def _joined(found: Sequence[OcrSegment], lines: Sequence[OcrLine], table: Glyphs) -> LineReading:
     """Segments in their order; a row's end is no line's end. Blanks at the text's end are the page's, not its own."""
     parts, scores, read, over = list[str](), [1.0], iter(lines), 0
     for segment in found:
-        if isinstance(segment, Known):
+        if isinstance(segment, KnownSegment):
             parts.append(segment.text[over:] if segment.text.startswith(" ") else segment.text)
             scores += [1.0] if segment.text == "\n" else []
             over = 0

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from foundation.trust import Trust
 from memory.errors import NotAPage
-from memory.pages.read.deadline import Deadline, OutOfTime
+from memory.pages.read.deadline import Deadline, DeadlineExceeded
 from memory.pages.read.exact import UNKNOWN
 from memory.pages.read.grid.detect import Grid
 from memory.pages.read.ocr.lines import LineReading, OnLine, read_on_grid
-from memory.pages.render.entry_heads import ReadHead
-from memory.pages.render.header import HEADER_CELLS, Header
+from memory.pages.render.entry_heads import ParsedHead
+from memory.pages.render.header import HEADER_CELLS, PageHeader
 from memory.pages.render.png import decode_grey
 from models.ocr.port import OcrEngine, rows
 
@@ -75,7 +75,7 @@ def _compared(text: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in enumerate(lines, 1) if line]
 
 
-__all__ = ["Found", "OnLine", "by_ocr", "seconded"]
+__all__ = ["OcrPageText", "OnLine", "by_ocr", "seconded"]
 
 _GRIDS = 3  # candidates that are tried
 _MOST_GRIDS = 8  # candidates that are looked at for a header
@@ -84,20 +84,20 @@ _LOST = 0.5  # share of lines from which on a reader is lost
 _CLEAR = 0.15**2  # noise below which the glyphs explain the picture
 
 
-class Found(Struct, frozen=True, kw_only=True):
-    """What one reader, or two, made of a picture. `grid` and `noise` as in memory.pages.read.exact.Reading."""
+class OcrPageText(Struct, frozen=True, kw_only=True):
+    """What one reader, or two, made of a picture. `grid` and `noise` as in memory.pages.read.exact.PageReading."""
 
     text: str
     trust: Trust
     engine: str
     doubt: tuple[int, ...] = ()
-    header: Header | None = None
-    heads: tuple[ReadHead, ...] = ()
+    header: PageHeader | None = None
+    heads: tuple[ParsedHead, ...] = ()
     told: tuple[str, ...] = ()
     grid: Grid | None = None
     noise: float = 0.0
 
-    def saying(self, sentence: str) -> "Found":
+    def saying(self, sentence: str) -> "OcrPageText":
         """The same, with a sentence more."""
         return replace(self, told=(*self.told, sentence))
 
@@ -123,7 +123,7 @@ class Found(Struct, frozen=True, kw_only=True):
         return self.is_cut and self.noise < _CLEAR and set(self.doubt) <= {self.text.count("\n") + 1}
 
 
-def by_ocr(picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> Found:
+def by_ocr(picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> OcrPageText:
     """The engine's word: line by line on a page's grid, else the picture as a whole. Never more than approximate."""
     if engine.lines and (page := _on_grid(picture, None, engine, on_line)):
         return _approximate(page.text, engine.name, page.scores)
@@ -132,7 +132,7 @@ def by_ocr(picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> 
     return replace(_approximate(reading.text, engine.name, scores), told=reading.told)
 
 
-def seconded(first: Found, picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> Found:
+def seconded(first: OcrPageText, picture: bytes, engine: OcrEngine, on_line: OnLine | None = None) -> OcrPageText:
     """A page that is not proven by its hash, looked at by the engine too, on the same grid.
 
     Where both agree it is verified; lines where they differ are in doubt. Of a page that was cut, and shows its glyphs
@@ -176,7 +176,7 @@ def _likely(grey: NDArray[np.uint8]) -> Iterator[Grid]:
     from memory.pages.read.grid.detect import find_grid
 
     grids = list[Grid]()
-    with suppress(OutOfTime):
+    with suppress(DeadlineExceeded):
         grids.extend(islice(find_grid(grey, Deadline(_LONGEST)), _MOST_GRIDS))
     headed = [grid for grid in grids if grid.has_header]
     sure = next((grid for grid in headed if _header_reads(grey, grid)), None) if len(headed) > 1 else None
@@ -186,14 +186,14 @@ def _likely(grey: NDArray[np.uint8]) -> Iterator[Grid]:
 def _header_reads(grey: NDArray[np.uint8], grid: Grid) -> bool:
     """Whether the grid's first rows are a header, by its CRC."""
     from memory.pages.read.nearest.header import nearest_header
-    from memory.pages.read.nearest.image_model import Sight
+    from memory.pages.read.nearest.image_model import ImageModel
     from memory.pages.read.nearest.resampling import KERNELS
     from memory.pages.read.nearest.shapes import shapes
 
     head = -(-HEADER_CELLS // grid.columns)
-    cells = Sight(grey, replace(grid, rows=min(head + 1, grid.rows)), KERNELS[0]).strip()
+    cells = ImageModel(grey, replace(grid, rows=min(head + 1, grid.rows)), KERNELS[0]).strip()
     return nearest_header(cells.reshape(-1, *cells.shape[2:]), shapes(grid.cell)[0]) is not None
 
 
-def _approximate(text: str, engine: str, scores: Sequence[float]) -> Found:
-    return Found(text=text, trust=Trust.APPROXIMATE, engine=engine, doubt=unsure(text, scores))
+def _approximate(text: str, engine: str, scores: Sequence[float]) -> OcrPageText:
+    return OcrPageText(text=text, trust=Trust.APPROXIMATE, engine=engine, doubt=unsure(text, scores))

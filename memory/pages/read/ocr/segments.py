@@ -28,23 +28,23 @@ _LAST_SIGN = 0x2600
 Floats = NDArray[np.float32]
 
 
-class Words(Struct, frozen=True):
+class TextSegment(Struct, frozen=True):
     """A stretch to be read: for each of its cells whether it is `blank`. `box` in the picture's pixels."""
 
     blank: tuple[bool, ...]
     box: tuple[float, float, float, float]
 
 
-class Known(Struct, frozen=True):
+class KnownSegment(Struct, frozen=True):
     """What the grid tells by itself: blanks, a line end, a ruled line."""
 
     text: str
 
 
-Segment = Words | Known
+OcrSegment = TextSegment | KnownSegment
 
 
-def segments(grey: NDArray[np.uint8], grid: Grid) -> list[Segment] | None:
+def segments(grey: NDArray[np.uint8], grid: Grid) -> list[OcrSegment] | None:
     """The page's text in order, header rows left out; None where the picture shows no sign of being a page of ours."""
     cells = _cells(grey, grid)
     blank = ~(cells > _INK).any(axis=(2, 3))
@@ -56,7 +56,7 @@ def segments(grey: NDArray[np.uint8], grid: Grid) -> list[Segment] | None:
     first = -(-HEADER_CELLS // grid.columns) if grid.has_header else 0
     blank |= _like(cells, FILLER, grid)
     inked = np.flatnonzero(~blank.all(axis=1))
-    found = list[Segment]()
+    found = list[OcrSegment]()
     for row in range(first, int(inked[-1]) + 1):
         found += _row(row, cells[row], blank[row], newline[row], grid)
     return found
@@ -118,23 +118,23 @@ def _correlation(cells: Floats, bitmap: Floats) -> Floats:
 
 def _row(
     row: int, cells: Floats, blank: NDArray[np.bool_], newline: NDArray[np.bool_], grid: Grid
-) -> Iterator[Segment]:
+) -> Iterator[OcrSegment]:
     columns, at = len(blank), 0
     same = (np.abs(cells[1:] - cells[:-1]).max(axis=(1, 2)) < _SAME) & ~blank[1:] & ~blank[:-1]
     while at < columns:
         if newline[at]:
-            yield Known("\n")
+            yield KnownSegment("\n")
             at += 1
         elif blank[at]:
             end = _until(~blank, at)
-            yield Known(" " * (end - at))
+            yield KnownSegment(" " * (end - at))
             at = end
         elif (end := _until(~same, at) + 1) - at >= RUN:
-            yield Known(_rule(cells[at], grid) * (end - at))
+            yield KnownSegment(_rule(cells[at], grid) * (end - at))
             at = end
         else:
             end = _end_of_words(at, blank, newline, same)
-            yield Words(tuple(blank[at:end].tolist()), _box(row, at, end, grid))
+            yield TextSegment(tuple(blank[at:end].tolist()), _box(row, at, end, grid))
             at = end
 
 

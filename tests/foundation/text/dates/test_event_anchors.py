@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.text.dates.event_anchors import Side, anchors
+from foundation.text.dates.event_anchors import AnchorSide, anchors
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -14,21 +14,21 @@ pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes 
 @pytest.mark.parametrize(
     ("text", "event", "side"),
     [
-        ("What did I eat before the move?", "the move", Side.BEFORE),
-        ("Where did Ann live before she moved to Berlin?", "she moved to Berlin", Side.BEFORE),
-        ("Before the move, where did I work?", "the move", Side.BEFORE),
-        ("Who called after my surgery", "my surgery", Side.AFTER),
-        ("What changed since the wedding?", "the wedding", Side.AFTER),
-        ("two days after the party", "the party", Side.AFTER),
-        ("During our trip to Japan and who came?", "our trip to Japan", Side.DURING),
-        ("After Melanie's birthday what did she do", "Melanie's birthday", Side.AFTER),
-        ("we met before moving to Paris", "moving to Paris", Side.BEFORE),
-        ("搬家之前我住在哪里", "搬家", Side.BEFORE),
-        ("她结婚之后做了什么", "结婚", Side.AFTER),
-        ("我在大学期间学了什么", "大学", Side.DURING),
+        ("What did I eat before the move?", "the move", AnchorSide.BEFORE),
+        ("Where did Ann live before she moved to Berlin?", "she moved to Berlin", AnchorSide.BEFORE),
+        ("Before the move, where did I work?", "the move", AnchorSide.BEFORE),
+        ("Who called after my surgery", "my surgery", AnchorSide.AFTER),
+        ("What changed since the wedding?", "the wedding", AnchorSide.AFTER),
+        ("two days after the party", "the party", AnchorSide.AFTER),
+        ("During our trip to Japan and who came?", "our trip to Japan", AnchorSide.DURING),
+        ("After Melanie's birthday what did she do", "Melanie's birthday", AnchorSide.AFTER),
+        ("we met before moving to Paris", "moving to Paris", AnchorSide.BEFORE),
+        ("搬家之前我住在哪里", "搬家", AnchorSide.BEFORE),
+        ("她结婚之后做了什么", "结婚", AnchorSide.AFTER),
+        ("我在大学期间学了什么", "大学", AnchorSide.DURING),
     ],
 )
-def test_events_that_tell_a_time(text: str, event: str, side: Side) -> None:
+def test_events_that_tell_a_time(text: str, event: str, side: AnchorSide) -> None:
     (anchor,) = anchors(text)
     assert (anchor.event, anchor.side) == (event, side)
     assert (

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.text.dates.calendar import FIRST, LAST
-from foundation.text.dates.spans import Span, bounds, said, spans, whole, within
+from foundation.text.dates.spans import DateSpan, bounds, said, spans, whole, within
 from tests.foundation.text.dates.phrases import PHRASES
 
 NOW = datetime(2026, 11, 21, 15, tzinfo=UTC)
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
 
-def shown(span: Span) -> str:
+def shown(span: DateSpan) -> str:
     start, end = ("" if day in (FIRST, LAST) else str(day) for day in (span.start, span.end))
     return f"{start}..{end}" + f" ~{span.soft}" * bool(span.soft) + " yearless" * span.yearless
 

@@ -9,14 +9,14 @@ import pytest
 
 from foundation.privacy import as_given
 from foundation.trust import Citation, Trust
-from memory.archive.lifecycle.deletion import Deleting
+from memory.archive.lifecycle.deletion import ConversationDeleter
 from memory.archive.packs.tombstones import NAME, read_tombstones
 from memory.cold import conversations, deletions
 from memory.cold.sql import fetch
 from memory.errors import Damaged, StoreBusy, StoreFull
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
-from models.messages import Recalled, Role, Text
+from memory.records import EntryDraft, EntryKind
+from models.messages import RecalledSpan, Role, Text
 from tests.fakes import FakeClock
 from tests.memory.archive.intact_workspace import mend, problems, talk
 
@@ -53,7 +53,7 @@ def cut_short(monkeypatch: pytest.MonkeyPatch, memory: Memory, where: str) -> No
     with monkeypatch.context() as patched:
         match where:
             case "noted":
-                patched.setattr(Deleting, "_forward", killed)
+                patched.setattr(ConversationDeleter, "_forward", killed)
             case "rows":
                 patched.setattr("memory.archive.lifecycle.deletion.conversations.delete", killed)
             case "manifests":
@@ -126,7 +126,7 @@ def test_brought_in_anew_it_stands_and_comes_back_from_its_packs(memory: Memory)
     memory.vault.delete_conversation(again.seq)
     assert len(read_tombstones(memory.vault.storage, memory.vault.storage.names())) == 1
     again = memory.cold.new_conversation(as_given("Kept"), source="notes", id="c7")
-    said = Draft(
+    said = EntryDraft(
         conversation=again.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=as_given("Stay. " * 9)
     )
     memory.vault.archive_entries([memory.cold.append(said)], label="Kept")
@@ -153,7 +153,7 @@ def test_an_index_built_anew_knows_what_was_deleted(memory: Memory) -> None:
 def test_while_an_answer_is_written_nothing_is_noted(memory: Memory) -> None:
     seq = named(memory, "The attic")
     leaf = memory.cold.conversation_at(seq).leaf
-    draft = Draft(conversation=seq, parent=leaf, kind=EntryKind.MESSAGE, role=Role.ASSISTANT, text=as_given(""))
+    draft = EntryDraft(conversation=seq, parent=leaf, kind=EntryKind.MESSAGE, role=Role.ASSISTANT, text=as_given(""))
     answer = memory.cold.begin_answer(draft)
     with pytest.raises(StoreBusy):
         memory.vault.delete_conversation(seq)
@@ -176,9 +176,9 @@ def test_passages_that_others_were_sent_go_with_it(memory: Memory) -> None:
     gone, stays = named(memory, "The boiler"), named(memory, "The attic")
     name = {seq: memory.cold.conversation_at(seq).id for seq in (gone, stays)}
 
-    def passage(seq: int) -> Recalled:
+    def passage(seq: int) -> RecalledSpan:
         citation = Citation(kind="entry", ref="e_x", title="The boiler", conversation=name[seq])
-        return Recalled("the valve is behind the panel", citation, Trust.EXACT)
+        return RecalledSpan("the valve is behind the panel", citation, Trust.EXACT)
 
     entry = next(memory.cold.path(memory.cold.conversation_at(stays).leaf or 0))
     memory.cold.set_sent(entry.seq, (Text("told", "skill"), passage(gone), passage(stays)))
@@ -187,7 +187,7 @@ def test_passages_that_others_were_sent_go_with_it(memory: Memory) -> None:
     memory.vault.delete_conversation(gone)
     told, blank, kept = memory.cold.entry(entry.seq).sent
     assert (told, kept) == (Text("told", "skill"), passage(stays))
-    assert isinstance(blank, Recalled)
+    assert isinstance(blank, RecalledSpan)
     assert (blank.text, blank.citation.title, blank.citation.ref) == ("[deleted]", "", "e_x")
     assert (memory.cold.epoch(stays), memory.cold.last_request(stays)) == (None, None)
     assert problems(memory) == []
@@ -198,7 +198,7 @@ def test_passages_that_others_were_sent_go_with_it(memory: Memory) -> None:
 def test_passages_of_a_tool_result_that_held_its_words_go_with_it(memory: Memory) -> None:
     gone, stays = (memory.cold.conversation_at(named(memory, title)) for title in ("The boiler", "The attic"))
     own = next(memory.cold.path(gone.leaf or 0))
-    told = Draft(
+    told = EntryDraft(
         conversation=stays.seq,
         parent=stays.leaf,
         kind=EntryKind.TOOL_RESULT,
@@ -208,11 +208,11 @@ def test_passages_of_a_tool_result_that_held_its_words_go_with_it(memory: Memory
     )
     result = memory.cold.append(told)
     citation = Citation(kind="entry", ref=result.id, title="The attic", conversation=stays.id)
-    memory.cold.set_sent(result.seq, (Recalled("behind the panel", citation, Trust.EXACT),))
+    memory.cold.set_sent(result.seq, (RecalledSpan("behind the panel", citation, Trust.EXACT),))
     assert memory.vault.delete_conversation(gone.seq).changed == (stays.id,)
     left = memory.cold.entry(result.seq)
     assert left.text == f'{{"cite": "{own.id}", "text": "[deleted]"}}'
-    assert [part.text for part in left.sent if isinstance(part, Recalled)] == ["[deleted]"]
+    assert [part.text for part in left.sent if isinstance(part, RecalledSpan)] == ["[deleted]"]
     assert problems(memory) == []
 
 

@@ -11,7 +11,7 @@ from foundation.privacy import as_given
 from foundation.trust import Trust
 from memory.archive.lifecycle import move
 from memory.archive.packs.pack import COLD, WARM, Pack, write_cold_pack
-from memory.archive.packs.storage import Folder
+from memory.archive.packs.storage import LocalStorage
 from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
 from memory.archive.vault import Vault
@@ -113,7 +113,7 @@ def test_a_pack_that_does_not_come_back_takes_no_page(
 ) -> None:
     """The disk gives back another page than was written."""
 
-    def forgetful(storage: Folder, name: str, pages: list, on_page: Callable | None = None):
+    def forgetful(storage: LocalStorage, name: str, pages: list, on_page: Callable | None = None):
         return write_cold_pack(storage, name, [*pages[1:], pages[0]], on_page)
 
     monkeypatch.setattr(move, "write_cold_pack", forgetful)
@@ -151,14 +151,14 @@ def test_a_pack_held_open_goes_later(
 ) -> None:
     """As on Windows, where an open file cannot be deleted."""
     held = filled.pages()[0].pack
-    delete = Folder.delete
+    delete = LocalStorage.delete
 
-    def refuse(folder: Folder, name: str) -> None:
+    def refuse(folder: LocalStorage, name: str) -> None:
         if name == held:
             raise PermissionError(13, "in use", name)
         delete(folder, name)
 
-    monkeypatch.setattr(Folder, "delete", refuse)
+    monkeypatch.setattr(LocalStorage, "delete", refuse)
     filled.repacking.run(rest=NOW, least=1)
     assert (workspace.packs / held).exists()
     assert cold.read(pack_gc.leaving) == {held: ""}

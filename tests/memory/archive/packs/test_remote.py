@@ -1,4 +1,4 @@
-"""Packs elsewhere: the same vault over a real S3 server and a real SSH server, on loopback."""
+"""Packs elsewhere: the same vault over a real S3Storage server and a real SSH server, on loopback."""
 
 import gc
 import hashlib
@@ -15,12 +15,12 @@ from foundation.errors import Misuse
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from foundation.trust import Trust
-from memory.archive.packs.pack_cache import Cached, Known
-from memory.archive.packs.storage import Folder
+from memory.archive.packs.pack_cache import CachedStorage, PackDigest
+from memory.archive.packs.storage import LocalStorage
 from memory.archive.rows import pages
-from memory.errors import Damaged, Unreachable
+from memory.errors import Damaged, StorageUnreachable
 from memory.memory import Memory
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from memory.settings import ArchiveSettings
 from models.errors import MissingLibrary
 from models.messages import Role
@@ -83,7 +83,7 @@ def test_packs_live_over_ssh(workspace: Workspace, host: SshServer) -> None:
 
 def talk(memory: Memory) -> int:
     conversation = memory.cold.new_conversation()
-    draft = Draft(
+    draft = EntryDraft(
         conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=as_given(TEXT)
     )
     return memory.cold.append(draft).seq
@@ -93,7 +93,7 @@ def test_a_store_that_is_away_lets_nothing_go(workspace: Workspace, host: SshSer
     memory = opened(workspace, f"ssh://ann@127.0.0.1:{host.port}/packs")
     host.stop()
     seq = talk(memory)
-    with pytest.raises(Unreachable) as caught:
+    with pytest.raises(StorageUnreachable) as caught:
         memory.vault.archive_entries([memory.cold.entry(seq)], label="overflow")
     assert "Nothing was let go" in caught.value.message
     assert memory.cold.entry(seq).text == TEXT
@@ -126,7 +126,7 @@ def test_what_was_read_once_is_read_while_the_store_is_away(workspace: Workspace
         path.unlink()
     memory.close()
     memory = opened(workspace, f"ssh://ann@127.0.0.1:{host.port}/packs")
-    with pytest.raises(Unreachable):
+    with pytest.raises(StorageUnreachable):
         memory.vault.read_page(archived.pages[0].id)
     memory.close()
 
@@ -136,7 +136,7 @@ def test_a_host_that_is_not_known_is_sent_nothing(
 ) -> None:
     with ssh_server(tmp_path / "home", monkeypatch, trusted=False) as server:
         memory = opened(workspace, f"ssh://ann@127.0.0.1:{server.port}/packs")
-        with pytest.raises(Unreachable, match="not in your known_hosts"):
+        with pytest.raises(StorageUnreachable, match="not in your known_hosts"):
             memory.vault.archive_text(as_given("one"), label="one")
         assert list(server.root.iterdir()) == []
         assert not (tmp_path / "home" / ".ssh" / "known_hosts").exists()
@@ -149,7 +149,7 @@ def test_a_host_with_another_key_is_sent_nothing(workspace: Workspace, host: Ssh
     other = asyncssh.generate_private_key("ssh-ed25519").export_public_key().decode()
     (tmp_path / "home" / ".ssh" / "known_hosts").write_text(f"[127.0.0.1]:{host.port} {other}")
     memory = opened(workspace, f"ssh://ann@127.0.0.1:{host.port}/packs")
-    with pytest.raises(Unreachable, match="another key"):
+    with pytest.raises(StorageUnreachable, match="another key"):
         memory.vault.archive_text(as_given("one"), label="one")
     assert list(host.root.iterdir()) == []
     memory.close()
@@ -194,7 +194,7 @@ def test_a_cached_pack_that_was_altered_is_fetched_again(workspace: Workspace, b
 def test_a_bucket_that_is_not_there_is_said(workspace: Workspace, bucket: Any) -> None:
     memory = opened(workspace, "s3://elsewhere/packs")
     seq = talk(memory)
-    with pytest.raises(Unreachable, match="s3://elsewhere/packs"):
+    with pytest.raises(StorageUnreachable, match="s3://elsewhere/packs"):
         memory.vault.archive_entries([memory.cold.entry(seq)], label="overflow")
     assert memory.cold.entry(seq).text == TEXT
     memory.close()
@@ -227,12 +227,14 @@ def test_an_address_that_is_none_is_a_misuse(workspace: Workspace, address: str)
 
 
 def test_the_cache_is_bounded_and_keeps_what_was_read_last(tmp_path: Path) -> None:
-    there = Folder(tmp_path / "there")
+    there = LocalStorage(tmp_path / "there")
     bodies = {f"{n}.pages": bytes([n]) * 1000 for n in range(5)}
     for name, body in bodies.items():
         there.write(name, body)
-    known = {name: Known(hashlib.sha256(body).digest(), len(body)) for name, body in bodies.items()}
-    cached = Cached(there, Folder(tmp_path / "home"), Folder(tmp_path / "cache"), known.get, most=3000)
+    known = {name: PackDigest(hashlib.sha256(body).digest(), len(body)) for name, body in bodies.items()}
+    cached = CachedStorage(
+        there, LocalStorage(tmp_path / "home"), LocalStorage(tmp_path / "cache"), known.get, most=3000
+    )
     for name, body in bodies.items():
         assert cached.read(name, 10, 20) == body[10:30]
     kept = {path.name for path in (tmp_path / "cache").iterdir()}
@@ -245,10 +247,10 @@ def test_a_place_that_gives_back_something_else_took_nothing(
 ) -> None:
     memory = opened(workspace, "s3://packs")
     seq = talk(memory)
-    from memory.archive.packs.s3 import S3
+    from memory.archive.packs.s3 import S3Storage
 
-    put = S3._put
-    monkeypatch.setattr(S3, "_put", lambda self, fs, path, data: put(self, fs, path, data[:-1]))
+    put = S3Storage._put
+    monkeypatch.setattr(S3Storage, "_put", lambda self, fs, path, data: put(self, fs, path, data[:-1]))
     with pytest.raises(Damaged, match="reads differently"):
         memory.vault.archive_entries([memory.cold.entry(seq)], label="overflow")
     assert memory.cold.entry(seq).text == TEXT
@@ -256,7 +258,7 @@ def test_a_place_that_gives_back_something_else_took_nothing(
     memory.close()
 
 
-class Counting(Folder):
+class Counting(LocalStorage):
     """A folder that notes how many bytes were read from it."""
 
     taken = 0
@@ -273,8 +275,10 @@ def test_a_file_that_is_longer_than_it_was_written_is_not_fetched(
 ) -> None:
     monkeypatch.setattr("memory.archive.packs.pack_cache.LONGEST_FILE", 1000)
     there, body = Counting(tmp_path / "there"), b"x" * 1000
-    known = {"0.pages": Known(hashlib.sha256(body).digest(), len(body))}
-    cached = Cached(there, Folder(tmp_path / "home"), Folder(tmp_path / "cache"), known.get, most=10**9)
+    known = {"0.pages": PackDigest(hashlib.sha256(body).digest(), len(body))}
+    cached = CachedStorage(
+        there, LocalStorage(tmp_path / "home"), LocalStorage(tmp_path / "cache"), known.get, most=10**9
+    )
     there.write(name, body)
     assert cached.read(name) == body
     there.write(name, b"x" * 5_000_000)

@@ -13,16 +13,16 @@ from memory.archive import read_png
 from memory.archive.packs.manifest import read_manifest
 from memory.archive.packs.pack import Pack
 from memory.archive.packs.parity import mend, parity_is_sound
-from memory.archive.packs.storage import Folder
+from memory.archive.packs.storage import LocalStorage
 from memory.archive.repair.salvage import saved_pages
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.pages.font.glyphs import glyphs
 from memory.zstd import unpack
 
 HASH = bytes(32)
 
 
-def openers(storage: Folder, name: str) -> list[Callable[[], object]]:
+def openers(storage: LocalStorage, name: str) -> list[Callable[[], object]]:
     """All that the program does with such a file; each is to refuse it, or to find nothing in it."""
 
     def pages() -> object:
@@ -44,14 +44,14 @@ def openers(storage: Folder, name: str) -> list[Callable[[], object]]:
 
 
 def main() -> None:
-    storage = Folder(Path(sys.argv[1]))
+    storage = LocalStorage(Path(sys.argv[1]))
     glyphs()
     for name in sorted(path.name for path in storage.folder.iterdir()):
         for opener in openers(storage, name):
             began = time.process_time()
             try:
                 said = "opened" if opener() else "refused"
-            except MemoryTrouble:
+            except MemoryFailure:
                 said = "refused"
             print(name, said, round(time.process_time() - began, 3), peak())
     print("peak", peak())

@@ -10,7 +10,7 @@ import pytest
 
 from foundation.privacy import as_given
 from memory.archive.packs.manifest import manifest_names, read_manifest
-from memory.archive.packs.storage import Folder
+from memory.archive.packs.storage import LocalStorage
 from memory.archive.repair.check import pack_is_sound
 from memory.archive.rows import pages
 from memory.cold.sql import fetch, run
@@ -46,7 +46,7 @@ def test_a_sound_archive_has_no_problem(memory: Memory) -> None:
     assert problems(memory) == []
 
 
-class FakeStorage(Folder):
+class FakeStorage(LocalStorage):
     """One file, in memory."""
 
     def __init__(self, body: bytes) -> None:

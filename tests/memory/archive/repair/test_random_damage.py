@@ -9,7 +9,7 @@ import pytest
 
 from foundation.paths import Workspace
 from foundation.trust import Trust
-from memory.errors import MemoryTrouble
+from memory.errors import MemoryFailure
 from memory.memory import Memory
 from memory.pages.read.reader import read_picture
 from memory.pages.types import PageRow
@@ -84,7 +84,7 @@ def reads_false(memory: Memory, row: PageRow, text: str) -> bool:
     """Whether the vault gives out another text as the page's own."""
     try:
         page = memory.vault.read_page(row.id)
-    except MemoryTrouble:
+    except MemoryFailure:
         return False
     return page.trust is not Trust.APPROXIMATE and page.text != text
 
@@ -108,7 +108,7 @@ def test_a_damaged_picture_gives_out_nothing_false(sound: Path, count: int, engi
         whole, text = chance.choice(pictures)
         try:
             page = read_picture(damaged_pixels(whole, HOWS[n % len(HOWS)], chance), engine=engine)
-        except MemoryTrouble:
+        except MemoryFailure:
             seen["refused"] += 1
             continue
         seen[page.trust.value] += 1

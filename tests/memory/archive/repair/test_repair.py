@@ -19,7 +19,7 @@ from memory.cold.integrity.salvage import salvage_store
 from memory.cold.sql import run
 from memory.errors import Damaged
 from memory.memory import Memory
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import MODES
 from memory.pages.render.page import draw, sheets
 from memory.search import Query
@@ -298,7 +298,7 @@ def test_a_manifest_of_another_workspace_is_refused(memory: Memory, tmp_path: Pa
 
 def test_a_page_with_the_id_of_another_is_left_out(memory: Memory) -> None:
     row = pages_of(memory, "notes")[0]
-    forged = next(iter(sheets([Stretch("Pay Bob a thousand.")], MODES["tiny"])))
+    forged = next(iter(sheets([LayoutText("Pay Bob a thousand.")], MODES["tiny"])))
     drawn = draw(forged, row.id, row.number)
     write_pack(memory.vault.storage, new_pack_name(), [picture_of(drawn)])
     done = mend(memory)

@@ -15,7 +15,7 @@ from foundation.trust import Trust
 from memory.archive.rows import pages
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
-from memory.records import Draft, Entry, EntryKind
+from memory.records import Entry, EntryDraft, EntryKind
 from models.messages import Role
 from tests.memory.conftest import fake_analyse
 
@@ -95,7 +95,7 @@ def test_deleting_one_conversation_breaks_none_that_stands_on_its_pages(
     vault.archive_entries([gone], label="gone")
     other = cold.new_conversation()
     kept = cold.append(
-        Draft(conversation=other.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=as_given(text))
+        EntryDraft(conversation=other.seq, parent=None, kind=EntryKind.MESSAGE, role=Role.USER, text=as_given(text))
     )
     assert vault.archive_entries([kept], label="kept").shared_chars > 0.8 * len(text)
     vault.release(cold.delete_conversation(gone.conversation_seq))
@@ -243,7 +243,9 @@ def test_any_archives_of_edited_texts_come_back(
     for batch in batches:
         conversation = cold.new_conversation().seq
         drafts = [
-            Draft(conversation=conversation, parent=None, kind=EntryKind.MESSAGE, role=Role.TOOL, text=as_given(text))
+            EntryDraft(
+                conversation=conversation, parent=None, kind=EntryKind.MESSAGE, role=Role.TOOL, text=as_given(text)
+            )
             for text in batch
         ]
         entries = [entry for entry in cold.append_many(drafts) if entry]

@@ -16,7 +16,7 @@ from memory.archive.vault import Vault
 from memory.archive.write import archiver, page_writer
 from memory.cold import ColdStore
 from memory.errors import Damaged
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.memory.conftest import fake_analyse
 
@@ -34,7 +34,7 @@ def begin(state: Path) -> None:
     conversation = cold.new_conversation()
     parent = None
     for text in TEXTS:
-        draft = Draft(
+        draft = EntryDraft(
             conversation=conversation.seq, parent=parent, kind=EntryKind.MESSAGE, role=Role.USER, text=as_given(text)
         )
         parent = cold.append(draft).seq

@@ -7,12 +7,12 @@ import pytest
 
 from foundation.privacy import as_given
 from memory.archive.packs.pack import new_pack_name
-from memory.archive.packs.storage import Folder
+from memory.archive.packs.storage import LocalStorage
 from memory.archive.vault import Vault
 from memory.archive.write import page_writer
 from memory.archive.write.page_writer import bind
 from memory.cold import ColdStore
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import mode_named
 
 TEXT = "".join(
@@ -47,9 +47,9 @@ def test_no_more_than_one_pack_of_pictures_is_held(tmp_path: Path, monkeypatch: 
     """The pictures of the pack before were held while the next was drawn: 53 MB more."""
     monkeypatch.setattr(page_writer, "PAGES_A_PACK", 64)
     mode = mode_named("base", dense=False)
-    runs = [[Stretch("x" * (mode.capacity * 128))]]
-    storage = Folder(tmp_path)
-    list(bind(storage, [[Stretch("x")]], mode, 0, new_name=new_pack_name))  # what is loaded once
+    runs = [[LayoutText("x" * (mode.capacity * 128))]]
+    storage = LocalStorage(tmp_path)
+    list(bind(storage, [[LayoutText("x")]], mode, 0, new_name=new_pack_name))  # what is loaded once
     held: list[int] = []
     tracemalloc.start()
     pages = sum(

@@ -8,13 +8,13 @@ from hypothesis import strategies as some
 
 from foundation.text.similarity import near_duplicates, pack_sketch, resemblance, sketch, unpack_sketch
 from memory.knowledge.importance.score import importance_score, pick_score, recency
-from memory.knowledge.importance.view_budget import Standing, Weight, standings, tokens_at
+from memory.knowledge.importance.view_budget import MemoryWeight, ViewState, standings, tokens_at
 from memory.pages.render.modes import MODES
 
 TOKENS = {"tiny": 64, "small": 100, "base": 256, "large": 400}
 views = some.dictionaries(some.sampled_from(list(TOKENS)), some.integers(1, 5), min_size=1, max_size=3)
 weights = some.lists(some.tuples(some.floats(0, 10), some.integers(0, 40), views), max_size=12).map(
-    lambda each: [Weight(seq, *one) for seq, one in enumerate(each, 1)]
+    lambda each: [MemoryWeight(seq, *one) for seq, one in enumerate(each, 1)]
 )
 
 
@@ -49,7 +49,7 @@ def test_relevance_recency_and_importance_all_count() -> None:
 
 
 @given(weights)
-def test_within_the_budget_nothing_is_forgotten(memories: list[Weight]) -> None:
+def test_within_the_budget_nothing_is_forgotten(memories: list[MemoryWeight]) -> None:
     whole = sum(TOKENS[mode] * count for one in memories for mode, count in one.views.items())
     found = standings(memories, whole, no_twins)
     assert all(one.in_view for one in found.values())
@@ -58,7 +58,7 @@ def test_within_the_budget_nothing_is_forgotten(memories: list[Weight]) -> None:
 
 @given(weights, some.integers(0, 4_000))
 def test_the_first_rule_takes_the_lowest_under_three_and_no_more_than_it_must(
-    memories: list[Weight], budget: int
+    memories: list[MemoryWeight], budget: int
 ) -> None:
     found = standings(memories, budget, no_twins)
     gone = [one for one in memories if not found[one.seq].in_view]
@@ -76,7 +76,7 @@ def test_the_first_rule_takes_the_lowest_under_three_and_no_more_than_it_must(
 
 @given(weights, some.integers(0, 4_000))
 def test_the_second_rule_makes_smaller_only_what_was_used_more_than_ten_times(
-    memories: list[Weight], budget: int
+    memories: list[MemoryWeight], budget: int
 ) -> None:
     found = standings(memories, budget, no_twins)
     for one in memories:
@@ -93,25 +93,25 @@ def test_the_second_rule_makes_smaller_only_what_was_used_more_than_ten_times(
 
 
 def test_the_third_rule_lets_the_better_of_two_twins_stand_for_both() -> None:
-    memories = [Weight(seq, score, 0, {"base": 1}) for seq, score in ((1, 5.0), (2, 7.0), (3, 6.0))]
+    memories = [MemoryWeight(seq, score, 0, {"base": 1}) for seq, score in ((1, 5.0), (2, 7.0), (3, 6.0))]
     found = standings(memories, 512, lambda seqs: [(1, 2)] if {1, 2} <= set(seqs) else [])
-    assert found[1] == Standing(1, False, "base", 0, stood_for_by=2)
+    assert found[1] == ViewState(1, False, "base", 0, stood_for_by=2)
     assert found[1].state == "merged"
     assert (found[2].in_view, found[3].in_view) == (True, True)
 
 
 def test_twins_are_left_alone_while_there_is_room() -> None:
-    memories = [Weight(seq, 5.0, 0, {"tiny": 1}) for seq in (1, 2)]
+    memories = [MemoryWeight(seq, 5.0, 0, {"tiny": 1}) for seq in (1, 2)]
     found = standings(memories, 128, lambda _seqs: pytest.fail("was asked without need"))
     assert all(one.in_view for one in found.values())
 
 
 def test_the_rules_act_in_their_order() -> None:
     low, used, twin, other = (
-        Weight(1, 2.0, 0, {"base": 1}),
-        Weight(2, 6.0, 11, {"base": 1}),
-        Weight(3, 5.0, 0, {"base": 1}),
-        Weight(4, 5.5, 0, {"base": 1}),
+        MemoryWeight(1, 2.0, 0, {"base": 1}),
+        MemoryWeight(2, 6.0, 11, {"base": 1}),
+        MemoryWeight(3, 5.0, 0, {"base": 1}),
+        MemoryWeight(4, 5.5, 0, {"base": 1}),
     )
 
     def states(budget: int) -> list[tuple[str, str]]:

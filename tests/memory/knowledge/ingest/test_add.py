@@ -11,9 +11,9 @@ from foundation.paths import Workspace
 from foundation.trust import Trust
 from memory.errors import NotFound, StoreFull
 from memory.knowledge import ocr
-from memory.knowledge.ingest.report import AddOptions, AddProgress, AddReport, Told
+from memory.knowledge.ingest.report import AddOptions, AddProgress, AddReport, FileMessage
 from memory.knowledge.knowledge import Knowledge
-from memory.knowledge.readers.document import Sight
+from memory.knowledge.readers.document import OcrReader
 from memory.knowledge.settings import KnowledgeSettings
 from memory.memory import Memory
 from memory.search import Query
@@ -24,7 +24,7 @@ from tests.memory.knowledge import files
 INSTALLED = ocr.installed_sight  # before any test puts another in its place
 
 
-def names(told: list[Told]) -> list[str]:
+def names(told: list[FileMessage]) -> list[str]:
     return [one.name for one in told]
 
 
@@ -310,7 +310,7 @@ def test_a_file_above_the_limit_is_told(knowledge: Knowledge, notes: Path) -> No
 def test_a_picture_is_kept_to_the_byte_and_what_eyes_saw_is_approximate(
     knowledge: Knowledge, memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ocr, "installed_sight", lambda *_: Sight("eyes", lambda _image: "Login failed: error 4711"))
+    monkeypatch.setattr(ocr, "installed_sight", lambda *_: OcrReader("eyes", lambda _image: "Login failed: error 4711"))
     shot = files.picture(tmp_path / "shot.png", "Login failed")
     knowledge.add([shot])
     (known,) = knowledge.find(["shot.png"])
@@ -326,7 +326,7 @@ def test_a_picture_is_read_again_once_there_is_an_engine(
 ) -> None:
     shot = files.picture(tmp_path / "shot.png", "Login failed")
     knowledge.add([shot])
-    eyes = Sight("eyes", lambda _image: "Login failed")
+    eyes = OcrReader("eyes", lambda _image: "Login failed")
     assert knowledge.add([shot], sight=lambda: eyes).unchanged == 1
     again = AddOptions(again=True)
     assert names(knowledge.add([shot], again, sight=lambda: eyes).changed) == ["shot.png"]

@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from memory.knowledge.errors import Unreadable
+from memory.knowledge.errors import UnreadableDocument
 from memory.knowledge.readers.pdf import read_pdf
 
 
@@ -30,7 +30,7 @@ def pdf(stream: bytes, filters: bytes, box: bytes = b"0 0 600 800") -> bytes:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux bounds a process's memory")
 def test_a_stream_of_a_gigabyte_ends_its_own_process_and_is_told() -> None:
     zeros = zlib.compress(zlib.compress(b"\0" * 1_000_000_000, 1), 9)
-    with pytest.raises(Unreadable, match="more memory than a file of its size should"):
+    with pytest.raises(UnreadableDocument, match="more memory than a file of its size should"):
         read_pdf(pdf(zeros, b"[/FlateDecode/FlateDecode]"), "bomb.pdf", None)
 
 
@@ -42,11 +42,11 @@ def test_a_page_of_a_kilometre_is_drawn_no_larger_than_others() -> None:
 
 def test_a_page_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory.knowledge.readers.pdf.PATIENCE", 0.01)
-    with pytest.raises(Unreadable, match="seconds"):
+    with pytest.raises(UnreadableDocument, match="seconds"):
         read_pdf(pdf(zlib.compress(b"0 0 m 1 1 l S\n"), b"/FlateDecode"), "slow.pdf", None)
 
 
 def test_pages_that_are_pictures_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory.knowledge.readers.pdf.MOST_PICTURES", 10)
-    with pytest.raises(Unreadable, match="its pages as pictures"):
+    with pytest.raises(UnreadableDocument, match="its pages as pictures"):
         read_pdf(pdf(zlib.compress(b"0 0 m 1 1 l S\n"), b"/FlateDecode"), "album.pdf", None)

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from memory.knowledge.errors import NotOurs, Unreadable
-from memory.knowledge.readers.document import Document, Sight
+from memory.knowledge.errors import UnreadableDocument, UnsupportedFile
+from memory.knowledge.readers.document import Document, OcrReader
 from memory.knowledge.readers.office import check_zip
 from memory.knowledge.readers.registry import kind_of, read_file
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import mode_named
 from memory.pages.render.page import draw, sheets
 from tests.memory.knowledge import files
 
-SIGHT = Sight("eyes", lambda _image: "words that eyes saw")
+SIGHT = OcrReader("eyes", lambda _image: "words that eyes saw")
 
 
-def read(path: Path, sight: Sight | None = None) -> Document:
+def read(path: Path, sight: OcrReader | None = None) -> Document:
     return read_file(path.read_bytes(), path.name, sight)
 
 
@@ -49,14 +49,14 @@ def test_a_scanned_page_is_kept_as_a_picture_and_read_where_an_engine_is(tmp_pat
 
 
 def test_an_encrypted_pdf_says_so(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="encrypted") as told:
+    with pytest.raises(UnreadableDocument, match="encrypted") as told:
         read(files.pdf(tmp_path / "locked.pdf", ["secret"], encrypted=True))
     assert "without a password" in told.value.hint
 
 
 @pytest.mark.parametrize("raw", [b"%PDF-1.4\nnothing more", b"%PDF-", b"\x00" * 500])
 def test_a_damaged_pdf_is_a_sentence(raw: bytes) -> None:
-    with pytest.raises(Unreadable, match="damaged"):
+    with pytest.raises(UnreadableDocument, match="damaged"):
         read_file(raw, "broken.pdf", None)
 
 
@@ -81,7 +81,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     raw = files.bomb(tmp_path / "bomb.docx").read_bytes()
     assert len(raw) < 2**20
     tracemalloc.start()
-    with pytest.raises(Unreadable, match="would unpack to"):
+    with pytest.raises(UnreadableDocument, match="would unpack to"):
         read_file(raw, "bomb.docx", None)
     assert tracemalloc.get_traced_memory()[1] < 20 * 2**20
     tracemalloc.stop()
@@ -89,16 +89,16 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
 
 def test_a_picture_within_a_document_may_not_be_a_bomb_either(tmp_path: Path) -> None:
     raw = files.bomb(tmp_path / "bomb.docx", part="word/media/a.bin", megabytes=8).read_bytes()
-    with pytest.raises(Unreadable, match="times its size"):
+    with pytest.raises(UnreadableDocument, match="times its size"):
         check_zip(raw)
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a.pptx"])
 def test_what_is_no_document_is_a_sentence(name: str, tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="damaged"):
+    with pytest.raises(UnreadableDocument, match="damaged"):
         read_file(b"PK\x03\x04 and no more", name, None)
     other = files.docx(tmp_path / "x.docx") if name == "a.pptx" else files.pptx(tmp_path / "x.pptx")
-    with pytest.raises(Unreadable, match="damaged"):
+    with pytest.raises(UnreadableDocument, match="damaged"):
         read_file(other.read_bytes(), name, None)
 
 
@@ -142,7 +142,7 @@ def test_a_byte_order_mark_says_the_encoding(mark: bytes, encoding: str) -> None
 
 
 def test_another_encoding_is_told_with_its_line() -> None:
-    with pytest.raises(Unreadable, match=re.escape("line 2, byte 5")):
+    with pytest.raises(UnreadableDocument, match=re.escape("line 2, byte 5")):
         read_file(b"one\nf" + "совещание".encode("cp1251"), "a.txt", None)
 
 
@@ -197,12 +197,12 @@ def test_utf_8_is_never_taken_for_another(words: str) -> None:
     ],
 )
 def test_what_is_plausible_in_no_encoding_is_not_guessed(raw: bytes) -> None:
-    with pytest.raises(Unreadable, match="save it as UTF-8"):
+    with pytest.raises(UnreadableDocument, match="save it as UTF-8"):
         read_file(raw, "a.txt", None)
 
 
 def test_binary_under_a_name_of_text_is_refused() -> None:
-    with pytest.raises(Unreadable, match="binary data"):
+    with pytest.raises(UnreadableDocument, match="binary data"):
         read_file(b"\x7fELF\x00\x00\x01", "a.txt", None)
 
 
@@ -210,9 +210,9 @@ def test_a_file_is_known_by_what_it_begins_with_where_its_name_says_nothing() ->
     assert kind_of("README", b"plain words\n") == "text"
     assert kind_of("run", b"#!/bin/sh\n") == "code"
     assert kind_of("paper", b"%PDF-1.7") == "pdf"
-    with pytest.raises(NotOurs, match=r"save it as \.docx"):
+    with pytest.raises(UnsupportedFile, match=r"save it as \.docx"):
         kind_of("old.doc", b"\xd0\xcf\x11\xe0")
-    with pytest.raises(NotOurs, match="no reader"):
+    with pytest.raises(UnsupportedFile, match="no reader"):
         kind_of("a.bin", b"\x00\x01\x02")
 
 
@@ -229,9 +229,9 @@ def test_a_screenshot_is_kept_to_the_byte_and_its_words_are_read(tmp_path: Path)
 
 def test_a_page_of_ours_is_read_to_the_letter_and_no_engine_is_asked(tmp_path: Path) -> None:
     text = "The key is 0xdeadbeef; 你好.\n"
-    sheet = next(iter(sheets([Stretch(text)], mode_named("tiny"))))
+    sheet = next(iter(sheets([LayoutText(text)], mode_named("tiny"))))
     page = draw(sheet, "pg_000000000000", 1)
-    document = read_file(page.png, "renamed.png", Sight("eyes", lambda _image: pytest.fail("was asked")))
+    document = read_file(page.png, "renamed.png", OcrReader("eyes", lambda _image: pytest.fail("was asked")))
     assert document.text.endswith(text)
     assert document.places[-1].read_by == ""
 
@@ -252,7 +252,7 @@ def _giant() -> bytes:
     ],
 )
 def test_no_reason_speaks_of_our_insides(raw: bytes, name: str) -> None:
-    with pytest.raises(Unreadable) as told:
+    with pytest.raises(UnreadableDocument) as told:
         read_file(raw, name, None)
     for word in ("object at", "Error", "lxml", "DOS", "limit of", "PDFium", "Exception", "0x"):
         assert word not in told.value.message
@@ -261,12 +261,12 @@ def test_no_reason_speaks_of_our_insides(raw: bytes, name: str) -> None:
 @pytest.mark.parametrize("name", ["a.docx", "a.pptx"])
 def test_a_document_of_another_kind_is_told_in_plain_words(name: str, tmp_path: Path) -> None:
     other = files.docx(tmp_path / "x.docx") if name == "a.pptx" else files.pptx(tmp_path / "x.pptx")
-    with pytest.raises(Unreadable, match=r"^it is damaged, or no (Word document|presentation)$"):
+    with pytest.raises(UnreadableDocument, match=r"^it is damaged, or no (Word document|presentation)$"):
         read_file(other.read_bytes(), name, None)
 
 
 def test_a_picture_that_is_none_is_a_sentence(tmp_path: Path) -> None:
     whole = files.picture(tmp_path / "a.png", "cut").read_bytes()
     for raw in (b"no picture", whole[: len(whole) // 2]):
-        with pytest.raises(Unreadable, match="no picture that can be read"):
+        with pytest.raises(UnreadableDocument, match="no picture that can be read"):
             read_file(raw, "a.png", None)

@@ -10,7 +10,7 @@ from PIL import Image as Pillow
 from memory.knowledge import ocr
 from memory.knowledge.ingest.report import AddOptions
 from memory.knowledge.knowledge import Knowledge
-from memory.knowledge.readers.document import Sight
+from memory.knowledge.readers.document import OcrReader
 from memory.knowledge.retrieve.query import topic
 from memory.memory import Memory
 from memory.pages.read.exact import read
@@ -130,7 +130,7 @@ def test_a_much_used_page_is_shown_smaller_when_the_view_is_full(
 
 
 def test_a_picture_is_shown_as_it_is(knowledge: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "installed_sight", lambda *_: Sight("eyes", lambda _image: "Login failed: error 4711"))
+    monkeypatch.setattr(ocr, "installed_sight", lambda *_: OcrReader("eyes", lambda _image: "Login failed: error 4711"))
     shot = files.picture(tmp_path / "shot.png", "Login failed")
     knowledge.add([shot])
     found = knowledge.get_context_for_query("login error", 4000, cost=nominal)

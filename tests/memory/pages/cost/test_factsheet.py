@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundation.privacy import Cleared, Source, clear
+from foundation.privacy import Cleared, TextSource, clear
 from memory.pages.cost import factsheet as sheets
 from memory.pages.cost.factsheet import LONGEST, exact_tokens, factsheet
 
@@ -149,7 +149,7 @@ def test_a_page_takes_few_milliseconds() -> None:
 def test_what_was_read_is_forgotten_when_it_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
-    def noted(text: str, source: Source) -> Cleared:
+    def noted(text: str, source: TextSource) -> Cleared:
         read.append(text)
         return clear(text, source)
 

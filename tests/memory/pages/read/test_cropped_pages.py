@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from foundation.trust import Trust
 from memory.pages.read.grid.detect import find_grid
 from memory.pages.read.nearest.reader import read_nearest
-from memory.pages.read.ocr.pages import Found, by_ocr, seconded
+from memory.pages.read.ocr.pages import OcrPageText, by_ocr, seconded
 from memory.pages.read.reader import read_picture
-from memory.pages.render.header import Header
+from memory.pages.render.header import PageHeader
 from memory.pages.render.modes import MODES, TINY
 from memory.pages.render.png import decode_grey
 from tests.memory.archive.ocr_fakes import FakeEngine, page, redrawn
@@ -41,10 +41,10 @@ def test_the_words_of_a_crop_are_those_above_and_only_its_end_is_in_doubt() -> N
 
 
 @cache
-def first() -> Found:
+def first() -> OcrPageText:
     """The glyph reader's word on it."""
     reading = read_nearest(cropped())
-    return Found(
+    return OcrPageText(
         text=reading.text,
         trust=reading.trust,
         engine="nearest",
@@ -81,13 +81,13 @@ def test_lines_are_cut_out_on_the_grid_on_which_the_header_reads() -> None:
 
 
 def test_words_that_are_hardly_signs_of_ours_give_way_and_what_differs_is_in_doubt() -> None:
-    lost = Found(text="�b�\nx�z\nsame", trust=Trust.APPROXIMATE, engine="cells", doubt=(1, 2, 3))
+    lost = OcrPageText(text="�b�\nx�z\nsame", trust=Trust.APPROXIMATE, engine="cells", doubt=(1, 2, 3))
     found = seconded(lost, page("one\ntwo\nsame"), FakeEngine(["one", "two", "same"]))
     assert (found.text, found.engine, found.doubt) == ("one\ntwo\nsame", "fake", (1, 2))
 
 
 def test_words_under_a_header_stand_however_few_are_read_alike() -> None:
-    header = Header("0" * 8, "pg_abcdefghijkl", 1, 13, "0" * 64, 0)
-    one = Found(text="one\ntwo\nthree", trust=Trust.APPROXIMATE, engine="nearest", doubt=(1, 2, 3), header=header)
+    header = PageHeader("0" * 8, "pg_abcdefghijkl", 1, 13, "0" * 64, 0)
+    one = OcrPageText(text="one\ntwo\nthree", trust=Trust.APPROXIMATE, engine="nearest", doubt=(1, 2, 3), header=header)
     found = seconded(one, page("one\ntwo\nthree"), FakeEngine(["ane", "twa", "threa"]))
     assert (found.text, found.doubt) == (one.text, (1, 2, 3))

@@ -14,7 +14,7 @@ from foundation.trust import Trust
 from memory.archive import read_png
 from memory.errors import NotAPage, NotFound
 from memory.pages.read.exact import UNKNOWN, read
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
 from memory.pages.render.page import draw, sheets
 from memory.pages.render.png import decode, encode_png
@@ -25,7 +25,7 @@ TEXT = "The quick brown fox, 敏捷的棕色狐狸 \ud800 ␛ ↵\r\n\tΑА🦊 
 
 
 def pages(text: str, mode: Mode = BASE) -> list[bytes]:
-    return [draw(sheet, ID, number).png for number, sheet in enumerate(sheets([Stretch(text)], mode), 1)]
+    return [draw(sheet, ID, number).png for number, sheet in enumerate(sheets([LayoutText(text)], mode), 1)]
 
 
 def read_back(text: str, mode: Mode = BASE) -> str:
@@ -110,7 +110,7 @@ def test_no_flip_is_unseen_in_any_row_or_column_of_a_page() -> None:
 
 def test_a_flip_that_makes_another_letter_is_told_by_the_hash_alone() -> None:
     (png,) = pages("x A y")
-    greek = next(iter(sheets([Stretch("x Α y")], BASE)))
+    greek = next(iter(sheets([LayoutText("x Α y")], BASE)))
     other = decode(draw(greek, ID, 1).png)
     ink = decode(png).copy()
     ink[32:48] = other[32:48]  # the text of one page below the header of the other

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from memory.pages.read.readable import ForPeople, mode_of_layout, refuse_for_people
+from memory.pages.read.readable import HeaderlessPage, mode_of_layout, refuse_for_people
 from memory.pages.read.reader import read_picture
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
 from memory.pages.render.png import decode_grey
@@ -19,7 +19,7 @@ ALL = [*MODES.values(), *DENSE_MODES.values()]
 
 @pytest.mark.parametrize("mode", ALL, ids=str)
 def test_a_page_for_people_is_known_by_its_look(mode: Mode) -> None:
-    with pytest.raises(ForPeople) as raised:
+    with pytest.raises(HeaderlessPage) as raised:
         refuse_for_people(natural_page(TEXT, mode, "Trip planning"))
     assert "This is a page for people of “Trip planning”, without a header" in raised.value.message
     assert raised.value.hint.endswith("palimpsest recall 'Trip planning'")
@@ -27,7 +27,7 @@ def test_a_page_for_people_is_known_by_its_look(mode: Mode) -> None:
 
 @pytest.mark.parametrize("engine", ["auto", "nearest"])
 def test_the_chain_tells_it_before_it_looks_long(engine: str) -> None:
-    with pytest.raises(ForPeople):
+    with pytest.raises(HeaderlessPage):
         read_picture(natural_page(TEXT, MODES["tiny"], "loco"), engine=engine, ocr=FakeEngine([]))
 
 
@@ -41,7 +41,7 @@ def test_it_is_known_scaled_inverted_and_as_jpeg() -> None:
     Image.open(io.BytesIO(shrunk)).save(file, "JPEG", quality=60)
     dark = redrawn(png, lambda image: image.point([210 - value * 180 // 255 for value in range(256)]))
     for picture in (shrunk, file.getvalue(), dark):
-        with pytest.raises(ForPeople) as raised:
+        with pytest.raises(HeaderlessPage) as raised:
             refuse_for_people(picture)
     assert "palimpsest recall LABEL" in raised.value.hint or "loco" in raised.value.hint
 

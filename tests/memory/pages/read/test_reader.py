@@ -10,10 +10,10 @@ from foundation.trust import Trust
 from memory.errors import NotAPage
 from memory.pages.read.attribution import spoken
 from memory.pages.read.reader import READERS, read_picture
-from memory.pages.render.entry_heads import Head
+from memory.pages.render.entry_heads import EntryHead
 from models.errors import MissingLibrary
 from models.ocr.open import ENGINES
-from models.ocr.port import Line
+from models.ocr.port import OcrLine
 from tests.memory.archive.ocr_fakes import PAGE_ID, FakeEngine, forged, page, redrawn, unproven
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # the nearest glyph first loads both tables' shapes
@@ -61,7 +61,7 @@ def test_without_a_second_reader_a_damaged_page_is_one_readers_word() -> None:
 
 def test_a_second_reader_that_fails_is_told_and_no_condition() -> None:
     class Broken(FakeEngine):
-        def read_lines(self, images: object) -> list[Line]:
+        def read_lines(self, images: object) -> list[OcrLine]:
             raise MissingLibrary("Gone", "The engine is gone.", "Install it.")
 
     found = read_picture(forged(page(TEXT)), ocr=Broken([]))
@@ -109,7 +109,7 @@ def test_one_reader_alone_may_be_named() -> None:
 
 
 def test_a_conversations_page_says_whose_words_stand_where() -> None:
-    head = Head("e_4kx7m2p0q9ab", "Ann", "user", datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC), 12)
+    head = EntryHead("e_4kx7m2p0q9ab", "Ann", "user", datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC), 12)
     found = read_picture(page(TEXT, head))
     (one,) = spoken(found)
     assert (one.entry, one.speaker, one.role, one.text) == ("e_4kx7m2p0q9ab", "Ann", "user", TEXT)

@@ -7,17 +7,17 @@ import pytest
 
 from foundation.errors import Misuse
 from memory.pages.font.glyphs import FILLER, glyphs
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.header import read_header
 from memory.pages.render.modes import MODES, TINY, Mode, mode_named
-from memory.pages.render.page import Sheet, draw, sheets
+from memory.pages.render.page import PageSheet, draw, sheets
 
 BASE = MODES["base"]
 ID = "pg_0123456789ab"
 
 
-def laid(text: str, mode: Mode = BASE) -> list[Sheet]:
-    return list(sheets([Stretch(text)], mode))
+def laid(text: str, mode: Mode = BASE) -> list[PageSheet]:
+    return list(sheets([LayoutText(text)], mode))
 
 
 def test_the_modes_are_the_four_of_the_paper() -> None:

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.pages.render.blocks import Stretch
-from memory.pages.render.entry_heads import Head
+from memory.pages.render.blocks import LayoutText
+from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
 from memory.pages.render.page import sheets
 
@@ -13,12 +13,12 @@ TINY = MODES["tiny"]
 every_cell = pytest.mark.parametrize("mode", [TINY, DENSE_MODES["tiny"]], ids=lambda mode: mode.cell.name)
 
 
-def said(text: str, key: int = 1, speaker: str = "Ann") -> Stretch:
-    return Stretch(text, Head(f"e_{key}", speaker, "user", datetime(2026, 3, 14, tzinfo=UTC)), key)
+def said(text: str, key: int = 1, speaker: str = "Ann") -> LayoutText:
+    return LayoutText(text, EntryHead(f"e_{key}", speaker, "user", datetime(2026, 3, 14, tzinfo=UTC)), key)
 
 
 def pages(text: str, mode: Mode = TINY) -> list[str]:
-    return [sheet.text for sheet in sheets([Stretch(text)], mode)]
+    return [sheet.text for sheet in sheets([LayoutText(text)], mode)]
 
 
 @every_cell

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from foundation.trust import Trust
 from memory.pages.font.glyphs import CODES, ESCAPE, FILLER, HEAD, NEWLINE, Glyphs, glyphs
 from memory.pages.read.exact import read, read_cells
-from memory.pages.render.blocks import Stretch
-from memory.pages.render.entry_heads import Head
+from memory.pages.render.blocks import LayoutText
+from memory.pages.render.entry_heads import EntryHead
 from memory.pages.render.modes import DENSE_MODES, MODES, Mode
 from memory.pages.render.png import decode
 from memory.pages.render.raster import cells_of
@@ -92,7 +92,7 @@ def unescaped(line: str) -> str:
 @example("字" * 3000, MODES["tiny"])
 @example("", MODES["base"])
 def test_every_character_of_the_text_is_on_the_pages(text: str, mode: Mode) -> None:
-    assert looked_at(list(natural_pages([Stretch(text)], mode, "a title")), mode) == text
+    assert looked_at(list(natural_pages([LayoutText(text)], mode, "a title")), mode) == text
 
 
 @every_cell
@@ -116,14 +116,14 @@ def test_a_line_is_broken_between_words_where_it_can_be(mode: Mode) -> None:
 def test_columns_fill_one_after_another_and_then_the_next_page(mode: Mode) -> None:
     height = mode.rows - TITLE_ROWS
     text = "\n".join(f"{n}" for n in range(COLUMNS * height + 2))
-    first, second = natural_pages([Stretch(text)], mode)
+    first, second = natural_pages([LayoutText(text)], mode)
     assert "".join(map(chr, rows_of(first, mode)[height][0])).strip() == str(height)
     assert "".join(map(chr, rows_of(second, mode)[1][0])).strip() == str(COLUMNS * height + 1)
 
 
 def test_entries_stand_under_their_heads() -> None:
     mode = MODES["base"]
-    rows = rows_of(next(natural_pages([Stretch("Tea.", Head("e_1", "Ann", "user", None))], mode)), mode)
+    rows = rows_of(next(natural_pages([LayoutText("Tea.", EntryHead("e_1", "Ann", "user", None))], mode)), mode)
     assert rows[0][0][0] == HEAD
     assert "".join(map(chr, rows[0][0][1:])).strip() == "─ Ann · user · – · e_1 ──"
 

@@ -14,7 +14,7 @@ from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
 from memory.memory import Memory
-from memory.records import Draft, Entry, EntryKind
+from memory.records import Entry, EntryDraft, EntryKind
 from memory.search import Query
 from memory.search.index import index, maintenance
 from models.messages import Role
@@ -77,12 +77,12 @@ class Writer:
     def keep(self, word: str, entry: Entry) -> None:
         self.talks[entry.conversation_seq][word] = entry.seq
 
-    def draft(self, dice: random.Random) -> tuple[str, Draft]:
+    def draft(self, dice: random.Random) -> tuple[str, EntryDraft]:
         if not self.talks or dice.random() < 0.05:
             self.talks[self.memory.cold.new_conversation().seq] = {}
         self.said += 1
         word = "z" + LETTERS[self.number] + "".join(LETTERS[int(digit)] for digit in str(self.said)) + "z"
-        return word, Draft(
+        return word, EntryDraft(
             conversation=dice.choice(list(self.talks)),
             parent=None,
             kind=EntryKind.MESSAGE,

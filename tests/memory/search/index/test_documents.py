@@ -16,8 +16,8 @@ from memory.search.index import merge as merging
 from memory.search.index.builder import build, documents_of
 from memory.search.index.documents import APART_MS, NONE, TOLD, Documents
 from memory.search.index.merge import merge, starts_of, table
-from memory.search.index.postings import Recent, Standing, find
-from memory.search.index.segment import LISTS, Segment, SegmentWriting, name_of, open_segment
+from memory.search.index.postings import RecentPostings, SegmentPostings, find
+from memory.search.index.segment import LISTS, PostingsSegment, SegmentWriter, name_of, open_segment
 
 DEED = st.tuples(st.sampled_from(["put", "put", "remove"]), st.integers(1, 12))
 SPEAKERS = ("Ann", "Bo", "", "who")
@@ -164,10 +164,10 @@ def test_a_merge_goes_through_the_postings_some_at_a_time(tmp_path: Path, monkey
 def test_a_character_alone_is_found_in_its_pairs_and_not_in_marks() -> None:
     packed = [pack(["王小", "小明"]).packed, pack(["tea"], marks=["=person:王小明"]).packed, pack(["大王"]).packed]
     rows = [TermsRow(entry, 1, "message", "user", "", entry, each, 1) for entry, each in enumerate(packed)]
-    recent = Recent()
+    recent = RecentPostings()
     for row in rows:
         recent.put(row.entry, *split(row.packed))
-    for part in (Standing(build(rows, lambda: None).lists), recent):
+    for part in (SegmentPostings(build(rows, lambda: None).lists), recent):
         assert find("王", [part]).documents.tolist() == [0, 2]
 
 
@@ -179,7 +179,7 @@ def written(path: Path, there: There, batch: list[tuple[str, int]]) -> Path:
         if there.deed(deed, entry):
             rows[entry] = row(entry, there.came)
     built = build(rows.values(), lambda: None)
-    with SegmentWriting(path) as writing:
+    with SegmentWriter(path) as writing:
         for name in TOLD:
             writing.section(name_of(name), [built.columns[name]])
         writing.section("gone", [np.array(sorted({entry for _, entry in batch}.difference(rows)), "i8")])
@@ -189,22 +189,22 @@ def written(path: Path, there: There, batch: list[tuple[str, int]]) -> Path:
     return path
 
 
-def opened(paths: list[Path]) -> list[Segment]:
+def opened(paths: list[Path]) -> list[PostingsSegment]:
     return [one for path in paths if (one := open_segment(path))]
 
 
 def merged(path: Path, paths: list[Path], since: int) -> Path:
     segments = opened(paths)
-    with SegmentWriting(path) as writing:
+    with SegmentWriter(path) as writing:
         names = merge(segments, table(opened(paths)), writing, lambda: None)
         writing.finish(since, 99, ("add", 1), names)
     return path
 
 
-def held(segments: list[Segment]) -> set[tuple[str, tuple[tuple[int, int], ...]]]:
+def held(segments: list[PostingsSegment]) -> set[tuple[str, tuple[tuple[int, int], ...]]]:
     """Each term with the living entries that hold it, and how often."""
     documents = table(segments)
-    parts = [Standing(one.lists, first) for one, first in zip(segments, starts_of(segments), strict=True)]
+    parts = [SegmentPostings(one.lists, first) for one, first in zip(segments, starts_of(segments), strict=True)]
     terms = ["tea", "coffe", "what", "ann", "bo", "who", *(f"word{number}" for number in range(45))]
     found: set[tuple[str, tuple[tuple[int, int], ...]]] = set()
     for term in terms:

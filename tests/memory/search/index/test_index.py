@@ -17,7 +17,7 @@ from memory.cold import insert
 from memory.memory import Memory
 from memory.search.index import combined, index, maintenance, segment
 from memory.search.index.documents import NONE
-from memory.search.index.index import Building, Index
+from memory.search.index.index import IndexProgress, SearchIndex
 from memory.search.index.segment import chain, path_for, segments_in
 from tests.memory.search.conversation import Talk
 from tests.paths import ROOT
@@ -46,18 +46,18 @@ def scattered(talk: Talk, count: int, start: int = 0) -> None:
     )
 
 
-def fresh_index(memory: Memory) -> Index:
+def fresh_index(memory: Memory) -> SearchIndex:
     """Built from the rows alone."""
-    fresh = Index(memory.cold, memory.workspace.root / f"nowhere-{time.monotonic_ns()}")
+    fresh = SearchIndex(memory.cold, memory.workspace.root / f"nowhere-{time.monotonic_ns()}")
     fresh.catch_up()
     return fresh
 
 
-def every_posting(some: Index) -> dict[str, list[tuple[int, int]]]:
+def every_posting(some: SearchIndex) -> dict[str, list[tuple[int, int]]]:
     return {word: entries_with(some, word) for word in ("tea", "coffe", "fact", "number")}
 
 
-def rested(some: Index) -> Index:
+def rested(some: SearchIndex) -> SearchIndex:
     """Caught up, with nothing going on behind it."""
     some.catch_up()
     for thread in threading.enumerate():
@@ -67,7 +67,7 @@ def rested(some: Index) -> Index:
     return some
 
 
-def entries_with(some: Index, word: str) -> list[tuple[int, int]]:
+def entries_with(some: SearchIndex, word: str) -> list[tuple[int, int]]:
     documents, counts = some.find(word)
     alive = some.documents["alive"][documents] == 1
     entries = some.documents["entry"][documents[alive]]
@@ -76,7 +76,7 @@ def entries_with(some: Index, word: str) -> list[tuple[int, int]]:
 
 @pytest.mark.usefixtures("small_segments")
 def test_segments_and_what_came_since_say_what_the_rows_say(talk: Talk, memory: Memory) -> None:
-    kept = Index(memory.cold, memory.workspace.postings)
+    kept = SearchIndex(memory.cold, memory.workspace.postings)
     for start, count in enumerate((8, 3, 30, 2, 9, 1)):
         scattered(talk, count, start=start * 40)
         rested(kept)
@@ -90,7 +90,7 @@ def test_segments_and_what_came_since_say_what_the_rows_say(talk: Talk, memory: 
 
 
 def test_many_at_once_say_what_one_by_one_says(talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    at_once, one_by_one = (Index(memory.cold, memory.workspace.root / name) for name in ("a", "b"))
+    at_once, one_by_one = (SearchIndex(memory.cold, memory.workspace.root / name) for name in ("a", "b"))
     for start, count in enumerate((8, 3, 30, 2, 9, 1)):
         scattered(talk, count, start=start * 40)
         if start == 3:
@@ -113,7 +113,7 @@ def test_many_at_once_say_what_one_by_one_says(talk: Talk, memory: Memory, monke
 @pytest.mark.usefixtures("small_segments")
 def test_neighbours_are_the_same_after_a_merge_and_after_removal(talk: Talk, memory: Memory) -> None:
     scattered(talk, 30)
-    kept = rested(Index(memory.cold, memory.workspace.postings))
+    kept = rested(SearchIndex(memory.cold, memory.workspace.postings))
     scattered(talk, 4, start=30)
     memory.cold.delete_conversation(talk.seqs.pop("c3"))
     kept.catch_up()
@@ -122,7 +122,7 @@ def test_neighbours_are_the_same_after_a_merge_and_after_removal(talk: Talk, mem
     assert (kept.documents.living, kept.documents.words) == (fresh.documents.living, fresh.documents.words)
 
 
-def links(some: Index) -> dict[int, tuple[int, int]]:
+def links(some: SearchIndex) -> dict[int, tuple[int, int]]:
     documents = some.documents
     entry = [*documents["entry"].tolist(), -1]
     return {
@@ -135,8 +135,8 @@ def links(some: Index) -> dict[int, tuple[int, int]]:
 @pytest.mark.usefixtures("small_segments")
 def test_a_restart_reads_the_segments_and_not_the_rows(talk: Talk, memory: Memory) -> None:
     scattered(talk, 20)
-    rested(Index(memory.cold, memory.workspace.postings))
-    again = Index(memory.cold, memory.workspace.postings)
+    rested(SearchIndex(memory.cold, memory.workspace.postings))
+    again = SearchIndex(memory.cold, memory.workspace.postings)
     again.catch_up()
     assert rows_on_disk(memory) == again.documents.count == 20
     assert len(entries_with(again, "tea")) == 10
@@ -144,7 +144,7 @@ def test_a_restart_reads_the_segments_and_not_the_rows(talk: Talk, memory: Memor
 
 @pytest.mark.usefixtures("small_segments")
 def test_few_segments_stand_however_much_came(talk: Talk, memory: Memory) -> None:
-    kept = Index(memory.cold, memory.workspace.postings)
+    kept = SearchIndex(memory.cold, memory.workspace.postings)
     for start in range(0, 150, 6):
         scattered(talk, 6, start=start)
         rested(kept)
@@ -154,7 +154,7 @@ def test_few_segments_stand_however_much_came(talk: Talk, memory: Memory) -> Non
 
 @pytest.mark.usefixtures("small_segments")
 def test_two_indexes_keep_one_chain(talk: Talk, memory: Memory) -> None:
-    one, other = (Index(memory.cold, memory.workspace.postings) for _ in range(2))
+    one, other = (SearchIndex(memory.cold, memory.workspace.postings) for _ in range(2))
     for start in range(0, 120, 20):
         scattered(talk, 20, start=start)
         one.catch_up()
@@ -229,12 +229,12 @@ def test_a_crash_at_any_step_of_writing_leaves_a_usable_index(
 
     with monkeypatch.context() as crash:
         crash.setattr(maintenance, "discard_others", dies(maintenance.discard_others))
-        crash.setattr(maintenance.SegmentWriting, "finish", dies(maintenance.SegmentWriting.finish))
+        crash.setattr(maintenance.SegmentWriter, "finish", dies(maintenance.SegmentWriter.finish))
         crash.setattr(maintenance, "merge", dies(maintenance.merge))
         with pytest.raises(Crash):
-            Index(memory.cold, memory.workspace.postings).update()
+            SearchIndex(memory.cold, memory.workspace.postings).update()
     assert not list(memory.workspace.postings.glob(".*.tmp"))
-    again = rested(Index(memory.cold, memory.workspace.postings))
+    again = rested(SearchIndex(memory.cold, memory.workspace.postings))
     assert every_posting(again) == every_posting(fresh_index(memory))
     again.update()
     assert sorted(memory.workspace.postings.glob("*.bin")) == segments(memory)
@@ -285,7 +285,7 @@ def test_a_segment_that_cannot_be_trusted_is_made_anew(talk: Talk, memory: Memor
     intact = path.read_bytes()
     harm(path)
     assert path.read_bytes() != intact
-    again = Index(memory.cold, memory.workspace.postings)
+    again = SearchIndex(memory.cold, memory.workspace.postings)
     again.catch_up()
     assert every_posting(again) == every_posting(fresh_index(memory))
     rested(again).update()
@@ -304,7 +304,7 @@ def test_damage_in_a_large_segment_is_found_while_it_is_in_use(talk: Talk, memor
     scattered(talk, 20)
     memory.search.update()
     damaged(segments(memory)[0])
-    again = Index(memory.cold, memory.workspace.postings)
+    again = SearchIndex(memory.cold, memory.workspace.postings)
     again.catch_up()
     assert every_posting(again) != every_posting(fresh_index(memory))
     for thread in threading.enumerate():
@@ -319,7 +319,7 @@ def test_damage_in_a_large_segment_is_not_merged_into_another(talk: Talk, memory
     memory.search.update()
     damaged(segments(memory)[0])
     scattered(talk, 20, start=20)
-    again = Index(memory.cold, memory.workspace.postings)
+    again = SearchIndex(memory.cold, memory.workspace.postings)
     again.update()
     assert every_posting(rested(again)) == every_posting(fresh_index(memory))
 
@@ -423,10 +423,10 @@ def test_a_file_in_the_folders_place_does_not_stop_the_search(
 @pytest.mark.usefixtures("small_segments")
 def test_catching_up_costs_by_what_is_new(talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     scattered(talk, 60)
-    kept = rested(Index(memory.cold, memory.workspace.postings))
+    kept = rested(SearchIndex(memory.cold, memory.workspace.postings))
     rows: list[int] = []
-    put = combined.Whole.put
-    monkeypatch.setattr(combined.Whole, "put", lambda self, row: (rows.append(row.entry), put(self, row))[1])
+    put = combined.CombinedIndex.put
+    monkeypatch.setattr(combined.CombinedIndex, "put", lambda self, row: (rows.append(row.entry), put(self, row))[1])
     talk.say("one more")
     kept.catch_up()
     assert len(rows) == 1
@@ -448,10 +448,10 @@ def test_the_newest_is_found_while_the_rest_is_being_built(
 
     monkeypatch.setattr(maintenance, "build", waiting)
     scattered(talk, 60)
-    kept = Index(memory.cold, memory.workspace.postings)
+    kept = SearchIndex(memory.cold, memory.workspace.postings)
     kept.catch_up()
     assert kept.is_partial
-    assert kept.building == Building(done=4, total=60)
+    assert kept.building == IndexProgress(done=4, total=60)
     assert len(entries_with(kept, "fact")) == 4
     talk.say("a fact of last minute")
     kept.catch_up()

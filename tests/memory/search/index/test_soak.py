@@ -12,7 +12,7 @@ from foundation.paths import Workspace
 from foundation.text.term_codec import unpack
 from memory.cold import ColdStore
 from memory.memory import Memory
-from memory.search.index.index import Index
+from memory.search.index.index import SearchIndex
 from memory.search.index.segment import chain, segments_in
 from tests.paths import ROOT
 
@@ -29,7 +29,7 @@ def test_four_processes_at_once_lose_nothing(workspace: Workspace, memory: Memor
     words = {word: entry for one in left for word, entry in one["words"].items()}
     rows = {row.entry: row for row in all_rows(memory.cold)}
     assert set(words.values()) == rows.keys()
-    kept = Index(memory.cold, memory.workspace.postings)
+    kept = SearchIndex(memory.cold, memory.workspace.postings)
     kept.catch_up()
     assert {word: entries_with(kept, word) for word in words} == {word: [entry] for word, entry in words.items()}
     same_as_a_rebuild(kept, memory, rows)
@@ -64,8 +64,8 @@ def at_once(workspace: Workspace, seconds: int) -> list[str]:
     return [output for _, output, _ in ended]
 
 
-def same_as_a_rebuild(kept: Index, memory: Memory, rows: dict) -> None:
-    fresh = Index(memory.cold, memory.workspace.root / f"nowhere-{time.monotonic_ns()}")
+def same_as_a_rebuild(kept: SearchIndex, memory: Memory, rows: dict) -> None:
+    fresh = SearchIndex(memory.cold, memory.workspace.root / f"nowhere-{time.monotonic_ns()}")
     fresh.update()
     fresh.catch_up()
     assert not kept.is_partial
@@ -81,12 +81,12 @@ def all_rows(cold: ColdStore) -> list:
     return cold.terms(0, 1_000_000)
 
 
-def entries_with(some: Index, word: str) -> list[int]:
+def entries_with(some: SearchIndex, word: str) -> list[int]:
     documents, _ = some.find(word)
     return sorted(some.documents["entry"][documents[some.documents["alive"][documents] == 1]].tolist())
 
 
-def links(some: Index) -> dict[int, tuple[int, int]]:
+def links(some: SearchIndex) -> dict[int, tuple[int, int]]:
     documents = some.documents
     entry = [*documents["entry"].tolist(), -1]
     return {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.search.query.syntax import Wording, required, worded
+from memory.search.query.syntax import ParsedQuery, required, worded
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,6 @@ def test_what_says_a_phrase_is_told_to(phrase: str) -> None:
 
 
 def test_a_name_that_a_question_quotes_need_not_stand_in_its_answer() -> None:
-    assert worded('Who likes "The Hobbit"?') == Wording("Who likes The Hobbit ?")
+    assert worded('Who likes "The Hobbit"?') == ParsedQuery("Who likes The Hobbit ?")
     assert worded('likes "The Hobbit"').phrases == ("The Hobbit",)
     assert worded("谁喜欢“霍比特人”？").phrases == ()

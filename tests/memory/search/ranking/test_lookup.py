@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.search.index.postings import Posting
-from memory.search.ranking.lookup import KIN, Corpus, Looked, idf, look_up, occurrences, soft_counts
-from memory.search.ranking.question import Question, Term, take_apart
+from memory.search.ranking.lookup import KIN, CorpusStatistics, TermPostings, idf, look_up, occurrences, soft_counts
+from memory.search.ranking.question import QueryTerm, Question, take_apart
 from tests.memory.search.ranking.documents import Made
 
 TEXTS = ("My car is red.", "An automobile, a truck and a car.", "Tea with lemon.", "The truck, the truck!", "Tea.")
 
 
-def looked(question: Question, names: frozenset[str] = frozenset()) -> dict[str, Looked]:
+def looked(question: Question, names: frozenset[str] = frozenset()) -> dict[str, TermPostings]:
     made = Made(TEXTS)
-    (found,) = look_up(question, [made], Corpus(made.documents.living, 3.0), names)
+    (found,) = look_up(question, [made], CorpusStatistics(made.documents.living, 3.0), names)
     return {each.term.term: each for each in found}
 
 
@@ -36,13 +36,13 @@ def test_only_kindred_that_somebody_says_are_kept() -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        Question((Term("car"),), without=frozenset({"kindred"})),
-        Question((Term("car", weak=True),)),
-        Question((Term("car", dated=True),)),
+        Question((QueryTerm("car"),), without=frozenset({"kindred"})),
+        Question((QueryTerm("car", weak=True),)),
+        Question((QueryTerm("car", dated=True),)),
     ],
 )
 def test_without_cause_no_kindred_are_looked_up(question: Question) -> None:
-    assert looked(Question((Term("car"),)))["car"].kin
+    assert looked(Question((QueryTerm("car"),)))["car"].kin
     assert looked(question)["car"].kin == ()
 
 
@@ -67,7 +67,7 @@ def test_kindred_count_for_a_part_and_once() -> None:
 
 
 def test_the_stems_of_other_languages_are_one_term() -> None:
-    question = Question((Term("tea", also=("lemon", "zeppelin")),))
+    question = Question((QueryTerm("tea", also=("lemon", "zeppelin")),))
     posting = looked(question)["tea"].posting
     assert posting.documents.tolist() == [2, 4]
     assert posting.counts.tolist() == [2, 1]
@@ -75,13 +75,15 @@ def test_the_stems_of_other_languages_are_one_term() -> None:
 
 def test_a_term_of_many_stems_is_counted_no_higher_than_a_byte_holds() -> None:
     made = Made(("tea " * 200 + "lemon " * 200,))
-    ((found,),) = look_up(Question((Term("tea", also=("lemon",)),)), [made], Corpus(1, 400.0), frozenset())
+    ((found,),) = look_up(
+        Question((QueryTerm("tea", also=("lemon",)),)), [made], CorpusStatistics(1, 400.0), frozenset()
+    )
     assert found.posting.counts.tolist() == [255]
 
 
 def test_what_stands_in_several_collections_is_weighed_in_all_of_them() -> None:
     one, two = Made(("tea", "coffee")), Made(("tea", "tea", "milk"))
-    corpus = Corpus(5, 1.0)
+    corpus = CorpusStatistics(5, 1.0)
     first, second = look_up(take_apart("tea"), [one, two], corpus, frozenset())
     assert first[0].idf == second[0].idf == idf(3, 5)
     assert (len(first[0].posting.documents), len(second[0].posting.documents)) == (1, 2)

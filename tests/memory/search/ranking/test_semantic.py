@@ -5,7 +5,7 @@ import pytest
 
 from memory.search.index.column import Column
 from memory.search.index.documents import NONE, Documents
-from memory.search.ranking.candidates import May
+from memory.search.ranking.candidates import CandidateFilter
 from memory.search.ranking.fields import around
 from memory.search.ranking.question import Question
 from memory.search.ranking.retrieve import all_of
@@ -80,6 +80,6 @@ def test_the_nearest_are_living_documents_that_may_be_found(documents: Documents
     def not_the_first(_: Documents, some: Column) -> Column:
         return some != 0
 
-    found = nearest(documents, nearness, May(not_the_first, all_of), 2)
+    found = nearest(documents, nearness, CandidateFilter(not_the_first, all_of), 2)
     assert found.tolist() == [1, 3]
     assert found.dtype == np.dtype("i4")

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from memory.search.index.column import Column
-from memory.search.vectors.similarity import Nearness
+from memory.search.vectors.similarity import Similarity
 from memory.search.vectors.store import VectorStore
 from memory.search.vectors.vectors import Vectors
 from tests.memory.search.conversation import Talk
@@ -17,7 +17,7 @@ def everything(entries: Column) -> Column:
     return np.ones(len(entries), bool)
 
 
-def nearest(found: Nearness | None, most: int = 1) -> list[int]:
+def nearest(found: Similarity | None, most: int = 1) -> list[int]:
     assert found is not None
     return found.nearest(most, everything)[0].tolist()
 

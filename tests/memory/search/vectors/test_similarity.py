@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from memory.search.index.column import Column
-from memory.search.vectors.segment import Rows
-from memory.search.vectors.similarity import Asked, Renumbered, inverse_lengths, quantised
+from memory.search.vectors.segment import VectorRows
+from memory.search.vectors.similarity import RenumberedSimilarity, SegmentSimilarity, inverse_lengths, quantised
 from memory.search.vectors.store import VectorStore
 
 SIZE = 32
@@ -25,7 +25,7 @@ def unit(count: int, seed: int) -> Column:
 def put(store: VectorStore, entries: list[int], vectors: Column, chunks: list[int] | None = None) -> None:
     whole = quantised(vectors)
     store.put(
-        Rows(
+        VectorRows(
             entry=np.array(entries, np.int64),
             check=np.ones(len(entries), np.uint64),
             chunk=np.array(chunks or [0] * len(entries), np.uint16),
@@ -44,7 +44,7 @@ def test_the_nearest_are_those_of_a_plain_count(store: VectorStore) -> None:
     vectors, query = unit(5000, 1), unit(1, 2)[0]
     for start in range(0, 5000, 1000):
         put(store, list(range(start + 1, start + 1001)), vectors[start : start + 1000])
-    entries, cosines = Asked(store.look(), query).nearest(20, everything)
+    entries, cosines = SegmentSimilarity(store.look(), query).nearest(20, everything)
     wanted = np.argsort(-(vectors @ query))[:20] + 1
     assert len(set(entries.tolist()) & set(wanted.tolist())) >= 18  # int8 swaps some of the last
     assert np.abs(cosines - vectors[entries - 1] @ query).max() < 0.02
@@ -55,7 +55,7 @@ def test_an_entrys_best_passage_counts_and_it_is_found_once(store: VectorStore) 
     query = unit(1, 2)[0]
     far, near, middle = -query, query, unit(1, 3)[0]
     put(store, [1, 1, 1, 2], np.stack([far, near, middle, middle]), [0, 1, 2, 0])
-    asked = Asked(store.look(), query)
+    asked = SegmentSimilarity(store.look(), query)
     entries, cosines = asked.nearest(10, everything)
     assert entries.tolist() == [1, 2]
     assert cosines[0] > 0.99
@@ -66,7 +66,7 @@ def test_of_says_what_nearest_says_and_nan_where_there_is_none(store: VectorStor
     vectors, query = unit(300, 1), unit(1, 2)[0]
     put(store, list(range(1, 301)), vectors)
     put(store, [900], np.zeros((1, SIZE), np.float32))  # nothing to embed in it
-    asked = Asked(store.look(), query)
+    asked = SegmentSimilarity(store.look(), query)
     entries, cosines = asked.nearest(1000, everything)
     assert len(entries) == 300
     assert np.allclose(asked.of(entries), cosines, atol=1e-6)
@@ -78,23 +78,23 @@ def test_only_what_may_be_found_is(store: VectorStore) -> None:
     vectors, query = unit(4000, 1), unit(1, 2)[0]
     put(store, list(range(1, 4001)), vectors)
     far = np.argsort(vectors @ query)[:3] + 1  # the three that are farthest away
-    entries, _ = Asked(store.look(), query).nearest(5, lambda some: np.isin(some, far))
+    entries, _ = SegmentSimilarity(store.look(), query).nearest(5, lambda some: np.isin(some, far))
     assert sorted(entries.tolist()) == sorted(far.tolist())
-    assert Asked(store.look(), query).nearest(5, lambda some: np.zeros(len(some), bool))[0].tolist() == []
+    assert SegmentSimilarity(store.look(), query).nearest(5, lambda some: np.zeros(len(some), bool))[0].tolist() == []
 
 
 def test_a_note_is_not_found_as_an_entry(store: VectorStore) -> None:
     query = unit(1, 2)[0]
     put(store, [-7, 7], np.stack([query, unit(1, 5)[0]]))
-    asked = Asked(store.look(), query)
+    asked = SegmentSimilarity(store.look(), query)
     assert asked.nearest(10, everything)[0].tolist() == [7]
-    notes = Renumbered(asked, np.array([-99, -7]))
+    notes = RenumberedSimilarity(asked, np.array([-99, -7]))
     assert notes.nearest(10, everything)[0].tolist() == [1]
     assert np.isnan(notes.of(np.array([0, 1]))).tolist() == [True, False]
 
 
 def test_nothing_is_near_in_an_empty_store(store: VectorStore) -> None:
-    asked = Asked(store.look(), unit(1, 2)[0])
+    asked = SegmentSimilarity(store.look(), unit(1, 2)[0])
     assert asked.nearest(3, everything)[0].tolist() == []
     assert np.isnan(asked.of(np.array([1]))).all()
 
@@ -104,6 +104,6 @@ def test_equal_cosines_do_not_lose_the_best(store: VectorStore) -> None:
     same = np.repeat(unit(1, 4), 6000, axis=0)
     put(store, list(range(1, 6001)), same)
     put(store, [9000], query[None])
-    entries, _ = Asked(store.look(), query).nearest(3, everything)
+    entries, _ = SegmentSimilarity(store.look(), query).nearest(3, everything)
     assert entries[0] == 9000
     assert len(entries) == 3

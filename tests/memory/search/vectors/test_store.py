@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memory.search.vectors import segment as files
 from memory.search.vectors import store as stores
-from memory.search.vectors.segment import Rows
+from memory.search.vectors.segment import VectorRows
 from memory.search.vectors.similarity import inverse_lengths
 from memory.search.vectors.store import VectorStore
 from tests.paths import ROOT
@@ -23,13 +23,13 @@ from tests.paths import ROOT
 SIZE = 8
 
 
-def rows(*entries: int, chunks: int = 1, seed: int | None = None) -> Rows:
+def rows(*entries: int, chunks: int = 1, seed: int | None = None) -> VectorRows:
     """Vectors that say whose they are: entry n is full of n's low byte, or by chance."""
     entry = np.repeat(np.array(entries, np.int64), chunks)
     vectors = np.repeat((entry % 120 + 1).astype(np.int8)[:, None], SIZE, axis=1)
     if seed is not None:
         vectors = np.random.default_rng(seed).integers(1, 100, vectors.shape, dtype=np.int8)
-    return Rows(
+    return VectorRows(
         entry=entry,
         check=(np.abs(entry) * 3 + 1).astype(np.uint64),
         chunk=np.tile(np.arange(chunks, dtype=np.uint16), len(entries)),
@@ -90,7 +90,7 @@ def test_of_what_is_dropped_no_byte_is_left(store: VectorStore) -> None:
     secret = np.array([[101, 3, 77, 14, 90, 66, 31, 5]], np.int8)
     some = rows(50)
     store.put(rows(*range(30)))
-    store.put(Rows(some.entry, np.array([0x1122334455667788], np.uint64), some.chunk, some.inverse, secret))
+    store.put(VectorRows(some.entry, np.array([0x1122334455667788], np.uint64), some.chunk, some.inverse, secret))
     assert any(secret.tobytes() in path.read_bytes() for path in store.folder.iterdir())
     assert store.drop(np.array([50, 60]))
     for path in store.folder.iterdir():

@@ -237,15 +237,15 @@ def test_what_is_deleted_between_reading_and_writing_does_not_stay(
 ) -> None:
     talk.say("tea")
     secret = talk.say("a secret treaty", to="hidden")
-    flush = fill.Filling._flush
+    flush = fill.VectorFiller._flush
 
-    def late(self: fill.Filling) -> None:
+    def late(self: fill.VectorFiller) -> None:
         if self._waiting:
             memory.cold.delete_conversation(secret.conversation_seq)
             memory.search.update()
         flush(self)
 
-    monkeypatch.setattr(fill.Filling, "_flush", late)
+    monkeypatch.setattr(fill.VectorFiller, "_flush", late)
     vectors.fill()
     assert store_of(vectors).has(np.array([secret.seq, secret.seq - 1])).tolist() == [False, True]
 

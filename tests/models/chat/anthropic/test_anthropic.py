@@ -7,7 +7,7 @@ import pytest
 
 from models.chat.anthropic import request as anthropic_request
 from models.chat.open import open_model
-from models.chat.port import Done, ReasoningDelta, StopReason, TextDelta
+from models.chat.port import AnswerEnd, ReasoningChunk, StopReason, TextChunk
 from models.messages import Image, Message, Role, Tool, ToolCall, ToolResult, Usage, assistant, system, user
 from models.settings import ModelSettings
 from tests.loopback import Cut, Loopback, Pause, Reply, Stall, http, in_pieces, json_reply, stream
@@ -71,7 +71,7 @@ async def test_an_answer_is_streamed_and_counted_with_its_cache(
     events = await events_of(spec, hasty, None, {"ANTHROPIC_API_KEY": "k-a"})
     assert words(events) == "Hello 白色 🐋!"
     assert events[-2] == Usage(1025, 15, 900, extra={"cache_written": 100})
-    assert events[-1] == Done(StopReason.STOP)
+    assert events[-1] == AnswerEnd(StopReason.STOP)
     headers = loopback.posts[0].headers
     assert (loopback.posts[0].path, headers["x-api-key"]) == ("/v1/messages", "k-a")
     assert headers["anthropic-version"] == "2023-06-01"
@@ -103,12 +103,12 @@ async def test_thoughts_and_two_tool_calls(loopback: Loopback, spec: str, hasty:
     assert (thoughts(events), words(events)) == ("Let me see.", "I read.")
     calls = [event for event in events if isinstance(event, ToolCall)]
     assert calls == [ToolCall("toolu_1", "read", '{"page": "pg_7"}'), ToolCall("toolu_2", "list", "{}")]
-    assert events[-1] == Done(StopReason.TOOL_CALLS)
+    assert events[-1] == AnswerEnd(StopReason.TOOL_CALLS)
 
 
 async def test_a_length_that_is_used_up(loopback: Loopback, spec: str, hasty: ModelSettings) -> None:
     loopback.plays(stream(sent(START, *text("So"), ended("max_tokens"), STOP)))
-    assert (await events_of(spec, hasty))[-1] == Done(StopReason.LENGTH)
+    assert (await events_of(spec, hasty))[-1] == AnswerEnd(StopReason.LENGTH)
 
 
 def error(kind: str, message: str) -> dict[str, Any]:
@@ -178,7 +178,7 @@ async def test_stopping_closes_the_connection(loopback: Loopback, spec: str) -> 
     loopback.plays(stream(sent(START, *text("One ")), Pause(0.01), Stall()))
     model = open_model(spec, settings=ModelSettings(), env={})
     events = model.stream(request())
-    assert isinstance(await anext(events), TextDelta | ReasoningDelta)
+    assert isinstance(await anext(events), TextChunk | ReasoningChunk)
     await events.aclose()  # type: ignore[attr-defined]  # a generator
     assert loopback.client_left.wait(2)
     await model.close()

@@ -12,7 +12,7 @@ import pytest
 
 from models.chat.mlx.provider import MlxText
 from models.chat.open import open_model
-from models.chat.port import ChatModel, Done, PrefillProgress, StopReason, TextDelta
+from models.chat.port import AnswerEnd, ChatModel, PrefillProgress, StopReason, TextChunk
 from models.chat.spec import parse_spec
 from models.messages import Usage, assistant, system, user
 from models.mlx_thread import MlxThread, mlx_thread
@@ -46,7 +46,7 @@ def usage(events: list[object]) -> Usage:
 async def test_it_answers_in_this_process(model: ChatModel) -> None:
     events = await all_events(model, request(SYSTEM, user("What did it do?")))
     assert words(events) == REPLY
-    assert events[-1] == Done(StopReason.STOP)
+    assert events[-1] == AnswerEnd(StopReason.STOP)
     assert usage(events).completion_tokens > 5
 
 
@@ -104,7 +104,7 @@ async def test_stopping_while_it_speaks_leaves_a_true_cache(model: ChatModel) ->
     first = (SYSTEM, user("Go on."))
     async with aclosing(model.stream(request(*first))) as events:  # type: ignore[type-var]  # a generator
         async for event in events:
-            if isinstance(event, TextDelta):
+            if isinstance(event, TextChunk):
                 break
     again = await all_events(model, request(*first, assistant("The"), user("And then?")))
     cached = usage(again).cached_tokens
@@ -134,7 +134,7 @@ async def test_what_does_not_fit_is_said_before_it_is_read(model: ChatModel) -> 
 async def test_a_length_that_is_used_up_is_said(model: ChatModel) -> None:
     events = await all_events(model, request("Go.", max_tokens=3))
     assert words(events) == "The quiet heron"
-    assert events[-1] == Done(StopReason.LENGTH)
+    assert events[-1] == AnswerEnd(StopReason.LENGTH)
 
 
 async def test_thoughts_are_told_from_words(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ async def test_a_tool_is_called(tmp_path: Path) -> None:
     calls = [event for event in events if isinstance(event, ToolCall)]
     assert [(call.name, call.arguments) for call in calls] == [("read_page", '{"id": "pg_7"}')]
     assert words(events) == "Let me look. "
-    assert events[-1] == Done(StopReason.TOOL_CALLS)
+    assert events[-1] == AnswerEnd(StopReason.TOOL_CALLS)
 
 
 async def test_a_name_that_is_not_here_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,17 +213,17 @@ def test_a_process_that_used_it_ends_well(folder: Path) -> None:
 
 
 async def test_all_of_it_happens_on_one_thread(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from models.chat.mlx.engine import Engine
+    from models.chat.mlx.engine import MlxEngine
 
     seen: set[str] = set()
     for name in ("__init__", "encode", "reuse", "generate"):
-        original = getattr(Engine, name)
+        original = getattr(MlxEngine, name)
 
         def spied(*args: object, _original: object = original, **given: object) -> object:
             seen.add(threading.current_thread().name)
             return _original(*args, **given)  # type: ignore[operator]  # a method
 
-        monkeypatch.setattr(Engine, name, spied)
+        monkeypatch.setattr(MlxEngine, name, spied)
     thread = MlxThread()
     spec = parse_spec(f"mlx:{folder}")
     profile = open_model(str(spec), settings=ModelSettings(), env={}).profile

@@ -1,7 +1,7 @@
 """Without a model, a file that goes with a message is quoted, and a picture is said to be one."""
 
 from models.chat.offline.provider import answer
-from models.messages import Image, Part, Text, user
+from models.messages import Image, MessagePart, Text, user
 from tests.models.chat.events import request
 
 EVENT = Text(
@@ -11,7 +11,7 @@ LIST = Text("b.txt\nShopping\nmilk\nbread\neggs\nrice\nsalt\nThe door code is 47
 PICTURE = "pic.png: a picture of 64×40 pixels. This model cannot see it, and no OCR engine is installed."
 
 
-def ask(question: str, *parts: Part) -> str:
+def ask(question: str, *parts: MessagePart) -> str:
     return answer(request(user(*parts, Text(question))))
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from foundation.trust import Citation, Trust
 from models.chat.offline.provider import answer
-from models.messages import Message, Part, Recalled, Text, assistant, system, user
+from models.messages import Message, MessagePart, RecalledSpan, Text, assistant, system, user
 from tests.models.chat.events import request
 
 MARCH = datetime(2026, 3, 14, tzinfo=UTC)
@@ -16,9 +16,9 @@ def changes(*lines: str) -> Text:
     return Text("\n".join(["Changed since this conversation's head was written:", *lines]), injected="changes")
 
 
-def note(text: str, *, speaker: str = "", title: str = "Trip", kind: str = "memory") -> Recalled:
+def note(text: str, *, speaker: str = "", title: str = "Trip", kind: str = "memory") -> RecalledSpan:
     citation = Citation(kind=kind, ref="MEMORY.md", title=title, time=MARCH, lines=(5, 8), speaker=speaker)
-    return Recalled(text, citation, Trust.EXACT, 1.0, MARCH)
+    return RecalledSpan(text, citation, Trust.EXACT, 1.0, MARCH)
 
 
 EDIT = changes(
@@ -27,7 +27,7 @@ EDIT = changes(
 )
 
 
-def ask(*before: Message, now: tuple[Part, ...] = (), question: str = ASKED) -> str:
+def ask(*before: Message, now: tuple[MessagePart, ...] = (), question: str = ASKED) -> str:
     return answer(request(*before, user(*now, Text(question))))
 
 

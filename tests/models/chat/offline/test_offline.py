@@ -11,16 +11,18 @@ from models.chat.offline.phrases import CHINESE, words_for
 from models.chat.offline.provider import answer
 from models.chat.offline.quotes import quotable
 from models.chat.open import open_model
-from models.chat.port import Done, StopReason, TextDelta
-from models.messages import Fact, Message, Part, Recalled, Request, Text, Usage, assistant, system, user
+from models.chat.port import AnswerEnd, StopReason, TextChunk
+from models.messages import Fact, Message, MessagePart, RecalledSpan, Request, Text, Usage, assistant, system, user
 from models.settings import ModelSettings
 from tests.models.chat.events import all_events, request, words
 
 MARCH = datetime(2026, 3, 14, tzinfo=UTC)
 
 
-def recalled(text: str, ref: str, *, speaker: str = "Ann", trust: Trust = Trust.EXACT) -> Recalled:
-    return Recalled(text, Citation(kind="entry", ref=ref, title="Trip", speaker=speaker, time=MARCH), trust, 1.0, MARCH)
+def recalled(text: str, ref: str, *, speaker: str = "Ann", trust: Trust = Trust.EXACT) -> RecalledSpan:
+    return RecalledSpan(
+        text, Citation(kind="entry", ref=ref, title="Trip", speaker=speaker, time=MARCH), trust, 1.0, MARCH
+    )
 
 
 TRIP = recalled(
@@ -35,7 +37,7 @@ FACTS = (
 )
 
 
-def ask(question: str, *parts: Part, before: tuple[Message, ...] = (), facts: tuple[Fact, ...] = FACTS) -> str:
+def ask(question: str, *parts: MessagePart, before: tuple[Message, ...] = (), facts: tuple[Fact, ...] = FACTS) -> str:
     return answer(request(system("Be kind."), *before, user(*parts, Text(question)), facts=facts))
 
 
@@ -173,12 +175,12 @@ async def test_it_streams_and_counts_like_the_others() -> None:
     asked = request(user(TRIP, Text("When does the flight leave?")))
     events = await all_events(model, asked)
     assert words(events) == answer(asked)
-    assert sum(isinstance(event, TextDelta) for event in events) > 10
+    assert sum(isinstance(event, TextChunk) for event in events) > 10
     usage = events[-2]
     assert isinstance(usage, Usage)
     assert usage.estimated
     assert usage.prompt_tokens > 20
-    assert events[-1] == Done(StopReason.STOP)
+    assert events[-1] == AnswerEnd(StopReason.STOP)
     assert await model.prepare() == model.profile
 
 

@@ -5,17 +5,17 @@ from datetime import UTC, datetime
 from foundation.trust import Citation, Trust
 from models.chat.offline.phrases import ENGLISH
 from models.chat.offline.provider import answer
-from models.messages import Message, Part, Recalled, Text, assistant, system, user
+from models.messages import Message, MessagePart, RecalledSpan, Text, assistant, system, user
 from tests.models.chat.events import request
 
 MARCH = datetime(2026, 3, 14, tzinfo=UTC)
 
 
-def recalled(text: str, ref: str, speaker: str = "Ann") -> Recalled:
-    return Recalled(text, Citation(kind="entry", ref=ref, title="Talk", speaker=speaker), Trust.EXACT, 1.0, MARCH)
+def recalled(text: str, ref: str, speaker: str = "Ann") -> RecalledSpan:
+    return RecalledSpan(text, Citation(kind="entry", ref=ref, title="Talk", speaker=speaker), Trust.EXACT, 1.0, MARCH)
 
 
-def ask(question: str, *parts: Part, before: tuple[Message, ...] = ()) -> str:
+def ask(question: str, *parts: MessagePart, before: tuple[Message, ...] = ()) -> str:
     return answer(request(*before, user(*parts, Text(question))))
 
 

@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from models.chat.open import open_model
 from models.chat.openai.provider import OpenAICompatible
-from models.chat.port import Done, PrefillProgress, StopReason, TextDelta
+from models.chat.port import AnswerEnd, PrefillProgress, StopReason, TextChunk
 from models.messages import Usage, system, user
 from models.settings import ModelSettings
 from models.tokens import request_tokens
@@ -21,7 +21,7 @@ async def test_an_answer_is_streamed_and_counted(llama_server: LlamaServer) -> N
     events = await events_of(llama_server.spec, SETTINGS, request(system("Be brief."), "What did he count?"))
 
     assert words(events) == llama_server.reply
-    assert sum(isinstance(event, TextDelta) for event in events) > 5
+    assert sum(isinstance(event, TextChunk) for event in events) > 5
     usage = events[-2]
     assert isinstance(usage, Usage)
     assert usage.prompt_tokens > 40
@@ -29,7 +29,7 @@ async def test_an_answer_is_streamed_and_counted(llama_server: LlamaServer) -> N
     assert not usage.estimated
     assert usage.cached_tokens is not None
     assert usage.extra["timings"]["predicted_per_second"] > 0
-    assert events[-1] == Done(StopReason.STOP)
+    assert events[-1] == AnswerEnd(StopReason.STOP)
 
 
 async def test_a_second_turn_reads_only_what_is_new(llama_server: LlamaServer) -> None:
@@ -110,7 +110,7 @@ async def test_stopping_stops_the_servers_work(scripted_llama: Scripted) -> None
     came = 0
     async with aclosing(model.stream(request("Talk.", max_tokens=6000))) as events:  # type: ignore[type-var]  # a generator
         async for event in events:
-            came += isinstance(event, TextDelta)
+            came += isinstance(event, TextChunk)
             if came == 3:
                 break
     generated = await _idle_after(server)
@@ -127,7 +127,7 @@ async def test_cancelling_the_task_stops_the_servers_work(scripted_llama: Script
 
     async def ask() -> None:
         async for event in model.stream(request("Talk.", max_tokens=6000)):
-            if isinstance(event, TextDelta):
+            if isinstance(event, TextChunk):
                 begun.set()
 
     task = asyncio.create_task(ask())

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from models.chat.open import open_model
-from models.chat.port import Done, StopReason
+from models.chat.port import AnswerEnd, StopReason
 from models.messages import Message, Role, Tool, ToolCall, ToolResult, assistant, user
 from models.settings import ModelSettings
 from tests.models.chat.events import all_events, request, words
@@ -33,7 +33,7 @@ async def test_a_call_comes_whole_after_the_words(calling: LlamaServer) -> None:
     assert [(call.name, json.loads(call.arguments)) for call in calls] == [("read_page", {"id": "pg_7"})]
     assert calls[0].id
     assert words(events).strip() == "Let me look."
-    assert events[-1] == Done(StopReason.TOOL_CALLS)
+    assert events[-1] == AnswerEnd(StopReason.TOOL_CALLS)
 
 
 async def test_a_result_goes_back_and_the_turn_goes_on(calling: LlamaServer) -> None:
@@ -43,4 +43,4 @@ async def test_a_result_goes_back_and_the_turn_goes_on(calling: LlamaServer) -> 
     asked = request(user("What is there?"), assistant("Let me look.", call), result, tools=(READ,))
     events = await all_events(model, asked)
     await model.close()
-    assert events[-1] == Done(StopReason.TOOL_CALLS)
+    assert events[-1] == AnswerEnd(StopReason.TOOL_CALLS)

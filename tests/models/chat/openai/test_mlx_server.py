@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from models.chat.detect import Found, probe_address
-from models.chat.port import Done, StopReason
+from models.chat.detect import DetectedModel, probe_address
+from models.chat.port import AnswerEnd, StopReason
 from models.settings import ModelSettings
 from tests.models.chat.events import events_of, words
 from tests.scripted_models import scripted_mlx_chat
@@ -36,7 +36,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.wait(20)
 
 
-async def found_at(address: str) -> list[Found]:
+async def found_at(address: str) -> list[DetectedModel]:
     for _ in range(400):
         if found := await probe_address(address, {}, provider="llamacpp"):
             return found
@@ -49,4 +49,4 @@ async def test_it_is_found_and_answers(address: str) -> None:
     assert [(one.provider, one.names) for one in found] == [("mlx_lm", ("default_model",))]
     events = await events_of(found[0].spec, ModelSettings(temperature=0.0))
     assert words(events) == REPLY
-    assert events[-1] == Done(StopReason.STOP)
+    assert events[-1] == AnswerEnd(StopReason.STOP)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.chat.openai.reply import ReplyReader
-from models.chat.port import Event, PrefillProgress, ReasoningDelta, StopReason, TextDelta
+from models.chat.openai.reply import OpenAIReplyReader
+from models.chat.port import Event, PrefillProgress, ReasoningChunk, StopReason, TextChunk
 from models.chat.reasoning import ThinkSplitter
 from models.messages import ToolCall, Usage
 from models.settings import ModelSettings
@@ -16,8 +16,8 @@ from tests.loopback import Loopback, chat_bytes, data, delta, http, in_pieces, j
 from tests.models.chat.events import events_of, thoughts, words
 
 
-def read(*chunks: dict[str, Any]) -> tuple[list[Event], ReplyReader]:
-    reader = ReplyReader()
+def read(*chunks: dict[str, Any]) -> tuple[list[Event], OpenAIReplyReader]:
+    reader = OpenAIReplyReader()
     events = [event for chunk in chunks for event in reader.feed(json.loads(json.dumps(chunk)))]
     return events + list(reader.finish()), reader
 
@@ -138,8 +138,8 @@ async def test_a_server_that_does_not_stream_is_understood(loopback: Loopback, h
 def split(*chunks: str, thinking: bool = False) -> tuple[str, str]:
     splitter = ThinkSplitter(thinking=thinking)
     events = [event for chunk in chunks for event in splitter.feed(chunk)] + list(splitter.close())
-    thought = "".join(event.text for event in events if isinstance(event, ReasoningDelta))
-    return thought, "".join(event.text for event in events if isinstance(event, TextDelta))
+    thought = "".join(event.text for event in events if isinstance(event, ReasoningChunk))
+    return thought, "".join(event.text for event in events if isinstance(event, TextChunk))
 
 
 @pytest.mark.parametrize(

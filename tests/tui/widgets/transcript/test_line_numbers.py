@@ -7,9 +7,9 @@ from rich.style import Style
 
 from tui.widgets.transcript.line_numbers import LINES, LONGEST, numbered
 from tui.widgets.transcript.segments import cells
-from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.styles import TranscriptStyles
 
-LOOK = Look.of_theme({}, Style())
+LOOK = TranscriptStyles.of_theme({}, Style())
 
 
 def drawn(text: str, width: int = 60, doubt: frozenset[int] = frozenset()) -> list[str]:

@@ -9,15 +9,15 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from tui.widgets.transcript.render import block_lines
-from tui.widgets.transcript.splitter import Splitter
-from tui.widgets.transcript.styles import Look
+from tui.widgets.transcript.splitter import MarkdownSplitter
+from tui.widgets.transcript.styles import TranscriptStyles
 from tui.widgets.transcript.tables import fitted
 
-LOOK = Look.of_theme({}, Style())
+LOOK = TranscriptStyles.of_theme({}, Style())
 
 
 def rendered(text: str, width: int = 40) -> list[str]:
-    splitter = Splitter()
+    splitter = MarkdownSplitter()
     blocks = [*splitter.feed(text), *splitter.close()]
     return [
         "".join(part.text for part in line).rstrip() for block in blocks for line in block_lines(block, width, LOOK)
@@ -33,7 +33,7 @@ def test_html_is_text() -> None:
 
 
 def test_an_address_is_shown_and_never_a_link() -> None:
-    splitter = Splitter()
+    splitter = MarkdownSplitter()
     (block,) = [*splitter.feed("[click](https://e.org/x) and ![pic](http://e.org/p.png)"), *splitter.close()]
     lines = block_lines(block, 80, LOOK)
     assert "".join(part.text for part in lines[0]) == "click (https://e.org/x) and [image: pic] (http://e.org/p.png)"

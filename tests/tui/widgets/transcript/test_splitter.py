@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tui.widgets.transcript.splitter import CODE_LINES, LONGEST_LINE, TABLE_ROWS, Block, BlockKind, Splitter
+from tui.widgets.transcript.splitter import (
+    CODE_LINES,
+    LONGEST_LINE,
+    TABLE_ROWS,
+    BlockKind,
+    MarkdownBlock,
+    MarkdownSplitter,
+)
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 
@@ -16,9 +23,9 @@ LINES = [
 MARKDOWN = st.lists(st.sampled_from(LINES), max_size=60).map("\n".join)
 
 
-def split(text: str, *cuts: int) -> list[Block]:
-    splitter = Splitter()
-    found: list[Block] = []
+def split(text: str, *cuts: int) -> list[MarkdownBlock]:
+    splitter = MarkdownSplitter()
+    found: list[MarkdownBlock] = []
     for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
         found += splitter.feed(text[start:end])
     return [*found, *splitter.close()]
@@ -42,8 +49,8 @@ def test_no_word_is_lost(text: str) -> None:
 @given(MARKDOWN)
 @settings(max_examples=100, deadline=None)
 def test_looking_at_the_tail_changes_nothing(text: str) -> None:
-    splitter = Splitter()
-    found: list[Block] = []
+    splitter = MarkdownSplitter()
+    found: list[MarkdownBlock] = []
     for character in text:
         found += splitter.feed(character)
         splitter.tail()
@@ -51,7 +58,7 @@ def test_looking_at_the_tail_changes_nothing(text: str) -> None:
 
 
 def test_what_is_open_stays_small_in_a_fence_that_never_closes() -> None:
-    splitter = Splitter()
+    splitter = MarkdownSplitter()
     splitter.feed("```python\n")
     for number in range(2_000):
         splitter.feed(f"    value_{number} = {number}\n")
@@ -86,7 +93,7 @@ def test_a_long_table_is_cut_and_keeps_its_columns() -> None:
 
 
 def test_a_paragraph_without_end_is_cut_at_a_sentence() -> None:
-    splitter = Splitter()
+    splitter = MarkdownSplitter()
     for _ in range(1_000):
         splitter.feed("These are **some** words of a sentence. ")
         assert sum(len(block.source) for block in splitter.tail()) <= LONGEST_LINE + 40

@@ -15,10 +15,10 @@ from memory.pages.read.grid.phase import phases
 from memory.pages.read.grid.pitch import pitches
 from memory.pages.read.nearest.candidates import nearest_wide
 from memory.pages.read.nearest.header import Alternative, combinations
-from memory.pages.read.nearest.image_model import Sight, aligned
-from memory.pages.read.nearest.resampling import Axis, Banded
+from memory.pages.read.nearest.image_model import ImageModel, aligned
+from memory.pages.read.nearest.resampling import Axis, BandedMatrix
 from memory.pages.read.nearest.shapes import shapes
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import REGULAR, mode_named
 from memory.pages.render.page import draw, sheets
 
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 
 def drawn() -> Image.Image:
-    sheet = next(iter(sheets([Stretch(TEXT)], mode_named("tiny"))))
+    sheet = next(iter(sheets([LayoutText(TEXT)], mode_named("tiny"))))
     return Image.open(io.BytesIO(draw(sheet, "pg_0123456789ab", 1).png)).convert("L")
 
 
@@ -51,7 +51,7 @@ def test_a_grid_that_is_a_little_off_is_moved_to_where_the_page_is() -> None:
     whole.paste(picture.resize((640, 640), Image.Resampling.BICUBIC), (20, 12))
     grey = np.asarray(whole)
     off = structs.replace(right, x0=20.3, y0=11.8, cell_width=right.cell_width * 1.0003)
-    moved = aligned(grey, Sight(grey, off, "bicubic"), ink)
+    moved = aligned(grey, ImageModel(grey, off, "bicubic"), ink)
     assert (moved.x0, moved.y0) == (pytest.approx(20, abs=0.03), pytest.approx(12, abs=0.03))
     assert moved.scale == pytest.approx((1.25, 1.25), rel=0.0001)
 
@@ -78,8 +78,8 @@ def test_other_readings_come_by_their_cost_each_once_and_no_two_for_one_place(dr
 def test_a_product_by_bands_is_the_product(kernel: str, scale: float, start: int) -> None:
     axis = Axis(start, scale, 150, int(150 * scale) + start + 5, kernel)
     page = np.random.default_rng(1).random((150, 40), dtype=np.float32)
-    assert Banded(axis.weights).left(page) == pytest.approx(axis.weights @ page, abs=1e-4)
-    assert Banded(axis.weights).right(page.T) == pytest.approx(page.T @ axis.weights.T, abs=1e-4)
+    assert BandedMatrix(axis.weights).left(page) == pytest.approx(axis.weights @ page, abs=1e-4)
+    assert BandedMatrix(axis.weights).right(page.T) == pytest.approx(page.T @ axis.weights.T, abs=1e-4)
 
 
 def test_wide_glyphs_looked_up_together_are_those_looked_up_one_by_one() -> None:

@@ -19,7 +19,7 @@ from memory.pages.read import exact
 from memory.pages.read.grid import detect, phase
 from memory.pages.read.nearest import reader
 from memory.pages.read.nearest.reader import read_nearest
-from memory.pages.render.blocks import Stretch
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import mode_named
 from memory.pages.render.page import draw, sheets
 
@@ -36,7 +36,7 @@ TEXTS = {"english": ENGLISH, "chinese": CHINESE, "mixed": MIXED}
 
 @cache
 def page(kind: str = "english", mode: str = "tiny", dense: bool = False) -> tuple[Image.Image, str]:
-    sheet = next(iter(sheets([Stretch(TEXTS[kind])], mode_named(mode, dense))))
+    sheet = next(iter(sheets([LayoutText(TEXTS[kind])], mode_named(mode, dense))))
     picture = Image.open(io.BytesIO(draw(sheet, "pg_0123456789ab", 1).png)).convert("L")
     return picture, sheet.text
 
@@ -196,7 +196,7 @@ def test_a_page_cut_below_is_not_taken_for_a_squeezed_one() -> None:
 
 
 def test_a_crop_that_lost_blank_rows_alone_is_exact() -> None:
-    sheet = next(iter(sheets([Stretch("short and sweet\n" * 9)], mode_named("tiny"))))
+    sheet = next(iter(sheets([LayoutText("short and sweet\n" * 9)], mode_named("tiny"))))
     picture = Image.open(io.BytesIO(draw(sheet, "pg_0123456789ab", 1).png)).convert("L")
     reading = read_nearest(saved(picture.crop((0, 0, 512, 211))))
     assert (reading.text, reading.trust) == (sheet.text, Trust.EXACT)

@@ -8,7 +8,7 @@ from PIL import Image
 from memory.pages.font.glyphs import glyphs
 from memory.pages.read.grid.detect import find_grid
 from memory.pages.read.ocr.lines import MISFIT, LineReading, on_cells, read_on_grid
-from memory.pages.read.ocr.segments import Known, Words, segments
+from memory.pages.read.ocr.segments import KnownSegment, TextSegment, segments
 from memory.pages.render.modes import DENSE_MODES, TINY, Mode
 from memory.pages.render.png import decode_grey
 from tests.memory.archive.ocr_fakes import FakeEngine, page, redrawn
@@ -72,14 +72,14 @@ def test_letters_that_are_nearly_alike_are_no_ruled_line() -> None:
     png = page("illi ,.,. :;:;")
     grey = decode_grey(png)
     found = segments(grey, next(iter(find_grid(grey)))) or []
-    assert isinstance(found[0], Words)
+    assert isinstance(found[0], TextSegment)
 
 
 def test_a_rule_of_any_sign_has_its_sign_and_length() -> None:
     png = page("====\n────────\n______")
     grey = decode_grey(png)
     found = segments(grey, next(iter(find_grid(grey)))) or []
-    told = "".join(one.text for one in found if isinstance(one, Known))
+    told = "".join(one.text for one in found if isinstance(one, KnownSegment))
     assert told.rstrip(" ") == "====\n────────\n______"
 
 
