@@ -79,7 +79,7 @@ async def settled(pilot: Pilot[None]) -> None:
     assert isinstance(app, PalimpsestApp)
     for _ in range(300):
         await pilot.pause(0.05)
-        if app.chat.at_rest or app.screen is not app.chat:
+        if app.chat.is_idle or app.screen is not app.chat:
             break
     await pilot.pause(0.2)
 

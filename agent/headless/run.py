@@ -14,6 +14,7 @@ from agent import events
 from agent.cli import output
 from agent.events import SessionEvent
 from agent.headless.commands import is_command, run_command
+from agent.message_queue import MessageQueue, QueuedMessage
 from agent.services.attachments import attached
 from agent.session import Session
 from context import Attachment
@@ -58,26 +59,37 @@ async def answer(
     A slash command is run instead. Nobody is there to be asked, so tools that ask are declined.
     """
     session = await open_session()
-    try:
-        skill = ""
-        if told := await session.model_mismatch():
-            output.say(told)
+    status = 0
+
+    async def handle(message: QueuedMessage) -> bool:
+        nonlocal status
+        text, skill, mentions = message.text, message.skill, naming
         if is_command(text):
-            ran = await run_command(session, text, form)
-            if isinstance(ran, int):
-                return ran
-            text, skill = ran.text, ran.skill
-            naming = text
-        files = attached(text if naming is None else naming, here or Path.cwd())
+            outcome = await run_command(session, text, form)
+            if isinstance(outcome, int):
+                status = outcome
+                return True
+            mentions = text = outcome.text
+            skill = outcome.skill
+        files = attached(text if mentions is None else mentions, here or Path.cwd())
         if files:
             output.say(f"With {', '.join(file.name for file in files)}")
         brought = None
         if knowledge:
             brought, pictures = await _from_knowledge(session, text)
             files = [*files, *pictures]
-        return await _turn(session, HeadlessMessage(text, files, skill, brought), _face(form))
+        status = await _turn(session, HeadlessMessage(text, files, skill, brought), _face(form))
+        return status == 0
+
+    queue = MessageQueue()
+    queue.add(text)
+    try:
+        if mismatch := await session.model_mismatch():
+            output.say(mismatch)
+        await queue.drain(handle)
     finally:
         await session.close()
+    return status
 
 
 class HeadlessMessage(NamedTuple):

@@ -68,8 +68,7 @@ class Chat:
     @property
     def said(self) -> int:
         """How many things the screen has taken to be done."""
-        talk = self.screen._talk
-        return talk.taken if talk else 0
+        return self.screen.queue.accepted
 
     async def until(self, holds: Callable[[], Any], within: float = 30) -> None:
         """Waits for what must come; fails where it does not."""
@@ -80,7 +79,7 @@ class Chat:
 
     async def quiet(self) -> None:
         """Until the session stands and nothing goes on."""
-        await self.until(lambda: self.screen.at_rest)
+        await self.until(lambda: self.screen.is_idle)
 
 
 Open = Callable[..., AbstractAsyncContextManager[Chat]]

@@ -127,7 +127,7 @@ def look(snap_compare: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 async def resting(app: PalimpsestApp) -> None:
     async with asyncio.timeout(5):
-        while not app.chat.at_rest:
+        while not app.chat.is_idle:
             await asyncio.sleep(0.01)
 
 

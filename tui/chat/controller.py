@@ -1,13 +1,10 @@
 """Runs what a person asks for, one thing after another: messages and commands, to the transcript."""
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
-
-from msgspec import Struct
 
 from agent.commands import registry
 from agent.commands.results import (
@@ -25,6 +22,7 @@ from agent.commands.results import (
     TextResult,
 )
 from agent.events import PermissionRequested
+from agent.message_queue import MessageQueue, QueuedMessage
 from agent.services.attachments import attached
 from context import Attachment
 from foundation.errors import PalimpsestError
@@ -35,7 +33,6 @@ from tui.chat.progress import PageProgress
 from tui.chat.turn_view import MODEL_CHANGED, TurnView
 from tui.dialogs.choices import ExpandChoice
 from tui.internal_errors import defect
-from tui.shutdown import LEAVING
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.context_panel import ContextPanel
 from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserMessage, passages
@@ -49,14 +46,6 @@ if TYPE_CHECKING:
     from tui.search.choice import EntryTarget
 
 __all__ = ["PAST", "ChatController", "ChatPort"]
-
-
-class QueuedMessage(Struct, frozen=True):
-    """Something a person sent; or with `place` an entry (its seq) to be shown, found by the words in `text`."""
-
-    text: str
-    skill: str = ""
-    place: int | None = None
 
 
 class ChatPort(Protocol):
@@ -83,8 +72,6 @@ class ChatPort(Protocol):
 
     def put_back(self, texts: list[str]) -> None: ...
 
-    def show_waiting(self, texts: list[str]) -> None: ...
-
     def copied(self, text: str, what: str) -> None: ...
 
     def opening(self, what: str) -> None: ...
@@ -96,42 +83,26 @@ class ChatPort(Protocol):
 
 
 class ChatController:
-    """`say` from anywhere on the loop; `run` is the one task that answers."""
+    """Handles the messages of the queue in `run`; the other methods may be called meanwhile."""
 
-    def __init__(self, session: "Session", face: ChatPort, here: Path) -> None:
+    def __init__(self, session: "Session", face: ChatPort, queue: MessageQueue, here: Path) -> None:
         self.session = session
+        self._queue = queue
         self._face = face
         self._here = here
-        self._waiting: deque[QueuedMessage] = deque()
-        self._wakes = asyncio.Event()
         self._past = HistoryView(session, face.transcript, self._pictures)
         self._known: frozenset[str] = frozenset()  # changes that the person made, or was told of
         self._pages: PageProgress | None = None  # of an archive under way
-        self.busy = False
-        self.taken = 0  # things said so far
-
-    @property
-    def at_rest(self) -> bool:
-        return not (self.busy or self._waiting)
-
-    def say(self, text: str, skill: str = "") -> None:
-        """Sends it now, or when what goes on now is done."""
-        if text.strip() in LEAVING:
-            self._face.leave()
-            return
-        self.taken += 1
-        self._waiting.append(QueuedMessage(text, skill))
-        self._told_waiting()
-        self._wakes.set()
+        self._turn_failed = False  # whether the last message got no answer
 
     def stop(self) -> bool:
-        """Ends the answer; what waits goes back into the prompt, unsent. False where nothing goes on."""
-        if not self.busy:
+        """Stops the answer and returns waiting messages to the prompt. False where nothing is under way."""
+        if not self._queue.busy:
             return False
         if self._pages is not None:
             self._pages.cancel()
         self.session.stop()
-        self._give_back()
+        self._queue.return_unsent()
         return True
 
     async def take_up(self, ref: str, *, latest: bool) -> None:
@@ -147,31 +118,26 @@ class ChatController:
         self._face.opening("")
 
     async def run(self) -> None:
-        """Answers until it is cancelled."""
-        while True:
-            await self._wakes.wait()
-            self._wakes.clear()
-            while self._waiting:
-                said = self._waiting.popleft()
-                self.busy = True
-                self._told_waiting()
-                try:
-                    await self._do(said)
-                except PalimpsestError as error:
-                    self._trouble(error)
-                except Exception as error:  # the edge of a turn: a defect ends it, not the chat
-                    self._trouble(defect(error))
-                finally:
-                    self.busy = False
-                    self._face.status.tell(doing="", waiting=0)
+        """Handles messages until it is cancelled."""
+        await self._queue.run(self._handle)
 
-    async def _do(self, said: QueuedMessage) -> None:
-        if said.place is not None:
-            await self._show_place(said.place, said.text)
-        elif said.text.startswith("/") and not said.skill and _is_command(said.text):
-            await self._command(said.text.strip())
-        else:
-            await self._send(said.text, said.skill)
+    async def _handle(self, message: QueuedMessage) -> bool:
+        """Handles one message and shows its errors. False where it got no answer."""
+        self._turn_failed = False
+        try:
+            if message.entry is not None:
+                await self._show_place(message.entry, message.text)
+            elif message.text.startswith("/") and not message.skill and _is_command(message.text):
+                await self._command(message.text.strip())
+            else:
+                await self._send(message.text, message.skill)
+        except PalimpsestError as error:
+            self._trouble(error)
+        except Exception as error:  # the edge of a turn: a defect ends it, not the chat
+            self._trouble(defect(error))
+        finally:
+            self._face.status.tell(doing="")
+        return not self._turn_failed
 
     async def _send(self, text: str, skill: str) -> None:
         attachments, told, pictures = await asyncio.to_thread(self._attached, text)
@@ -182,22 +148,20 @@ class ChatController:
         quotes = self.session.profile.spec == "offline"
         scribe = TurnView(self._face.transcript, self._face.status, quotes=quotes, known=self._known)
         self._known = frozenset()
-        failed = True
+        self._turn_failed = True
         try:
             async with aclosing(self.session.send(text, attachments, skill)) as events:
                 async for event in events:
                     scribe.write(event)
                     if isinstance(event, PermissionRequested) and not event.answer.done():
                         event.answer.set_result(await self._face.permit(event))
-            failed = scribe.failed
+            self._turn_failed = scribe.failed
         except ReadOnly:
             self._face.put_back([text])  # nothing was stored: what was typed is not lost
             raise
         finally:
             self._face.transcript.end_stream()
             self._face.status.tell(working=self.session.working)
-            if failed:
-                self._give_back()
 
     def _attached(self, text: str) -> tuple[tuple[Attachment, ...], str, list[TranscriptItem]]:
         found = attached(text, self._here)
@@ -328,13 +292,12 @@ class ChatController:
         """Opens the search; goes to the place that is chosen there. `asked`: by a command, which is what goes on."""
 
         def at_rest() -> bool:
-            return not self._waiting and (asked or not self.busy)
+            return not self._queue.waiting and (asked or not self._queue.busy)
 
         pictures = self.session.config.screen.pictures
         chosen = await self._face.search(self.session.memory, text, pictures, at_rest)
         if chosen is not None:
-            self._waiting.append(QueuedMessage(chosen.sought, place=chosen.entry))
-            self._wakes.set()
+            self._queue.add(chosen.sought, entry=chosen.entry)
 
     async def _show_place(self, seq: int, sought: str) -> None:
         from agent.services.locate import whereabouts
@@ -358,17 +321,6 @@ class ChatController:
         return lambda text: asyncio.to_thread(conversations_with, memory, text)
 
     # Small things
-
-    def _give_back(self) -> None:
-        if self._waiting:
-            self._face.put_back([said.text for said in self._waiting if said.place is None])
-            self._waiting.clear()
-            self._told_waiting()
-
-    def _told_waiting(self) -> None:
-        texts = [said.text for said in self._waiting] if self.busy else []
-        self._face.show_waiting(texts)
-        self._face.status.tell(waiting=len(texts))
 
     def _trouble(self, error: PalimpsestError) -> None:
         """What went wrong; what the person ended themselves is a quiet line."""

@@ -1,7 +1,7 @@
 """The one chat screen: transcript, prompt, status. It paints first and opens the session after."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on, work
@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker
 
+from agent.message_queue import MessageQueue
 from foundation.errors import PalimpsestError
 from tui.chat.drafts import NEW, DraftKeeper, Drafts
 from tui.chat.start import ChatStart, short_path
@@ -54,7 +55,6 @@ class ChatScreen(Screen[None]):
         self._start = start
         self._open_session = open_session
         self._history = PromptHistory(start.workspace.prompt_history)
-        self._early: list[str] = []  # sent before the session stood
         self._talk: ChatController | None = None
         self._unopened: PalimpsestError | None = None  # why there is no session and will be none
         self._taken_up = not start.goes_on  # whether it is known in which conversation the person writes
@@ -79,6 +79,7 @@ class ChatScreen(Screen[None]):
             keeper=self._keeper,
         )
         self._face = ChatView(parts, self.leave)
+        self.queue = MessageQueue(on_change=self._show_queue, on_return=self._face.put_back)
 
     def compose(self) -> ComposeResult:
         yield self.transcript
@@ -102,13 +103,19 @@ class ChatScreen(Screen[None]):
         self.status.tell(model=start.model, working="opening the memory")
         if start.goes_on:
             self._face.opening("the conversation")
+        if start.message:
+            self.queue.add(start.message)
         self.prompt.focus()
         self.call_after_refresh(self._begin)
 
     @property
-    def at_rest(self) -> bool:
-        """Whether the session stands and nothing goes on or waits."""
-        return self._talk is not None and self._talk.at_rest
+    def is_idle(self) -> bool:
+        """Whether the session is open and no message is being handled or waits."""
+        return self._is_open and self.queue.is_idle
+
+    @property
+    def _is_open(self) -> bool:
+        return self._talk is not None and self._taken_up
 
     def _writing_in(self) -> str:
         """The conversation that the prompt's text belongs to; "" while it is not known."""
@@ -127,7 +134,7 @@ class ChatScreen(Screen[None]):
             session = await self._open_session()
             from tui.chat.controller import ChatController
 
-            self._talk = talk = ChatController(session, self._face, self._start.here)
+            self._talk = talk = ChatController(session, self._face, self.queue, self._start.here)
             session.on_working = lambda words: self.status.tell(working=words)
             self.status.tell(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
         except (PalimpsestError, OSError) as error:
@@ -139,10 +146,6 @@ class ChatScreen(Screen[None]):
             self._tell_trouble(error)
         self._taken_up = True
         await self._keeper.restore()
-        for text in [self._start.message, *self._early]:
-            if text:
-                talk.say(text)
-        self._early.clear()
         session.begin_background()
         self._offer_model(talk)
         self._watching = self._watch_files(talk)
@@ -197,14 +200,12 @@ class ChatScreen(Screen[None]):
         self._taken_up = True  # so that a draft has its place; the one that stands there returns first
         await self._keeper.restore()
         self._tell_trouble(error)
-        self._take_back_early([self._start.message] if self._start.message else [])
+        self.queue.return_unsent()
 
-    def _take_back_early(self, before: Sequence[str] = ()) -> None:
-        """What was sent before the session stood is in the prompt again."""
-        if texts := [*before, *self._early]:
-            self._face.put_back(texts)
-        self._early.clear()
-        self._face.show_waiting([])
+    def _show_queue(self) -> None:
+        """Shows the messages that wait: for the session to open, or for the answer under way."""
+        shown = self.queue.waiting if self.queue.busy or not self._is_open else ()
+        self._face.show_waiting([message.text for message in shown])
 
     def _tell_trouble(self, error: PalimpsestError) -> None:
         self._face.opening("")
@@ -223,11 +224,11 @@ class ChatScreen(Screen[None]):
     async def _watch_files(self, talk: "ChatController") -> None:
         from tui.chat.background import watch_files
 
-        await watch_files(talk.session, lambda: talk.at_rest, self.transcript)
+        await watch_files(talk.session, lambda: self.queue.is_idle, self.transcript)
 
     def action_take_offer(self) -> None:
         if self._offer and self._talk:
-            self._talk.say(f"/model {self._offer}")
+            self.queue.add(f"/model {self._offer}")
             self._offer = ""
 
     # What is typed
@@ -236,22 +237,13 @@ class ChatScreen(Screen[None]):
     def _submitted(self, message: Prompt.Submitted) -> None:
         self._forget_asking()
         self._keeper.save()
-        if self._unopened is not None:
-            self._answer_unopened(message.text, self._unopened)
-            return
-        if self._talk is None or not self._taken_up:
-            self._early.append(message.text)
-            self._face.show_waiting(self._early)
-            return
-        self._talk.say(message.text)
-
-    def _answer_unopened(self, text: str, error: PalimpsestError) -> None:
-        """Nothing can be sent: the text goes back to the prompt."""
-        if text.strip() in LEAVING:
+        if message.text.strip() in LEAVING:
             self.leave()
-            return
-        self._face.put_back([text])
-        self._tell_trouble(error)
+        elif self._unopened is not None:  # nothing can be sent
+            self._face.put_back([message.text])
+            self._tell_trouble(self._unopened)
+        else:
+            self.queue.add(message.text)
 
     @on(Prompt.Changed)
     def _changed(self) -> None:
@@ -333,8 +325,9 @@ class ChatScreen(Screen[None]):
             self.leave()
             return
         self._asked_to_leave = True
-        busy = self._talk is not None and self._talk.busy
-        self.status.tell(hint="Esc stops the answer · Ctrl+C again leaves" if busy else "Ctrl+C again leaves")
+        self.status.tell(
+            hint="Esc stops the answer · Ctrl+C again leaves" if self.queue.busy else "Ctrl+C again leaves"
+        )
         self.set_timer(SECOND_THOUGHT, self._forget_asking)
 
     def _forget_asking(self) -> None:
@@ -350,7 +343,7 @@ class ChatScreen(Screen[None]):
 
     @work(exclusive=True, group="leave")
     async def _leave(self) -> None:
-        self._take_back_early()
+        self.queue.return_unsent()  # into the prompt, and so into the draft
         try:
             self._keeper.save_at_end()
         finally:

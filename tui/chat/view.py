@@ -110,6 +110,7 @@ class ChatView:
         more = [f"and {len(texts) - MOST_WAITING} more"] if len(texts) > MOST_WAITING else []
         self._waiting.display = bool(lines)
         self._waiting.update(Text("\n".join([*lines, *more])))
+        self.status.tell(waiting=len(texts))
 
     def copied(self, text: str, what: str) -> None:
         host(self._screen).copy_to_clipboard(text)

@@ -63,7 +63,7 @@ async def test_a_message_sent_while_it_answers_waits_its_turn(open_chat: Any) ->
     hold = asyncio.Event()
     async with open_chat(answers=lambda text: [*([hold] if text == "one" else []), *answer(f"re {text}")]) as chat:
         await chat.say("one")
-        await chat.until(lambda: chat.screen._talk.busy)
+        await chat.until(lambda: chat.screen.queue.busy)
         await chat.say("two")
         assert any("waits: two" in line for line in chat.seen)
         assert "1 waiting" in chat.seen[-1]
@@ -75,7 +75,7 @@ async def test_a_message_sent_while_it_answers_waits_its_turn(open_chat: Any) ->
 async def test_stopping_gives_what_waits_back_unsent(open_chat: Any) -> None:
     async with open_chat(answers=lambda _: [asyncio.Event()]) as chat:
         await chat.say("one")
-        await chat.until(lambda: chat.screen._talk.busy)
+        await chat.until(lambda: chat.screen.queue.busy)
         await chat.say("two")
         await chat.press("escape")
         await chat.quiet()

@@ -39,7 +39,7 @@ async def test_keys_typed_while_a_conversation_opens_go_to_the_prompt(workspace:
         await pilot.press("g", "o")
         gate.set()
         async with asyncio.timeout(5):
-            while not app.chat.at_rest or not app.chat._taken_up:
+            while not app.chat.is_idle:
                 await asyncio.sleep(0.01)
         await pilot.pause(0.1)
         assert app.chat.prompt.text == "go"
@@ -173,3 +173,15 @@ async def test_a_very_long_conversation_opens_at_its_end(open_chat: Any) -> None
         await chat.screen._talk.show_past()
         await chat.until(lambda: "Paragraph 699" in "\n".join(chat.seen))
         assert chat.screen.transcript.following
+
+
+async def test_messages_that_wait_when_the_chat_is_left_are_a_draft(open_chat: Any, workspace: Workspace) -> None:
+    gate = asyncio.Event()
+    async with open_chat(answers=lambda text: [gate, *answer(f"You said {text}.")]) as chat:
+        await chat.say("one")
+        await chat.until(lambda: chat.screen.queue.busy)
+        await chat.say("two")
+        await chat.say("three")
+        await chat.press("ctrl+c", "ctrl+c")
+        await chat.until(lambda: chat.session.closed)
+    assert Drafts(workspace.drafts).load("c_1") == "two\n\nthree"

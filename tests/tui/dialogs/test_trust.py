@@ -174,7 +174,7 @@ def test_what_an_older_version_wrote_is_searched_and_recalled_before_it_is_trust
             while app.screen is not app.chat:
                 await pilot.press("escape")
                 await pilot.pause(0.1)
-            await until(pilot, lambda: app.chat.at_rest)
+            await until(pilot, lambda: app.chat.is_idle)
         await send(pilot, "hello")
         await until(pilot, lambda: "not trusted" in seen(app))
         assert app.chat.prompt.text == "hello"
@@ -190,7 +190,7 @@ def test_trusted_it_is_written_to_and_not_asked_again(cloned: Path) -> None:
         assert app.chat.prompt.text == "a draft of theirs"
         assert "read-only" not in seen(app)
         await send(pilot, "hello")
-        await until(pilot, lambda: app.chat._talk is not None and app.chat._talk.at_rest)
+        await until(pilot, lambda: app.chat.is_idle)
 
     opened(cloned, act)
     assert list((cloned / "conversations").glob("*.md"))
@@ -293,7 +293,7 @@ def test_later_leaves_it_out_of_force_and_asks_again(cloned: Path) -> None:
         assert flat.count("not in force") == 1
         assert "config.yaml (archive.storage), skills/theirs/SKILL.md are not in force" in flat
         await send(pilot, "hello")
-        await until(pilot, lambda: app.chat._talk is not None and app.chat._talk.at_rest)
+        await until(pilot, lambda: app.chat.is_idle)
 
     opened(cloned, act)
     assert opening_of(cloned).changes

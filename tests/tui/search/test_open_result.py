@@ -141,7 +141,7 @@ async def test_what_is_written_stays_with_its_conversation(open_chat: Any, sessi
         await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
         await field(chat, "boiler")
         await chat.press("enter")
-        await chat.until(lambda: "▸ found here" in chat.text and chat.screen.at_rest)
+        await chat.until(lambda: "▸ found here" in chat.text and chat.screen.is_idle)
         assert chat.screen.prompt.text == ""
         await asyncio.sleep(0.6)  # what is kept a moment after the last key is kept by now
         await chat.say("/resume Harbour")
@@ -172,7 +172,7 @@ async def test_what_was_written_where_one_goes_returns_however_long_the_way(
             await chat.until(lambda: isinstance(chat.app.screen, SearchScreen))
             await field(chat, word)
             await chat.press("enter")
-            await chat.until(lambda word=word: f"found here: {word}" in chat.text and chat.screen.at_rest)
+            await chat.until(lambda word=word: f"found here: {word}" in chat.text and chat.screen.is_idle)
             assert chat.screen.prompt.text == text
 
 
