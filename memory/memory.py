@@ -29,7 +29,7 @@ from memory.search import Search
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
-    from memory.search.embedding import Embedding
+    from memory.search.embedding import EmbedderSet
 
 if TYPE_CHECKING:
     from memory.search.reindex import Reindexer
@@ -52,7 +52,7 @@ class Memory:
         cold: ColdStore,
         clock: Clock,
         settings: ArchiveSettings | None = None,
-        embedding: "Embedding | None" = None,
+        embedding: "EmbedderSet | None" = None,
         *,
         access: "WorkspaceAccess | None" = None,
     ) -> None:
@@ -69,7 +69,7 @@ class Memory:
         workspace: Workspace,
         clock: Clock | None = None,
         settings: ArchiveSettings | None = None,
-        embedding: "Embedding | None" = None,
+        embedding: "EmbedderSet | None" = None,
         *,
         read_only: bool | None = None,
         trust: TrustStore | None = None,

@@ -121,9 +121,9 @@ def _plain(text: str) -> str:
 def _memory(workspace: Workspace, embedder: Embedder | None) -> Memory:
     if embedder is None:
         return Memory.open(workspace, read_only=False)
-    from memory.search.embedding import Embedding
+    from memory.search.embedding import EmbedderSet
 
-    return Memory.open(workspace, read_only=False, embedding=Embedding.of(embedder))
+    return Memory.open(workspace, read_only=False, embedding=EmbedderSet.of(embedder))
 
 
 def signals(*, embedded: bool) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from memory.cold.insert import note_change
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
 from memory.search import Query
-from memory.search.embedding import Embedding
+from memory.search.embedding import EmbedderSet
 from models.messages import Role
 
 TOP = 10
@@ -209,7 +209,7 @@ def at(times: list[float], share: float, digits: int = 1) -> float:
 
 def main(task: str, root: str, *more: str) -> None:
     embedder = FakeEmbedder(Path(more[-1]) if more and more[-1] else None) if task in {"embed", "near"} else None
-    embedding = Embedding.of(embedder) if embedder else None
+    embedding = EmbedderSet.of(embedder) if embedder else None
     memory = Memory.open(Workspace(Path(root)), SystemClock(), embedding=embedding, read_only=False)
     tasks: dict[str, Callable[[], dict[str, Any]]] = {
         "build": lambda: build(memory),

@@ -15,7 +15,7 @@ def _nobody() -> None:
     return None
 
 
-class Embedding(Struct, frozen=True):
+class EmbedderSet(Struct, frozen=True):
     """`now` embeds; the vectors of `before` serve until its own are made. Each is opened when it is first needed."""
 
     now: Opens = _nobody

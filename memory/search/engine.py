@@ -30,14 +30,14 @@ from memory.search.vectors.similarity import Similarity
 from memory.search.vectors.vectors import Vectors
 
 
-class Near(NamedTuple):
+class SearchSimilarity(NamedTuple):
     """How near the entries are to a question, and what gives the same of notes."""
 
     entries: Similarity
     notes: Callable[[Sequence[Note]], Similarity | None]
 
 
-class Engine:
+class SearchEngine:
     """Safe to call from any thread."""
 
     def __init__(  # noqa: PLR0917 — all that is remembered
@@ -117,7 +117,7 @@ class Engine:
         took = round((perf_counter() - began) * 1000, 1)
         return SearchResults(query=told, took_ms=took, total=len(hits), hits=hits, anchor=ids[0] if ids else "")
 
-    def _question(self, query: Query) -> tuple[Question, Near | None]:
+    def _question(self, query: Query) -> tuple[Question, SearchSimilarity | None]:
         """The question, taken apart, and what asks the vectors; the embedder is waited for without the lock."""
         text = query.wording.question
         with self._lock:
@@ -129,12 +129,12 @@ class Engine:
             return question, None
         return question, self._near(nameless(text, called(question, dict.fromkeys(named)).terms))
 
-    def _near(self, text: str) -> Near | None:
+    def _near(self, text: str) -> SearchSimilarity | None:
         entries = self._vectors.ask(text)
-        return None if entries is None else Near(entries, partial(self._vectors.ask_notes, text))
+        return None if entries is None else SearchSimilarity(entries, partial(self._vectors.ask_notes, text))
 
     def _findings(
-        self, query: Query, question: Question, near: Near | None
+        self, query: Query, question: Question, near: SearchSimilarity | None
     ) -> tuple[RankedHits | NewestHits, tuple[Note, ...]]:
         with self._lock:
             sources, notes = self._sources(query, near)
@@ -157,7 +157,9 @@ class Engine:
                 return listed, notes
         return None
 
-    def _sources(self, query: Query, near: Near | None = None) -> tuple[tuple[SearchSource, ...], tuple[Note, ...]]:
+    def _sources(
+        self, query: Query, near: SearchSimilarity | None = None
+    ) -> tuple[tuple[SearchSource, ...], tuple[Note, ...]]:
         """All that is searched, as it stands now, and the notes in it. The lock is held."""
         allowed = entries_allowed(query, self._cold, self._index.find, self._kinds)
         self._index.catch_up()

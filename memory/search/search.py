@@ -11,8 +11,8 @@ from memory.passage_cache import PassageCache
 from memory.search.query.query import Query, SearchResults
 
 if TYPE_CHECKING:
-    from memory.search.embedding import Embedding
-    from memory.search.engine import Engine
+    from memory.search.embedding import EmbedderSet
+    from memory.search.engine import SearchEngine
     from memory.search.index.index import IndexProgress
     from memory.search.index.maintenance import OnIndexed
     from memory.search.vectors.vectors import Vectors
@@ -34,13 +34,13 @@ class Search:
         clock: Clock,
         *,
         vectors_folder: Path,
-        embedding: "Embedding | None" = None,
+        embedding: "EmbedderSet | None" = None,
     ) -> None:
         self.clock = clock
         self._parts = cold, hot, passages
         self._folder, self._vectors_folder = folder, vectors_folder
         self._embedding = embedding
-        self._engine: Engine | None = None
+        self._engine: SearchEngine | None = None
         self._vectors: Vectors | None = None
         self._lock = RLock()
 
@@ -80,10 +80,10 @@ class Search:
             if self._vectors is not None:
                 self._vectors.close()
 
-    def _opened(self) -> "Engine":
+    def _opened(self) -> "SearchEngine":
         with self._lock:
             if self._engine is None:
-                from memory.search.engine import Engine
+                from memory.search.engine import SearchEngine
 
-                self._engine = Engine(*self._parts, self._folder, self.vectors, self.clock)
+                self._engine = SearchEngine(*self._parts, self._folder, self.vectors, self.clock)
             return self._engine

@@ -27,7 +27,7 @@ from foundation.files import (
 from foundation.names import VECTORS_FOLDER
 from foundation.privacy import as_made
 from memory.cold import ColdStore
-from memory.search.embedding import Embedding, Opens
+from memory.search.embedding import EmbedderSet, Opens
 from memory.search.vectors import passages
 from memory.search.vectors.store import VectorStore
 from models.embed.port import Embedder
@@ -109,7 +109,7 @@ class OpenedEmbedder(Struct, frozen=True):
 class EmbedderRegistry:
     """Safe to call from any thread."""
 
-    def __init__(self, root: Path, embedding: Embedding) -> None:
+    def __init__(self, root: Path, embedding: EmbedderSet) -> None:
         self.root = root
         self._embedding = embedding
         self._lock = RLock()

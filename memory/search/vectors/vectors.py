@@ -23,7 +23,7 @@ from memory.cold.sql import fetch
 from memory.hot import HotMemory, Note
 from memory.pages.types import EntryText
 from memory.records import Entry
-from memory.search.embedding import Embedding
+from memory.search.embedding import EmbedderSet
 from memory.search.vectors import embedders as abouts
 from memory.search.vectors.embedders import CANARY, EmbedderRegistry, OpenedEmbedder, VectorStoreInfo
 from memory.search.vectors.fill import Stop, VectorFiller, added, entries_lacking, keys_of, removed
@@ -74,12 +74,12 @@ class Vectors:
         hot: HotMemory,
         passage: Callable[[Entry], EntryText],
         root: Path,
-        embedding: Embedding | None = None,
+        embedding: EmbedderSet | None = None,
     ) -> None:
         self._cold = cold
         self._hot = hot
         self._passage = passage
-        self._keepers = EmbedderRegistry(root, embedding or Embedding())
+        self._keepers = EmbedderRegistry(root, embedding or EmbedderSet())
         self._lock = Lock()
         self._filling = Lock()
         self._known: set[str] = set()  # names of embedders whose canary was looked at

@@ -16,7 +16,7 @@ from agent.config.config import Config
 from agent.session import Session
 from foundation.paths import Workspace
 from memory.memory import Memory
-from memory.search.embedding import Embedding
+from memory.search.embedding import EmbedderSet
 from models.embed.settings import EmbedSettings
 from tests.agent.conftest import Run
 from tests.fakes import FakeClock
@@ -133,7 +133,7 @@ def test_an_interrupt_keeps_what_was_made(run: Run, said: Says, monkeypatch: pyt
     from agent.cli import models_embed
 
     embedder = FakeEmbedder()
-    monkeypatch.setattr("agent.config.embedder.embedding_of", lambda _: Embedding.of(embedder))
+    monkeypatch.setattr("agent.config.embedder.embedding_of", lambda _: EmbedderSet.of(embedder))
     monkeypatch.setenv("PALIMPSEST_EMBED_EMBEDDER", "ollama:fake")
     said(*(f"text {number}" for number in range(200)))
     join = threading.Thread.join
@@ -242,7 +242,7 @@ def test_the_doctor_looks_at_the_embedder(run: Run, said: Says, bag: str, tmp_pa
 @pytest.fixture
 def memory(workspace: Workspace, clock: FakeClock) -> Iterator[Memory]:
     embedder = FakeEmbedder()
-    opened = Memory.open(workspace, clock, embedding=Embedding.of(embedder))
+    opened = Memory.open(workspace, clock, embedding=EmbedderSet.of(embedder))
     opened.embedder = embedder
     yield opened
     opened.close()

@@ -10,7 +10,7 @@ import pytest
 from context import AssembledRequest, Context, Turn
 from foundation.paths import Workspace
 from memory.memory import Memory
-from memory.search.embedding import Embedding
+from memory.search.embedding import EmbedderSet
 from tests.context.conversation import Talk
 from tests.context.recall.test_recall import remembered
 from tests.fakes import FakeClock
@@ -31,7 +31,7 @@ def embedded(workspace: Workspace, clock: FakeClock, embedder: FakeEmbedder) -> 
     talk = Talk(workspace, clock)
     talk.settings = msgspec.structs.replace(talk.settings, recall_wait=0.2)
     talk.memory.close()
-    talk.memory = Memory.open(workspace, clock, embedding=Embedding.of(embedder))
+    talk.memory = Memory.open(workspace, clock, embedding=EmbedderSet.of(embedder))
     talk.context = Context(workspace, talk.memory, talk.settings, clock)
     remembered(talk, "The ferry to Hydra leaves at seven from gate E8.", "It rained all day.")
     assert talk.memory.search.vectors.fill().done

@@ -6,7 +6,7 @@ import pytest
 
 from foundation.paths import Workspace
 from memory.memory import Memory
-from memory.search.embedding import Embedding
+from memory.search.embedding import EmbedderSet
 from memory.search.ranking.question import nameless
 from memory.search.ranking.signals import EMBEDDED, SIGNALS
 from tests.fakes import FakeClock
@@ -23,7 +23,7 @@ def embedder() -> FakeEmbedder:
 
 @pytest.fixture
 def embedded(workspace: Workspace, clock: FakeClock, embedder: FakeEmbedder) -> Iterator[Talk]:
-    memory = Memory.open(workspace, clock, embedding=Embedding(lambda: embedder, lambda: None))
+    memory = Memory.open(workspace, clock, embedding=EmbedderSet(lambda: embedder, lambda: None))
     yield Talk(memory)
     memory.close()
 

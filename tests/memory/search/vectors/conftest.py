@@ -4,7 +4,7 @@ import pytest
 
 from foundation.paths import Workspace
 from memory.memory import Memory
-from memory.search.embedding import Embedding
+from memory.search.embedding import EmbedderSet
 from memory.search.vectors.vectors import Vectors
 from tests.fakes import FakeClock
 from tests.memory.search.conversation import Talk
@@ -24,7 +24,7 @@ def opens(workspace: Workspace, clock: FakeClock) -> Iterator[Opens]:
     opened: list[Memory] = []
 
     def one(now: FakeEmbedder | None = None, before: FakeEmbedder | None = None) -> Memory:
-        embedding = Embedding(lambda: now, lambda: before)
+        embedding = EmbedderSet(lambda: now, lambda: before)
         opened.append(Memory.open(workspace, clock, embedding=embedding))
         return opened[-1]
 

@@ -8,7 +8,7 @@ import pytest
 
 from foundation.paths import Workspace
 from memory.memory import Memory
-from memory.search.embedding import Embedding
+from memory.search.embedding import EmbedderSet
 from memory.search.vectors import embedders
 from memory.search.vectors import vectors as module
 from memory.search.vectors.vectors import Vectors
@@ -99,7 +99,7 @@ def test_an_embedder_that_cannot_be_opened_is_told(memory: Memory, talk: Talk, t
         raise EmbedError("No such model here", "There is no such folder.")
 
     scattered(talk)
-    vectors = Vectors(memory.cold, memory.hot, memory.passage, tmp_path / "v", Embedding(no_folder))
+    vectors = Vectors(memory.cold, memory.hot, memory.passage, tmp_path / "v", EmbedderSet(no_folder))
     assert vectors.ask("tea") is None
     assert vectors.trouble == "There is no such folder."
 

@@ -8,7 +8,7 @@ import pytest
 
 from foundation.paths import Workspace
 from memory.memory import Memory
-from memory.search.embedding import Embedding
+from memory.search.embedding import EmbedderSet
 from models.embed.open import open_embedder
 from models.embed.port import Embedder
 from models.embed.settings import EmbedSettings
@@ -42,7 +42,7 @@ def best(memory: Memory, question: str) -> str:
 def test_one_embedder_after_another(workspace: Workspace, llama: str, tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     server, folder = f"openai:bag@{llama}/v1", f"onnx:{bag_onnx(tmp_path / 'bag')}"
-    with_server = Memory.open(workspace, embedding=Embedding(lambda: opened(server)))
+    with_server = Memory.open(workspace, embedding=EmbedderSet(lambda: opened(server)))
     talk = Talk(with_server)
     for text in ("the boiler of the ferry", "tea and coffee", "lisbon, 白色 ships", "the warranty"):
         talk.say(text)
@@ -51,7 +51,7 @@ def test_one_embedder_after_another(workspace: Workspace, llama: str, tmp_path: 
     assert best(with_server, "白色") == "lisbon, 白色 ships"  # bytes: this model knows no words
     with_server.close()
 
-    both = Memory.open(workspace, embedding=Embedding(lambda: opened(folder), lambda: opened(server)))
+    both = Memory.open(workspace, embedding=EmbedderSet(lambda: opened(folder), lambda: opened(server)))
     assert best(both, "白色") == "lisbon, 白色 ships"  # the old one's vectors serve
     assert both.search.vectors.fill().made == 4
     assert best(both, "warranty") == "the warranty"

@@ -1,0 +1,42 @@
+"""Names across the code base: a class name has one meaning, a module is named by a noun."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+from tests.paths import ROOT
+
+PACKAGES = ("foundation", "models", "memory", "context", "agent", "tui")
+NOUNS_IN_ING = {
+    "agent/doctor/embedding.py": "an embedding is a vector; the check of the embedder and its vectors",
+    "foundation/text/folding.py": "Unicode's term: case folding",
+    "foundation/text/stemming.py": "the term of information retrieval",
+    "memory/cold/encoding.py": "a text's encoding",
+    "memory/pages/read/nearest/resampling.py": "the term of image processing",
+    "memory/search/embedding.py": "an embedding is a vector; the embedders of a store",
+    "models/chat/reasoning.py": "the models' own term: reasoning content",
+}
+
+
+def sources() -> list[Path]:
+    return [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+def classes(source: str) -> list[str]:
+    """Names of the public classes of a module, nested ones included."""
+    named = [node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef)]
+    return [name for name in named if not name.startswith("_")]
+
+
+def test_a_public_class_name_occurs_once() -> None:
+    homes: dict[str, list[str]] = defaultdict(list)
+    for path in sources():
+        for name in classes(path.read_text("utf-8")):
+            homes[name].append(path.relative_to(ROOT).as_posix())
+    assert len(homes) > 400, "the classes were not found"
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+def test_a_module_name_ends_in_ing_only_where_that_is_the_noun_of_the_field() -> None:
+    modules = {path.relative_to(ROOT).as_posix() for path in sources() if path.stem.endswith("ing")}
+    assert modules == NOUNS_IN_ING.keys()
