@@ -198,10 +198,13 @@ class Session:
         if conversation.leaf is None or self.busy:
             return None
         await self.prepare_model()
-        model, archive = self.model, self.config.archive
-        return await asyncio.to_thread(
-            self.context.outlook, conversation, conversation.leaf, model.profile, model.counter, archive
-        )
+        model = self.model
+
+        def run() -> CompactionPreview | None:
+            plan = self.context.plan_compaction(conversation, conversation.leaf, model.profile, model.counter)
+            return self.context.outlook(plan, self.config.archive) if plan else None
+
+        return await asyncio.to_thread(run)
 
     async def compact(
         self, on_page: Callable[[int], None] | None = None, *, label: str = ""
@@ -215,11 +218,14 @@ class Session:
             return None
         await self.prepare_model()
         model = self.model
-        receipt = await asyncio.to_thread(
-            self.context.compact, conversation, conversation.leaf, model.profile, model.counter, on_page, label=label
-        )
+
+        def run() -> CompactionReceipt | None:
+            plan = self.context.plan_compaction(conversation, conversation.leaf, model.profile, model.counter)
+            return self.context.compact(plan, model.counter, on_page, label=label) if plan else None
+
+        receipt = await asyncio.to_thread(run)
         await self._reload(conversation)
-        return receipt if receipt.entries else None
+        return receipt
 
     def new(self, title: str = "") -> None:
         """The next message begins a conversation, with this title or one made of its first line."""

@@ -80,8 +80,9 @@ def _sent(said: Iterator[tuple[str, str]], memory: Memory, context: Context, pro
         began = time.perf_counter()
         turn = Turn(conversation=held, leaf=leaf, entry=entry, text=question)
         assembled = context.assemble(turn, profile, counter)
-        if compacted := assembled.compaction_needed:
-            receipt = context.compact(held, entry, profile, counter)
+        compacted = assembled.compaction is not None
+        if assembled.compaction:
+            receipt = context.compact(assembled.compaction, counter)
             turn = Turn(conversation=held, leaf=receipt.summary_seq or leaf, entry=entry, text=question)
             assembled = context.assemble(turn, profile, counter)
         context.record(held, memory.cold.entry(entry), assembled)

@@ -5,25 +5,27 @@ from typing import TYPE_CHECKING
 
 import apsw
 import msgspec
-from msgspec import Struct
 
-from context.assembly.budget import Budget, budget_for
+from context.assembly.budget import budget_for
 from context.assembly.builder import AssemblyRequest, RequestAssembler
-from context.assembly.history import HistoryReader, tokens_by_entry
+from context.assembly.history import HistoryReader
 from context.assembly.request import HistoryZones
 from context.assembly.tokens import MessageCounter
 from context.assembly.view import BranchView, read_view
-from context.compaction import compact as compaction
-from context.compaction.compact import BranchPosition, CompactionReceipt, OnPage
-from context.compaction.plan import CompactionBudget, CompactionPlan, planned
+from context.compaction.compact import CompactionReceipt, OnPage, carried_out, receipt_of
 from context.compaction.preview import CompactionPreview, outlook_of
-from context.compaction.projection import PendingCompaction, expected, past_after
+from context.compaction.projection import (
+    CompactionInputs,
+    PlannedCompaction,
+    ProjectedCompaction,
+    compaction_for,
+    projected,
+)
 from context.epoch import EpochState, ReportedChange, decoded, encoded
 from context.layers.conversation import message_of
 from context.layers.message import ReadImage
 from context.notice import FileNotice
 from context.pages.in_view import PagesInView
-from context.pages.recipe import ChapterStart
 from context.recall.citations import pointed
 from context.recall.prefetch import Prefetch, asked_before
 from context.recall.recall import limits_of, query_for
@@ -31,7 +33,7 @@ from context.settings import ContextSettings
 from context.sources.attachments import PictureReader
 from context.sources.skills import Skill
 from context.sources.workspace import WorkspaceSources
-from context.state import ContextState, PendingOverflow
+from context.state import ContextState
 from context.types import AssembledRequest, Turn
 from foundation.clock import Clock, to_ms
 from foundation.paths import Workspace
@@ -47,20 +49,8 @@ if TYPE_CHECKING:
     from memory.memory import Memory
 
 
-class _MeasuredPlan(Struct, frozen=True):
-    """`tokens` by entry in view, `fixed` of what stands beside the past, `before` of the whole request, `pages` what
-    those in view will take more or less than now."""
-
-    plan: CompactionPlan | None
-    tokens: dict[int, int]
-    fixed: int
-    before: int
-    pages: int = 0
-    begin: ChapterStart | None = None
-
-
 class Context:
-    """Assembles requests for one workspace. Methods may be called from any thread; one runs at a time.
+    """Assembles requests for one workspace. Methods may be called from any thread.
 
     `read_image` gives the words in a picture, for models that see none; without it, the OCR engine that is installed.
     """
@@ -87,20 +77,18 @@ class Context:
             clock=clock,
             pictures=PictureReader(read_image),
         )
-        self._lock = threading.RLock()
+        self._recording = threading.Lock()  # while what was sent is recorded, or an epoch is ended
 
     def reload(self, *, sending: bool = False) -> tuple[FileNotice, ...]:
         """Looks at the workspace's files again; a notice for each that changed or is broken, once.
 
         `sending`: a message goes right afterwards, so what changed goes with that one.
         """
-        with self._lock:
-            return self._bench.shelf.refresh(sending=sending)
+        return self._bench.shelf.refresh(sending=sending)
 
     def skills(self) -> tuple[Skill, ...]:
         """The workspace's skills, by name."""
-        with self._lock:
-            return self._bench.shelf.now().skills
+        return self._bench.shelf.now().skills
 
     def ask_ahead(self, conversation: Conversation | None, text: str, profile: Profile) -> Prefetch | None:
         """The search for what a message that is about to be stored recalls, for its `Turn`; None where none is made.
@@ -131,16 +119,15 @@ class Context:
         recall: bool = True,
     ) -> AssembledRequest:
         """The request for a turn. Nothing is stored. Raises TooLarge, NoSuchSkill, BadAttachment."""
-        with self._lock:
-            asked = AssemblyRequest(turn, profile, tools, facts, recall)
-            return RequestAssembler(self._bench, asked, MessageCounter(counter, profile.images)).done()
+        asked = AssemblyRequest(turn, profile, tools, facts, recall)
+        return RequestAssembler(self._bench, asked, MessageCounter(counter, profile.images)).done()
 
     def record(self, conversation: Conversation, entry: Entry | None, assembled: AssembledRequest) -> None:
         """Keeps what is about to be sent: the tail beside its entry, the epoch, the request's digest.
 
         `entry` is the user's, stored already; None where the turn goes on after a tool.
         """
-        with self._lock:
+        with self._recording:
             told = (
                 {key: ReportedChange(digest, entry.seq, words) for key, digest, words in assembled.told}
                 if entry
@@ -167,50 +154,63 @@ class Context:
             self._keep_private(entry, assembled)
             self._bench.shelf.keep_last_good()
 
+    def plan_compaction(
+        self, conversation: Conversation, leaf: int | None, profile: Profile, counter: TokenCounter
+    ) -> PlannedCompaction | None:
+        """What archiving the older turns of the branch that ends with `leaf` would do; None where nothing can leave.
+
+        An unfinished turn keeps its question and its last round. Nothing is stored.
+        """
+        if leaf is None:
+            return None
+        bench, counting = self._bench, MessageCounter(counter, profile.images)
+        budget = budget_for(profile.window, bench.settings)
+        view = bench.past.view(leaf, budget.total)
+        state = self._current_epoch(conversation)
+        past = self._past_of(view, state, counting)
+        fixed, running = self._head_tokens(conversation, counting), _is_running(view)
+        before = fixed + past.tokens
+        low = int(budget.total * bench.settings.low_water)
+        if not running and before <= low:  # a person asks while there is room: half of what there is
+            low = fixed + (before - fixed) // 2
+        occasion = CompactionInputs(
+            conversation=conversation,
+            leaf=leaf,
+            view=view,
+            past=past,
+            fixed=fixed,
+            low=low,
+            running=running,
+            profile=profile,
+            budget=budget,
+            page_room=bench.pages.room(profile, budget),
+            begin=state.pages_begin if state else None,
+        )
+        return compaction_for(occasion, bench.settings)
+
+    def outlook(self, plan: PlannedCompaction, archive: ArchiveSettings) -> CompactionPreview:
+        """The plan's figures for a person, with those of the pages that will be drawn."""
+        leaving = [entry for entry in plan.entries.leaving if entry.text]
+        return outlook_of(plan, self._memory.vault.expected(leaving, mode=archive.mode, dense=archive.dense))
+
     def compact(
         self,
-        conversation: Conversation,
-        leaf: int | None,
-        profile: Profile,
+        planned: PlannedCompaction | ProjectedCompaction,
         counter: TokenCounter,
         on_page: OnPage | None = None,
         *,
         label: str = "",
     ) -> CompactionReceipt:
-        """Older turns of the branch that ends with `leaf` leave for the archive; a summary stands in their place.
+        """Archives the older turns; their summary becomes a child of the leaf, and the conversation's new leaf.
 
-        It is a child of `leaf` and the conversation's leaf from then on. A turn that is under way keeps its question
-        and its last round. `label` is what the archive calls them; "" for the conversation's title and the entries.
-        Raises OutOfDate where another process changed the conversation meanwhile, and what `on_page` raises.
+        `planned` is of `plan_compaction`, or of `Assembled`. `label` is what the archive calls the turns; "" for the
+        conversation's title and the entries. Raises OutOfDate where another process changed the conversation meanwhile,
+        and what `on_page` raises.
         """
-        with self._lock:
-            budget = budget_for(profile.window, self._bench.settings)
-            counting = MessageCounter(counter, profile.images)
-            if leaf is None:
-                return compaction.nothing_to_do(0, budget.total)
-            place = BranchPosition(conversation, leaf, self._bench.past.view(leaf, budget.total))
-            return self._compacted(place, profile, counting, budget, on_page=on_page, label=label)
-
-    def outlook(
-        self,
-        conversation: Conversation,
-        leaf: int | None,
-        profile: Profile,
-        counter: TokenCounter,
-        archive: ArchiveSettings,
-    ) -> CompactionPreview | None:
-        """What `compact` would do now; None where there is nothing to do. Stores nothing."""
-        with self._lock:
-            if leaf is None:
-                return None
-            budget = budget_for(profile.window, self._bench.settings)
-            place = BranchPosition(conversation, leaf, self._bench.past.view(leaf, budget.total))
-            weighed = self._weighed(place, profile, MessageCounter(counter, profile.images), budget)
-            if weighed.plan is None:
-                return None
-            leaving = [entry for entry in weighed.plan.leaving if entry.text]
-            drawn = self._memory.vault.expected(leaving, mode=archive.mode, dense=archive.dense)
-            return outlook_of(weighed.plan, weighed.tokens, weighed.before, drawn, pages=weighed.pages)
+        if isinstance(planned, PlannedCompaction):
+            planned = projected(self._bench, planned, MessageCounter(counter, planned.occasion.profile.images))
+        done = carried_out(self._memory, planned, on_page=on_page, label=label)
+        return receipt_of(planned, done, counter.count(planned.text))
 
     def last_model(self, conversation: Conversation) -> str:
         """The spec of the model that the conversation's last request went to; "" where that is not known."""
@@ -220,94 +220,33 @@ class Context:
 
     def begin_epoch(self, conversation: Conversation, reason: str) -> None:
         """The next request of the conversation begins a new epoch: after `/forget`, whose words must leave the head."""
-        with self._lock:
+        with self._recording:
             stored = self._memory.cold.epoch(conversation.seq)
             self._memory.cold.set_epoch(conversation.seq, stored.number if stored else 0, clear(reason), NO_BYTES)
-            self._bench.past.overlay.clear()
+            self._bench.past.overlay = {}
             self._bench.past.counts.forget()
             self._bench.pages.forget()
 
-    def _weighed(
-        self, place: BranchPosition, profile: Profile, counting: MessageCounter, budget: Budget
-    ) -> "_MeasuredPlan":
-        """What is in view, what it takes, and what would leave."""
-        state = self._stands(place.conversation)
-        past = self._in_view(place, state, counting)
-        waiting = self._bench.pending.get(place.conversation.seq)
-        pending = waiting or self._resting(place.conversation, counting)
-        tokens = dict(tokens_by_entry(past))
-        if pending.entry in tokens:
-            tokens[pending.entry] = pending.tail
-        zone_b = sum(count for _, count in past.summaries)
-        before = pending.fixed + zone_b + sum(tokens.values())
-        running = _is_running(place.view)
-        pages = expected(self._bench.pages.room(profile, budget), past)
-        low = self._low(budget, before, pending.fixed, running)
-        figures = CompactionBudget(budget.total, pending.fixed + pages, zone_b - past.page_tokens, low)
-        plan = planned(place.view, tokens, figures, self._bench.settings, running=running)
-        begin = state.pages_begin if state else None
-        return _MeasuredPlan(plan, tokens, pending.fixed, before, pages - past.page_tokens, begin)
-
-    def _stands(self, conversation: Conversation) -> EpochState | None:
-        """The epoch that the conversation's last request was of, as far as its pages are still what they were."""
+    def _current_epoch(self, conversation: Conversation) -> EpochState | None:
+        """The epoch of the conversation's last request, unless its pages have changed since."""
         stored = self._memory.cold.epoch(conversation.seq)
         state = decoded(stored.state) if stored else None
         return None if state and self._bench.pages.changed(state.pages, state.pages_digest) else state
 
-    def _in_view(self, place: BranchPosition, state: EpochState | None, counting: MessageCounter) -> HistoryZones:
+    def _past_of(self, view: BranchView, state: EpochState | None, counting: MessageCounter) -> HistoryZones:
         """Zones B and C as the last request had them."""
+        reader, drawn = self._bench.past, self._bench.pages.drawn
         if state is None:
-            return self._bench.past.past(place.view, counting, asks=False)
-        pages = tuple(zip(state.pages, self._bench.pages.drawn(state.pages), strict=True))
-        return self._bench.past.past(
-            place.view, counting, asks=False, pages=pages, hidden=state.hidden, nonce=state.nonce
-        )
+            return reader.past(view, counting, asks=False)
+        pages = tuple(zip(state.pages, drawn(state.pages), strict=True))
+        return reader.past(view, counting, asks=False, pages=pages, hidden=state.hidden, nonce=state.nonce)
 
-    def _compacted(
-        self,
-        place: BranchPosition,
-        profile: Profile,
-        counting: MessageCounter,
-        budget: Budget,
-        *,
-        on_page: OnPage | None,
-        label: str,
-    ) -> CompactionReceipt:
-        view, reader = place.view, self._bench.past
-        weighed = self._weighed(place, profile, counting, budget)
-        self._bench.pending.pop(place.conversation.seq, None)
-        plan, before = weighed.plan, weighed.before
-        if plan is None:
-            return compaction.nothing_to_do(before, budget.total)
-        text = compaction.summary_of(plan, view, reader.text_of, counting)
-        beside = weighed.fixed + sum(weighed.tokens.get(entry.seq, 0) for entry in plan.kept)
-        leaving = PendingCompaction(
-            leaf=place.leaf,
-            view=view,
-            plan=plan,
-            text=text,
-            profile=profile,
-            budget=budget,
-            beside=beside,
-            nominal=self._bench.pages.room(profile, budget),
-            begin=weighed.begin,
-        )
-        past = past_after(self._bench, leaving, (), counting, asks=False)
-        left = sum(weighed.tokens.get(entry.seq, 0) for entry in plan.leaving)
-        done = compaction.stored(self._memory, place, plan, text, tokens=left, on_page=on_page, label=label)
-        return compaction.receipt_of(plan, done, (before, beside + past.tokens), counting.text(text), past.pages)
-
-    def _low(self, budget: Budget, before: int, fixed: int, running: bool) -> int:
-        """How far down; asked for by hand while there is room, half of what there is."""
-        low = int(budget.total * self._bench.settings.low_water)
-        return low if running or before > low else fixed + (before - fixed) // 2
-
-    def _resting(self, conversation: Conversation, counting: MessageCounter) -> PendingOverflow:
-        """What stands beside the past where no request waits: the head alone."""
+    def _head_tokens(self, conversation: Conversation, counting: MessageCounter) -> int:
+        """Tokens of zone A in the conversation's last request."""
         stored = self._memory.cold.epoch(conversation.seq)
         state = decoded(stored.state) if stored else None
         head = self._bench.heads.weighed(state, counting) if state else None
-        return PendingOverflow(head.tokens if head else 0)
+        return head.tokens if head else 0
 
     def _keep_private(self, entry: Entry | None, assembled: AssembledRequest) -> None:
         """What was sent and may not be stored stays in RAM, so that the next request begins with the same words."""
@@ -315,7 +254,7 @@ class Context:
             return
         kept = msgspec.structs.replace(entry, sent=assembled.tail)
         if message_of(kept, self._bench.past.text_of(entry)) != assembled.sent:
-            self._bench.past.overlay[entry.seq] = assembled.sent
+            self._bench.past.overlay = {**self._bench.past.overlay, entry.seq: assembled.sent}
 
 
 def _is_running(view: BranchView) -> bool:

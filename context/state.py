@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from msgspec import Struct
-
 from context.assembly.head import head_weighed
 from context.assembly.history import HistoryReader
 from context.assembly.tokens import CountedMessage, MessageCounter
@@ -17,14 +15,6 @@ from context.sources.workspace import WorkspaceSources
 from foundation.clock import Clock
 from memory.cold import ColdStore
 from memory.search import Query, SearchResults
-
-
-class PendingOverflow(Struct, frozen=True):
-    """A request that did not fit, for the compaction that follows: tokens of what stands beside the past."""
-
-    fixed: int
-    entry: int | None = None  # the message's own
-    tail: int = 0
 
 
 class HeadCounts:
@@ -56,4 +46,3 @@ class ContextState:
     pages: PagesInView
     pictures: PictureReader = field(default_factory=PictureReader)
     heads: HeadCounts = field(default_factory=HeadCounts)
-    pending: dict[int, PendingOverflow] = field(default_factory=dict)  # by conversation

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from context.compaction.projection import ProjectedCompaction
 from context.epoch import EpochState
 from context.notice import FileNotice
 from context.recall.prefetch import Prefetch
@@ -42,8 +43,8 @@ class AssembledRequest(Struct, frozen=True, kw_only=True):
     """A request, ready to be sent, and what `Context.record` keeps of it.
 
     `tail` holds the injected parts of the last message, cleared, as they are stored beside its entry.
-    `compaction_needed`: older turns must leave first (`Context.compact`, then assemble again); the request shows what
-    it will be like then.
+    `compaction`: older turns must leave first (`Context.compact`, then assemble again); the request is as it will be
+    then.
     """
 
     request: Request
@@ -52,7 +53,7 @@ class AssembledRequest(Struct, frozen=True, kw_only=True):
     tail: ClearedParts = NO_PARTS
     notices: tuple[FileNotice, ...] = ()  # about what goes along
     epoch_changed: str = ""
-    compaction_needed: bool = False
+    compaction: ProjectedCompaction | None = None
     epoch: EpochState
     new_epoch: bool = False
     sent: Message | None = None  # the last message, private words included; RAM alone

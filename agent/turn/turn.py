@@ -206,15 +206,12 @@ class TurnRun:
         """The request, after compaction where it would not fit. `entry` is the message's, None when continuing."""
         desk = self._desk
         assembled = await asyncio.to_thread(desk.assemble, turn)
-        if assembled.compaction_needed:
-            receipt = await asyncio.to_thread(
-                desk.context.compact, self._conversation, self._newest.seq, desk.model.profile, desk.model.counter
-            )
-            if receipt.summary_seq is not None:
-                yield events.Compacted(receipt)
-                self._last = await asyncio.to_thread(desk.memory.cold.entry, receipt.summary_seq)
-                turn = msgspec.structs.replace(turn, leaf=receipt.summary_seq)
-                assembled = await asyncio.to_thread(desk.assemble, turn)
+        if assembled.compaction is not None:
+            receipt = await asyncio.to_thread(desk.context.compact, assembled.compaction, desk.model.counter)
+            yield events.Compacted(receipt)
+            self._last = await asyncio.to_thread(desk.memory.cold.entry, receipt.summary_seq)
+            turn = msgspec.structs.replace(turn, leaf=receipt.summary_seq)
+            assembled = await asyncio.to_thread(desk.assemble, turn)
         self._assembled = assembled
         self._echoes = self._echoes.sealing(nonces(assembled.request))
         await asyncio.to_thread(desk.context.record, self._conversation, entry, assembled)

@@ -1,7 +1,5 @@
 """One request, from its turn: reads what it needs, decides which epoch it belongs to, and hands it to `assemble`."""
 
-from collections.abc import Mapping
-
 import msgspec
 from msgspec import Struct
 
@@ -9,14 +7,12 @@ from context.assembly.budget import Budget, budget_for
 from context.assembly.digest import Item, decoded_items, tools_digest
 from context.assembly.gather import GatheredTail, TailInputs, gathered_tail
 from context.assembly.head import HeadSources, begun
-from context.assembly.history import tokens_by_entry
 from context.assembly.request import BuiltRequest, HistoryZones, RequestInputs, made
 from context.assembly.tail import RequestTail
 from context.assembly.tokens import Layer, MessageCounter
 from context.assembly.view import BranchView
-from context.compaction.compact import archived_tokens, summary_of
-from context.compaction.plan import CompactionBudget, CompactionPlan, planned
-from context.compaction.projection import PendingCompaction, expected, past_after
+from context.compaction.compact import archived_tokens
+from context.compaction.projection import CompactionInputs, ProjectedCompaction, compaction_for, projected
 from context.epoch import EpochBasis, EpochState, decoded, why_it_ends
 from context.errors import RequestTooLarge
 from context.notice import FileNotice
@@ -27,7 +23,7 @@ from context.recall.recall import RecallRequest, fitting, limits_of, recalled
 from context.recall.stale import passages_in, still_true
 from context.report import DroppedSource, archive_of
 from context.sources.changes import unchanged, untold
-from context.state import ContextState, PendingOverflow
+from context.state import ContextState
 from context.types import AssembledRequest, Turn
 from foundation.privacy import TextSource, clear
 from models.chat.port import Profile
@@ -112,7 +108,7 @@ class RequestAssembler:
             model=self._asked.profile.spec,
             window=self._budget.window,
             tools=tools_digest(self._asked.tools),
-            files=self._bench.shelf.digests,
+            files=self._shelf.digests,
             summary=summaries[-1].seq if summaries else None,
         )
 
@@ -173,9 +169,9 @@ class RequestAssembler:
             secret=self._bench.cold.secret,
             archive=archive_of(archived_tokens(self._view), past.pages),
         )
-        after = self._after_compaction(materials)
-        result = made(after or materials)
-        return self._assembled(result, state, new, changed, gathered, needed=after is not None)
+        compaction = self._compaction(materials)
+        result = made(self._compacted(materials, compaction) if compaction else materials)
+        return self._assembled(result, state, new, changed, gathered, compaction=compaction)
 
     def _past(self, state: EpochState) -> HistoryZones:
         pages = tuple(zip(state.pages, self._bench.pages.drawn(state.pages), strict=True))
@@ -196,7 +192,7 @@ class RequestAssembler:
         changed: str,
         gathered: GatheredTail | None,
         *,
-        needed: bool,
+        compaction: ProjectedCompaction | None,
     ) -> AssembledRequest:
         told = gathered is not None and gathered.changes_part in result.tail.injected
         changes = gathered.changes if gathered and told else ()
@@ -207,7 +203,7 @@ class RequestAssembler:
             tail=cleared_parts(tuple(_storable(part) for part in result.tail.injected)),
             notices=(*(gathered.notices if gathered else ()), *((TOO_LATE,) if self._late else ())),
             epoch_changed=changed,
-            compaction_needed=needed,
+            compaction=compaction,
             epoch=state,
             new_epoch=new,
             sent=result.request.messages[-1] if gathered else None,
@@ -262,51 +258,47 @@ class RequestAssembler:
 
     # ── where it does not fit ──
 
-    def _after_compaction(self, materials: RequestInputs) -> RequestInputs | None:
-        """The materials as they will be once older turns have left; None where they need not or cannot."""
+    def _compaction(self, materials: RequestInputs) -> ProjectedCompaction | None:
+        """The compaction that must come before this request; None where none is needed, or nothing can leave."""
+        budget, settings, turn = self._budget, self._bench.settings, self._turn
         tail = self._tail_tokens(materials.tail)
-        high = int(self._budget.total * self._bench.settings.high_water)
-        conversation = self._turn.conversation
+        high = int(budget.total * settings.high_water)
         if materials.fixed + materials.past.tokens + tail <= high and not self._view.further:
             return None
-        past = materials.past
-        zone_b = sum(tokens for _, tokens in past.summaries)
-        low = int(self._budget.total * self._bench.settings.low_water)
-        pages = expected(self._page_room, past)
-        figures = CompactionBudget(self._budget.total, materials.fixed + tail + pages, zone_b - past.page_tokens, low)
-        tokens = tokens_by_entry(past)
-        plan = planned(self._view, tokens, figures, self._bench.settings, running=self._turn.continuing)
+        occasion = CompactionInputs(
+            conversation=turn.conversation,
+            leaf=turn.leaf,
+            view=self._view,
+            past=materials.past,
+            fixed=materials.fixed,
+            message=self._bench.cold.entry(turn.entry) if turn.entry is not None else None,
+            tail=tail,
+            low=int(budget.total * settings.low_water),
+            running=turn.continuing or turn.entry is not None,
+            profile=self._asked.profile,
+            budget=budget,
+            page_room=self._page_room,
+            begin=materials.state.pages_begin,
+        )
+        plan = compaction_for(occasion, settings)
         if plan is None:
             return None
-        if conversation is not None:
-            self._bench.pending[conversation.seq] = PendingOverflow(materials.fixed, self._turn.entry, tail)
-        return self._shortened(materials, plan, tokens, tail)
+        shown = [entry for entry in plan.entries.kept if entry.seq != turn.entry]
+        return projected(self._bench, plan, self._counting, shown, asks=not turn.continuing)
 
     def _tail_tokens(self, tail: RequestTail | None) -> int:
         if tail is None:
             return 0
         return self._counting.weighed(Role.USER, tail.pieces).tokens
 
-    def _shortened(
-        self, materials: RequestInputs, plan: CompactionPlan, tokens: Mapping[int, int], tail: int
-    ) -> RequestInputs:
-        text = summary_of(plan, self._view, self._bench.past.text_of, self._counting)
-        leaving = PendingCompaction(
-            leaf=self._turn.leaf,
-            view=self._view,
-            plan=plan,
-            text=text,
-            profile=self._asked.profile,
-            budget=self._budget,
-            beside=materials.fixed + tail + sum(tokens.get(entry.seq, 0) for entry in plan.kept),
-            nominal=self._page_room,
-            begin=materials.state.pages_begin,
+    def _compacted(self, materials: RequestInputs, projection: ProjectedCompaction) -> RequestInputs:
+        """The materials as they will be after the compaction."""
+        plan, past = projection.plan, projection.past
+        name, why = f"{len(plan.entries.leaving)} older entries", "they leave for the archive before this is sent"
+        archive = archive_of(plan.left + archived_tokens(self._view), past.pages)
+        return msgspec.structs.replace(
+            materials, past=past, leaving=DroppedSource(name, plan.left, why), archive=archive
         )
-        past = past_after(self._bench, leaving, plan.kept, self._counting, asks=not self._turn.continuing)
-        left = sum(tokens.get(entry.seq, 0) for entry in plan.leaving)
-        name, why = f"{len(plan.leaving)} older entries", "they leave for the archive before this is sent"
-        archive = archive_of(left + archived_tokens(self._view), past.pages)
-        return msgspec.structs.replace(materials, past=past, leaving=DroppedSource(name, left, why), archive=archive)
 
 
 def _storable(part: MessagePart) -> MessagePart:

@@ -31,6 +31,7 @@ class HeadSources(Struct, frozen=True):
     skills: tuple[Skill, ...] = ()
     memory: str = ""
     notes: tuple[Note, ...] = ()
+    digests: dict[str, str] = {}  # of what moves the head when it is edited
 
 
 def begun(

@@ -3,6 +3,7 @@
 Token counts of entries, cached by entry and tokenizer: in memory, and in the store from one process to the next.
 """
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from context.assembly.request import HistoryZones
@@ -17,45 +18,52 @@ from models.messages import Image, Message, Role, Text
 
 
 class EntryCounts:
-    """Counts messages of the past. What is new is kept back until `take_new` hands it to who writes."""
+    """Cache of the token counts of entries, by tokenizer. `take_new` gives what the store does not have yet.
+
+    Methods may be called from any thread.
+    """
 
     def __init__(self, cold: ColdStore) -> None:
         self._cold = cold
+        self._lock = threading.Lock()  # of what is cached; not held while tokens are counted
         self._key = ""
         self._known: dict[int, int] = {}
         self._new: dict[int, int] = {}
 
     def of(self, sent: Sequence[PastMessage], counting: MessageCounter, fleeting: frozenset[int]) -> list[int]:
         """Tokens of each message. Entries in `fleeting` may still change, or are not as stored: counted each time."""
-        if counting.key != self._key:
-            self._key, self._known, self._new = counting.key, {}, {}
         wanted = {one.entry for one in sent if one.entry is not None and one.entry not in fleeting}
-        missing = wanted - self._known.keys()
-        if missing:
-            self._known |= self._cold.token_counts(missing, counting.key)
-        return [self._count(one, counting, fleeting) for one in sent]
-
-    def _count(self, one: PastMessage, counting: MessageCounter, fleeting: frozenset[int]) -> int:
-        if one.entry is None or one.entry in fleeting:
-            return counting.message(one.message)
-        tokens = self._known.get(one.entry)
-        if tokens is None:
-            tokens = self._known[one.entry] = self._new[one.entry] = counting.message(one.message)
-        return tokens
+        with self._lock:
+            if counting.key != self._key:
+                self._key, self._known, self._new = counting.key, {}, {}
+            cached, known = self._known, {entry: self._known[entry] for entry in wanted & self._known.keys()}
+        stored = self._cold.token_counts(missing, counting.key) if (missing := wanted - known.keys()) else {}
+        known |= stored
+        counts = [known.get(one.entry or 0) or counting.message(one.message) for one in sent]
+        new = wanted - known.keys()
+        counted = {one.entry: count for one, count in zip(sent, counts, strict=True) if one.entry and one.entry in new}
+        with self._lock:
+            if self._known is cached:  # else entries were changed meanwhile, or another tokenizer counts
+                cached |= stored | counted
+                self._new |= counted
+        return counts
 
     def take_new(self) -> tuple[str, dict[int, int]]:
         """The tokenizer's key, and counts that the store does not have; they are not given twice."""
-        new, self._new = self._new, {}
-        return self._key, new
+        with self._lock:
+            new, self._new = self._new, {}
+            return self._key, new
 
     def drop(self, entry: int) -> None:
-        """Forgets one entry's count: it is sent otherwise than it was counted."""
-        self._known.pop(entry, None)
-        self._new.pop(entry, None)
+        """Drops one entry's count: it is sent with other words than it was counted with."""
+        with self._lock:
+            self._known = {seq: tokens for seq, tokens in self._known.items() if seq != entry}
+            self._new.pop(entry, None)
 
     def forget(self) -> None:
-        """Drops what is remembered, where entries were changed."""
-        self._known, self._new = {}, {}
+        """Drops everything, where entries were changed."""
+        with self._lock:
+            self._known, self._new = {}, {}
 
 
 TextOf = Callable[[Entry], str]
@@ -64,12 +72,13 @@ Pages = Sequence[tuple[PageRecipe, tuple[Image, Text]]]
 
 
 class HistoryReader:
-    """Reads the past of conversations. `overlay` holds messages that were sent with private words: RAM alone."""
+    """Reads the past of conversations. `overlay` holds messages that were sent with private words, in memory only;
+    it is replaced, never changed."""
 
     def __init__(self, cold: ColdStore, text_of: TextOf) -> None:
         self._cold = cold
         self.text_of = text_of
-        self.overlay: dict[int, Message] = {}
+        self.overlay: Mapping[int, Message] = {}
         self.counts = EntryCounts(cold)
 
     def view(self, leaf: int | None, tokens: int, without: int | None = None) -> BranchView:
@@ -105,10 +114,11 @@ class HistoryReader:
     ) -> HistoryZones:
         """The same of summaries' texts and entries."""
         before, sources, in_view = _zone_b(summaries, pages, counting, nonce)
-        turns = turn_messages(entries, self.text_of, self.overlay)
+        overlay = self.overlay
+        turns = turn_messages(entries, self.text_of, overlay)
         if asks:
             turns = (*turns, *before_next(turns))
-        fleeting = frozenset(entry.seq for entry in entries if not entry.complete) | self.overlay.keys()
+        fleeting = frozenset(entry.seq for entry in entries if not entry.complete) | overlay.keys()
         counts = self.counts.of(turns, counting, fleeting)
         return HistoryZones(before, tuple(zip(turns, counts, strict=True)), len(entries), sources, in_view)
 

@@ -1,9 +1,7 @@
-"""Compaction: older turns leave for the archive, and a summary of them stands in their place.
+"""Carries out a compaction: older turns leave for the archive, and a summary replaces them.
 
-Pages, spans, the letting go of text and the summary are one transaction: killed anywhere, the turns are in view or the
-summary is, never neither.
-
-What a compaction did, in figures.
+Pages, spans, the removal of the text and the summary are one transaction: after a kill at any moment, either the turns
+are in view or the summary is.
 """
 
 from collections.abc import Callable
@@ -12,18 +10,15 @@ from typing import TYPE_CHECKING
 import apsw
 from msgspec import Struct
 
-from context.assembly.tokens import MessageCounter
-from context.assembly.view import BranchView
-from context.compaction.plan import CompactionPlan
-from context.compaction.summary import SummaryEntry, summarise
-from context.report import PageUsage
-from foundation.privacy import Cleared, TextSource, clear, cleared_fields
+from foundation.privacy import cleared_fields
 from memory.pages.types import ArchiveResult
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
-from models.fence import label, neutral, reference
 from models.messages import Role
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # receipts alone are light
+    from context.assembly.view import BranchView
+    from context.compaction.plan import CompactionPlan
+    from context.compaction.projection import ProjectedCompaction
     from memory.memory import Memory
 
 
@@ -32,19 +27,19 @@ class CompactionReceipt(Struct, frozen=True, kw_only=True):
 
     `tokens_before` and `tokens_after` are of the whole request, with all that stays in it.
 
-    `text` is the sentence for a person. `entries` is 0 where there was nothing to do; `summary_seq` is the summary's
+    `text` is the sentence for a person. `summary_seq` is the summary's
     seq (the conversation's new leaf) and `summary_entry` its id.
     """
 
     text: str
-    entries: int = 0
+    entries: int
     turns: int = 0
     tokens_before: int = 0
     tokens_after: int = 0
     pages: int = 0
     vision_tokens: int = 0
     summary_entry: str = ""
-    summary_seq: int | None = None
+    summary_seq: int = 0
     summary_tokens: int = 0
     archived: str = ""  # the label in the archive
     pages_in_view: int = 0  # of all the past, after it
@@ -52,16 +47,7 @@ class CompactionReceipt(Struct, frozen=True, kw_only=True):
     stands_for: int = 0  # what the words on them would cost as text
 
 
-TextOf = Callable[[Entry], str]
 OnPage = Callable[[int], None]
-
-
-class BranchPosition(Struct, frozen=True):
-    """Where: a conversation, the leaf of its branch, and what is in view from there."""
-
-    conversation: Conversation
-    leaf: int
-    view: BranchView
 
 
 class StoredSummary(Struct, frozen=True):
@@ -71,50 +57,31 @@ class StoredSummary(Struct, frozen=True):
     archived: ArchiveResult | None
 
 
-def summary_of(plan: CompactionPlan, view: BranchView, text_of: TextOf, counting: MessageCounter) -> Cleared:
-    """The text that stands for what leaves."""
-    said = [
-        SummaryEntry(reference(entry.id), label(_speaker(entry)), entry.role is Role.USER, entry.time, neutral(text))
-        for entry in plan.leaving
-        if (text := clear(text_of(entry), TextSource.OTHER))
-    ]
-    before = [text_of(entry) for entry in view.summaries] if plan.joins else []
-    text = summarise(said, plan.summary_limit, counting.text, before=before)
-    if view.further:
-        text += "\nEntries before these are found by search."
-    return clear(text, TextSource.OTHER)
-
-
-def stored(
-    memory: "Memory",
-    place: BranchPosition,
-    plan: CompactionPlan,
-    text: Cleared,
-    *,
-    tokens: int,
-    on_page: OnPage | None,
-    label: str = "",
+def carried_out(
+    memory: "Memory", projection: "ProjectedCompaction", *, on_page: OnPage | None, label: str = ""
 ) -> StoredSummary:
-    """Archives what leaves and appends the summary as a child of the leaf, in one transaction. Raises OutOfDate.
+    """Archives the entries that leave and appends the summary as a child of the leaf, in one transaction.
 
-    `tokens` are what leaves, as it stood in requests; `label` is what the archive calls it, "" for the conversation's
-    title and the entries.
+    `label` is what the archive calls them, "" for the conversation's title and the entries. Raises OutOfDate.
     """
+    plan, occasion = projection.plan.entries, projection.plan.occasion
+    conversation, view = occasion.conversation, occasion.view
+    assert conversation is not None
     found: list[Entry] = []
-    joined = archived_tokens(place.view) if plan.joins else 0
+    joined = archived_tokens(view) if plan.joins else 0
     draft = EntryDraft(
-        conversation=place.conversation.seq,
-        parent=place.leaf,
+        conversation=conversation.seq,
+        parent=occasion.message.seq if occasion.message else occasion.leaf,
         kind=EntryKind.SUMMARY,
         role=Role.USER,
-        text=text,
+        text=projection.text,
         meta=cleared_fields(
             {
                 "covers": [plan.leaving[0].seq, plan.leaving[-1].seq],
                 "first_kept": plan.first_kept,
-                "prior": [] if plan.joins else [entry.seq for entry in place.view.summaries],
+                "prior": [] if plan.joins else [entry.seq for entry in view.summaries],
                 "pinned": plan.pinned.seq if plan.pinned else None,
-                "tokens": tokens + joined,
+                "tokens": projection.plan.left + joined,
             }
         ),
     )
@@ -126,25 +93,20 @@ def stored(
     if not texts:
         memory.cold.write(append)
         return StoredSummary(found[-1], None)
-    named = label or _label(place.conversation, plan)
+    named = label or _label(conversation, plan)
     archived = memory.vault.archive_entries(texts, label=named, also=append, on_page=on_page)
     return StoredSummary(found[-1], archived)
 
 
-def archived_tokens(view: BranchView) -> int:
+def archived_tokens(view: "BranchView") -> int:
     """Tokens of all that the summaries in view stand for, as it stood in requests."""
     return sum(int(summary.meta.get("tokens") or 0) for summary in view.summaries)
 
 
-def receipt_of(
-    plan: CompactionPlan,
-    done: StoredSummary,
-    took: tuple[int, int],
-    summary_tokens: int,
-    in_view: PageUsage | None = None,
-) -> CompactionReceipt:
-    """What was done, in figures and in a sentence. `took`: the whole request's tokens before and after."""
-    before, after = took
+def receipt_of(projection: "ProjectedCompaction", done: StoredSummary, summary_tokens: int) -> CompactionReceipt:
+    """What was done, in figures and in a sentence."""
+    plan, in_view = projection.plan.entries, projection.past.pages
+    before, after = projection.plan.before, projection.after
     pages = len(done.archived.pages) if done.archived else 0
     where = f"{_counted(pages, 'page')} of the archive" if pages else "the archive"
     what = _counted(plan.turns, "older turn") if plan.turns else _counted(len(plan.leaving), "older tool result")
@@ -176,26 +138,10 @@ def receipt_of(
     )
 
 
-def nothing_to_do(tokens: int, total: int) -> CompactionReceipt:
-    """The receipt where no turn could leave."""
-    return CompactionReceipt(
-        text=f"Nothing left for the archive: {tokens:,} of {total:,} tokens are taken, and there is no older turn.",
-        tokens_before=tokens,
-        tokens_after=tokens,
-    )
-
-
-def _label(conversation: Conversation, plan: CompactionPlan) -> str:
+def _label(conversation: Conversation, plan: "CompactionPlan") -> str:
     first, last = plan.leaving[0], plan.leaving[-1]
     return f"{conversation.title or conversation.id} · {first.id} to {last.id}"
 
 
-def _speaker(entry: Entry) -> str:
-    return entry.speaker or entry.role.value
-
-
 def _counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-__all__ = ["CompactionReceipt", "OnPage", "StoredSummary", "nothing_to_do", "receipt_of", "stored", "summary_of"]

@@ -1,13 +1,16 @@
 """What a compaction would do, before it does it: figures for a person who is asked."""
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from context.compaction.plan import FRAME, CompactionPlan, turns_of
+from context.compaction.plan import FRAME, turns_of
 from memory.pages.render.modes import Mode, mode_named
-from memory.pages.types import ArchiveEstimate
 from memory.settings import ArchiveSettings
+
+if TYPE_CHECKING:
+    from context.compaction.projection import PlannedCompaction
+    from memory.pages.types import ArchiveEstimate
 
 
 class CompactionPreview(Struct, frozen=True, kw_only=True):
@@ -26,12 +29,9 @@ class CompactionPreview(Struct, frozen=True, kw_only=True):
     kept_turns: int
 
 
-def outlook_of(
-    plan: CompactionPlan, tokens: Mapping[int, int], before: int, expected: ArchiveEstimate, *, pages: int = 0
-) -> CompactionPreview:
-    """The figures of a plan. `tokens` is what each entry in view takes, `before` the whole request, `expected` what
-    archiving will give, `pages` what pages in view will take more than now."""
-    leaving = sum(tokens.get(entry.seq, 0) for entry in plan.leaving)
+def outlook_of(compaction: "PlannedCompaction", expected: "ArchiveEstimate") -> CompactionPreview:
+    """The figures of a plan. `expected` is what archiving its entries will give."""
+    plan, before = compaction.entries, compaction.before
     return CompactionPreview(
         entries=len(plan.leaving),
         turns=plan.turns,
@@ -40,7 +40,7 @@ def outlook_of(
         vision_tokens=expected.vision_tokens,
         summary_tokens=plan.summary_limit,
         tokens_before=before,
-        tokens_after=min(before, before - leaving + pages + plan.summary_limit + FRAME),
+        tokens_after=min(before, before - compaction.left + compaction.more_pages + plan.summary_limit + FRAME),
         kept_entries=len(plan.kept),
         kept_turns=len(turns_of(plan.kept)),
     )

@@ -4,6 +4,7 @@ What draws pages is loaded when there are some, and only then.
 """
 
 import hashlib
+import threading
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
@@ -43,12 +44,13 @@ class PagesState(Struct, frozen=True):
 
 
 class PagesInView:
-    """Chooses and draws pages for one workspace, and remembers what it drew."""
+    """Chooses and draws pages for one workspace, and caches what it drew. Methods may be called from any thread."""
 
     def __init__(self, cold: ColdStore, text_of: Callable[[Entry], str], settings: ContextSettings) -> None:
         self._cold = cold
         self._text_of = text_of
         self._settings = settings
+        self._lock = threading.Lock()  # of what is cached; not held while pages are drawn
         self._drawn: dict[PageRecipe, PageParts] = {}
         self._recipes: dict[tuple[Chapter, Mode, str], PageRecipe | None] = {}
 
@@ -73,9 +75,11 @@ class PagesInView:
         past = read_runs(self._cold.path(asked.leaf), asked.in_view, characters) if asked.leaf else CompactionRuns()
         runs = (CompactionRun(TO_COME, tuple(asked.leaving)), *past.runs) if asked.leaving else past.runs
         entries = [entry for run in reversed(runs) for entry in run.entries]
-        if len(self._recipes) > MOST_REMEMBERED:
-            self._recipes = {}
-        terms = SelectionPolicy(sizes, asked.room, self._words, asked.counting, self._recipes)
+        with self._lock:
+            if len(self._recipes) > MOST_REMEMBERED:
+                self._recipes = {}
+            recipes = self._recipes
+        terms = SelectionPolicy(sizes, asked.room, self._words, asked.counting, recipes)
         choice = chosen(entries, asked.begin, terms)
         hides = hidden(asked.summaries, runs, choice, complete=past.all)
         try:
@@ -85,16 +89,21 @@ class PagesInView:
         return PagesState(choice.pages, digest, hides, choice.begin, choice.unread)
 
     def drawn(self, pages: Sequence[PageRecipe]) -> tuple[PageParts, ...]:
-        """Their pictures and the words beside each, the same bytes in every process. Raises MemoryFailure."""
-        missing = [page for page in pages if page not in self._drawn]
-        if missing:
-            from context.pages.draw import drawn
+        """Their pictures and the words beside each, the same bytes in every process. Raises MemoryTrouble."""
+        cached = self._drawn
+        missing = [page for page in pages if page not in cached]
+        if not missing:
+            return tuple(cached[page] for page in pages)
+        from context.pages.draw import drawn
 
-            seqs = {seq for page in missing for seq in page.chapter.entries}
-            entries = self._cold.entries(seqs)
-            made = {page: drawn(page, entries, self._words) for page in missing}
-            self._drawn = {page: self._drawn[page] for page in pages if page in self._drawn} | made
-        return tuple(self._drawn[page] for page in pages)
+        seqs = {seq for page in missing for seq in page.chapter.entries}
+        entries = self._cold.entries(seqs)
+        made = {page: drawn(page, entries, self._words) for page in missing}
+        complete = {page: made.get(page) or cached[page] for page in pages}
+        with self._lock:
+            if self._drawn is cached:  # else words were forgotten meanwhile, or other pages were drawn
+                self._drawn = complete
+        return tuple(complete[page] for page in pages)
 
     def why_not(self, pages: Sequence[PageRecipe], digest: str, profile: Profile) -> str:
         """Why an epoch with these pages cannot go on; "" where it can."""
@@ -113,7 +122,8 @@ class PagesInView:
 
     def forget(self) -> None:
         """Drops what is remembered, where entries were changed."""
-        self._drawn, self._recipes = {}, {}
+        with self._lock:
+            self._drawn, self._recipes = {}, {}
 
     def _words(self, entry: Entry) -> str:
         return words_of(self._text_of)(entry)

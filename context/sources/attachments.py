@@ -1,6 +1,7 @@
 """Words in a picture, for models that see none: by whichever OCR engine is installed, loaded when first needed."""
 
 import hashlib
+import threading
 from functools import cached_property
 
 from context.layers.message import ReadImage
@@ -11,11 +12,15 @@ REMEMBERED = 8  # pictures: one request may be assembled more than once
 
 
 class PictureReader:
-    """Finds the engine once, and remembers what it read lately. `given` stands in for the engine that is installed."""
+    """Finds the engine once, and caches what it read last; it reads one picture at a time.
+
+    `given` replaces the installed engine.
+    """
 
     def __init__(self, given: ReadImage | None = None) -> None:
         self._given = given
         self._read: dict[str, str] = {}
+        self._lock = threading.Lock()
 
     @property
     def read_image(self) -> ReadImage | None:
@@ -28,11 +33,12 @@ class PictureReader:
 
     def _remembered(self, data: bytes) -> str:
         key = hashlib.sha256(data).hexdigest()
-        if key not in self._read:
-            if len(self._read) >= REMEMBERED:
-                self._read.pop(next(iter(self._read)))
-            self._read[key] = self._words(data)
-        return self._read[key]
+        with self._lock:
+            if key not in self._read:
+                if len(self._read) >= REMEMBERED:
+                    self._read.pop(next(iter(self._read)))
+                self._read[key] = self._words(data)
+            return self._read[key]
 
     def _words(self, data: bytes) -> str:
         if self._given:

@@ -1,5 +1,6 @@
 """The workspace's own files, as they stand now: read when they change, with a quiet word about what is wrong."""
 
+import threading
 from collections.abc import Callable
 from typing import Protocol
 
@@ -27,8 +28,10 @@ class HotMemoryPort(Protocol):
 
 
 class WorkspaceSources:
-    """Keeps a `HeadSources` up to date. A broken system.yaml leaves the last good one in force, here or from a run
-    before."""
+    """Keeps a `HeadSources` up to date; methods may be called from any thread.
+
+    A broken system.yaml leaves the last good one in force, of this run or an earlier one.
+    """
 
     def __init__(
         self,
@@ -49,9 +52,14 @@ class WorkspaceSources:
         self._kept = ""  # its digest, where it is kept for the next process
         self._looked = False
         self._problems: tuple[HotFileProblem, ...] = ()
+        self._lock = threading.RLock()
 
     def refresh(self, *, sending: bool = False) -> tuple[FileNotice, ...]:
-        """Looks at every file again. What is broken is said once, until it changes. `sending`: a message goes now."""
+        """Reads the files that changed. A problem is reported once, until it changes. `sending`: a message goes now."""
+        with self._lock:
+            return self._refreshed_all(sending)
+
+    def _refreshed_all(self, sending: bool) -> tuple[FileNotice, ...]:
         notices = [
             *self._refresh_system(),
             *self._skills.refresh(),
@@ -72,35 +80,33 @@ class WorkspaceSources:
         return tuple(notices)
 
     def now(self) -> HeadSources:
-        """As it stood at the last look; looks first where there was none."""
-        if not self._looked:
-            self.refresh()
-        return HeadSources(
-            system=self._file,
-            agents=self._agents.text,
-            soul=self._soul.text,
-            skills=self._skills.skills,
-            memory=self._hot.memory_md(),
-            notes=self._hot.notes(),
-        )
-
-    @property
-    def digests(self) -> dict[str, str]:
-        """What moves the head when it is edited."""
-        return {
-            "system.yaml": digest_of("\n".join(self._file.abilities)),
-            "AGENTS.md": self._agents.digest,
-            "SOUL.md": self._soul.digest,
-        }
+        """The files as they were last read; reads them where they never were."""
+        with self._lock:
+            if not self._looked:
+                self.refresh()
+            return HeadSources(
+                system=self._file,
+                agents=self._agents.text,
+                soul=self._soul.text,
+                skills=self._skills.skills,
+                memory=self._hot.memory_md(),
+                notes=self._hot.notes(),
+                digests={
+                    "system.yaml": digest_of("\n".join(self._file.abilities)),
+                    "AGENTS.md": self._agents.digest,
+                    "SOUL.md": self._soul.digest,
+                },
+            )
 
     def keep_last_good(self) -> None:
         """Writes the system.yaml in force where a later process finds it, should the person's own be broken then."""
-        digest = digest_of(self._good)
-        if not self._good or digest == self._kept or self._workspace.is_read_only:
-            return
-        make_private_folder(self._workspace.state)
-        write_atomically(self._workspace.last_good_system, clear(self._good, TextSource.OTHER))
-        self._kept = digest
+        with self._lock:
+            digest = digest_of(self._good)
+            if not self._good or digest == self._kept or self._workspace.is_read_only:
+                return
+            make_private_folder(self._workspace.state)
+            write_atomically(self._workspace.last_good_system, clear(self._good, TextSource.OTHER))
+            self._kept = digest
 
     def _read(self, known: SourceFile) -> SourceFile:
         return refreshed(known, self._clock, self._workspace.bounds_of(known.path))

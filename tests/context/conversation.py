@@ -113,11 +113,17 @@ class Talk:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
+    def compact(self) -> CompactionReceipt | None:
+        """Archives older turns, as a person asks for it; None where nothing can leave."""
+        assert self.conversation is not None
+        plan = self.context.plan_compaction(self.conversation, self.leaf, self.profile, self.counter)
+        return self.context.compact(plan, self.counter) if plan else None
+
     def _assembled(self, turn: Turn, entry: Entry | None) -> AssembledRequest:
         assert self.conversation is not None
         self.assembled = self.context.assemble(turn, self.profile, self.counter, tools=self.tools)
-        if self.assembled.compaction_needed:
-            receipt = self.context.compact(self.conversation, self.leaf, self.profile, self.counter)
+        if self.assembled.compaction:
+            receipt = self.context.compact(self.assembled.compaction, self.counter)
             self.receipts.append(receipt)
             turn = Turn(
                 conversation=self.conversation,

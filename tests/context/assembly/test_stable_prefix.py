@@ -140,7 +140,7 @@ class Conversations(RuleBasedStateMachine):
         if self.last is not None and not now.epoch_changed:
             assert begins_with(now.request, self.last.request)
             assert now.report.unchanged_prefix_tokens == now.report.previous_tokens
-        assert not now.compaction_needed
+        assert now.compaction is None
         roles = [message.role.value for message in now.request.messages]
         assert all(a != b or a == "tool" for a, b in pairwise(roles)), roles
         parts = [part for message in now.request.messages for part in message.parts]

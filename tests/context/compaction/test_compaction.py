@@ -153,25 +153,25 @@ def test_a_turn_whose_last_result_alone_is_too_large_is_told(small_talk: Talk) -
 def test_by_hand_half_of_what_there_is_leaves(talk: Talk) -> None:
     fill(talk, 8)
     assert talk.conversation is not None
-    receipt = talk.context.compact(talk.conversation, talk.leaf, talk.profile, talk.counter)
+    receipt = talk.compact()
+    assert receipt is not None
     assert 0 < receipt.entries < 16 and receipt.tokens_after < receipt.tokens_before
     assert talk.send("Next?").epoch_changed == "older turns were archived"
 
 
-def test_by_hand_with_nothing_to_spare_says_so(talk: Talk) -> None:
+def test_by_hand_with_nothing_to_spare_nothing_is_done(talk: Talk) -> None:
     assert talk.conversation is None
     talk.send("Hello.")
     assert talk.conversation is not None
     seq = talk.leaf
-    receipt = talk.context.compact(talk.conversation, talk.leaf, talk.profile, talk.counter)
-    assert receipt.entries == 0 and "Nothing left" in receipt.text and talk.leaf == seq
+    assert talk.compact() is None and talk.leaf == seq
 
 
 def test_a_preview_at_the_high_water_shows_what_will_be_sent(small_talk: Talk) -> None:
     fill(small_talk, 8)
     leaf = small_talk.leaf
     assembled = small_talk.preview("word " * 700)
-    assert assembled.compaction_needed and small_talk.leaf == leaf
+    assert assembled.compaction and small_talk.leaf == leaf
     assert assembled.report.total_tokens <= 1536
     (dropped,) = assembled.report.layers[2].dropped
     assert "older entries" in dropped.name and "archive" in dropped.why
