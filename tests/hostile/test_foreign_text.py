@@ -80,7 +80,7 @@ async def completed(open_chat: Open, folder: Path, payloads: Sequence[str]) -> i
             prompt.put("")
             prompt.insert(f'@"{shown}')
             await chat.until(partial(_offers, offered, shown))
-            while offered._items[offered.chosen].label != shown:
+            while offered.items[offered.chosen].label != shown:
                 await chat.press("down")
             assert obeyed("\n".join(chat.seen)) == [], name
             await chat.press("tab")
@@ -90,7 +90,7 @@ async def completed(open_chat: Open, folder: Path, payloads: Sequence[str]) -> i
 
 
 def _offers(offered: Suggestions, name: str) -> bool:
-    return any(item.label == name for item in offered._items)
+    return any(item.label == name for item in offered.items)
 
 
 @posix

@@ -234,8 +234,7 @@ async def test_no_screen_shows_what_a_terminal_obeys(open_chat: Open, memory: Me
 
 
 async def toasted(chat: Any, text: str) -> None:
-    """A toast of the text, on a screen that has toasts: `run_test` leaves them away."""
-    chat.app._disable_notifications = False
+    """A toast of the text, on a screen that has toasts."""
     chat.app.push_screen(PermissionScreen("x", "y"))
     await chat.until(lambda: isinstance(chat.app.screen, PermissionScreen))
     chat.app.notify(text, title=text, markup=True)
@@ -245,7 +244,7 @@ async def toasted(chat: Any, text: str) -> None:
 
 async def test_no_toast_shows_what_a_terminal_obeys(open_chat: Open) -> None:  # noqa: F811
     texts = sample(5, seed=7)
-    async with open_chat(size=(100, 40)) as chat:
+    async with open_chat(size=(100, 40), notifications=True) as chat:
         for text in texts:
             await toasted(chat, f"zebra [red]{text}")
             assert breaks_out(on_screen(chat)) == [], text
@@ -289,7 +288,7 @@ async def test_the_walk_sees_one_that_is_switched_off(
 ) -> None:
     monkeypatch.setattr(f"{module}.visible", lambda text: text)
     text = "a\x9b2J\u202ez"
-    async with open_chat(size=(100, 30)) as chat:
+    async with open_chat(size=(100, 30), notifications=True) as chat:
         match shows:
             case "offer":
                 chat.screen.query_one(Suggestions).offer([Suggestion(text, text, text, text)])

@@ -10,6 +10,7 @@ import pytest
 from textual.pilot import Pilot
 
 from foundation.paths import Workspace
+from tests.tui.displayed import displayed_lines
 from tests.tui.fakes import FakeSession, answer
 from tui.app import PalimpsestApp
 from tui.chat.screen import ChatScreen
@@ -37,8 +38,8 @@ class Chat:
     @property
     def lines(self) -> list[str]:
         """The transcript, all of it, as text."""
-        sheet = self.screen.transcript._sheet
-        return [(strip.text if (strip := sheet.line(number)) else "").rstrip() for number in range(sheet.total)]
+        cache = self.screen.transcript.line_cache
+        return [(strip.text if (strip := cache.line(number)) else "").rstrip() for number in range(cache.total)]
 
     @property
     def text(self) -> str:
@@ -47,7 +48,7 @@ class Chat:
     @property
     def seen(self) -> list[str]:
         """The whole screen as it stands."""
-        return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
+        return displayed_lines(self.app)
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -96,6 +97,7 @@ def open_chat(workspace: Workspace, tmp_path: Path) -> Open:
         session: FakeSession | None = None,
         size: tuple[int, int] = (80, 24),
         theme: str = "palimpsest",
+        notifications: bool = False,
         **start: Any,
     ) -> AsyncIterator[Chat]:
         fake = session or FakeSession(answers)
@@ -105,7 +107,7 @@ def open_chat(workspace: Workspace, tmp_path: Path) -> Open:
 
         begin = ChatStart(workspace=workspace, model="offline", here=tmp_path, **start)
         app = PalimpsestApp(begin, open_session, theme=theme)
-        async with app.run_test(size=size) as pilot:
+        async with app.run_test(size=size, notifications=notifications) as pilot:
             chat = Chat(app, fake, pilot)
             await chat.quiet()
             yield chat

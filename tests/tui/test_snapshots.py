@@ -32,6 +32,7 @@ from tui.passages.screen import PassageScreen
 from tui.recall.screen import RecallScreen
 from tui.search.screen import SearchScreen
 from tui.themes import LIGHT
+from tui.widgets.transcript.view import Transcript
 
 MARKDOWN = """# The boiler, 锅炉
 
@@ -143,13 +144,13 @@ async def shown(app: PalimpsestApp, pilot: Pilot[None], screen: type[Screen[Any]
 
 async def found(app: PalimpsestApp, pilot: Pilot[None]) -> None:
     """/recall boiler, answered."""
-    app.chat._talk.say("/recall boiler")  # type: ignore[union-attr]
+    app.chat.controller.say("/recall boiler")  # type: ignore[union-attr]
     await shown(app, pilot, RecallScreen)
 
 
 def saying(text: str) -> Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]]:
     async def act(app: PalimpsestApp, _pilot: Pilot[None]) -> None:
-        app.chat._talk.say(text)  # type: ignore[union-attr]
+        app.chat.controller.say(text)  # type: ignore[union-attr]
         await resting(app)
 
     return act
@@ -175,7 +176,7 @@ def test_commands_are_offered_above_the_prompt(look: Look) -> None:
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         await pilot.press("slash", "r", "e")
         async with asyncio.timeout(5):
-            while not app.chat._suggestions.display:
+            while not app.chat.suggestions.display:
                 await asyncio.sleep(0.01)
 
     assert look(act)
@@ -204,7 +205,7 @@ def test_an_error_is_one_panel(look: Look) -> None:
 def test_messages_that_wait_stand_above_the_prompt(look: Look) -> None:
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         for text in ("one", "two [red]", "three 三"):
-            app.chat._talk.say(text)  # type: ignore[union-attr]
+            app.chat.controller.say(text)  # type: ignore[union-attr]
             await pilot.pause(0.1)
 
     assert look(act, events=[*answer("Some words")[:5], asyncio.Event()], new=False)
@@ -213,7 +214,7 @@ def test_messages_that_wait_stand_above_the_prompt(look: Look) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
 def test_archiving_is_asked_for_with_its_figures(look: Look, size: tuple[int, int]) -> None:
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
-        app.chat._talk.say("/archive Spring plans")  # type: ignore[union-attr]
+        app.chat.controller.say("/archive Spring plans")  # type: ignore[union-attr]
         await shown(app, pilot, ProposalScreen)
 
     assert look(act, size=size, new=False)
@@ -240,11 +241,11 @@ def test_a_passage_whole(look: Look, remembered: Memory, size: tuple[int, int]) 
 
 async def sought(app: PalimpsestApp, pilot: Pilot[None], text: str) -> None:
     """/search, answered, and what stands around the first hit read."""
-    app.chat._talk.say(f"/search {text}")
+    app.chat.controller.say(f"/search {text}")
     async with asyncio.timeout(20):
-        while not (isinstance(app.screen, SearchScreen) and app.screen._answered):
+        while not (isinstance(app.screen, SearchScreen) and app.screen.is_up_to_date):
             await pilot.pause(0.02)
-        while app.screen._rows and app.screen._row.key not in app.screen._near:  # type: ignore[union-attr]
+        while app.screen.rows and app.screen.selected.key not in app.screen.nearby:  # type: ignore[union-attr]
             await pilot.pause(0.02)
     await pilot.pause()
 
@@ -276,7 +277,7 @@ def test_the_search_with_what_it_found(
 
 async def sought_around(app: PalimpsestApp, pilot: Pilot[None]) -> None:
     async with asyncio.timeout(20):
-        while app.screen._row.key not in app.screen._near:  # type: ignore[attr-defined]
+        while app.screen.selected.key not in app.screen.nearby:  # type: ignore[attr-defined]
             await pilot.pause(0.02)
     await pilot.pause()
 
@@ -336,6 +337,6 @@ def test_more_below_is_hinted_at(look: Look) -> None:
         await pilot.press("pageup")
         await saying("second")(app, pilot)
         await pilot.press("pageup", "pageup")
-        app.chat.transcript._tell_unseen(there=True)
+        app.chat.transcript.post_message(Transcript.Unseen(there=True))
 
     assert look(act)

@@ -55,28 +55,28 @@ class ChatScreen(Screen[None]):
         self._start = start
         self._open_session = open_session
         self._history = PromptHistory(start.workspace.prompt_history)
-        self._talk: ChatController | None = None
+        self.controller: ChatController | None = None
         self._unopened: PalimpsestError | None = None  # why there is no session and will be none
-        self._taken_up = not start.goes_on  # whether it is known in which conversation the person writes
+        self.is_conversation_known = not start.goes_on  # whether it is known in which conversation the person writes
         self._watching: Worker[None] | None = None  # the workspace's files
         self._offer = ""  # the spec of a model that was found
-        self._leaving = False
+        self.is_leaving = False
         self._asked_to_leave = False
         self.resumable = ""  # the id of the conversation that was left
         self.transcript = Transcript(id="transcript")
         self.status = StatusBar()
         self._newer = NewBelowHint()
-        self._suggestions = Suggestions()
-        self.prompt = Prompt(self._history, self._suggestions)
+        self.suggestions = Suggestions()
+        self.prompt = Prompt(self._history, self.suggestions)
         self._waiting = Static(id="waiting", markup=False)
-        self._keeper = DraftKeeper(self.prompt, self._history, Drafts(start.workspace.drafts), self._writing_in)
+        self.draft_keeper = DraftKeeper(self.prompt, self._history, Drafts(start.workspace.drafts), self._writing_in)
         parts = ChatWidgets(
             screen=self,
             transcript=self.transcript,
             status=self.status,
             prompt=self.prompt,
             waiting=self._waiting,
-            keeper=self._keeper,
+            keeper=self.draft_keeper,
         )
         self._face = ChatView(parts, self.leave)
         self.queue = MessageQueue(on_change=self._show_queue, on_return=self._face.put_back)
@@ -85,7 +85,7 @@ class ChatScreen(Screen[None]):
         yield self.transcript
         with Vertical(id="foot"), Vertical(id="foot-column"):
             yield self._newer
-            yield self._suggestions
+            yield self.suggestions
             yield self._waiting
             with Horizontal(id="prompt-line"):
                 yield Static("❯", id="prompt-mark", markup=False)
@@ -115,12 +115,12 @@ class ChatScreen(Screen[None]):
 
     @property
     def _is_open(self) -> bool:
-        return self._talk is not None and self._taken_up
+        return self.controller is not None and self.is_conversation_known
 
     def _writing_in(self) -> str:
         """The conversation that the prompt's text belongs to; "" while it is not known."""
-        conversation = self._talk.session.conversation if self._talk else None
-        return conversation.id if conversation else NEW if self._taken_up else ""
+        conversation = self.controller.session.conversation if self.controller else None
+        return conversation.id if conversation else NEW if self.is_conversation_known else ""
 
     # The session
 
@@ -128,13 +128,13 @@ class ChatScreen(Screen[None]):
     async def _begin(self) -> None:
         await self._ask_for_trust()
         await self._ask_about_links()
-        await self._keeper.load_history()
-        await self._keeper.restore()
+        await self.draft_keeper.load_history()
+        await self.draft_keeper.restore()
         try:
             session = await self._open_session()
             from tui.chat.controller import ChatController
 
-            self._talk = talk = ChatController(session, self._face, self.queue, self._start.here)
+            self.controller = talk = ChatController(session, self._face, self.queue, self._start.here)
             session.on_working = lambda words: self.status.tell(working=words)
             self.status.tell(model=session.profile.spec, working="", read_only=session.workspace.is_read_only)
         except (PalimpsestError, OSError) as error:
@@ -144,8 +144,8 @@ class ChatScreen(Screen[None]):
             await talk.take_up(self._start.resume, latest=self._start.latest)
         except PalimpsestError as error:
             self._tell_trouble(error)
-        self._taken_up = True
-        await self._keeper.restore()
+        self.is_conversation_known = True
+        await self.draft_keeper.restore()
         session.begin_background()
         self._offer_model(talk)
         self._watching = self._watch_files(talk)
@@ -168,7 +168,7 @@ class ChatScreen(Screen[None]):
             self._tell_trouble(error if isinstance(error, PalimpsestError) else defect(error))
             return
         self._history.move(workspace.prompt_history)
-        self._keeper.move(workspace.drafts)
+        self.draft_keeper.move(workspace.drafts)
 
     async def _ask_about_links(self) -> None:
         """Each link out of a trusted workspace is followed, or not, as its owner says once."""
@@ -197,8 +197,8 @@ class ChatScreen(Screen[None]):
     async def _stay_unopened(self, error: PalimpsestError) -> None:
         """There will be no session: what was sent is a draft again."""
         self._unopened = error
-        self._taken_up = True  # so that a draft has its place; the one that stands there returns first
-        await self._keeper.restore()
+        self.is_conversation_known = True  # so that a draft has its place; the one that stands there returns first
+        await self.draft_keeper.restore()
         self._tell_trouble(error)
         self.queue.return_unsent()
 
@@ -227,7 +227,7 @@ class ChatScreen(Screen[None]):
         await watch_files(talk.session, lambda: self.queue.is_idle, self.transcript)
 
     def action_take_offer(self) -> None:
-        if self._offer and self._talk:
+        if self._offer and self.controller:
             self.queue.add(f"/model {self._offer}")
             self._offer = ""
 
@@ -236,7 +236,7 @@ class ChatScreen(Screen[None]):
     @on(Prompt.Submitted)
     def _submitted(self, message: Prompt.Submitted) -> None:
         self._forget_asking()
-        self._keeper.save()
+        self.draft_keeper.save()
         if message.text.strip() in LEAVING:
             self.leave()
         elif self._unopened is not None:  # nothing can be sent
@@ -248,7 +248,7 @@ class ChatScreen(Screen[None]):
     @on(Prompt.Changed)
     def _changed(self) -> None:
         self._forget_asking()
-        self._keeper.changed()
+        self.draft_keeper.changed()
         self._complete()
 
     @work(exclusive=True, group="completion")
@@ -258,7 +258,7 @@ class ChatScreen(Screen[None]):
         text, before = self.prompt.text, self.prompt.before_cursor
         found = commands_for(text) or await files_for(before, self._start.here)
         if self.prompt.text == text:
-            self._suggestions.offer(found)
+            self.suggestions.offer(found)
 
     @on(Prompt.HistoryRequested)
     @work
@@ -279,8 +279,8 @@ class ChatScreen(Screen[None]):
 
     @on(NewBelowHint.NewBelowClicked)
     def action_newest(self) -> None:
-        if self._talk and self._talk.elsewhere:
-            self._back_to_newest(self._talk)
+        if self.controller and self.controller.elsewhere:
+            self._back_to_newest(self.controller)
         else:
             self.transcript.to_end()
 
@@ -298,25 +298,25 @@ class ChatScreen(Screen[None]):
     @on(Transcript.TopReached)
     @work(exclusive=True, group="earlier")
     async def _earlier(self) -> None:
-        if self._talk:
-            await self._talk.earlier()
+        if self.controller:
+            await self.controller.earlier()
 
     @on(Transcript.BottomReached)
     @work(exclusive=True, group="later")
     async def _later(self) -> None:
-        if self._talk:
-            await self._talk.later()
+        if self.controller:
+            await self.controller.later()
 
     @work(exclusive=True, group="search")
     async def action_search(self) -> None:
         """Over whatever goes on; what stands in the prompt stays there."""
-        if self._talk and self._taken_up:
-            await self._talk.search()
+        if self.controller and self.is_conversation_known:
+            await self.controller.search()
 
     # Stopping and leaving
 
     def action_stop(self) -> None:
-        if self._talk is None or not self._talk.stop():
+        if self.controller is None or not self.controller.stop():
             self.clear_selection()
 
     @on(Prompt.Interrupted)
@@ -337,22 +337,22 @@ class ChatScreen(Screen[None]):
     @on(Prompt.EndOfInput)
     def leave(self) -> None:
         """Ends the chat in the normal way; safe to ask for twice."""
-        if not self._leaving:
-            self._leaving = True
+        if not self.is_leaving:
+            self.is_leaving = True
             self._leave()
 
     @work(exclusive=True, group="leave")
     async def _leave(self) -> None:
         self.queue.return_unsent()  # into the prompt, and so into the draft
         try:
-            self._keeper.save_at_end()
+            self.draft_keeper.save_at_end()
         finally:
             await self.close_session()
             host(self).exit()
 
     async def close_session(self) -> str:
         """Stops the answer, keeps what came, closes the memory; gives the conversation's id."""
-        talk, self._talk = self._talk, None
+        talk, self.controller = self.controller, None
         if talk is None:
             return ""
         if self._watching:

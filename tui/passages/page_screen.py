@@ -122,8 +122,8 @@ class PictureScreen(ModalScreen[None]):
         self._setting = pictures
         self._place = place
         self._at = pages.index(place.page) if place and place.page in pages else 0
-        self._picture: Picture | None = None
-        self._zoom: Zoom = WHOLE
+        self.picture: Picture | None = None
+        self.zoom: Zoom = WHOLE
         self._widget: Widget | None = None
 
     def compose(self) -> ComposeResult:
@@ -156,22 +156,22 @@ class PictureScreen(ModalScreen[None]):
             self._tell("it cannot be shown")
             await self._instead(f"{error.title}\n{error.message}\n{error.hint}")
             return
-        self._picture, self._zoom = picture, self._reading(found.begin, picture.size)
-        self._tell(_described(found), " · where the passage begins" if self._zoom.level else "")
+        self.picture, self.zoom = picture, self._reading(found.begin, picture.size)
+        self._tell(_described(found), " · where the passage begins" if self.zoom.level else "")
         await self._draw()
 
     def _reading(self, begin: tuple[int, int] | None, side: tuple[int, int]) -> Zoom:
         if begin is None:
             return WHOLE
         rows = self.query_one("#picture").size.height
-        return Zoom.reading(begin, side, rows * READABLE.get(self._drawing, 1), self._ratio)
+        return Zoom.reading(begin, side, rows * READABLE.get(self._drawing, 1), self.box_ratio)
 
     @property
     def _drawing(self) -> GraphicsProtocol:
         return drawing_for(os.environ, self._setting, colour=not host(self).no_color)
 
     @property
-    def _ratio(self) -> float:
+    def box_ratio(self) -> float:
         """How many times as wide as high the picture's box is."""
         box = self.query_one("#picture").size
         return box.width / max(box.height * CELL, 1)
@@ -181,9 +181,9 @@ class PictureScreen(ModalScreen[None]):
         if drawing is GraphicsProtocol.OFF:
             await self._instead("Pictures are off (the setting screen.pictures). o opens the page in the viewer.")
             return
-        if self._picture is None:
+        if self.picture is None:
             return
-        shown = self._picture.crop(self._zoom.box(*self._picture.size, self._ratio))
+        shown = self.picture.crop(self.zoom.box(*self.picture.size, self.box_ratio))
         self._forget()
         if drawing in {GraphicsProtocol.KITTY, GraphicsProtocol.SIXEL}:
             from tui.images.protocol import library, widget
@@ -197,7 +197,7 @@ class PictureScreen(ModalScreen[None]):
         await self._put(BlockPicture(shown, drawing))
 
     async def _instead(self, words: str) -> None:
-        self._picture = None
+        self.picture = None
         self._forget()
         await self._put(Static(Text(visible(words)), markup=False))
 
@@ -229,14 +229,14 @@ class PictureScreen(ModalScreen[None]):
             self._show()
 
     def action_zoom(self, by: int) -> None:
-        self._look(self._zoom.closer(by))
+        self._look(self.zoom.closer(by))
 
     def action_pan(self, right: int, down: int) -> None:
-        self._look(self._zoom.moved(right, down))
+        self._look(self.zoom.moved(right, down))
 
     def _look(self, zoom: Zoom) -> None:
-        if zoom != self._zoom and self._picture is not None:
-            self._zoom = zoom
+        if zoom != self.zoom and self.picture is not None:
+            self.zoom = zoom
             self._redraw()
 
     @work(exclusive=True, group="draw")

@@ -49,9 +49,9 @@ class RecallScreen(ModalScreen[str | None]):
         self._memory = memory
         self._query = query
         self._pictures = pictures
-        self._rows: list[BrowseRow] = []
+        self.rows: list[BrowseRow] = []
         self._next: int | None = None  # the number of the look that goes on
-        self._fetching = False
+        self.is_fetching = False
         self._looking = False
         self._entered_early = False  # Enter, while it looked: the best is opened when it is there
 
@@ -102,24 +102,24 @@ class RecallScreen(ModalScreen[str | None]):
         self._looking, self._entered_early = True, False
         found = await self._found(text, 1)
         self._looking = False
-        self._rows, self._next, self._fetching = [], None, False
+        self.rows, self._next, self.is_fetching = [], None, False
         self.query_one(OptionList).clear_options()
         self._take(found)
         self._tell(self._figures(found))
-        self._shown(0 if self._rows else None)
+        self._shown(0 if self.rows else None)
         if found.rows and (self._entered_early or (straight and _is_one_passage(found))):
             self._open(found.rows[0])
 
     @work(group="more")
     async def _more(self) -> None:
         query, number = self._query, self._next
-        if number is None or self._fetching:
+        if number is None or self.is_fetching:
             return
-        self._fetching = True
+        self.is_fetching = True
         found = await self._found(query, number)
         if query == self._query and number == self._next:
             self._take(found)
-        self._fetching = False
+        self.is_fetching = False
 
     async def _found(self, text: str, number: int) -> "BrowsePage":
         from agent.services.browse import BrowsePage, look
@@ -130,7 +130,7 @@ class RecallScreen(ModalScreen[str | None]):
             return BrowsePage(wrong=f"{error.title}: {error.message}")
 
     def _take(self, found: "BrowsePage") -> None:
-        self._rows += found.rows
+        self.rows += found.rows
         self._next = found.next if found.rows else None
         words = self._query.split()
         self.query_one(OptionList).add_options(Option(_row_text(row, self, words)) for row in found.rows)
@@ -152,29 +152,29 @@ class RecallScreen(ModalScreen[str | None]):
 
     def action_move(self, by: int) -> None:
         chosen = self.query_one(OptionList)
-        if self._rows:
-            self._shown(max(0, min((chosen.highlighted or 0) + by, len(self._rows) - 1)))
+        if self.rows:
+            self._shown(max(0, min((chosen.highlighted or 0) + by, len(self.rows) - 1)))
 
     def _shown(self, at: int | None) -> None:
         self.query_one(OptionList).highlighted = at
-        text = _preview_text(self._rows[at], self) if at is not None else Text("")
+        text = _preview_text(self.rows[at], self) if at is not None else Text("")
         self.query_one("#recall-preview-text", Static).update(text)
         self.query_one("#recall-preview", VerticalScroll).scroll_home(animate=False)
-        if at is not None and at >= len(self._rows) - AHEAD:
+        if at is not None and at >= len(self.rows) - AHEAD:
             self._more()
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
         self._shown(event.option_index)
-        self._open(self._rows[event.option_index])
+        self._open(self.rows[event.option_index])
 
     @on(Input.Submitted)
     def _entered(self) -> None:
         at = self.query_one(OptionList).highlighted
         if self._looking:
             self._entered_early = True
-        elif at is not None and self._rows:
-            self._open(self._rows[at])
+        elif at is not None and self.rows:
+            self._open(self.rows[at])
 
     def _open(self, row: "BrowseRow") -> None:
         from tui.passages.screen import PassageScreen

@@ -67,20 +67,20 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         """`at_rest` says whether the chat may go elsewhere now; `pictures` is the setting `screen.pictures`."""
         super().__init__()
         self._memory = memory
-        self._text = text
+        self.query_text = text
         self._pictures = pictures
         self._at_rest = at_rest
-        self._rows: list[BrowseRow] = []
-        self._spans: list[Spans] = []
+        self.rows: list[BrowseRow] = []
+        self.spans: list[Spans] = []
         self._next: int | None = None  # the number of the look that goes on
-        self._fetching = False  # whether it goes on just now
-        self._near: dict[str, PassageContext] = {}  # by the row's key: one that is looked at again is there at once
-        self._drawn: BrowseRow | None = None  # whose preview stands
+        self.is_fetching = False  # whether it goes on just now
+        self.nearby: dict[str, PassageContext] = {}  # by the row's key: one that is looked at again is there at once
+        self.previewed: BrowseRow | None = None  # whose preview stands
         self._explain = False
         self._keeps = False  # whether the row that is chosen stays chosen when the list comes anew
         self._due = asyncio.Event()
         self._typed_at = 0.0
-        self._answered = False  # whether what is shown is what is typed
+        self.is_up_to_date = False  # whether what is shown is what is typed
         self._clicked = False  # whether a click has just chosen the row
         self._entered_early = False  # Enter, while it looked: the best is gone to when it is there
 
@@ -90,7 +90,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
                 yield Static(Text("Search"), classes="room-title", markup=False)
                 yield Static("", id="search-found", markup=False)
             yield QueryInput(
-                self._text, placeholder="what to look for; nothing lists what is newest", id="filter", compact=True
+                self.query_text, placeholder="what to look for; nothing lists what is newest", id="filter", compact=True
             )
             with Container(id="search-body"):
                 yield OptionList(id="choices", markup=False, compact=True)
@@ -109,7 +109,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         asking = self.query_one(Input)
         asking.cursor_blink = False
         asking.focus()
-        asking.cursor_position = len(self._text)
+        asking.cursor_position = len(self.query_text)
         self._fit()
         self._due.set()
         self._answer()
@@ -125,13 +125,13 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
-        if event.value == self._text:
+        if event.value == self.query_text:
             return
-        self._text, self._typed_at = event.value, monotonic()
+        self.query_text, self._typed_at = event.value, monotonic()
         self._ask()
 
     def _ask(self) -> None:
-        self._answered = self._entered_early = False
+        self.is_up_to_date = self._entered_early = False
         self._due.set()
 
     def on_paste(self, event: events.Paste) -> None:
@@ -145,11 +145,11 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
             self._due.clear()
             if not self._stands:
                 return
-            text, explain = self._text, self._explain
+            text, explain = self.query_text, self._explain
             slow = self.set_timer(SLOW, lambda: self._tell("looking …"))
             found = await self._found(text, 1, explain=explain)
             slow.stop()
-            if self._stands and (text, explain) == (self._text, self._explain):
+            if self._stands and (text, explain) == (self.query_text, self._explain):
                 self._show(found)
                 if found.reading is not None:
                     self.set_timer(AGAIN, self._due.set)
@@ -178,46 +178,50 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     def _show(self, found: BrowsePage) -> None:
         """The list anew. Where the words are wrong it stands as it was, and what is wrong is said."""
-        again, self._answered = self._answered, True
-        unfinished = worded(self._text).unfinished
+        again, self.is_up_to_date = self.is_up_to_date, True
+        unfinished = worded(self.query_text).unfinished
         values = _values_of(unfinished) if unfinished else ""
         self._note(found.wrong or values or found.told, wrong=bool(found.wrong))
         if found.wrong:
             self._tell("")
             return
         moved = bool(self.query_one(OptionList).highlighted)  # the best is best again until a person chooses
-        chosen = self._row.key if (again or self._keeps) and moved and self._row else ""
+        chosen = self.selected.key if (again or self._keeps) and moved and self.selected else ""
         self._keeps = False
-        self._rows, self._spans = [], []
+        self.rows, self.spans = [], []
         self.query_one(OptionList).clear_options()
         self._take(found)
         self._tell(figures(found))
         self._tell_nothing(reading=found.reading is not None)
-        at = next((n for n, row in enumerate(self._rows) if row.key == chosen or row.id == found.anchor), 0)
-        self._choose(at if self._rows else None)
-        if self._entered_early and self._rows:
+        at = next((n for n, row in enumerate(self.rows) if row.key == chosen or row.id == found.anchor), 0)
+        self._choose(at if self.rows else None)
+        if self._entered_early and self.rows:
             self._go()
 
     def _take(self, found: BrowsePage) -> None:
         self._next = found.next if found.rows else None
-        asked = worded(self._text).text
+        asked = worded(self.query_text).text
         spans = [row.marks or (spans_of(row.snippet, asked) if asked else []) for row in found.rows]
         width = self._list_width
-        self._rows += found.rows
-        self._spans += spans
+        self.rows += found.rows
+        self.spans += spans
         self.query_one(OptionList).add_options(
             Option(row_text(row, self, span, width)) for row, span in zip(found.rows, spans, strict=True)
         )
 
     @work(group="more")
     async def _more(self) -> None:
-        text, explain, number = self._text, self._explain, self._next
-        if number is None or self._fetching:
+        text, explain, number = self.query_text, self._explain, self._next
+        if number is None or self.is_fetching:
             return
-        self._fetching = True
+        self.is_fetching = True
         found = await self._found(text, number, explain=explain)
-        self._fetching = False
-        if self._stands and (text, explain, number) == (self._text, self._explain, self._next) and self._answered:
+        self.is_fetching = False
+        if (
+            self._stands
+            and (text, explain, number) == (self.query_text, self._explain, self._next)
+            and self.is_up_to_date
+        ):
             self._take(found)
 
     @property
@@ -227,17 +231,17 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
     def _list_again(self) -> None:
         """The rows for another width."""
         listed = self.query_one(OptionList)
-        for number, (row, span) in enumerate(zip(self._rows, self._spans, strict=True)):
+        for number, (row, span) in enumerate(zip(self.rows, self.spans, strict=True)):
             listed.replace_option_prompt_at_index(number, row_text(row, self, span, self._list_width))
 
     def _tell_nothing(self, *, reading: bool) -> None:
         from agent.services.live_search import nothing
 
-        empty = not self._rows
+        empty = not self.rows
         self.query_one("#search-body").display = not empty
         told = self.query_one("#search-nothing", Static)
         told.display = empty
-        told.update(Text(visible(NOT_YET if reading else nothing(self._text))) if empty else "")
+        told.update(Text(visible(NOT_YET if reading else nothing(self.query_text))) if empty else "")
 
     def _tell(self, text: str) -> None:
         self.query_one("#search-found", Static).update(Text(visible(text), no_wrap=True, overflow="ellipsis"))
@@ -250,24 +254,24 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
     # What is chosen
 
     @property
-    def _row(self) -> "BrowseRow | None":
+    def selected(self) -> "BrowseRow | None":
         at = self.query_one(OptionList).highlighted
-        return self._rows[at] if at is not None and at < len(self._rows) else None
+        return self.rows[at] if at is not None and at < len(self.rows) else None
 
     def action_move(self, by: int) -> None:
         at = self.query_one(OptionList).highlighted or 0
-        if self._rows:
-            self._choose(max(0, min(at + by, len(self._rows) - 1)))
+        if self.rows:
+            self._choose(max(0, min(at + by, len(self.rows) - 1)))
 
     def _choose(self, at: int | None) -> None:
         self.query_one(OptionList).highlighted = at
         self._preview()
-        if at is not None and at >= len(self._rows) - AHEAD:
+        if at is not None and at >= len(self.rows) - AHEAD:
             self._more()
 
     def _preview(self) -> None:
-        row = self._drawn = self._row
-        near = self._near.get(row.key) if row else None
+        row = self.previewed = self.selected
+        near = self.nearby.get(row.key) if row else None
         self._draw(row, near)
         if row and near is None:
             self._look_around(row)
@@ -281,15 +285,15 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
             near = await in_thread(around, self._memory, row)
         except PalimpsestError:  # the passage itself is shown; opening it says what is wrong
             near = PassageContext()
-        self._near[row.key] = near
-        if self._stands and row is self._row:
+        self.nearby[row.key] = near
+        if self._stands and row is self.selected:
             self._draw(row, near)
 
     def _draw(self, row: "BrowseRow | None", near: "PassageContext | None") -> None:
         at = self.query_one(OptionList).highlighted
         shown = NO_PREVIEW
         if row and at is not None:
-            shown = preview(row, self, self._spans[at], near, explain=self._explain)
+            shown = preview(row, self, self.spans[at], near, explain=self._explain)
         for name, text in zip(("about", "before", "passage", "after"), shown, strict=True):
             part = self.query_one(f"#search-{name}", Static)
             part.display = bool(text.plain)
@@ -309,7 +313,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self) -> None:
-        if self._row is not self._drawn:
+        if self.selected is not self.previewed:
             self._clicked = True
             self._preview()
 
@@ -322,14 +326,14 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     @on(Input.Submitted)
     def _entered(self) -> None:
-        if not self._answered:
+        if not self.is_up_to_date:
             self._entered_early = True
         else:
             self._go()
 
     def _go(self) -> None:
         """To the place in the conversation; a note is shown in its file, a page as /recall shows it."""
-        row = self._row
+        row = self.selected
         if row is None:
             return
         if row.kind == "memory":
@@ -355,16 +359,16 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         if entry is None:
             self.action_open()
         else:
-            self.dismiss(EntryTarget(entry, worded(self._text).text))
+            self.dismiss(EntryTarget(entry, worded(self.query_text).text))
 
     def action_open(self) -> None:
-        if row := self._row:
+        if row := self.selected:
             from tui.passages.screen import PassageScreen
 
             host(self).push_screen(PassageScreen(self._memory, row, self._pictures), self._cite)
 
     def action_cite(self) -> None:
-        if row := self._row:
+        if row := self.selected:
             self.dismiss(row.citation)
 
     def _cite(self, citation: str | None) -> None:
@@ -380,7 +384,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         around.scroll_to(y=around.scroll_y + by, animate=False)
 
     def action_other_side(self) -> None:
-        in_list = self.query_one(Input).has_focus and bool(self._rows)
+        in_list = self.query_one(Input).has_focus and bool(self.rows)
         self.query_one(OptionList if in_list else Input).focus()
         self.query_one("#search-keys", Static).update(KEYS_IN_LIST if in_list else KEYS)
 

@@ -14,6 +14,7 @@ from foundation.paths import Workspace
 from memory.cold import ColdStore
 from memory.cold.sql import run
 from models.messages import Role
+from tests.tui.displayed import displayed_lines
 from tests.tui.fakes import FakeSession, answer, spoken
 from tui.app import PalimpsestApp
 from tui.chat.drafts import NEW, Drafts
@@ -34,7 +35,7 @@ async def test_keys_typed_while_a_conversation_opens_go_to_the_prompt(workspace:
     app = PalimpsestApp(ChatStart(workspace=workspace, model="offline", here=tmp_path, latest=True), slow)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        seen = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        seen = "\n".join(displayed_lines(app))
         assert seen.count("opening the conversation …") == 2
         await pilot.press("g", "o")
         gate.set()
@@ -45,7 +46,7 @@ async def test_keys_typed_while_a_conversation_opens_go_to_the_prompt(workspace:
         assert app.chat.prompt.text == "go"
         await pilot.press("up")
         assert app.chat.prompt.text == "my unsent draft 草稿"
-        seen = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        seen = "\n".join(displayed_lines(app))
         assert "opening" not in seen
 
 
@@ -113,7 +114,7 @@ async def test_where_the_memory_cannot_be_opened_what_was_sent_is_a_draft_again(
         await until(pilot, lambda: seen(app).count("newer than this program") == 2)
         assert prompt.text == "first\n\nsecond"
         app.chat.leave()
-        await until(pilot, lambda: not app.is_running or app.chat._leaving)
+        await until(pilot, lambda: not app.is_running or app.chat.is_leaving)
     assert Drafts(workspace.drafts).load(NEW) == "first\n\nsecond"
 
 
@@ -130,7 +131,7 @@ async def test_where_no_conversation_can_be_taken_up_no_draft_is_lost(workspace:
         assert "opening the conversation" not in seen(app)
         app.chat.prompt.put("/exit")
         await pilot.press("enter")
-        await until(pilot, lambda: app.chat._leaving)
+        await until(pilot, lambda: app.chat.is_leaving)
 
 
 async def test_what_was_sent_while_the_memory_opens_is_kept_where_the_chat_ends_first(
@@ -155,7 +156,7 @@ def open_newer_store(path: Path) -> None:
 
 
 def seen(app: PalimpsestApp) -> str:
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+    return "\n".join(displayed_lines(app))
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], Any]) -> None:
@@ -170,7 +171,7 @@ async def test_a_very_long_conversation_opens_at_its_end(open_chat: Any) -> None
     session.entries = [spoken(seq, Role.ASSISTANT, LONG) for seq in range(1, 5)]
     async with open_chat(session=session) as chat:
         session.conversation = SimpleNamespace(id="c_9", title="Long")
-        await chat.screen._talk.show_past()
+        await chat.screen.controller.show_past()
         await chat.until(lambda: "Paragraph 699" in "\n".join(chat.seen))
         assert chat.screen.transcript.following
 

@@ -23,6 +23,7 @@ from foundation.workspace_trust import trust_store
 from memory import archive_conversation
 from tests.agent.released.test_released_workspaces import FOLDER, RELEASES
 from tests.hostile.workspaces import fingerprint
+from tests.tui.displayed import displayed_lines
 from tui.app import PalimpsestApp
 from tui.dialogs.trust import ChangesScreen
 from tui.launch import app_of
@@ -73,7 +74,7 @@ async def until(pilot: Pilot[None], holds: Callable[[], Any]) -> None:
 
 
 def seen(app: PalimpsestApp) -> str:
-    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+    return "\n".join(displayed_lines(app))
 
 
 async def send(pilot: Pilot[None], text: str) -> None:
@@ -92,7 +93,7 @@ def test_read_only_nothing_is_written_and_what_was_typed_is_not_lost(cloned: Pat
         assert "Ctrl+T trust it · Enter read only" in asked
         assert "the model's address, paths and commands" in " ".join(asked.split())
         await pilot.press("enter")
-        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
         assert "open read-only" in seen(app)
         assert app.chat.prompt.text == ""
         await send(pilot, "hello")
@@ -121,7 +122,7 @@ def test_typing_answers_nothing_and_stands_in_the_prompt_afterwards(cloned: Path
         app.screen.post_message(Paste(" two\r\nlines"))
         await pilot.pause()
         await pilot.press("enter")
-        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
         assert app.chat.prompt.text == "truf ny two\nlines"
 
     opened(cloned, act)
@@ -146,7 +147,7 @@ def test_typing_answers_no_link(linked: Path) -> None:
             await pilot.press(key)
         assert app.screen is not app.chat
         await pilot.press("enter")
-        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
         assert app.chat.prompt.text == "fnt"
         assert trust_store(os.environ).unanswered(Workspace(linked), links_out(Workspace(linked)))
 
@@ -165,7 +166,7 @@ def test_what_an_older_version_wrote_is_searched_and_recalled_before_it_is_trust
 
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         await pilot.press("enter")
-        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
         for command, screen in (("/search tiles", SearchScreen), ("/recall kitchen", PassageScreen)):
             app.chat.prompt.put(command)
             await pilot.press("enter")
@@ -186,7 +187,7 @@ def test_what_an_older_version_wrote_is_searched_and_recalled_before_it_is_trust
 def test_trusted_it_is_written_to_and_not_asked_again(cloned: Path) -> None:
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         await pilot.press("ctrl+t")
-        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
+        await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
         assert app.chat.prompt.text == "a draft of theirs"
         assert "read-only" not in seen(app)
         await send(pilot, "hello")
@@ -247,8 +248,8 @@ def test_what_changed_under_a_trusted_workspace_is_asked_about_once(cloned: Path
             await pilot.press(key)
         assert app.screen is not app.chat, "neither typing nor Enter answers"
         await pilot.press("ctrl+t")
-        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
-        assert app.chat._talk.session.config.archive.storage == "s3://theirs/packs"
+        await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
+        assert app.chat.controller.session.config.archive.storage == "s3://theirs/packs"
         assert "not in force" not in seen(app)
 
     opened(cloned, act)
@@ -287,8 +288,8 @@ def test_later_leaves_it_out_of_force_and_asks_again(cloned: Path) -> None:
 
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         await pilot.press("escape")
-        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
-        assert app.chat._talk.session.config.archive.storage == ""
+        await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
+        assert app.chat.controller.session.config.archive.storage == ""
         flat = " ".join(seen(app).replace("▌", " ").split())
         assert flat.count("not in force") == 1
         assert "config.yaml (archive.storage), skills/theirs/SKILL.md are not in force" in flat
@@ -305,8 +306,8 @@ def test_what_changes_while_it_is_asked_is_not_trusted_with_it(cloned: Path) -> 
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         Workspace(cloned).config.write_text("archive:\n  storage: s3://another/packs\n")
         await pilot.press("ctrl+t")
-        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
-        assert app.chat._talk.session.config.archive.storage == ""
+        await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
+        assert app.chat.controller.session.config.archive.storage == ""
 
     opened(cloned, act)
     assert "· archive.storage: s3://another/packs" in opening_of(cloned).changes
@@ -341,8 +342,8 @@ def test_a_link_out_of_it_is_asked_about_once(linked: Path, key: str, follows: b
         assert "MEMORY.md is a link out of this workspace" in asked
         assert "dotfiles/MEMORY.md" in asked.replace("\n", "").replace(" ", "")
         await pilot.press(key)
-        await until(pilot, lambda: app.chat._talk is not None and app.chat._taken_up)
-        assert ("Tea at four." in app.chat._talk.session.memory.hot.memory_md()) is follows
+        await until(pilot, lambda: app.chat.controller is not None and app.chat.is_conversation_known)
+        assert ("Tea at four." in app.chat.controller.session.memory.hot.memory_md()) is follows
 
     opened(linked, act)
     again: list[LaunchOptions] = []

@@ -71,7 +71,7 @@ def seen(chat: Any) -> str:
 
 
 async def found(chat: Any) -> None:
-    await chat.until(lambda: isinstance(chat.app.screen, RecallScreen) and chat.app.screen._rows)
+    await chat.until(lambda: isinstance(chat.app.screen, RecallScreen) and chat.app.screen.rows)
 
 
 async def test_what_is_found_stands_with_date_trust_and_words(open_chat: Any, memory: Memory) -> None:
@@ -127,7 +127,7 @@ async def test_a_reference_to_nothing_says_so(open_chat: Any, memory: Memory) ->
     async with looking(open_chat, memory, "pg_doesnotexist") as chat:
         await chat.until(lambda: "pg_doesnotexist" in seen(chat) and "looking" not in seen(chat))
         assert "found ·" not in seen(chat)
-        assert not chat.app.screen._rows
+        assert not chat.app.screen.rows
 
 
 async def test_a_page_that_lies_anywhere_is_read_by_its_path(open_chat: Any, memory: Memory, tmp_path: Path) -> None:
@@ -169,11 +169,11 @@ async def test_more_rows_come_as_one_goes_down(open_chat: Any, memory: Memory) -
     say(memory, *(f"The boiler's reading number {number} was {number * 37}." for number in range(130)))
     async with looking(open_chat, memory) as chat:
         await found(chat)
-        assert len(chat.app.screen._rows) == 50
+        assert len(chat.app.screen.rows) == 50
         for _ in range(14):
             await chat.press("pagedown")
-            await chat.until(lambda: not chat.app.screen._fetching)
-        assert len(chat.app.screen._rows) == 130
+            await chat.until(lambda: not chat.app.screen.is_fetching)
+        assert len(chat.app.screen.rows) == 130
         assert chat.app.screen.query_one(OptionList).highlighted == 129
         assert "number 0 was 0" in seen(chat)
 
@@ -189,10 +189,10 @@ async def test_an_archived_passage_shows_its_page_as_a_picture(open_chat: Any, m
         assert "vision tokens" in seen(chat)
         assert "where the passage begins" in seen(chat)
         whole = seen(chat)
-        level = chat.app.screen._zoom.level
+        level = chat.app.screen.zoom.level
         assert level >= 3
         await chat.press("minus")
-        await chat.until(lambda: chat.app.screen._zoom.level == level - 1 and "▀" in seen(chat))
+        await chat.until(lambda: chat.app.screen.zoom.level == level - 1 and "▀" in seen(chat))
         await chat.press("o")  # there is no desktop here: told, and nothing is run
         await chat.press("escape")
         assert isinstance(chat.app.screen, PassageScreen)
@@ -207,13 +207,13 @@ async def test_the_picture_opens_at_the_lines_of_what_was_found(open_chat: Any, 
     async with looking(open_chat, memory, ids[30]) as chat:
         await chat.until(lambda: "read" in seen(chat))
         await chat.press("p")
-        await chat.until(lambda: isinstance(chat.app.screen, PictureScreen) and chat.app.screen._picture is not None)
+        await chat.until(lambda: isinstance(chat.app.screen, PictureScreen) and chat.app.screen.picture is not None)
         screen = chat.app.screen
-        left, top, *_ = screen._zoom.box(*screen._picture.size, screen._ratio)
-        columns = screen._picture.width // 8
+        left, top, *_ = screen.zoom.box(*screen.picture.size, screen.box_ratio)
+        columns = screen.picture.width // 8
         row, column = divmod(text.index("The zeppelin"), columns)
         header = 1 if columns >= 95 else 2
-        assert abs(top - 16 * (row + header)) <= 1 or top + 64 >= screen._picture.height - 1
+        assert abs(top - 16 * (row + header)) <= 1 or top + 64 >= screen.picture.height - 1
         assert left <= column * 8 <= left + 200
 
 

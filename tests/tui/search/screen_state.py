@@ -50,7 +50,7 @@ async def searching(open_chat: Any, session: Session, query: str = "", **more: A
 
 
 async def answered(chat: Any) -> None:
-    await chat.until(lambda: chat.app.screen._answered)
+    await chat.until(lambda: chat.app.screen.is_up_to_date)
 
 
 def seen(chat: Any) -> str:
@@ -65,5 +65,5 @@ def flat(chat: Any) -> str:
 async def field(chat: Any, text: str) -> None:
     """Puts this text into the field, as if it were typed."""
     chat.app.screen.query_one(Input).value = text
-    await chat.until(lambda: chat.app.screen._text == text)
+    await chat.until(lambda: chat.app.screen.query_text == text)
     await answered(chat)

@@ -163,9 +163,9 @@ async def test_what_was_written_where_one_goes_returns_however_long_the_way(
     await session.resume("House")
     async with open_chat(session=session) as chat:
         await chat.type("of the house")
-        chat.screen._keeper.put_away()
+        chat.screen.draft_keeper.put_away()
         await session.resume("Harbour")
-        await chat.screen._keeper.restore()
+        await chat.screen.draft_keeper.restore()
         await chat.type("of the harbour")
         for word, text in (("boiler", "of the house"), ("harbour", "of the harbour")):
             await chat.press("ctrl+f")
@@ -221,7 +221,7 @@ async def test_while_an_answer_comes_one_searches_but_goes_nowhere(open_chat: An
     events = answer("The first words. And the rest.")
     fake = FakeSession(lambda _: [*events[:5], hold, *events[5:]])
     fake.memory = memory
-    async with open_chat(session=fake) as chat:
+    async with open_chat(session=fake, notifications=True) as chat:
         await chat.say("go")
         await chat.until(lambda: "The first" in chat.text)
         await chat.press("ctrl+f")
@@ -230,7 +230,7 @@ async def test_while_an_answer_comes_one_searches_but_goes_nowhere(open_chat: An
         await chat.press("enter")
         await chat.pilot.pause(0.2)
         assert isinstance(chat.app.screen, SearchScreen)
-        assert any("An answer is under way" in str(note.message) for note in chat.app._notifications)
+        await chat.until(lambda: "An answer is under way" in "\n".join(chat.seen))
         await chat.press("ctrl+y")
         assert "[House" in chat.screen.prompt.text
         hold.set()

@@ -35,11 +35,11 @@ async def test_what_is_found_stands_with_title_who_day_trust_and_likelihood(open
 async def test_it_finds_as_one_types_and_lists_the_newest_before(open_chat: Any, session: Session) -> None:
     talk(session.memory, BOILER, HARBOUR)
     async with searching(open_chat, session) as chat:
-        rows = chat.app.screen._rows
+        rows = chat.app.screen.rows
         assert [row.snippet for row in rows] == [HARBOUR, BOILER]
         await chat.type("boiler")
-        await chat.until(lambda: len(chat.app.screen._rows) == 1)
-        assert chat.app.screen._rows[0].snippet == BOILER
+        await chat.until(lambda: len(chat.app.screen.rows) == 1)
+        assert chat.app.screen.rows[0].snippet == BOILER
 
 
 async def test_the_words_that_were_asked_for_are_marked(open_chat: Any, session: Session) -> None:
@@ -76,12 +76,12 @@ async def test_of_what_is_typed_while_it_looks_only_the_last_is_looked_for(
         assert chat.app.screen.query_one(Input).value == "boiler"
         release["h"].set()
         await chat.until(lambda: "boiler" in asked)
-        assert not chat.app.screen._answered
-        assert len(chat.app.screen._rows) == 2  # the answer to “h” came too late: what stood there stands
+        assert not chat.app.screen.is_up_to_date
+        assert len(chat.app.screen.rows) == 2  # the answer to “h” came too late: what stood there stands
         release["boiler"].set()
         await answered(chat)
         assert asked == ["", "h", "boiler"]
-        assert [row.snippet for row in chat.app.screen._rows] == [BOILER]
+        assert [row.snippet for row in chat.app.screen.rows] == [BOILER]
 
 
 async def test_enter_while_it_looks_goes_to_the_best_when_it_is_there(
@@ -121,11 +121,11 @@ async def test_while_the_index_is_built_it_finds_a_part_says_so_and_looks_again(
     async with searching(open_chat, session, "boiler") as chat:
         assert "2 found so far · 35 % of memory is read" in seen(chat)
         await chat.press("down")
-        chosen = chat.app.screen._row.id
+        chosen = chat.app.screen.selected.id
         ready.set()
         await chat.until(lambda: "3 found · " in seen(chat))
-        assert chat.app.screen._row.id == chosen
-        assert len(chat.app.screen._rows) == 3
+        assert chat.app.screen.selected.id == chosen
+        assert len(chat.app.screen.rows) == 3
 
 
 async def test_nothing_found_so_far_is_not_nothing(
@@ -145,17 +145,17 @@ async def test_filters_are_words_of_the_field(open_chat: Any, session: Session) 
     talk(session.memory, BOILER)
     session.memory.hot.remember(clear("The boiler's valve is by the window."))
     async with searching(open_chat, session, "boiler") as chat:
-        assert len(chat.app.screen._rows) == 2
+        assert len(chat.app.screen.rows) == 2
         await field(chat, "kind:note boiler")
-        assert [row.kind for row in chat.app.screen._rows] == ["memory"]
+        assert [row.kind for row in chat.app.screen.rows] == ["memory"]
         await field(chat, "who:Ann boiler")
-        assert [row.who for row in chat.app.screen._rows] == ["Ann"]
+        assert [row.who for row in chat.app.screen.rows] == ["Ann"]
         await field(chat, "kind:nonsense boiler")
         assert "kind nonsense is not known. It can be message" in seen(chat)
-        assert [row.who for row in chat.app.screen._rows] == ["Ann"]  # what stood there stands
+        assert [row.who for row in chat.app.screen.rows] == ["Ann"]  # what stood there stands
         await field(chat, "boiler kind:")
         assert "kind: note, message" in seen(chat)
-        assert len(chat.app.screen._rows) == 2
+        assert len(chat.app.screen.rows) == 2
 
 
 async def test_why_words_alone_were_looked_for_is_told(
@@ -165,7 +165,7 @@ async def test_why_words_alone_were_looked_for_is_told(
     monkeypatch.setattr(session.memory.search.vectors, "trouble", "The embedder at 127.0.0.1:9 is not there.")
     async with searching(open_chat, session, "boiler") as chat:
         assert "The embedder at 127.0.0.1:9 is not there." in seen(chat)
-        assert len(chat.app.screen._rows) == 1
+        assert len(chat.app.screen.rows) == 1
 
 
 async def test_nothing_found_says_what_may_help(open_chat: Any, session: Session) -> None:
@@ -206,13 +206,13 @@ async def test_more_rows_come_as_one_goes_down_each_fetched_once(
     monkeypatch.setattr("agent.services.live_search.seek", slow)
     async with searching(open_chat, session) as chat:
         screen = chat.app.screen
-        assert len(screen._rows) == agent.services.live_search.ROWS
+        assert len(screen.rows) == agent.services.live_search.ROWS
         for _ in range(6):
             await chat.press("pagedown", "up", "down", "up")
-            await chat.until(lambda: not screen._fetching)
+            await chat.until(lambda: not screen.is_fetching)
         await chat.press(*["pagedown"] * 6)
-        assert len(screen._rows) >= 100
-        assert screen.query_one(OptionList).option_count == len(screen._rows) == len(screen._spans)
+        assert len(screen.rows) >= 100
+        assert screen.query_one(OptionList).option_count == len(screen.rows) == len(screen.spans)
         assert asked == sorted(set(asked))
 
 
@@ -230,7 +230,7 @@ async def test_a_defect_is_told_and_the_search_goes_on(
             await field(chat, "boiler")
             assert "ValueError: not this" in seen(chat)
         await field(chat, "boiler ")
-        assert len(chat.app.screen._rows) == 1
+        assert len(chat.app.screen.rows) == 1
         await chat.press("escape")
         assert chat.app.screen is chat.screen
 
@@ -267,16 +267,16 @@ async def test_a_key_shows_what_a_score_is_made_of_and_the_choice_stays(open_cha
     talk(session.memory, BOILER, "Hansen sells boilers.", "My boiler is green.")
     async with searching(open_chat, session, "boiler") as chat:
         await chat.press("down")
-        chosen = chat.app.screen._row.id
+        chosen = chat.app.screen.selected.id
         await chat.press("ctrl+s")
         await answered(chat)
-        row = chat.app.screen._row
+        row = chat.app.screen.selected
         assert row.id == chosen
         assert row.parts
         assert all(name in seen(chat) for name in row.parts)
         await chat.press("ctrl+s")
         await answered(chat)
-        assert not chat.app.screen._row.parts
+        assert not chat.app.screen.selected.parts
 
 
 async def test_nothing_foreign_reaches_the_terminal_as_it_is(open_chat: Any, session: Session) -> None:
@@ -330,9 +330,9 @@ async def test_the_passage_is_opened_whole(open_chat: Any, session: Session) -> 
 async def test_an_id_names_its_passage(open_chat: Any, session: Session) -> None:
     entry, _ = talk(session.memory, BOILER, HARBOUR)
     async with searching(open_chat, session, entry.id) as chat:
-        assert [row.snippet for row in chat.app.screen._rows] == [BOILER]
+        assert [row.snippet for row in chat.app.screen.rows] == [BOILER]
         await field(chat, f"[House · Ann · 2026-03-14 · {entry.id}]")
-        assert [row.id for row in chat.app.screen._rows] == [entry.id]
+        assert [row.id for row in chat.app.screen.rows] == [entry.id]
         await chat.press("enter")
         await chat.until(lambda: "▸ found here" in chat.text)
 
@@ -340,10 +340,10 @@ async def test_an_id_names_its_passage(open_chat: Any, session: Session) -> None
 async def test_a_click_shows_a_row_and_a_second_goes_there(open_chat: Any, session: Session) -> None:
     talk(session.memory, BOILER, "My boiler is green.", "A boiler of copper.")
     async with searching(open_chat, session, "boiler") as chat:
-        other = chat.app.screen._rows[1]
+        other = chat.app.screen.rows[1]
         await chat.pilot.click("#choices", offset=(5, 2))
         assert isinstance(chat.app.screen, SearchScreen)
-        assert chat.app.screen._row == chat.app.screen._drawn == other
+        assert chat.app.screen.selected == chat.app.screen.previewed == other
         await chat.pilot.click("#choices", offset=(5, 2))
         await chat.until(lambda: "▸ found here" in chat.text)
 
@@ -351,8 +351,8 @@ async def test_a_click_shows_a_row_and_a_second_goes_there(open_chat: Any, sessi
 async def test_what_is_pasted_comes_in_visible_and_on_one_line(open_chat: Any, session: Session) -> None:
     async with searching(open_chat, session) as chat:
         chat.app.screen.query_one(Input).post_message(events.Paste("the \x1b]52;c;QUJD\x07\nboiler\t\u202e"))
-        await chat.until(lambda: "boiler" in chat.app.screen._text)
-        assert chat.app.screen._text == "the ␛]52;c;QUJD␇ boiler ⟨U+202E⟩"
+        await chat.until(lambda: "boiler" in chat.app.screen.query_text)
+        assert chat.app.screen.query_text == "the ␛]52;c;QUJD␇ boiler ⟨U+202E⟩"
 
 
 async def test_the_passage_stands_in_view_however_long_what_was_said_before_it(
@@ -360,7 +360,7 @@ async def test_the_passage_stands_in_view_however_long_what_was_said_before_it(
 ) -> None:
     talk(session.memory, "Long talk of nothing. " * 60, "And an answer to it. " * 60, BOILER, "After it. " * 60)
     async with searching(open_chat, session, "boiler") as chat:
-        await chat.until(lambda: chat.app.screen._row.key in chat.app.screen._near)
+        await chat.until(lambda: chat.app.screen.selected.key in chat.app.screen.nearby)
         await chat.until(lambda: seen(chat).count("The boiler is serviced in May") == 2)
         assert "Ann:" in seen(chat)
         await chat.press("ctrl+up", "ctrl+up")
@@ -370,5 +370,5 @@ async def test_the_passage_stands_in_view_however_long_what_was_said_before_it(
 async def test_of_a_long_passage_the_words_that_were_asked_for_stand_in_view(open_chat: Any, session: Session) -> None:
     talk(session.memory, "Nothing of note so far. " * 30 + "The zeppelin lands at noon.")
     async with searching(open_chat, session, "zeppelin") as chat:
-        await chat.until(lambda: chat.app.screen._row.key in chat.app.screen._near)
+        await chat.until(lambda: chat.app.screen.selected.key in chat.app.screen.nearby)
         await chat.until(lambda: seen(chat).count("zeppelin lands at noon") == 2)

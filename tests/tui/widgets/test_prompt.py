@@ -99,7 +99,7 @@ async def test_a_draft_survives(open_chat: Any, workspace: Workspace) -> None:
 async def test_a_slash_offers_commands_and_tab_takes_one(open_chat: Any) -> None:
     async with open_chat() as chat:
         await chat.type("/rem")
-        await chat.until(lambda: chat.screen._suggestions.display)
+        await chat.until(lambda: chat.screen.suggestions.display)
         assert any("/remember TEXT" in line and "MEMORY.md" in line for line in chat.seen)
         await chat.press("tab")
         assert chat.screen.prompt.text == "/remember "
@@ -109,7 +109,7 @@ async def test_an_at_offers_files_and_enter_takes_one(open_chat: Any, tmp_path: 
     (tmp_path / "my plan.txt").write_text("x")
     async with open_chat() as chat:
         await chat.type("see @plan")
-        await chat.until(lambda: chat.screen._suggestions.display)
+        await chat.until(lambda: chat.screen.suggestions.display)
         await chat.press("enter")
         assert chat.screen.prompt.text == 'see @"my plan.txt" '
 
@@ -199,7 +199,7 @@ async def test_names_with_spaces_are_quoted_and_tab_goes_on_below_them(open_chat
         prompt = chat.screen.prompt
 
         async def complete(wanted: str) -> None:
-            await chat.until(lambda: prompt._suggestions.display)
+            await chat.until(lambda: prompt.suggestions.display)
             await chat.press("tab")
             await chat.until(lambda: prompt.text == wanted)
 
@@ -220,9 +220,9 @@ async def test_a_suggestion_for_what_was_typed_before_is_never_taken(open_chat: 
         late = Suggestion("/help", "", "/help", "/h", sends=True)
         prompt.text = "/remember tea is at fou"
         prompt.move_cursor(prompt.document.end)
-        prompt._suggestions.offer([late])
-        prompt._handle("enter")  # before anything else on the loop has seen the new text
-        assert prompt._history.entries[-1] == "/remember tea is at fou"
+        prompt.suggestions.offer([late])
+        prompt.respond_to_key("enter")  # before anything else on the loop has seen the new text
+        assert prompt.prompt_history.entries[-1] == "/remember tea is at fou"
         assert late.fits("/h")
 
 

@@ -56,8 +56,8 @@ class Prompt(TextArea):
             placeholder="Ask, or / for commands, @ for files",
         )
         self.cursor_blink = False  # an idle screen costs nothing
-        self._history = history
-        self._suggestions = suggestions
+        self.prompt_history = history
+        self.suggestions = suggestions
         self._walk: HistoryCursor | None = None
         self._pastes = PasteBuffer()
 
@@ -105,14 +105,14 @@ class Prompt(TextArea):
     def remember(self) -> None:
         """What stands here is the newest of the history."""
         try:
-            self._history.add(self.whole)
+            self.prompt_history.add(self.whole)
         except OSError as error:
             self.notify(f"The history could not be written: {error.strerror}.", severity="warning", markup=False)
 
     # Keys
 
     async def _on_key(self, event: events.Key) -> None:
-        if self._handle(event.key):
+        if self.respond_to_key(event.key):
             event.stop()
             event.prevent_default()
             return
@@ -123,8 +123,9 @@ class Prompt(TextArea):
             return
         await super()._on_key(event)
 
-    def _handle(self, key: str) -> bool:
-        offered = self._suggestions.current(self.before_cursor)
+    def respond_to_key(self, key: str) -> bool:
+        """Acts on a key; False where the text area is to act on it."""
+        offered = self.suggestions.current(self.before_cursor)
         match key:
             case "enter" if offered and offered.sends:
                 self.accept(offered)
@@ -132,9 +133,9 @@ class Prompt(TextArea):
             case "enter" | "tab" if offered:
                 self.accept(offered)
             case "up" | "down" if offered:
-                self._suggestions.move(-1 if key == "up" else 1)
+                self.suggestions.move(-1 if key == "up" else 1)
             case "escape" if offered:
-                self._suggestions.offer(())
+                self.suggestions.offer(())
             case "enter":
                 self._submit()
             case _ if key in NEWLINE_KEYS:
@@ -153,7 +154,7 @@ class Prompt(TextArea):
         """Puts a suggestion in the place of what was typed."""
         row, column = self.cursor_location
         self.replace(visible(offered.text), (row, max(column - len(offered.typed), 0)), (row, column))
-        self._suggestions.offer(())
+        self.suggestions.offer(())
 
     def _submit(self) -> None:
         shown = self.text
@@ -162,7 +163,7 @@ class Prompt(TextArea):
 
     def _go(self, *, back: bool) -> bool:
         if self._walk is None:
-            entries = self._history.entries
+            entries = self.prompt_history.entries
             if entries and entries[-1] == self.whole:
                 entries = entries[:-1]
             if not (back and entries):

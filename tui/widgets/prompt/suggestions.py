@@ -36,32 +36,32 @@ class Suggestions(Widget):
 
     def __init__(self) -> None:
         super().__init__(id="suggestions")
-        self._items: tuple[Suggestion, ...] = ()
+        self.items: tuple[Suggestion, ...] = ()
         self.display = False
 
     def offer(self, items: Sequence[Suggestion]) -> None:
         """Shows these, the first chosen; none hides the list."""
-        if tuple(items) == self._items:
+        if tuple(items) == self.items:
             return
-        self._items = tuple(items)
+        self.items = tuple(items)
         self.chosen = 0
         self.display = bool(items)
-        self.styles.height = min(len(self._items), SHOWN)
+        self.styles.height = min(len(self.items), SHOWN)
         self.refresh()
 
     def current(self, before_cursor: str) -> Suggestion | None:
         """The chosen one, where it fits what is typed by now; else the list is hidden."""
-        if self._items and not self._items[self.chosen].fits(before_cursor):
+        if self.items and not self.items[self.chosen].fits(before_cursor):
             self.offer(())
-        return self._items[self.chosen] if self._items else None
+        return self.items[self.chosen] if self.items else None
 
     def move(self, by: int) -> None:
-        if self._items:
-            self.chosen = (self.chosen + by) % len(self._items)
+        if self.items:
+            self.chosen = (self.chosen + by) % len(self.items)
 
     def render(self) -> Text:
-        first = max(0, min(self.chosen - SHOWN // 2, len(self._items) - SHOWN))
-        shown = [(_one_line(item.label), _one_line(item.detail)) for item in self._items[first : first + SHOWN]]
+        first = max(0, min(self.chosen - SHOWN // 2, len(self.items) - SHOWN))
+        shown = [(_one_line(item.label), _one_line(item.detail)) for item in self.items[first : first + SHOWN]]
         column = min(max((cell_len(name) for name, _ in shown), default=0), max(self.size.width // 2, 12))
         text = Text(no_wrap=True, overflow="ellipsis", end="")
         for number, (name, about) in enumerate(shown, first):

@@ -73,7 +73,7 @@ class LineCache:
     """Lines are made when a piece comes, and made again only for another width or when they were let go."""
 
     def __init__(self, make: RenderItem) -> None:
-        self._make = make
+        self.make = make
         self._pieces: list[TranscriptItem] = []
         self._strips: list[list[Strip] | None] = []
         self._ladder = LineHeights()
@@ -103,7 +103,7 @@ class LineCache:
         """Adds at the end. `known` are pieces that were just cut off: what stands unchanged is not made again."""
         for piece in pieces:
             made = next((lines for old, lines in known if old == piece and lines is not None), None)
-            made = self._make(piece) if made is None else made
+            made = self.make(piece) if made is None else made
             self._pieces.append(piece)
             self._strips.append(made)
             self._ladder.append(len(made))
@@ -135,7 +135,7 @@ class LineCache:
         """The piece's lines, made now where they were not: its height may change."""
         lines = self._strips[index]
         if lines is None:
-            lines = self._make(self._pieces[index])
+            lines = self.make(self._pieces[index])
             self._strips[index] = lines
             self.rendered += len(lines)
             self._ladder.set(index, len(lines))
@@ -145,7 +145,7 @@ class LineCache:
         """One line; None beyond the end of its piece. Makes the piece without keeping it where it is not made."""
         index, within = self._ladder.at(number)
         made = self._strips[index]
-        made = self._make(self._pieces[index]) if made is None else made
+        made = self.make(self._pieces[index]) if made is None else made
         return made[within] if within < len(made) else None
 
     def let_go(self, before: int, spare: int) -> None:

@@ -49,7 +49,7 @@ class Transcript(ScrollView, can_focus=False):
         super().__init__(id=id)
         self.following = True
         self._unseen = False  # whether something came below while the person reads above
-        self._sheet = LineCache(self._make)
+        self.line_cache = LineCache(self._make)
         self._look: TranscriptStyles | None = None
         self._width = 80  # what lines are made for
         self._stream: AnswerStream | None = None
@@ -62,20 +62,20 @@ class Transcript(ScrollView, can_focus=False):
     # What stands in it
 
     def __len__(self) -> int:
-        return len(self._sheet)
+        return len(self.line_cache)
 
     def add(self, *pieces: TranscriptItem) -> None:
         """Appends; an answer that is open ends here."""
         self.end_stream()
-        first = self._sheet.total
-        self._sheet.append(pieces)
+        first = self.line_cache.total
+        self.line_cache.append(pieces)
         self._grown(first)
 
     def put_before(self, pieces: Sequence[TranscriptItem]) -> None:
         """Older pieces, above; what is in view stays where it is. What is seen is made first, the rest in slices."""
         index, within = self._anchor()
         width = min(self._width, WIDEST)
-        self._sheet.prepend(pieces, [guessed_height(piece, width) for piece in pieces])
+        self.line_cache.prepend(pieces, [guessed_height(piece, width) for piece in pieces])
         self._settled += len(pieces)
         self._size_content()
         self._restore((index + len(pieces), within))
@@ -86,22 +86,22 @@ class Transcript(ScrollView, can_focus=False):
     def put_after(self, pieces: Sequence[TranscriptItem], *, more: bool) -> None:
         """Newer pieces, below; what is in view stays where it is. `more`: there is something after them, too."""
         self.following = False
-        self._sheet.append(pieces)
+        self.line_cache.append(pieces)
         self._tell_unseen(there=more)
         self._size_content()
         self.refresh()
 
     def reach(self, piece: TranscriptItem, *, more: bool) -> None:
         """Scrolls to this very piece, which then stands a little below the top. `more` as for `put_after`."""
-        index = self._sheet.find(piece)
+        index = self.line_cache.find(piece)
         if index is None:
             return
         self.following = False
         self._tell_unseen(there=more)
-        for near in range(max(index - ABOVE, 0), min(index + self.size.height, len(self._sheet))):
-            self._sheet.lines_of(near)
+        for near in range(max(index - ABOVE, 0), min(index + self.size.height, len(self.line_cache))):
+            self.line_cache.lines_of(near)
         self._size_content()
-        self._pin(max(self._sheet.start(index) - ABOVE, 0))
+        self._pin(max(self.line_cache.start(index) - ABOVE, 0))
         self.refresh()
 
     def show(self, pieces: Sequence[TranscriptItem]) -> None:
@@ -109,7 +109,7 @@ class Transcript(ScrollView, can_focus=False):
         self.clear()
         self.following = False
         width = min(self._width, WIDEST)
-        self._sheet.prepend(pieces, [guessed_height(piece, width) for piece in pieces])
+        self.line_cache.prepend(pieces, [guessed_height(piece, width) for piece in pieces])
         self._size_content()
         self._settle_view()
         self._wrap_the_rest()
@@ -117,12 +117,12 @@ class Transcript(ScrollView, can_focus=False):
 
     def take_away(self, piece: TranscriptItem) -> None:
         """This piece is gone, where it stood."""
-        index = self._sheet.find(piece)
+        index = self.line_cache.find(piece)
         if index is None:
             return
         anchor = self._anchor()
-        cut = self._sheet.cut(index)
-        self._sheet.append([each for each, _ in cut[1:]], cut)
+        cut = self.line_cache.cut(index)
+        self.line_cache.append([each for each, _ in cut[1:]], cut)
         self._settled -= index < self._settled
         self._size_content()
         self._restore(anchor)
@@ -130,7 +130,7 @@ class Transcript(ScrollView, can_focus=False):
 
     def clear(self) -> None:
         self.end_stream()
-        self._sheet.cut(0)
+        self.line_cache.cut(0)
         self.following = True
         self._tell_unseen(there=False)
         self._size_content()
@@ -143,8 +143,8 @@ class Transcript(ScrollView, can_focus=False):
         """More of the answer. The first call opens it; `marked` says whether it carries the speaker's mark."""
         if self._stream is None:
             self._stream = AnswerStream(marked=marked)
-            self._settled = len(self._sheet)
-            self._clock = self.set_interval(RATE, self._advance)
+            self._settled = len(self.line_cache)
+            self._clock = self.set_interval(RATE, self.advance)
         self._stream.feed(text)
 
     def end_stream(self) -> None:
@@ -156,16 +156,17 @@ class Transcript(ScrollView, can_focus=False):
         last, self._stream = self._stream.close(), None
         self._replace_open(last, [])
 
-    def _advance(self) -> None:
+    def advance(self) -> None:
+        """Draws what has come of the answer since the last frame."""
         if self._stream and self._stream.waits:
             self._replace_open(*self._stream.advance())
 
     def _replace_open(self, done: list[TranscriptItem], still_open: list[TranscriptItem]) -> None:
-        before = self._sheet.cut(self._settled)
-        first = self._sheet.total
-        self._sheet.append(done, before)
-        self._settled = len(self._sheet)
-        self._sheet.append(still_open, before)
+        before = self.line_cache.cut(self._settled)
+        first = self.line_cache.total
+        self.line_cache.append(done, before)
+        self._settled = len(self.line_cache)
+        self.line_cache.append(still_open, before)
         self._grown(first)
 
     # Lines
@@ -178,20 +179,20 @@ class Transcript(ScrollView, can_focus=False):
         return self._look
 
     @property
-    def _margin(self) -> int:
+    def left_margin(self) -> int:
         return max((self._width - 1 - WIDEST) // 2, 0)  # one column is the scrollbar's
 
     def _make(self, piece: TranscriptItem) -> list[Strip]:
         look = self.look
         lines = piece.lines(max(min(self._width - 1, WIDEST), 10), look)
-        left = Segment(" " * self._margin, look.text)
-        return strips([[left, *line] for line in lines] if self._margin else lines, self._width, look)
+        left = Segment(" " * self.left_margin, look.text)
+        return strips([[left, *line] for line in lines] if self.left_margin else lines, self._width, look)
 
     def _grown(self, first: int) -> None:
         """After something changed from line `first` on: no line above it is drawn again, unless all of them move."""
-        last = max(self._sheet.total, self.virtual_size.height)
-        if self.following and self._sheet.rendered > KEPT:
-            self._sheet.let_go(len(self._sheet) - self.size.height, self._sheet.rendered - KEPT // 2)
+        last = max(self.line_cache.total, self.virtual_size.height)
+        if self.following and self.line_cache.rendered > KEPT:
+            self.line_cache.let_go(len(self.line_cache) - self.size.height, self.line_cache.rendered - KEPT // 2)
         if not self.following:
             self._tell_unseen(there=True)
         self._size_content()
@@ -200,7 +201,7 @@ class Transcript(ScrollView, can_focus=False):
         self.refresh_lines(first, last - first)
 
     def _size_content(self) -> None:
-        size = Size(self._width, self._sheet.total)
+        size = Size(self._width, self.line_cache.total)
         if size == self.virtual_size:
             return
         room = self.container_size.height
@@ -220,11 +221,11 @@ class Transcript(ScrollView, can_focus=False):
     def render_line(self, y: int) -> Strip:
         scroll_x, scroll_y = self.scroll_offset
         width, number = self.size.width, scroll_y + y
-        if number >= self._sheet.total:
+        if number >= self.line_cache.total:
             return Strip.blank(width, self.look.text)
-        if not self._sheet.is_made(self._sheet.at(number)[0]):
+        if not self.line_cache.is_made(self.line_cache.at(number)[0]):
             self.call_later(self._settle_view)
-        strip = self._sheet.line(number) or Strip.blank(width, self.look.text)
+        strip = self.line_cache.line(number) or Strip.blank(width, self.look.text)
         if (selection := self.text_selection) and (span := selection.get_span(number)):
             strip = painted(strip, span, self.look.selection)
         strip = strip.crop_extend(scroll_x, scroll_x + width, self.look.text)
@@ -258,15 +259,15 @@ class Transcript(ScrollView, can_focus=False):
             self.post_message(self.NewBelowChanged(there))
 
     def _anchor(self) -> tuple[int, int]:
-        return self._sheet.at(round(self.scroll_y))
+        return self.line_cache.at(round(self.scroll_y))
 
     def _restore(self, anchor: tuple[int, int]) -> None:
         """Scrolls so that this line of this piece is the first in view; to the end where it follows."""
         index, within = anchor
-        if self.following or index >= len(self._sheet):
+        if self.following or index >= len(self.line_cache):
             self._pin(self.max_scroll_y)
             return
-        self._pin(self._sheet.start(index) + min(within, self._sheet.height(index) - 1))
+        self._pin(self.line_cache.start(index) + min(within, self.line_cache.height(index) - 1))
 
     def _pin(self, y: float) -> None:
         self._pinning = True
@@ -275,20 +276,20 @@ class Transcript(ScrollView, can_focus=False):
 
     def _settle_view(self) -> None:
         """Wraps what is in view and was not yet."""
-        if not len(self._sheet) or not self.size.height:
+        if not len(self.line_cache) or not self.size.height:
             return
-        anchor, total = self._anchor(), self._sheet.total
+        anchor, total = self._anchor(), self.line_cache.total
         if self.following:
-            index, room = len(self._sheet), self.size.height
+            index, room = len(self.line_cache), self.size.height
             while index > 0 and room > 0:
                 index -= 1
-                room -= len(self._sheet.lines_of(index))
+                room -= len(self.line_cache.lines_of(index))
         else:
             index, room = anchor[0], self.size.height + anchor[1]
-            while index < len(self._sheet) and room > 0:
-                room -= len(self._sheet.lines_of(index))
+            while index < len(self.line_cache) and room > 0:
+                room -= len(self.line_cache.lines_of(index))
                 index += 1
-        if self._sheet.total != total:
+        if self.line_cache.total != total:
             self._size_content()
             self._restore(anchor)
             self.refresh()
@@ -314,7 +315,7 @@ class Transcript(ScrollView, can_focus=False):
         """What is in view comes first, the rest in slices."""
         anchor = self._anchor()
         before, self._width = self._width, width
-        self._sheet.drop_all(before / width)
+        self.line_cache.drop_all(before / width)
         self._size_content()
         self._restore(anchor)
         self._settle_view()
@@ -322,21 +323,21 @@ class Transcript(ScrollView, can_focus=False):
         self.refresh()
 
     def _wrap_the_rest(self) -> None:
-        if self._rewrapping is None and len(self._sheet):
+        if self._rewrapping is None and len(self.line_cache):
             self._rewrapping = self.set_interval(0.02, self._rewrap_slice)
 
     def _rewrap_slice(self) -> None:
         """The nearest pieces that wait, a few lines at a time."""
         anchor = self._anchor()
-        waiting = self._sheet.nearest_unmade(anchor[0])
-        if not waiting or self._sheet.rendered >= KEPT:
+        waiting = self.line_cache.nearest_unmade(anchor[0])
+        if not waiting or self.line_cache.rendered >= KEPT:
             if self._rewrapping:
                 self._rewrapping.stop()
                 self._rewrapping = None
             return
         room = SLICE
         for index in waiting:
-            room -= len(self._sheet.lines_of(index))
+            room -= len(self.line_cache.lines_of(index))
             if room <= 0:
                 break
         self._size_content()
@@ -346,9 +347,9 @@ class Transcript(ScrollView, can_focus=False):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         first = selection.start.y if selection.start else 0
-        last = min(selection.end.y if selection.end else self._sheet.total, self._sheet.total - 1)
-        lines = [(number, strip) for number in range(first, last + 1) if (strip := self._sheet.line(number))]
-        return selected_text(lines, selection, self._margin), "\n"
+        last = min(selection.end.y if selection.end else self.line_cache.total, self.line_cache.total - 1)
+        lines = [(number, strip) for number in range(first, last + 1) if (strip := self.line_cache.line(number))]
+        return selected_text(lines, selection, self.left_margin), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()

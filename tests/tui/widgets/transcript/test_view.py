@@ -99,26 +99,26 @@ async def test_a_stream_ends_in_the_same_lines_as_the_whole_text() -> None:
             view.feed(character)
         await pilot.pause(0.12)
         view.end_stream()
-        once = [strip.text for number in range(view._sheet.total) if (strip := view._sheet.line(number))]
+        once = [strip.text for number in range(view.line_cache.total) if (strip := view.line_cache.line(number))]
         view.clear()
         view.add(*passages(text))
-        whole = [strip.text for number in range(view._sheet.total) if (strip := view._sheet.line(number))]
+        whole = [strip.text for number in range(view.line_cache.total) if (strip := view.line_cache.line(number))]
         assert once == whole
 
 
 async def test_finished_blocks_are_rendered_once() -> None:
     made: list[object] = []
     async with shown() as (view, _):
-        make = view._sheet._make
+        make = view.line_cache.make
 
         def counted(piece: object) -> object:
             made.append(piece)
             return make(piece)  # type: ignore[arg-type]
 
-        view._sheet._make = counted  # type: ignore[assignment]
+        view.line_cache.make = counted  # type: ignore[assignment]
         for paragraph in LONG.split("\n\n"):
             view.feed(paragraph + "\n\n")
-            view._advance()
+            view.advance()
         assert len(made) <= 2 * 60 + 2
 
 
@@ -128,12 +128,12 @@ async def test_resizing_keeps_the_line_that_is_being_read() -> None:
         await pilot.pause()
         view.scroll_to(y=60, animate=False)
         await pilot.pause()
-        index, _ = view._anchor()
+        index, _ = view.line_cache.at(round(view.scroll_y))
         for width in (40, 100, 60):
             await pilot.resize_terminal(width, 20)
             await pilot.pause(0.3)
-            assert view._anchor()[0] == index
-        assert all(view._sheet.is_made(at) for at in range(len(view)))
+            assert view.line_cache.at(round(view.scroll_y))[0] == index
+        assert all(view.line_cache.is_made(at) for at in range(len(view)))
 
 
 async def test_resizing_at_the_end_stays_at_the_end() -> None:
@@ -162,7 +162,7 @@ async def test_lines_far_above_are_let_go_and_made_again_when_seen() -> None:
         async with shown() as (view, pilot):
             for _ in range(6):
                 view.add(*passages(LONG))
-            assert view._sheet.rendered < 1_200
+            assert view.line_cache.rendered < 1_200
             view.scroll_to(y=0, animate=False)
             await pilot.pause()
             assert "Paragraph 0" in top_line(view)
@@ -175,8 +175,8 @@ async def test_selected_text_comes_without_marks_and_margins() -> None:
         view.add(UserMessage("锅炉 question"), *passages("The answer\n\nsecond"))
         text = view.get_selection(Selection(None, None))
         assert text == ("锅炉 question\n\nThe answer\n\nsecond", "\n")
-        line = next(n for n in range(9) if "question" in view._sheet.line(n).text)  # type: ignore[union-attr]
-        start = view._margin + 2 + 3
+        line = next(n for n in range(9) if "question" in view.line_cache.line(n).text)  # type: ignore[union-attr]
+        start = view.left_margin + 2 + 3
         found = view.get_selection(Selection(Offset(start, line), Offset(start + 4, line)))
         assert found == ("ques", "\n")
 
@@ -184,7 +184,7 @@ async def test_selected_text_comes_without_marks_and_margins() -> None:
 async def test_another_theme_draws_everything_anew() -> None:
     async with shown() as (view, pilot):
         view.add(MutedLine("muted"))
-        before = view._sheet.line(0)
+        before = view.line_cache.line(0)
         pilot.app.theme = LIGHT
         await pilot.pause(0.1)
-        assert view._sheet.line(0) != before
+        assert view.line_cache.line(0) != before
