@@ -1,6 +1,6 @@
 """What assembling and compaction work with; the Context face owns one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from context.assembly.head import head_weighed
@@ -38,7 +38,7 @@ class ContextState:
 
     cold: ColdStore
     search: Callable[[Query], SearchResults]
-    recall: Callable[[str], CitablePassage]
+    recall: Callable[[str], Sequence[CitablePassage]]
     shelf: WorkspaceSources
     past: HistoryReader
     settings: ContextSettings

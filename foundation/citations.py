@@ -2,9 +2,15 @@
 
 import re
 from collections.abc import Collection
+from typing import Final
+
+REFERENCE: Final = r"(?:e|pg|m)_\w+"
+"""The form of the ids that we make: of an entry, a page, a note."""
+PLACE: Final = r"(?P<path>[^\n\[\]#:]+\.md)(?:#L(?P<anchor>\d+)(?:-L\d+)?|:(?P<line>\d+)(?:-\d+)?)"
+"""The form of a place in a note's file: `MEMORY.md#L3-L7`, `MEMORY.md:3`."""
 
 _CITATION = re.compile(
-    r"\[(?:(?P<alone>(?:e|pg|m)_\w+|[^\s\[\]]+\.md#L\d+-L\d+)"
+    rf"\[(?:(?P<alone>{REFERENCE}|[^\s\[\]]+\.md#L\d+-L\d+)"
     r"|[^\n]*? · (?P<last>[^\s\[\]·]+))\](?!\(| · )"  # as `foundation.trust.Citation` writes them: the reference last
 )
 
@@ -18,6 +24,11 @@ def cited(text: str) -> tuple[str, ...]:
 def uncited(text: str, refs: Collection[str]) -> str:
     """The text without its citations of these references."""
     return _CITATION.sub(lambda found: " " if (found["last"] or found["alone"]) in refs else found[0], text)
+
+
+def reference_in(text: str) -> str:
+    """The text, or the reference of a text that is one citation."""
+    return citation(text) or text.strip()
 
 
 def citation(text: str) -> str:

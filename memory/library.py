@@ -8,19 +8,21 @@ recall_memory("session_20260201") == text
 """
 
 import os
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from foundation.trust import Trust
+from foundation.trust import Citation, Trust
 from memory.archive import read_png
 from memory.archive.json import archived_as_json
 from memory.archive.write.sidecar import keep_text as keep
 from memory.errors import InexactText, NotFound
 from memory.memory import Memory
 from memory.pages.types import PageText
+from memory.recalled_passage import RecalledPassage, passage_of_page
 
 FolderPath = str | os.PathLike[str]
 
@@ -45,7 +47,8 @@ def archive_conversation(
 
 
 def recall_memory(ref: FolderPath, workspace: FolderPath | None = None, *, exact: bool = True) -> str:
-    """The text of a page's picture (a path), a page (`pg_…`), or all that was archived under a label.
+    """The text of a page's picture (a path), or of what a reference names: a page (`pg_…`), all that was archived under
+    a label or number, an entry, a note (memory.references).
 
     A picture needs no workspace; where there is one that has its page with another text, it is not exact. Of a page
     that no workspace here knows, exact means that its pixels are as they were drawn: nothing vouches for who drew them.
@@ -56,29 +59,16 @@ def recall_memory(ref: FolderPath, workspace: FolderPath | None = None, *, exact
         page, place = read_png(Path(ref)), _workspace(workspace)
         if exact and place.database.exists():
             _refuse_forged(place, page)
-        return _vouched([page], exact)
+        return _vouched([passage_of_page(page, Citation(kind="page", ref=page.page_id))], exact)
     place = _workspace(workspace)
     if not place.database.exists():
         raise NotFound("Nothing by that name", f"{ref} is no picture, and {place.root} is no workspace.")
     with closing(Memory.open(place)) as memory:
-        return _vouched([memory.vault.read_page(page) for page in _pages(memory, str(ref))], exact)
+        return _vouched(memory.recall(str(ref)), exact)
 
 
 def _workspace(folder: FolderPath | None) -> Workspace:
     return Workspace(Path.cwd() if folder is None else Path(folder).absolute())
-
-
-def _pages(memory: Memory, ref: str) -> list[str]:
-    if ref.startswith("pg_"):
-        return [ref]
-    for archive in memory.vault.archives():
-        if archive.label == ref:
-            return [page.id for page in memory.vault.pages(archive.seq)]
-    raise NotFound(
-        "Nothing by that name",
-        f"{ref} is no picture, no page and no archive's label in {memory.workspace.root}.",
-        "`palimpsest archive --list` shows what is archived.",
-    )
 
 
 def _refuse_forged(place: Workspace, page: PageText) -> None:
@@ -92,14 +82,20 @@ def _refuse_forged(place: Workspace, page: PageText) -> None:
     )
 
 
-def _vouched(pages: list[PageText], exact: bool) -> str:
-    doubtful = [page for page in pages if page.trust is not Trust.EXACT]
+def _vouched(passages: Sequence[RecalledPassage], exact: bool) -> str:
+    doubtful = [passage for passage in passages if passage.trust is not Trust.EXACT]
     if doubtful and exact:
-        page = doubtful[0]
-        name = f"Page {page.page_id}" if page.page_id else "A page, whose header is damaged,"
+        passage = doubtful[0]
+        name = passage.citation.ref or "A page, whose header is damaged,"
         raise InexactText(
             "Not to the letter",
-            f"{name} does not match its hash; {len(page.doubt)} lines are in doubt.",
-            "Ask for it with exact=False to have the text as it reads, or find an undamaged copy of the picture.",
+            f"{name} is not exact: {_reason(passage)}",
+            "Ask for it with exact=False to have the text as it reads, or find an undamaged copy of it.",
         )
-    return "".join(page.text for page in pages)
+    return "".join(passage.text for passage in passages)
+
+
+def _reason(passage: RecalledPassage) -> str:
+    if passage.doubt:
+        return f"its pixels do not match its hash; {len(passage.doubt)} lines are in doubt."
+    return " ".join(passage.warnings) or "its pixels do not match its hash."

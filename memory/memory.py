@@ -5,26 +5,24 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-from msgspec import Struct
-
 from foundation.clock import Clock, SystemClock
 from foundation.paths import Workspace
 from foundation.text.analysis import Analyser
-from foundation.trust import Citation, Trust
 from foundation.workspace_trust import TrustStore, trust_store
 from memory.access import WorkspaceAccess
 from memory.archive.open_storage import packs_at
-from memory.archive.rows.archives import page_label_doubts
 from memory.archive.rows.facts import seal_older
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.mirrors.mirrors import Mirrors
 from memory.errors import ForgedName, MemoryFailure
-from memory.hot import HotMemory, Note
+from memory.hot import HotMemory
 from memory.knowledge.knowledge import Knowledge
 from memory.pages.types import EntryText
 from memory.passage_cache import PassageCache
+from memory.recalled_passage import RecalledPassage
 from memory.records import Entry
+from memory.references import References, nothing_named
 from memory.search import Search
 from memory.settings import ArchiveSettings
 
@@ -33,14 +31,6 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     from memory.search.reindex import Reindexer
-
-
-class CitedPassage(Struct, frozen=True):
-    """A whole passage, with its address and how far to trust it."""
-
-    text: str
-    trust: Trust
-    citation: Citation
 
 
 class Memory:
@@ -163,46 +153,19 @@ class Memory:
         """
         return self.passages.passage(entry)
 
-    def recall(self, ref: str) -> CitedPassage:
-        """The whole passage behind a reference: an entry (`e_…` or an imported id), a note (`m_…`, or its place as
-        `MEMORY.md#L3-L7`), a page (`pg_…`).
+    @cached_property
+    def references(self) -> References:
+        """What ids, places, labels and citations name here."""
+        return References(self.cold, self.hot, lambda: self.vault, self.passages)
 
-        Raises NotFound, NoSuchNote, Damaged.
+    def recall(self, ref: str) -> tuple[RecalledPassage, ...]:
+        """The whole passages behind a reference: several where an imported id occurs in several conversations.
+
+        Raises NotFound for what names nothing, and for plain words; Damaged.
         """
-        if ref.startswith("pg_"):
-            page = self.vault.read_page(ref)
-            citation = Citation(kind="page", ref=ref, title=page.label, page=ref)
-            doubts = self.cold.read(lambda db: page_label_doubts(db, ref))
-            return CitedPassage(page.text, Trust.APPROXIMATE if doubts else page.trust, citation)
-        if ref.startswith("m_"):
-            return _of_note(self.hot.note(ref))
-        if "#L" in ref and (note := self._note_at(ref)):
-            return _of_note(note)
-        entry = self.cold.find(ref)
-        passage = self.passage(entry)
-        conversation = self.cold.conversation_at(entry.conversation_seq)
-        citation = Citation(
-            kind="entry",
-            ref=entry.id,
-            title=conversation.title,
-            conversation=conversation.id,
-            speaker=entry.said_by,
-            time=entry.time,
-            page=passage.pages[0] if passage.pages else "",
-        )
-        return CitedPassage(passage.text, Trust.APPROXIMATE if conversation.damaged else passage.trust, citation)
-
-    def _note_at(self, place: str) -> Note | None:
-        """The note that stands at a place in a file as the file is now."""
-        path, _, lines = place.rpartition("#L")
-        first = lines.partition("-")[0]
-        if not first.isdecimal():
-            return None
-        self.hot.look()
-        at = (
-            note for note in self.hot.notes() if note.path == path and note.line_first <= int(first) <= note.line_last
-        )
-        return next(at, None)
+        if found := self.references.recall(ref):
+            return found
+        raise nothing_named(ref)
 
     def recover(self) -> None:
         """What a crash cut off is brought to its end: answers become entries, and deletions go on.
@@ -230,9 +193,3 @@ class Memory:
         self.cold.close()
         if self.access is not None:
             self.access.close()
-
-
-def _of_note(note: Note) -> CitedPassage:
-    lines = (note.line_first, note.line_last)
-    citation = Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines)
-    return CitedPassage(note.text, Trust.EXACT, citation)

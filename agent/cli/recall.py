@@ -159,7 +159,7 @@ def _print(found: RecallResult, *, raw: bool) -> None:
     for place, hit in enumerate(found.hits):
         output.say(("\n" if place else "") + f"{hit.citation} · {describe(hit)}")
         otherwise = "" if raw else shown_otherwise(hit)
-        for sentence in (*filter(None, [otherwise]), *hit.told, *map(str, citations(hit))):
+        for sentence in (*filter(None, [otherwise]), *hit.warnings, *map(str, citations(hit))):
             output.say(f"  {sentence}")
         output.data(hit.text, raw=raw)
         if raw:

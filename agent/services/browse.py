@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, structs
 
 from agent.services.images import is_picture
-from agent.services.recall import NO_TEXT, RecalledHit, by_reference, compared, recall_picture
-from foundation.citations import citation
+from agent.services.recall import NO_TEXT, compared, recall_picture
+from context.pages.lookup import by_reference
 from foundation.trust import Trust
 from memory.errors import NotFound
 from memory.pages.types import PageRow
+from memory.recalled_passage import RecalledPassage
 
 if TYPE_CHECKING:
     from memory.memory import Memory
@@ -38,7 +39,7 @@ class BrowseRow(Struct, frozen=True, kw_only=True):
     trust: Trust
     snippet: str
     citation: str
-    whole: RecalledHit | None = None
+    whole: RecalledPassage | None = None
     score: float = 0.0
     marks: tuple[tuple[int, int], ...] = ()
     span: tuple[int, int] = (0, 0)
@@ -93,7 +94,7 @@ def look(memory: "Memory", text: str, number: int = 1) -> BrowsePage:
             found = _in_file(memory, text)
             if found == ():
                 return BrowsePage(wrong=NO_TEXT)
-            found = found or by_reference(memory, citation(text) or text)
+            found = found or by_reference(memory, text)
         else:
             found = ()
         if found:
@@ -106,7 +107,7 @@ def look(memory: "Memory", text: str, number: int = 1) -> BrowsePage:
         return BrowsePage(wrong=error.message)
 
 
-def whole(memory: "Memory", row: BrowseRow) -> RecalledHit:
+def whole(memory: "Memory", row: BrowseRow) -> RecalledPassage:
     """The passage behind a row, to the letter. Blocks. Raises NotFound, Damaged."""
     if row.whole is not None:
         return row.whole
@@ -115,7 +116,7 @@ def whole(memory: "Memory", row: BrowseRow) -> RecalledHit:
     raise NotFound("Not found", f"There is no {row.id} any more.", "It may have been forgotten meanwhile.")
 
 
-def who_said(found: "Hit | RecalledHit") -> str:
+def who_said(found: "Hit | RecalledPassage") -> str:
     """The speaker, or the role; "" for a note, and for an archived file, which nobody said."""
     return "" if found.kind == "page" else found.speaker or found.role or ""
 
@@ -135,7 +136,7 @@ def page_picture(memory: "Memory", page_id: str, start: int | None = None) -> Pa
     return PagePicture(path, row, pixel_of(memory.vault.read_page(page_id), row.mode, row.cell, start))
 
 
-def _in_file(memory: "Memory", text: str) -> tuple[RecalledHit, ...] | None:
+def _in_file(memory: "Memory", text: str) -> tuple[RecalledPassage, ...] | None:
     """What stands in the picture of that path; None where there is no such picture."""
     try:
         path = Path(text).expanduser()
@@ -175,7 +176,7 @@ def of_hit(hit: "Hit") -> BrowseRow:
     )
 
 
-def of_passage(found: RecalledHit) -> BrowseRow:
+def of_passage(found: RecalledPassage) -> BrowseRow:
     """The row of a passage that was looked up."""
     return BrowseRow(
         id=found.id,
@@ -185,6 +186,6 @@ def of_passage(found: RecalledHit) -> BrowseRow:
         time=found.time,
         trust=found.trust,
         snippet=found.snippet,
-        citation=found.citation,
+        citation=str(found.citation),
         whole=found,
     )

@@ -10,8 +10,8 @@ from msgspec import Struct
 from agent.services.browse import BrowsePage, BrowseRow, of_hit, of_passage
 from agent.services.filter_syntax import ParsedFilters, query_of, worded
 from agent.services.locate import TALK
-from agent.services.recall import by_reference
-from foundation.citations import citation
+from context.pages.lookup import by_reference
+from foundation.citations import PLACE, REFERENCE, citation
 from foundation.errors import Misuse, PalimpsestError
 from foundation.files import read_bytes, real_within
 from memory.errors import MemoryFailure, NotFound
@@ -26,7 +26,7 @@ LONGEST: Final = 400  # characters of each
 BESIDE: Final = 300  # characters of the passage itself, before its snippet and after it
 LIKE: Final = 5  # passages that say the same, named one by one
 
-_REFERENCE = re.compile(r"(?:e|pg|m)_\w+\Z")
+_REFERENCE: Final = re.compile(rf"(?:{REFERENCE}|#\d+|{PLACE})\Z")
 
 
 class UnreadableSource(PalimpsestError):
@@ -168,10 +168,11 @@ def values_of(name: str) -> str:
 
 
 def _named(memory: "Memory", text: str) -> tuple[BrowseRow, ...]:
-    """What an id of ours names, or a citation as it stands in a prompt."""
-    name = citation(text) or (text if _REFERENCE.match(text) else "")
+    """The rows that an id, a number, a place or a citation names; () for words, which are a question."""
+    if not citation(text) and not _REFERENCE.match(text):
+        return ()
     try:
-        return tuple(of_passage(found) for found in by_reference(memory, name)) if name else ()
+        return tuple(of_passage(found) for found in by_reference(memory, text))
     except NotFound:  # being typed, or only looking like one
         return ()
 

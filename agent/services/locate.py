@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from agent.services.recall import RecalledHit
 from foundation.trust import Trust
 from memory.cold.tree import PAGE, steps_up
+from memory.recalled_passage import RecalledPassage
 from memory.records import Conversation, Entry
 
 if TYPE_CHECKING:  # a list is shown without them
@@ -27,7 +27,7 @@ class PageLocation(Struct, frozen=True):
     start: int
 
 
-def place_of(memory: "Memory", found: RecalledHit, snippet: str = "") -> PageLocation | None:
+def place_of(memory: "Memory", found: RecalledPassage, snippet: str = "") -> PageLocation | None:
     """Where the snippet begins, or else the passage; None where it stands on no page. Blocks."""
     if not found.pages:
         return None

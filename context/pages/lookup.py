@@ -1,21 +1,26 @@
-"""Which entries a page in view shows, by its id: such a page is drawn for the model alone, and kept nowhere."""
+"""Passages by reference, and the entries that a page in view shows: it is drawn for a request and kept nowhere."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from context.epoch import decoded
 from context.pages.recipe import PageRecipe
+from foundation.citations import reference_in
+from foundation.shell_words import command_line
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
-from memory.errors import MemoryFailure
+from memory.errors import MemoryFailure, NotFound
+from memory.recalled_passage import RecalledPassage
 from memory.records import Entry
 
 if TYPE_CHECKING:
     from context.pages.layout import WordsOf
+    from memory.memory import Memory
 
-MOST = 20  # epochs that have pages, the newest first
+MOST: Final = 20  # epochs that have pages, the newest first
+_MOST_NAMED: Final = 24  # entries that the error names
 _EPOCHS = """SELECT conversation, state FROM epochs WHERE instr(state, CAST('"pages":[{' AS BLOB)) > 0
     ORDER BY started_ms DESC LIMIT ?"""
 
@@ -26,6 +31,44 @@ class PageCoverage(Struct, frozen=True):
     conversation: int
     entries: tuple[Entry, ...]
     whole: bool
+
+
+def by_reference(memory: "Memory", reference: str, conversation: str = "") -> tuple[RecalledPassage, ...]:
+    """The passages that a reference names (memory.references); () for plain words.
+
+    Raises NotFound for a reference to nothing, which names the entries on it where it is a page in view; Damaged.
+    """
+    try:
+        return memory.references.recall(reference, conversation)
+    except NotFound as error:
+        if in_view := _in_view(memory, reference_in(reference)):
+            raise in_view from error
+        raise
+
+
+def _in_view(memory: "Memory", page_id: str) -> NotFound | None:
+    """The error for a page in view; None for another reference."""
+    if not page_id.startswith("pg_"):
+        return None
+    from context.pages.in_view import words_of
+
+    seen = seen_on(memory.cold, page_id, words_of(lambda entry: memory.passage(entry).text))
+    if seen is None:
+        return None
+    title = memory.cold.conversation_at(seen.conversation).title
+    part = "" if seen.whole else "the beginnings of "
+    return NotFound(
+        "A page in view",
+        f"{page_id} was drawn for the model's request and is not kept. It shows {part}{_named(seen.entries)} of "
+        f"“{title or 'untitled'}”. Recall one of them: it comes back whole.",
+        command_line("palimpsest", "recall", seen.entries[0].id),
+    )
+
+
+def _named(entries: Sequence[Entry]) -> str:
+    ids = [entry.id for entry in entries]
+    more = f" and {len(ids) - _MOST_NAMED:,} more, up to {ids[-1]}," if len(ids) > _MOST_NAMED else ""
+    return ", ".join(ids[:_MOST_NAMED]) + more
 
 
 def seen_on(cold: ColdStore, page_id: str, words: "WordsOf") -> PageCoverage | None:

@@ -40,15 +40,16 @@ class CitedMessage(Struct, frozen=True):
     passages: tuple[CitablePassage, ...] = ()
 
 
-def pointed(text: str, recall: Callable[[str], CitablePassage]) -> CitedMessage:
+def pointed(text: str, recall: Callable[[str], Sequence[CitablePassage]]) -> CitedMessage:
     """What the message points at. Brackets that name nothing are words; what is damaged or gone is passed over."""
-    found: dict[str, CitablePassage] = {}
+    found: dict[str, Sequence[CitablePassage]] = {}
     for ref in cited(text)[:MOST_CITED]:
         try:
             found[ref] = recall(ref)
         except PalimpsestError:
             continue
-    each = {(one.citation.ref, one.citation.lines): one for one in found.values()}
+    passages = (passage for several in found.values() for passage in several)
+    each = {(one.citation.ref, one.citation.conversation, one.citation.lines): one for one in passages}
     return CitedMessage(uncited(text, found.keys()), tuple(each.values()))
 
 

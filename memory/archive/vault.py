@@ -135,11 +135,10 @@ class Vault:
 
         `troubles` tells of the damage. Raises NotFound; Damaged where there is no such text.
         """
-        with self._lock:
-            if page_id in self._texts:
-                self._texts.move_to_end(page_id)
-                return self._texts[page_id]
         row, label, start = self._cold.read(lambda db: _row_and_place(db, page_id))
+        page = self._text_read(page_id)
+        if page is not None and page.label == label:
+            return page
         page = self._page(row, label, start)
         if page.trust is Trust.EXACT:
             with self._lock:
@@ -147,6 +146,13 @@ class Vault:
                 if len(self._texts) > _PAGES_REMEMBERED:
                     self._texts.popitem(last=False)
         return page
+
+    def _text_read(self, page_id: str) -> PageText | None:
+        """The text of a page that was read lately. Whether the page is still there, the caller knows."""
+        with self._lock:
+            if page_id in self._texts:
+                self._texts.move_to_end(page_id)
+            return self._texts.get(page_id)
 
     def entry_text(self, entry: Entry) -> EntryText:
         """The entry's whole text: as stored, or read back from its pages.
@@ -161,7 +167,7 @@ class Vault:
         if not found:
             return self._restored(entry)
         try:
-            pages = {span.page: self.read_page(span.page) for span in found}
+            pages = {span.page: self._text_read(span.page) or self.read_page(span.page) for span in found}
         except NotFound:
             return self._restored(entry)
         text = "".join(pages[s.page].text[s.page_start : s.page_start + s.length] for s in found)

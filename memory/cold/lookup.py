@@ -52,6 +52,13 @@ def find_entry(connection: apsw.Connection, id_: str, conversation: int | None =
     return entry_of(connection, rows[0])
 
 
+def entries_with_id(connection: apsw.Connection, id_: str, conversation: int | None = None) -> list[Entry]:
+    """The entries of exactly this id, at most 50: several where imports brought one id into several conversations."""
+    within = "" if conversation is None else f" AND e.conversation = {int(conversation)}"
+    rows = fetch(connection, f"{ENTRIES} WHERE e.id = ?{within} ORDER BY e.seq LIMIT 50", (plain(id_),))
+    return entries_of(connection, rows)
+
+
 def conversation_at(connection: apsw.Connection, seq: int) -> Conversation:
     """Raises NotFound."""
     rows = fetch(connection, f"{CONVERSATIONS} WHERE c.seq = ?", (seq,))

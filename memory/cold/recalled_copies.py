@@ -29,9 +29,9 @@ def blank_recalled(db: apsw.Connection, conversation: int, beside: frozenset[str
         return []
     twins = first(db, "SELECT 1 FROM conversations WHERE id = ? AND seq <> ?", (row[0], conversation)) is not None
     entries = frozenset(id_ for (id_,) in each(db, "SELECT id FROM entries WHERE conversation = ?", (conversation,)))
-    drawn = "SELECT id FROM pages WHERE archive IN (SELECT seq FROM archives WHERE conversation = ?)"
-    pages = frozenset(id_ for (id_,) in each(db, drawn, (conversation,)))
-    whose = _ConversationScope(row[0], entries if twins else None, pages, beside)
+    whose = _ConversationScope(
+        row[0], entries if twins else None, pages_of(db, conversation), archives_of(db, conversation) | beside
+    )
     sql = """SELECT seq, conversation, sent FROM entries WHERE sent IS NOT NULL AND conversation <> ?
              AND (instr(sent, x'226369746174696f6e22') OR instr(sent, x'22696d61676522'))"""  # "citation", "image"
     changed: list[int] = []
@@ -50,6 +50,19 @@ def blank_recalled(db: apsw.Connection, conversation: int, beside: frozenset[str
         changed.append(seq)
     seal_rows(db, changed)
     return changed
+
+
+def archives_of(db: apsw.Connection, conversation: int) -> frozenset[str]:
+    """References of the archives that were made of the conversation: `#3`."""
+    return frozenset(
+        f"#{seq}" for (seq,) in each(db, "SELECT seq FROM archives WHERE conversation = ?", (conversation,))
+    )
+
+
+def pages_of(db: apsw.Connection, conversation: int) -> frozenset[str]:
+    """Ids of the pages that were drawn for these archives."""
+    drawn = "SELECT id FROM pages WHERE archive IN (SELECT seq FROM archives WHERE conversation = ?)"
+    return frozenset(id_ for (id_,) in each(db, drawn, (conversation,)))
 
 
 class _ConversationScope(Struct, frozen=True):

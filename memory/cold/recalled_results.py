@@ -16,7 +16,7 @@ from foundation.privacy import as_stored, cleared_fields
 from memory.cold.encoding import from_meta, readable_meta, unpack
 from memory.cold.insert import note_change, put_terms, put_text
 from memory.cold.integrity.row_hashes import seal_rows
-from memory.cold.recalled_copies import DELETED
+from memory.cold.recalled_copies import DELETED, archives_of, pages_of
 from memory.cold.sql import SqlRow, each, first, run
 from memory.errors import Damaged
 from memory.records import EntryAnalyser, EntryKind
@@ -44,10 +44,9 @@ class BlankedResults(Struct, frozen=True):
 
 
 def refs_of(db: apsw.Connection, conversation: int) -> frozenset[str]:
-    """What a passage of the conversation is cited by: its entries and the pages that were drawn for it."""
-    drawn = "SELECT id FROM pages WHERE archive IN (SELECT seq FROM archives WHERE conversation = ?)"
+    """What a passage of the conversation is cited by: its entries, and the archives and pages that were made of it."""
     own = [id_ for (id_,) in each(db, "SELECT id FROM entries WHERE conversation = ?", (conversation,))]
-    return both_forms([*own, *(id_ for (id_,) in each(db, drawn, (conversation,)))])
+    return both_forms([*own, *archives_of(db, conversation), *pages_of(db, conversation)])
 
 
 def both_forms(ids: Iterable[str]) -> frozenset[str]:

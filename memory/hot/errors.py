@@ -1,17 +1,19 @@
 """What can go wrong with the hot memory.
 
 PalimpsestError
-├── NoSuchNote      no note has this id
+├── NotFound        memory.errors
+│   └── NoSuchNote  no note has this id
 ├── NoteChanged     the person changed it since it was last read
 ├── UnwritableNotes      the file cannot be written, or leads out of the workspace
 └── (NotUtf8)       foundation.files
 """
 
 from foundation.errors import PalimpsestError
+from memory.errors import NotFound
 
 
-class NoSuchNote(PalimpsestError):
-    code = "not_found"
+class NoSuchNote(NotFound):
+    pass
 
 
 class NoteChanged(PalimpsestError):

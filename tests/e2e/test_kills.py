@@ -43,7 +43,7 @@ def test_every_message_whose_user_event_was_seen_is_there_once(
         stored = Counter(_user_texts(memory))
         assert [text for _, text in acknowledged if stored[text] != 1] == []
         assert max(stored.values()) == 1
-        assert all(memory.recall(entry).text == text for entry, text in acknowledged)
+        assert all(memory.recall(entry)[0].text == text for entry, text in acknowledged)
         assert memory.cold.check() == []
     finally:
         memory.close()

@@ -143,3 +143,14 @@ def test_a_value_made_while_the_store_changed_is_not_kept(talk: Talk) -> None:
 
     kept.get("key", 1, 10, make)
     assert len(kept) == 0
+
+
+def test_a_page_of_a_deleted_conversation_is_gone_by_its_id_too(talk: Talk) -> None:
+    entry = archived(talk)
+    (page,) = talk.memory.passage(entry).pages
+    assert "harbour" in talk.memory.vault.read_page(page).text
+    delete_elsewhere(talk.memory, "secret")
+    with pytest.raises(NotFound):
+        talk.memory.recall(page)
+    with pytest.raises(NotFound):
+        talk.memory.vault.read_page(page)

@@ -24,8 +24,8 @@ from tui.widgets.transcript.view import Transcript
 if TYPE_CHECKING:  # loaded when memory is looked into
     from agent.services.browse import BrowseRow
     from agent.services.live_search import NoteInFile
-    from agent.services.recall import RecalledHit
     from memory.memory import Memory
+    from memory.recalled_passage import RecalledPassage
 
 SCROLL: Final = "↑ ↓ scroll"
 TAKE: Final = "i cite · c copy · Esc back"
@@ -53,7 +53,7 @@ class PassageScreen(ModalScreen[str | None]):
         self._memory = memory
         self._row = row
         self._pictures = pictures
-        self._found: RecalledHit | None = None
+        self._found: RecalledPassage | None = None
         self._text = Transcript(id="passage")
 
     def compose(self) -> ComposeResult:
@@ -87,19 +87,19 @@ class PassageScreen(ModalScreen[str | None]):
     def _about(self, text: Text) -> None:
         self.query_one("#passage-about", Static).update(text)
 
-    def _described(self, found: "RecalledHit") -> Text:
+    def _described(self, found: "RecalledPassage") -> Text:
         from agent.services.recall import describe, shown_otherwise
 
         trusted = ink(self, "warning-ink" if found.trust is Trust.APPROXIMATE else "good-ink")
         told, _, how = describe(found).partition(",")
         lines = found.text.count("\n") + 1
         size = f"{lines:,} line{'s' if lines != 1 else ''}, {len(found.text):,} characters"
-        others = [page for page in found.pages if page not in found.citation]
+        others = [page for page in found.pages if page not in str(found.citation)]
         on = f" · on {', '.join(others[:2])}" if others else ""
         more = f" and {len(others) - 2} more" if len(others) > 2 else ""
         text = Text(told, trusted)
         text.append(visible(f",{how} · {size}{on}{more}"), ink(self, "muted"))
-        for sentence in (*found.told, *filter(None, [shown_otherwise(found)])):
+        for sentence in (*found.warnings, *filter(None, [shown_otherwise(found)])):
             text.append(f"\n{visible_line(sentence)}", ink(self, "warning-ink"))
         return text
 
@@ -109,7 +109,7 @@ class PassageScreen(ModalScreen[str | None]):
         self.dismiss(None)
 
     def action_cite(self) -> None:
-        self.dismiss(self._row.citation if self._found is None else self._found.citation)
+        self.dismiss(self._row.citation if self._found is None else str(self._found.citation))
 
     def action_copy(self) -> None:
         if self._found is not None:

@@ -11,10 +11,12 @@ from typing import Any
 import msgspec
 
 from agent.tools.port import wanted
+from context.pages.lookup import by_reference
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
 from foundation.trust import Citation
 from memory.memory import Memory
+from memory.references import nothing_named
 from memory.search import Hit, Query
 from models.fence import label, reference
 from models.messages import Tool
@@ -78,8 +80,11 @@ class RecallPassage:
         return f"recall {arguments.get('ref', '')}"
 
     def run(self, arguments: dict[str, Any]) -> str:
-        passage = self._memory.recall(wanted(arguments, "ref"))
-        return _as_json({"cite": _cite(passage.citation), "trust": passage.trust.value, "text": passage.text})
+        ref = wanted(arguments, "ref")
+        if not (passages := by_reference(self._memory, ref)):
+            raise nothing_named(ref)
+        whole = [{"cite": _cite(one.citation), "trust": one.trust.value, "text": one.text} for one in passages]
+        return _as_json(whole[0] if len(whole) == 1 else {"passages": whole})
 
 
 class RememberNote:

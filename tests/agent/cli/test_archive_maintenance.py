@@ -100,7 +100,7 @@ def test_an_archived_file_has_no_speaker(run: Run, tmp_path: Path, root: Path) -
     assert [row.who for row in found] == ["", ""]
     assert whole(memory, found[0]).text.startswith("The radishes")
     (entry,) = memory.cold.read(lambda db: [str(row[0]) for row in db.execute("SELECT id FROM entries")])
-    assert "user" not in str(memory.recall(entry).citation)
+    assert "user" not in str(memory.recall(entry)[0].citation)
     memory.close()
 
 

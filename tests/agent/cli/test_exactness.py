@@ -55,11 +55,11 @@ def test_a_text_that_was_changed_in_the_store_is_never_exact(workspace: Workspac
     (by_id,) = recall(memory, forged).hits
     (by_question,) = recall(memory, "boiler firm account").hits
     (found,) = memory.search.query(Query(text="boiler firm account")).hits
-    whole = memory.recall(forged)
+    (whole,) = memory.recall(forged)
     assert "99998888" in by_id.text
     assert {by_id.trust, by_question.trust, found.trust, whole.trust} == {Trust.APPROXIMATE}
-    assert "its SHA-256 differs" in by_id.told[0]
-    assert by_question.told == by_id.told
+    assert "its SHA-256 differs" in by_id.warnings[0]
+    assert by_question.warnings == by_id.warnings
     assert describe(by_id) == "approximate, from the store"
     memory.close()
 
@@ -93,7 +93,7 @@ def test_who_said_it_and_when_is_part_of_what_is_exact(workspace: Workspace, sql
     memory = Memory.open(workspace, FakeClock())
     (hit,) = recall(memory, "boiler firm account").hits
     assert (hit.trust, hit.text) == (Trust.APPROXIMATE, ACCOUNT)
-    assert "who said it, when" in hit.told[0]
+    assert "who said it, when" in hit.warnings[0]
     memory.close()
 
 

@@ -33,7 +33,7 @@ def test_a_label_gives_the_whole_file_of_the_newest_archive_of_that_name(memory:
     (hit,) = found.hits
     assert (found.found, hit.text, hit.kind, hit.id, hit.trust) == (True, TEXT, "archive", "#2", Trust.EXACT)
     assert len(hit.pages) > 1
-    assert hit.citation == f"[house letters · {len(hit.pages)} pages · {hit.time:%Y-%m-%d} · #2]"
+    assert str(hit.citation) == f"[house letters · {len(hit.pages)} pages · {hit.time:%Y-%m-%d} · #2]"
 
 
 def test_a_number_gives_an_older_one(memory: Memory) -> None:

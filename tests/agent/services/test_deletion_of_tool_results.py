@@ -129,3 +129,28 @@ async def test_no_byte_of_a_file_that_is_forgotten_stays_in_them(
     assert run("knowledge", "remove", "--yes", str(tmp_path / "guide.md")).status == 0
     assert canaries.found_in(root) == {}
     assert "[deleted]" in _results(root)[0].text
+
+
+async def test_no_byte_of_it_stays_where_it_was_recalled_by_its_archive(
+    run: Run, root: Path, tmp_path: Path, server: Loopback
+) -> None:
+    """By the label and the number, by the model and by a citation in a message."""
+    canaries = Canaries(0)
+    canaries.doors.update(WORDS)
+    lines = [{"id": "i4", "conversation": "c4", "role": "tool", "text": TEXT}]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert run("import", str(tmp_path / "in.jsonl")).status == 0
+    memory = Memory.open(Workspace(root))
+    memory.vault.archive_entries([memory.cold.find("i4")], label="gale")
+    memory.close()
+    session = _session(Workspace(root), tmp_path, server)
+    server.plays(calls("recall", ref="gale"), calls("recall", ref="#1"), chat("So."))
+    await _turn(session, "What was that, in [gale · 1 page · #1]?")
+    results = [entry.text or "" for entry in await session.history() if entry.kind is EntryKind.TOOL_RESULT]
+    assert ["zqlighthouse" in text for text in results] == [True, True]
+    (asked,) = [entry for entry in await session.history() if entry.sent]
+    assert any(isinstance(part, RecalledSpan) and "zqlighthouse" in part.text for part in asked.sent)
+    await session.close()
+    assert run("conversations", "delete", "--yes", "c4").status == 0
+    assert canaries.found_in(root) == {}
+    assert [json.loads(entry.text) for entry in _results(root)] == [{"cite": "#1", "text": "[deleted]"}] * 2

@@ -131,7 +131,7 @@ async def test_a_long_output_is_bounded_for_the_model_and_kept_whole(
     assert shown.startswith(whole[:200])
     assert f"recall {finished.entry}" in shown
     assert len(shown) < 300
-    assert session.memory.recall(finished.entry).text == whole
+    assert session.memory.recall(finished.entry)[0].text == whole
 
 
 async def test_a_note_is_added_only_with_permission(session: Session, server: Loopback, workspace: Workspace) -> None:

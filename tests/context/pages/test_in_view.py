@@ -5,8 +5,8 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from agent.services.recall import by_reference
 from context.pages.in_view import OFF, OTHERWISE
+from context.pages.lookup import by_reference
 from foundation.paths import Workspace
 from memory.errors import NotFound
 from memory.pages.read.exact import read

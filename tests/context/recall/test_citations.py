@@ -4,7 +4,7 @@ from context import Turn
 from context.recall.citations import MOST_CITED, pointed
 from foundation.trust import Citation, Trust
 from memory.errors import NotFound
-from memory.memory import CitedPassage
+from memory.recalled_passage import RecalledPassage
 from models.recalled import RecalledSpan, recalled_block
 from models.tokens import estimate
 from tests.context.conversation import Talk, texts
@@ -14,7 +14,8 @@ FERRY = "The ferry to Hydra leaves at seven from gate E8."
 
 
 def cites(talk: Talk, ref: str) -> str:
-    return str(talk.memory.recall(ref).citation)
+    (passage,) = talk.memory.recall(ref)
+    return str(passage.citation)
 
 
 def test_what_is_cited_comes_first_whole_and_under_its_own_reference(talk: Talk) -> None:
@@ -116,11 +117,12 @@ def test_what_was_cited_is_stored_as_it_was_sent(talk: Talk) -> None:
 def test_so_many_are_looked_up_and_no_more() -> None:
     asked: list[str] = []
 
-    def recall(ref: str) -> CitedPassage:
+    def recall(ref: str) -> tuple[RecalledPassage]:
         asked.append(ref)
         if ref == "e_3":
             raise NotFound("Not found", "", "")
-        return CitedPassage("x", Trust.EXACT, Citation(kind="entry", ref=ref))
+        citation = Citation(kind="entry", ref=ref)
+        return (RecalledPassage(id=ref, kind="entry", citation=citation, trust=Trust.EXACT, text="x"),)
 
     found = pointed(" ".join(f"[e_{n}]" for n in range(50)), recall)
     assert len(asked) == MOST_CITED

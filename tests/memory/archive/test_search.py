@@ -35,7 +35,7 @@ def test_a_sentence_of_an_archived_file_is_found_and_exact(memory: Memory) -> No
     passage = memory.passage(memory.cold.entry(hit.entry))
     assert NEEDLE in passage.text
     assert passage.trust is Trust.EXACT
-    assert "QX-4417-ZT" in memory.recall(passage.pages[0]).text
+    assert "QX-4417-ZT" in memory.recall(passage.pages[0])[0].text
 
 
 def test_an_entry_is_found_as_before_once_its_text_is_in_pixels(memory: Memory) -> None:
@@ -53,8 +53,8 @@ def test_an_entry_is_found_as_before_once_its_text_is_in_pixels(memory: Memory) 
     memory.vault.archive_entries([entry], label="overflow")
     after = memory.search.query(Query(text="boiler serial number")).hits[0]
     assert (after.entry, after.id) == (before.entry, before.id)
-    assert memory.recall(entry.id).text == NEEDLE
-    assert memory.recall(entry.id).trust is Trust.EXACT
+    assert memory.recall(entry.id)[0].text == NEEDLE
+    assert memory.recall(entry.id)[0].trust is Trust.EXACT
 
 
 ARCHIVE_ALL = """

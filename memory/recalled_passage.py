@@ -1,0 +1,152 @@
+"""A whole passage with its address and how far to trust it, made of an entry, a note, a page or an archive."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from foundation.trust import Citation, Trust
+from memory.pages.read.attribution import AttributedText, spoken
+from memory.pages.types import STORED, ArchiveRow, EntryText, PageText
+
+if TYPE_CHECKING:  # a picture is read without a workspace
+    from memory.hot import Note
+    from memory.records import Conversation, Entry
+
+_SNIPPET: Final = 400  # characters
+
+
+class RecalledPassage(Struct, frozen=True, kw_only=True):
+    """One passage, unaltered and whole.
+
+    `engine` is what read it: STORED, `cells`, an OCR engine, or several joined by `+`. `doubt` are the lines of the
+    text, from 1, that may be wrong. `spoken` says whose words stand where on a conversation's page. `warnings` say in
+    sentences why it is not exact.
+    """
+
+    id: str
+    kind: str
+    conversation: str | None = None
+    entry: str | None = None
+    time: datetime | None = None
+    role: str | None = None
+    speaker: str | None = None
+    score: float = 1.0
+    snippet: str = ""
+    citation: Citation
+    trust: Trust
+    text: str
+    engine: str = STORED
+    read_ms: float = 0.0
+    doubt: tuple[int, ...] = ()
+    pages: tuple[str, ...] = ()  # ids of the pages that it was read from
+    spoken: tuple[AttributedText, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def warned(passage: RecalledPassage, *warnings: str) -> RecalledPassage:
+    """The same with these warnings, and approximate where there are any."""
+    if not warnings:
+        return passage
+    return replace(passage, trust=Trust.APPROXIMATE, warnings=(*passage.warnings, *warnings))
+
+
+def passage_of_entry(
+    entry: "Entry", passage: EntryText, conversation: "Conversation", read_ms: float = 0.0
+) -> RecalledPassage:
+    """An entry's text. `read_ms` counts where it was read back from pages."""
+    citation = Citation(
+        kind="entry",
+        ref=entry.id,
+        title=conversation.title,
+        conversation=entry.conversation,
+        speaker=entry.said_by,
+        time=entry.time,
+        page=passage.pages[0] if passage.pages else "",
+    )
+    warnings = (*passage.told, *conversation.doubts)
+    return RecalledPassage(
+        id=entry.id,
+        kind=entry.kind.value,
+        conversation=entry.conversation,
+        entry=entry.id,
+        time=entry.time,
+        role=entry.role.value,
+        speaker=entry.speaker,
+        snippet=_snippet(passage.text),
+        citation=citation,
+        trust=Trust.APPROXIMATE if warnings else passage.trust,
+        text=passage.text,
+        engine=engine_of(passage.pages),
+        read_ms=read_ms if passage.pages else 0.0,
+        pages=passage.pages,
+        warnings=warnings,
+    )
+
+
+def passage_of_note(note: "Note") -> RecalledPassage:
+    """A note as its file has it."""
+    lines = (note.line_first, note.line_last)
+    return RecalledPassage(
+        id=note.id,
+        kind="memory",
+        conversation=note.conversation,
+        time=note.time,
+        snippet=_snippet(note.text),
+        citation=Citation(kind="memory", ref=note.path, title=note.heading, time=note.time, lines=lines),
+        trust=Trust.EXACT,
+        text=note.text,
+    )
+
+
+def passage_of_page(page: PageText, citation: Citation) -> RecalledPassage:
+    """A page's text, or that of any picture; then the citation is of kind `file`."""
+    return RecalledPassage(
+        id=page.page_id,
+        kind=citation.kind,
+        snippet=_snippet(page.text),
+        citation=citation,
+        trust=page.trust,
+        text=page.text,
+        engine=page.engine,
+        read_ms=page.read_ms,
+        doubt=page.doubt,
+        pages=(page.page_id,) if page.page_id else (),
+        spoken=spoken(page),
+        warnings=page.told,
+    )
+
+
+def passage_of_archive(archive: ArchiveRow, pages: Sequence[PageText]) -> RecalledPassage:
+    """All that was archived under a label: its pages' texts, joined, and trusted as far as the least of them."""
+    text = "".join(page.text for page in pages)
+    count = f"{len(pages):,} page{'s' if len(pages) > 1 else ''}"
+    lines_before = accumulate((page.text.count("\n") for page in pages), initial=0)
+    return RecalledPassage(
+        id=f"#{archive.seq}",
+        kind="archive",
+        time=archive.created,
+        snippet=_snippet(text),
+        citation=Citation(
+            kind="archive", ref=f"#{archive.seq}", title=archive.label, place=count, time=archive.created
+        ),
+        trust=max((page.trust for page in pages), key=list(Trust).index),
+        text=text,
+        engine="+".join(dict.fromkeys(page.engine for page in pages)),
+        read_ms=round(sum(page.read_ms for page in pages), 3),
+        doubt=tuple(before + n for before, page in zip(lines_before, pages, strict=False) for n in page.doubt),
+        pages=tuple(page.page_id for page in pages),
+        spoken=tuple(one for page in pages for one in spoken(page)),
+    )
+
+
+def engine_of(pages: Sequence[str]) -> str:
+    """What read an entry's text: the cell reader where it stands on pages."""
+    return "cells" if pages else STORED
+
+
+def _snippet(text: str) -> str:
+    return text if len(text) <= _SNIPPET else text[:_SNIPPET].rsplit(" ", 1)[0] + "…"
