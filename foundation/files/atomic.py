@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from foundation.errors import PalimpsestError
 from foundation.files.directory import remove, replace, status
@@ -77,6 +77,25 @@ def write_atomically(path: Path, text: Cleared | bytes, *, sync: bool = True) ->
         raise
     if sync:
         sync_folder(path.parent)
+
+
+@contextmanager
+def atomic_writer(path: Path) -> Generator[BinaryIO]:
+    """A new private file (0600) that takes its place at `path` when the block ends, synced: for what is too large to be
+    held in memory. Where the block or the disk raises, nothing is left of it.
+    """
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    file = open_new(beside)
+    try:
+        with file:
+            yield file
+            file.flush()
+            sync_handle(file.fileno())
+        replace(beside, path)
+    except BaseException:
+        remove(beside, missing_ok=True)
+        raise
+    sync_folder(path.parent)
 
 
 def write_beside(path: Path, text: Cleared | bytes, *, suffix: str = ".tmp", sync: bool = True) -> Path:

@@ -12,7 +12,7 @@ from foundation.text.analysis import words
 from foundation.text.stopwords import is_weak, substance
 from foundation.text.term_codec import split
 from memory.cold.changes import TermsRow
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.index.documents import TOLD
 from memory.search.index.postings import NO_LISTS, PostingLists, hashed
 

@@ -13,7 +13,7 @@ from memory.search.index.builder import Rest, build
 from memory.search.index.documents import Documents
 from memory.search.index.merge import starts_of, table
 from memory.search.index.postings import Posting, RecentPostings, SegmentPostings, find
-from memory.search.index.segment import CHECKED_AT_ONCE, PostingsSegment, open_chain
+from memory.search.index.segment import PostingsSegment, open_chain
 
 _AT_ONCE = 5000  # changes in one reading
 _MANY = 100  # of them: fewer are put one by one
@@ -78,12 +78,11 @@ class CombinedIndex:
     @property
     def has_unchecked(self) -> bool:
         """Whether there are segments too large to be looked through as they are opened."""
-        return any(len(one.mapped) > CHECKED_AT_ONCE for one in self._segments)
+        return any(not one.file.is_checked for one in self._segments)
 
     def damaged(self) -> list[Path]:
         """Large segments whose bytes are not as they were written. Reads them through."""
-        large = (one for one in self._segments if len(one.mapped) > CHECKED_AT_ONCE)
-        return [one.path for one in large if not one.is_whole]
+        return [one.path for one in self._segments if not (one.file.is_checked or one.file.is_whole())]
 
 
 def opened(cold: ColdStore, folder: Path) -> CombinedIndex:

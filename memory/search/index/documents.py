@@ -8,7 +8,7 @@ from foundation.text.analysis import terms
 from foundation.text.stopwords import substance
 from foundation.text.term_codec import split
 from memory.cold.changes import TermsRow
-from memory.search.index.column import Column, GrowingColumn
+from memory.search.column import Column, GrowingColumn
 
 TOLD = {
     "entry": "i8",  # its seq in the cold store

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from foundation.files import FileLock, LockTimeout, make_private_folder, remove
+from foundation.files import LockTimeout, remove
 from memory.cold import ColdStore
 from memory.cold.insert import note_change
 from memory.cold.sql import fetch
@@ -22,18 +22,19 @@ from memory.search.index.journal import IndexChanges
 from memory.search.index.merge import merge, starts_of, table
 from memory.search.index.segment import (
     LISTS,
+    POSTINGS,
+    PostingsFooter,
     PostingsSegment,
-    SegmentWriter,
-    discard_others,
-    name_of,
     open_chain,
     path_for,
+    section_of,
+    superseded,
 )
+from memory.search.segments import collect_garbage, write_segment
 
 _AT_ONCE = 30_000  # changes in one segment: some seconds' work, and a hundred megabytes at most
 _TIMES = 3  # a segment is merged with what came after it when that is a third as much
 _MOST = 40  # segments that a build leaves to be merged at its end
-LOCK = "postings.lock"
 
 OnIndexed = Callable[[int], None]
 """Told how many entries the segments hold so far."""
@@ -44,9 +45,8 @@ def keep(cold: ColdStore, folder: Path, rest: Rest, on_step: OnIndexed, wait_s: 
 
     False where another process was at it for all of `wait_s` seconds. Raises OSError where the disk refuses.
     """
-    make_private_folder(folder)
     try:
-        with FileLock(folder / LOCK, timeout=wait_s):
+        with POSTINGS.lock(folder, wait_s):
             _MaintenanceLock(cold, folder, rest, on_step).run(purge=purge)
     except LockTimeout:
         return False
@@ -72,14 +72,14 @@ class _MaintenanceLock:
         segments = self._tidied(segments)
         if purge and (first := _first_with_dead(segments)) is not None:
             self._merge(segments[first:])
-        discard_others(self._folder)
+        collect_garbage(POSTINGS, self._folder, superseded(self._folder))
 
     def _open(self) -> list[PostingsSegment]:
         """The chain, each file looked through once, so that no damage is handed on."""
         while True:
             segments = open_chain(self._folder, belonging(self._cold))
             new = [one for one in segments if one.path.name not in self._looked_through]
-            damaged = [one for one in new if not one.is_whole]
+            damaged = [one for one in new if not one.file.is_whole()]
             if not damaged:
                 self._looked_through.update(one.path.name for one in new)
                 return segments
@@ -99,13 +99,13 @@ class _MaintenanceLock:
 
     def _write(self, since: int, new: IndexChanges) -> None:
         built = build(new.rows, self._rest)
-        with SegmentWriter(path_for(self._folder, since, new.change)) as writing:
+        with write_segment(path_for(self._folder, since, new.change), POSTINGS) as writer:
             for name in TOLD:
-                writing.section(name_of(name), [built.columns[name]])
-            writing.section("gone", [np.array(new.gone, "i8")])
+                writer.section(section_of(name), [built.columns[name]])
+            writer.section("gone", [np.array(new.gone, "i8")])
             for name in LISTS:
-                writing.section(name, [getattr(built.lists, name)])
-            writing.finish(since, new.change, journal.mark(self._cold, new.change), built.names)
+                writer.section(name, [getattr(built.lists, name)])
+            writer.finish(PostingsFooter(since, new.change, journal.mark(self._cold, new.change), built.names))
 
     def _note_strays(self, segments: list[PostingsSegment]) -> bool:
         """Entries that the journal does not know, in a store that was salvaged, are noted in it; whether there were."""
@@ -133,9 +133,9 @@ class _MaintenanceLock:
 
     def _merge(self, segments: Sequence[PostingsSegment]) -> None:
         since, change = segments[0].since, segments[-1].change
-        with SegmentWriter(path_for(self._folder, since, change)) as writing:
-            names = merge(segments, table(segments), writing, self._rest)
-            writing.finish(since, change, segments[-1].footer.mark, names)
+        with write_segment(path_for(self._folder, since, change), POSTINGS) as writer:
+            names = merge(segments, table(segments), writer, self._rest)
+            writer.finish(PostingsFooter(since, change, segments[-1].footer.mark, names))
 
 
 def _end(segments: Sequence[PostingsSegment]) -> int:

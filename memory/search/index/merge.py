@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from msgspec import Struct
 
+from memory.search.column import Column
 from memory.search.index.builder import Rest, counts_of, documents_of, keyed, terms_of
-from memory.search.index.column import Column
 from memory.search.index.documents import LINKS, NAMED, NONE, TOLD, Documents
 from memory.search.index.postings import NOWHERE, PostingLists
-from memory.search.index.segment import PostingsSegment, SegmentWriter, name_of
+from memory.search.index.segment import PostingsFooter, PostingsSegment, section_of
+from memory.search.segments import SegmentWriter
 
+Writer = SegmentWriter[PostingsFooter]
 _AT_ONCE = 200_000  # postings: some hundredths of a second
 _ROOM, _LEAST_ROOM = 3, 256  # a third more rows than there are find place beside them
 
@@ -38,7 +40,7 @@ def starts_of(segments: Sequence[PostingsSegment]) -> list[int]:
     return np.cumsum([0, *(one.count for one in segments)])[:-1].tolist()
 
 
-def merge(segments: Sequence[PostingsSegment], documents: Documents, into: SegmentWriter, rest: Rest) -> list[str]:
+def merge(segments: Sequence[PostingsSegment], documents: Documents, into: Writer, rest: Rest) -> list[str]:
     """Writes all sections; gives the names that the columns speak of. Raises OSError."""
     living = np.flatnonzero(documents["alive"])
     order = living[np.argsort(documents["entry"][living], kind="stable")]
@@ -60,22 +62,28 @@ def merge(segments: Sequence[PostingsSegment], documents: Documents, into: Segme
 
 
 def _write_columns(
-    documents: Documents, order: Column, numbers: Column, into: SegmentWriter, rest: Rest, *, with_links: bool
+    documents: Documents,
+    order: Column,
+    numbers: Column,
+    into: Writer,
+    rest: Rest,
+    *,
+    with_links: bool,
 ) -> list[str]:
-    more = max(_LEAST_ROOM, len(order) // _ROOM) if with_links else 0
+    room = max(_LEAST_ROOM, len(order) // _ROOM) if with_links else 0
     used = np.unique(np.concatenate([documents[name][order] for name in NAMED]))
     codes = np.full(len(documents.names), NONE, "i4")
     codes[used] = np.arange(len(used))
     for name in TOLD:
         column = documents[name][order]
-        into.section(name_of(name), [codes[column] if name in NAMED else column], more)
+        into.section(section_of(name), [codes[column] if name in NAMED else column], room=room)
         rest()
     for name in ("previous", "following") if with_links else ():
         links = documents[name][order]
-        into.section(name_of(name), [np.where(links == NONE, NONE, numbers[links])], more)
+        into.section(section_of(name), [np.where(links == NONE, NONE, numbers[links])], room=room)
         rest()
     if with_links:
-        into.section(name_of("talk"), [_in_order(documents["talk"][order])], more)
+        into.section(section_of("talk"), [_in_order(documents["talk"][order])], room=room)
     return [documents.names[code] for code in used.tolist()]
 
 
@@ -94,7 +102,7 @@ class _Input(Struct, frozen=True):
     numbers: Column
 
 
-def _write_postings(inputs: list[_Input], into: SegmentWriter, rest: Rest) -> None:
+def _write_postings(inputs: list[_Input], into: Writer, rest: Rest) -> None:
     """Documents go to the file as they come; the other columns, a fifth of the size, when all are known."""
     parts: list[PostingLists] = []
 

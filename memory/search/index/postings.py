@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from foundation.text.folding import is_unspaced
 from foundation.text.tags import MARK
-from memory.search.index.column import Column, GrowingColumn
+from memory.search.column import Column, GrowingColumn
 
 _MARK = MARK.encode()
 _REMEMBERED = 4096  # terms of a segment: a question asks for some fifty, mostly the same

@@ -13,7 +13,7 @@ from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.hot.note import Note
 from memory.records import EntryKind
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.index.documents import Documents
 from memory.search.index.postings import Posting
 from memory.search.query.entity_filters import groups

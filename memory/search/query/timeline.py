@@ -16,7 +16,7 @@ from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.hot import HotMemory
 from memory.records import Entry
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.query.query import Hit, Query
 from memory.search.ranking.retrieve import NewestHits, SearchSource
 

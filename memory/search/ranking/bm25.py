@@ -12,7 +12,7 @@ around an entry for fields. benchmarks/retrieval.py says what each part brings.
 import numpy as np
 from msgspec import Struct
 
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.ranking import bonuses, semantic
 from memory.search.ranking.bonuses import Bonus
 from memory.search.ranking.candidates import CandidateFilter, candidates, together, with_neighbours

@@ -13,7 +13,7 @@ from msgspec import Struct
 from foundation.text.analysis import words
 from foundation.text.dates.event_anchors import AnchorSide
 from foundation.text.dates.spans import DateSpan, Period
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.index.documents import APART_MS, Documents
 from memory.search.index.postings import Posting
 from memory.search.ranking.question import Question

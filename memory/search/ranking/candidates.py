@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.index.documents import NONE, Documents
 from memory.search.ranking.fields import DocumentFilter, around, saturation
 from memory.search.ranking.lookup import CorpusStatistics, TermPostings

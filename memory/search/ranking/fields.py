@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.index.documents import APART_MS, NONE, Documents
 from memory.search.ranking.lookup import CorpusStatistics, TermPostings, idf, soft_counts
 from memory.search.ranking.question import Question

@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from foundation.text.synonyms import kindred
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.index.documents import Documents
 from memory.search.index.postings import Posting
 from memory.search.ranking.question import QueryTerm, Question

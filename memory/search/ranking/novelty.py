@@ -9,7 +9,7 @@ repeating over half.
 
 import numpy as np
 
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.index.documents import Documents
 from memory.search.ranking.question import NamedSpeakers, Question
 

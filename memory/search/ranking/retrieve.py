@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import Struct
 
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.index.documents import Documents
 from memory.search.ranking.bm25 import RankedDocuments, RankingQuery, rank
 from memory.search.ranking.bonuses import ResolvedAnchor

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.index.documents import NONE, Documents
 from memory.search.ranking.candidates import CandidateFilter
 from memory.search.ranking.question import Question

@@ -21,7 +21,7 @@ from memory.errors import MemoryFailure
 from memory.hot.note import Note
 from memory.pages.types import EntryText
 from memory.records import Entry
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.vectors.passages import passages
 from memory.search.vectors.segment import VectorRows
 from memory.search.vectors.similarity import inverse_lengths, quantised

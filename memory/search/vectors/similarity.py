@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.vectors.segment import VectorSegment
 
 VectorMatrix = NDArray[np.int8]

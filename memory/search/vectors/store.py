@@ -12,10 +12,11 @@ from threading import Lock, RLock
 
 import numpy as np
 
-from foundation.files import FileLock, is_file, list_files, list_names, make_private_folder, status
-from memory.search.index.column import Column
+from foundation.files import FileLock, is_file, status
+from memory.search.column import Column
+from memory.search.segments import collect_garbage, discard
 from memory.search.vectors import segment as files
-from memory.search.vectors.segment import VectorRows, VectorSegment
+from memory.search.vectors.segment import VECTORS, VectorRows, VectorSegment
 
 LARGEST = 262_144  # rows: with 384 dimensions 100 MB, which is what forgetting one entry rewrites
 _TOGETHER = 8  # so many of like size become one
@@ -92,16 +93,16 @@ class VectorStore:
     def drop(self, entries: Column) -> bool:
         """Nothing of these entries is in the files when it returns, nor what a crash left. Whether there was any."""
         if not self.has(entries).any():
-            if self._left():
+            if self._superseded() or VECTORS.unfinished(self.folder):
                 with self._writing, self._locked():
-                    self._tidy()
+                    collect_garbage(VECTORS, self.folder, self._superseded())
             return False
         with self._writing, self._locked():
             for segment in self.look():
                 first, last = segment.places(entries)
                 if gone := int((last - first).sum()):
                     if gone == segment.header.rows:
-                        files.discard(segment.path)
+                        discard(segment.path)
                     if is_file(segment.path):  # Windows keeps what is mapped: then an empty file stands for it
                         self._write([segment.rows], [segment], without=entries)
             self.look()
@@ -111,22 +112,21 @@ class VectorStore:
         """Nothing is left of it."""
         with self._writing, self._locked():
             for name in self._present():
-                files.discard(self.folder / name)
+                discard(self.folder / name)
             self.look()
 
     def prove(self) -> None:
         """Reads every vector, and deletes the files that are damaged."""
         for segment in self.look():
-            if not segment.is_whole():
-                files.discard(segment.path)
+            if not segment.file.is_whole():
+                discard(segment.path)
         self.look()
 
     def _locked(self) -> FileLock:
-        make_private_folder(self.folder)
-        return FileLock(self.folder / "writing.lock", timeout=_LOCK_WAIT)
+        return VECTORS.lock(self.folder, _LOCK_WAIT)
 
     def _present(self) -> frozenset[str]:
-        return frozenset(name for name in list_names(self.folder) if files.number_of(name) >= 0)
+        return frozenset(path.name for path in VECTORS.paths(self.folder))
 
     def _load(self, names: frozenset[str]) -> bool:
         """False where one of them was gone meanwhile."""
@@ -138,7 +138,7 @@ class VectorStore:
             except FileNotFoundError:
                 return False
             if segment is None:
-                files.discard(self.folder / name)
+                discard(self.folder / name)
             else:
                 found.append(segment)
         replaced = {name for segment in found for name in segment.header.replaces}
@@ -154,20 +154,15 @@ class VectorStore:
         path = self.folder / files.name_of(number)
         files.write(path, parts, self.dimensions, without=without, replaces=[one.name for one in instead_of])
         self.look()
-        for one in instead_of:
-            files.discard(one.path)
-        self._tidy()
+        for segment in instead_of:
+            discard(segment.path)
+        collect_garbage(VECTORS, self.folder, self._superseded())
         self.look()
 
-    def _left(self) -> list[Path]:
-        """What a crash, or Windows, has left: half a file, or one whose rows are elsewhere now."""
+    def _superseded(self) -> list[Path]:
+        """Files whose rows are elsewhere now: a crash left them, or Windows."""
         replaced = {name for segment in self.segments for name in segment.header.replaces} & self._present()
-        return [*list_files(self.folder, ".vectors-*.tmp"), *(self.folder / name for name in replaced)]
-
-    def _tidy(self) -> None:
-        """Under the lock, so that nobody is writing."""
-        for path in self._left():
-            files.discard(path)
+        return [self.folder / name for name in replaced]
 
     def _due(self) -> list[VectorSegment]:
         """Segments of like size that are to become one; none where there are fewer than eight of them."""

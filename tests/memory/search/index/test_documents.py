@@ -17,7 +17,8 @@ from memory.search.index.builder import build, documents_of
 from memory.search.index.documents import APART_MS, NONE, TOLD, Documents
 from memory.search.index.merge import merge, starts_of, table
 from memory.search.index.postings import RecentPostings, SegmentPostings, find
-from memory.search.index.segment import LISTS, PostingsSegment, SegmentWriter, name_of, open_segment
+from memory.search.index.segment import LISTS, POSTINGS, PostingsFooter, PostingsSegment, open_segment, section_of
+from memory.search.segments import write_segment
 
 DEED = st.tuples(st.sampled_from(["put", "put", "remove"]), st.integers(1, 12))
 SPEAKERS = ("Ann", "Bo", "", "who")
@@ -179,13 +180,13 @@ def written(path: Path, there: There, batch: list[tuple[str, int]]) -> Path:
         if there.deed(deed, entry):
             rows[entry] = row(entry, there.came)
     built = build(rows.values(), lambda: None)
-    with SegmentWriter(path) as writing:
+    with write_segment(path, POSTINGS) as writer:
         for name in TOLD:
-            writing.section(name_of(name), [built.columns[name]])
-        writing.section("gone", [np.array(sorted({entry for _, entry in batch}.difference(rows)), "i8")])
+            writer.section(section_of(name), [built.columns[name]])
+        writer.section("gone", [np.array(sorted({entry for _, entry in batch}.difference(rows)), "i8")])
         for name in LISTS:
-            writing.section(name, [getattr(built.lists, name)])
-        writing.finish(int(path.name), int(path.name) + 1, ("add", 1), built.names)
+            writer.section(name, [getattr(built.lists, name)])
+        writer.finish(PostingsFooter(int(path.name), int(path.name) + 1, ("add", 1), built.names))
     return path
 
 
@@ -195,9 +196,9 @@ def opened(paths: list[Path]) -> list[PostingsSegment]:
 
 def merged(path: Path, paths: list[Path], since: int) -> Path:
     segments = opened(paths)
-    with SegmentWriter(path) as writing:
-        names = merge(segments, table(opened(paths)), writing, lambda: None)
-        writing.finish(since, 99, ("add", 1), names)
+    with write_segment(path, POSTINGS) as writer:
+        names = merge(segments, table(opened(paths)), writer, lambda: None)
+        writer.finish(PostingsFooter(since, 99, ("add", 1), names))
     return path
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from filelock import FileLock
+from msgspec.structs import replace
 
 from foundation.paths import Workspace
 from memory.cold import insert
@@ -19,6 +20,7 @@ from memory.search.index import combined, index, maintenance, segment
 from memory.search.index.documents import NONE
 from memory.search.index.index import IndexProgress, SearchIndex
 from memory.search.index.segment import chain, path_for, segments_in
+from memory.search.segments import TRAILER, SegmentWriter
 from tests.memory.search.conversation import Talk
 from tests.paths import ROOT
 
@@ -174,7 +176,7 @@ def test_one_process_at_a_time_keeps_the_segments(talk: Talk, memory: Memory, mo
     half = folder / ".postings-000000000000-000000000007.bin.aa.tmp"
     half.write_bytes(b"another process is at it")
     scattered(talk, 20)
-    with FileLock(folder / maintenance.LOCK):
+    with FileLock(folder / segment.POSTINGS.lock_name):
         memory.search.update()
         assert (segments(memory), half.exists()) == ([], True)
         assert talk.ask("tea").total == 10
@@ -228,8 +230,8 @@ def test_a_crash_at_any_step_of_writing_leaves_a_usable_index(
         return maybe
 
     with monkeypatch.context() as crash:
-        crash.setattr(maintenance, "discard_others", dies(maintenance.discard_others))
-        crash.setattr(maintenance.SegmentWriter, "finish", dies(maintenance.SegmentWriter.finish))
+        crash.setattr(maintenance, "collect_garbage", dies(maintenance.collect_garbage))
+        crash.setattr(SegmentWriter, "finish", dies(SegmentWriter.finish))
         crash.setattr(maintenance, "merge", dies(maintenance.merge))
         with pytest.raises(Crash):
             SearchIndex(memory.cold, memory.workspace.postings).update()
@@ -243,7 +245,7 @@ def test_a_crash_at_any_step_of_writing_leaves_a_usable_index(
 
 def damaged(path: Path) -> None:
     body = bytearray(path.read_bytes())
-    sections = {each.name: each for each in segment.open_segment(path).footer.sections}
+    sections = segment.open_segment(path).file.sections
     start = sections["documents"].offset
     for at in range(start, start + 4 * sections["documents"].count, 4):
         body[at] ^= 1
@@ -269,8 +271,8 @@ def of_another_format(path: Path) -> None:
 def of_another_store(path: Path) -> None:
     body = path.read_bytes()
     start = body.index(b'{"since"')
-    footer = body[start : -segment.END.size].replace(b'"mark":["add",', b'"mark":["sub",')
-    path.write_bytes(body[:start] + footer + segment.END.pack(len(footer), zlib.crc32(footer), segment.MAGIC))
+    footer = body[start : -TRAILER.size].replace(b'"mark":["add",', b'"mark":["sub",')
+    path.write_bytes(body[:start] + footer + TRAILER.pack(len(footer), zlib.crc32(footer), segment.POSTINGS.magic))
 
 
 HARMS = [damaged, damaged_at_its_end, cut_short, emptied, of_another_format, of_another_store]
@@ -294,9 +296,8 @@ def test_a_segment_that_cannot_be_trusted_is_made_anew(talk: Talk, memory: Memor
 
 @pytest.fixture
 def all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No segment is so small that it is looked through at once."""
-    for room in ("segment", "combined"):
-        monkeypatch.setattr(f"memory.search.index.{room}.CHECKED_AT_ONCE", 0)
+    """No segment is so small that it is checked when it is opened."""
+    monkeypatch.setattr(segment, "POSTINGS", replace(segment.POSTINGS, check_limit=0))
 
 
 @pytest.mark.usefixtures("small_segments", "all_are_large")
@@ -349,12 +350,12 @@ from pathlib import Path
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from memory.memory import Memory
 from models.messages import Role
 memory = Memory.open(Workspace(Path(sys.argv[1])), SystemClock())
 conversation = memory.cold.latest().seq
-memory.cold.append(Draft(conversation=conversation, parent=None, kind=EntryKind.MESSAGE, role=Role.USER,
+memory.cold.append(EntryDraft(conversation=conversation, parent=None, kind=EntryKind.MESSAGE, role=Role.USER,
                          text=as_given("the zeppelin has landed")))
 memory.close()
 """

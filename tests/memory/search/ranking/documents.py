@@ -7,7 +7,7 @@ import numpy as np
 from foundation.text.analysis import words
 from foundation.text.term_codec import pack
 from memory.cold.changes import TermsRow
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.index.documents import APART_MS, Documents
 from memory.search.index.postings import NOWHERE, Posting
 

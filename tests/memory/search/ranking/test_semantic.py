@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.index.documents import NONE, Documents
 from memory.search.ranking.candidates import CandidateFilter
 from memory.search.ranking.fields import around

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.vectors.similarity import Similarity
 from memory.search.vectors.store import VectorStore
 from memory.search.vectors.vectors import Vectors

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory.search.index.column import Column
+from memory.search.column import Column
 from memory.search.vectors.segment import VectorRows
 from memory.search.vectors.similarity import RenumberedSimilarity, SegmentSimilarity, inverse_lengths, quantised
 from memory.search.vectors.store import VectorStore

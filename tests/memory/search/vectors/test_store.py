@@ -12,7 +12,9 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from msgspec.structs import replace
 
+from foundation.files import atomic
 from memory.search.vectors import segment as files
 from memory.search.vectors import store as stores
 from memory.search.vectors.segment import VectorRows
@@ -145,11 +147,11 @@ def test_a_file_that_was_cut_off_is_deleted(length: int, store: VectorStore) -> 
 
 
 def test_damage_among_many_vectors_is_found_by_proving(store: VectorStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_FEW", 0)
+    monkeypatch.setattr(files, "VECTORS", replace(files.VECTORS, check_limit=0))
     store.put(rows(1, 2))
     path = store.segments[0].path
     body = bytearray(path.read_bytes())
-    body[-1] ^= 1
+    body[store.segments[0].file.sections["vectors"].offset] ^= 1
     path.write_bytes(body)
     other = VectorStore(store.folder, SIZE)
     assert set(held(other)) == {1, 2}
@@ -182,7 +184,8 @@ def test_a_merge_that_a_crash_cut_off_shows_nothing_twice(store: VectorStore, mo
     """The new file is there, the old ones are not deleted yet."""
     store.put(rows(1))
     store.put(rows(2))
-    monkeypatch.setattr(files, "discard", lambda _: None)
+    monkeypatch.setattr(stores, "discard", lambda _: None)
+    monkeypatch.setattr(stores, "collect_garbage", lambda *_: None)
     store._write([segment.rows for segment in store.segments], store.segments)
     assert len(list(store.folder.glob("*.bin"))) == 3
     other = VectorStore(store.folder, SIZE)
@@ -208,7 +211,7 @@ def test_a_disk_that_refuses_leaves_what_was_there(store: VectorStore, monkeypat
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "sync_file", refuse)
+        patch.setattr(atomic, "sync_handle", refuse)
         with pytest.raises(OSError, match="No space"):
             store.put(rows(2))
     assert set(held(store)) == {1}
