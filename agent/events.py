@@ -1,11 +1,10 @@
-"""What a session says while it works. Every face subscribes to these, and none does anything else.
+"""Events of a turn. Every face subscribes to them, and to nothing else.
 
-A turn's events come in this order: Notice*, UserStored, WordsHidden?; for each request Compacted?, EpochChanged?,
-Notice*, Recall (the first request only), ContextReady, then Prefill, TextDelta and ReasoningDelta in any order,
-UsageKnown, and for each tool call PermissionRequested?, ToolStarted, ToolFinished; then the next request. The last
-event is
-exactly one of AnswerStored (after UsageKnown), Stopped or TurnFailed; the latter two may come at any place. Whatever a
-TextDelta holds is already on its way to disk.
+They come in this order: Notice*, UserStored, WordsHidden?; for each request Compacted?, EpochChanged?, Notice*, Recall
+(the first request only), ContextReady, then Prefill, TextDelta and ReasoningDelta in any order, Notice?, UsageKnown,
+and for each tool call PermissionRequested?, ToolStarted, ToolFinished; then the next request. The last event is exactly
+one of AnswerStored (after UsageKnown), Stopped and TurnFailed; the last two may come at any point. The text of a
+TextDelta was given to the store before.
 """
 
 import asyncio

@@ -17,6 +17,8 @@ from agent.events import SessionEvent
 from agent.tools.builtin.files import ReadFile
 from agent.tools.builtin.memory import RecallPassage, RememberNote, SearchMemory
 from agent.tools.registry import Toolbox
+from agent.turn.ports import TurnPorts, UserMessage
+from agent.turn.store import StoredTurn
 from agent.turn.turn import TurnRun
 from context import AssembledRequest, Attachment, Context, Turn
 from context.compaction.compact import CompactionReceipt
@@ -61,7 +63,7 @@ class Session:
         self.conversation: Conversation | None = None
         self.report: ContextReport | None = None
         self.next_title = ""
-        self.hidden: dict[int, tuple[str, ...]] = {}
+        self.hidden: dict[int, tuple[str, ...]] = {}  # see agent.turn.store.TurnState
         self.on_working: Callable[[str], None] | None = None  # called whenever `working` changes
         self._facts = facts
         self._turn: TurnRun | None = None
@@ -128,7 +130,7 @@ class Session:
         refuse_read_only(self.workspace)
         if self._turn is not None:
             raise TemporaryFailure("Still answering", "One message at a time.", "Wait, or stop the answer first.")
-        self._turn = turn = TurnRun(self, text, attachments, skill, brought)
+        self._turn = turn = TurnRun(self._ports(), UserMessage(text, tuple(attachments), skill, brought))
         self._idle.clear()
         try:
             async with aclosing(turn.events()) as events:
@@ -138,6 +140,20 @@ class Session:
             self._turn = None
             self._idle.set()
             self._after_turn()
+
+    def _ports(self) -> TurnPorts:
+        context, model = self.context, self.model
+        return TurnPorts(
+            model=model,
+            tools=self.toolbox,
+            store=StoredTurn(self, self.memory, context, model, self.toolbox),
+            prepare=self.prepare_model,
+            prefetch=lambda text: context.ask_ahead(self.conversation, text, model.profile),
+            reload=lambda: context.reload(sending=True),
+            assemble=self.assemble,
+            compact=lambda planned: context.compact(planned, model.counter),
+            warnings=self.memory.vault.troubles,
+        )
 
     def stop(self) -> None:
         """Ends the answer; what came is kept. Does nothing where there is none."""

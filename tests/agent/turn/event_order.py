@@ -5,18 +5,20 @@ from collections.abc import Iterable
 from typing import Any
 
 REQUEST = "(Compacted )?(EpochChanged )?(Notice )*{recall}ContextReady "
-ANSWER = "((Prefill|TextDelta|ReasoningDelta) )*"
+ANSWER = "((Prefill|TextDelta|ReasoningDelta) )*(Notice )?"
 CALL = "(PermissionRequested )?ToolStarted ToolFinished "
-WHOLE = re.compile(
+ROUNDS = (
     "(Notice )*UserStored (WordsHidden )?"
     + REQUEST.format(recall="Recall ")
-    + f"({ANSWER}UsageKnown ({CALL})+{REQUEST.format(recall='')})*"
-    + f"({ANSWER}(UsageKnown AnswerStored|Stopped|TurnFailed)|{ANSWER}UsageKnown ({CALL})*TurnFailed)"
+    + f"({ANSWER}UsageKnown ({CALL})+{REQUEST.format(recall='')})*{ANSWER}"
 )
+WHOLE = re.compile(f"{ROUNDS}(UsageKnown AnswerStored|Stopped|TurnFailed)")
 FAILED_EARLY = re.compile(
     "(Notice )*(UserStored (WordsHidden )?)?(Compacted )?(EpochChanged )?(Notice )*(Recall )?TurnFailed"
 )
-STOPPED_EARLY = re.compile("(Notice )*UserStored (WordsHidden )?" + REQUEST.format(recall="Recall ") + "Stopped")
+FAILED_IN_TOOLS = re.compile(
+    f"{ROUNDS}UsageKnown ({CALL})*((PermissionRequested )?(ToolStarted )?|(Compacted )?(EpochChanged )?(Notice )*)TurnFailed"
+)
 
 
 def names(events: Iterable[Any]) -> str:
@@ -27,4 +29,4 @@ def names(events: Iterable[Any]) -> str:
 def assert_in_order(events: Iterable[Any]) -> None:
     """Fails, with the order that was seen, where it is not one that agent.events tells."""
     order = names(events)
-    assert any(grammar.fullmatch(order) for grammar in (WHOLE, FAILED_EARLY)), order
+    assert any(grammar.fullmatch(order) for grammar in (WHOLE, FAILED_EARLY, FAILED_IN_TOOLS)), order

@@ -1,0 +1,86 @@
+"""The ports of a turn: the model, the tools, the store, and how a request is made."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from agent.events import SessionEvent
+from agent.tools.registry import Toolbox, ToolOutput
+from agent.turn.recorder import AnswerRecorder
+from context import AssembledRequest, Attachment, Turn
+from context.compaction.compact import CompactionReceipt
+from context.compaction.projection import ProjectedCompaction
+from context.notice import FileNotice
+from context.recall.prefetch import Prefetch
+from foundation.privacy import Cleared
+from memory.records import Conversation, Entry
+from models.chat.port import AnswerEnd, AnswerError, ChatModel
+from models.messages import RecalledSpan, ToolCall
+
+
+class UserMessage(Struct, frozen=True):
+    """What a person sends. `brought` is what knowledge has on it; nothing else is recalled for it then."""
+
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+    skill: str = ""
+    brought: tuple[RecalledSpan, ...] | None = None
+
+
+class TurnStore(Protocol):
+    """Persistence, as the turn's first subscriber. Each method blocks, and returns when the step is on disk."""
+
+    @property
+    def conversation(self) -> Conversation:
+        """The message's conversation. Not before `message`."""
+        ...
+
+    @property
+    def newest(self) -> Entry:
+        """The newest entry of the turn. Not before `message`."""
+        ...
+
+    def message(self, message: UserMessage) -> Sequence[SessionEvent]:
+        """Stores the message; gives UserStored, and WordsHidden where words were hidden."""
+        ...
+
+    def compacted(self, receipt: CompactionReceipt) -> None:
+        """Continues after the summary that a compaction wrote."""
+        ...
+
+    def request(self, assembled: AssembledRequest, turn: Turn) -> None:
+        """Records the request that is about to be sent."""
+        ...
+
+    def begin_answer(self, calls: int, arguments: int) -> AnswerRecorder:
+        """Begins an answer with at most so many tool calls, and characters of their arguments."""
+        ...
+
+    def end_answer(
+        self, recorder: AnswerRecorder, assembled: AssembledRequest, outcome: AnswerEnd | AnswerError | None
+    ) -> Sequence[SessionEvent]:
+        """Stores the answer as it ended; gives UsageKnown and AnswerStored, or Stopped, or TurnFailed."""
+        ...
+
+    def permitted(self, call: ToolCall) -> ToolCall:
+        """The call without the words that the person hid, where its tool stores its arguments."""
+        ...
+
+    def tool_result(self, call: ToolCall, output: ToolOutput, id_: Cleared) -> Entry:
+        """Stores what a tool gave, under this id."""
+        ...
+
+
+class TurnPorts(Struct, frozen=True, kw_only=True):
+    """Everything that a turn calls. The callables block, and are called off the event loop; `prepare` is awaited."""
+
+    model: ChatModel
+    tools: Toolbox
+    store: TurnStore
+    prepare: Callable[[], Awaitable[None]]  # learns the model's window and abilities
+    prefetch: Callable[[str], Prefetch | None]  # the search for what a message recalls
+    reload: Callable[[], tuple[FileNotice, ...]]  # reads the workspace's files that changed
+    assemble: Callable[[Turn], AssembledRequest]
+    compact: Callable[[ProjectedCompaction], CompactionReceipt]
+    warnings: Callable[[], Iterable[str]]  # trouble with the archive, each reported once

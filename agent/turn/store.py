@@ -1,0 +1,178 @@
+"""Persistence of a turn: stores each step and gives the events that are true from then on."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from agent import events
+from agent.background.usage import use_cited, use_recalled
+from agent.events import SessionEvent
+from agent.tools.registry import Toolbox, ToolOutput
+from agent.turn.ports import UserMessage
+from agent.turn.recorder import AnswerRecorder
+from context import AssembledRequest, Context, Turn
+from context.compaction.compact import CompactionReceipt
+from context.report import ContextReport
+from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields, edited, examine, hidden_texts
+from memory.memory import Memory
+from memory.records import Conversation, Entry, EntryDraft, EntryKind
+from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason
+from models.messages import Image, Request, Role, ToolCall, Usage, nonces
+
+TITLE_CHARS = 60
+_BLOCKS_LEFT_OUT = (
+    "{:,} characters of the answer repeat what the program put into the request, tags and all: [injected] stands for "
+    "them in what is stored."
+)
+
+
+class TurnState(Protocol):
+    """What a turn changes of its session."""
+
+    conversation: Conversation | None
+    report: ContextReport | None
+    next_title: str
+    hidden: dict[int, tuple[str, ...]]  # in memory only: what messages of a conversation hid, by the conversation's seq
+
+
+class StoredTurn:
+    """The store of one turn (agent.turn.ports.TurnStore), over a workspace's memory."""
+
+    def __init__(self, state: TurnState, memory: Memory, context: Context, model: ChatModel, tools: Toolbox) -> None:
+        self._state = state
+        self._memory = memory
+        self._context = context
+        self._model = model
+        self._tools = tools
+        self._message: Entry | None = None
+        self._newest: Entry | None = None
+        self._echoes = EchoFilter()
+
+    @property
+    def conversation(self) -> Conversation:
+        assert self._state.conversation is not None
+        return self._state.conversation
+
+    @property
+    def newest(self) -> Entry:
+        assert self._newest is not None
+        return self._newest
+
+    def message(self, message: UserMessage) -> Sequence[SessionEvent]:
+        """Stores the message, in a new conversation where there is none."""
+        state, cold = self._state, self._memory.cold
+        findings = examine(message.text)
+        if state.conversation is None:
+            title = clear(state.next_title) or edited(findings.cleared, _first_line)
+            state.conversation, state.next_title = cold.new_conversation(title), ""
+        hidden = (*state.hidden.get(state.conversation.seq, ()), *hidden_texts(message.text))
+        if hidden:  # kept as long as requests carry the words: for the session
+            state.hidden[state.conversation.seq] = tuple(dict.fromkeys(hidden))
+            self._echoes = EchoFilter(hidden)
+        meta = {"attachments": [one.name for one in message.attachments]} if message.attachments else {}
+        # The leaf is read again: another process may have continued this conversation.
+        state.conversation = cold.conversation_at(state.conversation.seq)
+        draft = EntryDraft(
+            conversation=state.conversation.seq,
+            parent=state.conversation.leaf,
+            kind=EntryKind.MESSAGE,
+            role=Role.USER,
+            text=findings.cleared,
+            meta=cleared_fields(meta),
+        )
+        self._message = self._newest = entry = cold.append(draft)
+        stored = events.UserStored(state.conversation.id, entry.id)
+        if findings.unclosed or findings.injected:
+            return stored, events.WordsHidden(findings.unclosed, findings.injected)
+        return (stored,)
+
+    def compacted(self, receipt: CompactionReceipt) -> None:
+        self._newest = self._memory.cold.entry(receipt.summary_seq)
+
+    def request(self, assembled: AssembledRequest, turn: Turn) -> None:
+        """Records the request, and each use of a file that was recalled into it."""
+        self._echoes = self._echoes.sealing(nonces(assembled.request))
+        self._context.record(self.conversation, None if turn.continuing else self._message, assembled)
+        if not turn.continuing and turn.brought is None:
+            use_recalled(self._memory, assembled.recalled)
+        self._state.report = assembled.report
+
+    def begin_answer(self, calls: int, arguments: int) -> AnswerRecorder:
+        name = self._model.profile.name
+        draft = EntryDraft(
+            conversation=self.conversation.seq,
+            parent=self.newest.seq,
+            kind=EntryKind.MESSAGE,
+            role=Role.ASSISTANT,
+            speaker=clear(name),
+            text=EMPTY,
+        )
+        answer = self._memory.cold.begin_answer(draft)
+        return AnswerRecorder(answer, name, calls=calls, arguments=arguments, echoes=self._echoes)
+
+    def end_answer(
+        self, recorder: AnswerRecorder, assembled: AssembledRequest, outcome: AnswerEnd | AnswerError | None
+    ) -> Sequence[SessionEvent]:
+        usage = recorder.usage = self._usage(recorder, assembled)
+        name, conversation = self._model.profile.name, self.conversation
+        injected = self._echoes.injected(recorder.text)
+        notices = (events.Notice("warning", _BLOCKS_LEFT_OUT.format(injected)),) if injected else ()
+        match outcome:
+            case AnswerEnd(reason=StopReason.CANCELLED) | None:
+                kept = recorder.abandon(stopped=True)
+                self._newest = kept or self._newest
+                return *notices, events.Stopped(conversation.id, kept.id if kept else "", recorder.text)
+            case AnswerEnd(reason=reason):
+                self._newest = stored = recorder.finish(reason=reason.value)
+                use_cited(self._memory, recorder.text, assembled.recalled)
+                return (
+                    *notices,
+                    events.UsageKnown(usage, recorder.seconds, recorder.tokens_per_second),
+                    events.AnswerStored(conversation.id, stored.id, recorder.text, usage, name, reason.value),
+                )
+            case AnswerError(code=code, title=title, message=message, hint=hint):
+                kept = recorder.abandon(failed=code)
+                return *notices, events.TurnFailed(code, title, message, hint, kept.id if kept else "", recorder.text)
+
+    def permitted(self, call: ToolCall) -> ToolCall:
+        if self._echoes and self._tools.keeps(call):  # what it writes, and what the person agrees to
+            return msgspec.structs.replace(call, arguments=self._echoes.json(call.arguments))
+        return call
+
+    def tool_result(self, call: ToolCall, output: ToolOutput, id_: Cleared) -> Entry:
+        meta: dict[str, object] = {"call_id": call.id, "name": call.name, "failed": output.failed}
+        if output.shown != output.whole:
+            meta["shown"] = output.shown
+        draft = EntryDraft(
+            conversation=self.conversation.seq,
+            parent=self.newest.seq,
+            kind=EntryKind.TOOL_RESULT,
+            role=Role.TOOL,
+            speaker=clear(call.name),
+            text=self._echoes.result(output.whole),
+            id=id_,
+            meta=self._echoes.fields(meta),
+        )
+        self._newest = entry = self._memory.cold.append(draft)
+        return entry
+
+    def _usage(self, recorder: AnswerRecorder, assembled: AssembledRequest) -> Usage:
+        """The server's figures, which the counter learns from; an estimate where it gave none."""
+        counter, counted = self._model.counter, assembled.report.total_tokens
+        if recorder.usage.prompt_tokens and not recorder.usage.estimated:
+            learn: Callable[[int, int], None] | None = getattr(counter, "learn", None)
+            if learn is not None and not _has_image(assembled.request):
+                learn(counted, recorder.usage.prompt_tokens)
+            return recorder.usage
+        return Usage(prompt_tokens=counted, completion_tokens=counter.count(recorder.text), estimated=True)
+
+
+def _has_image(request: Request) -> bool:
+    return any(isinstance(part, Image) for message in request.messages for part in message.parts)
+
+
+def _first_line(text: str) -> str:
+    """The first line, cut at a word: a title."""
+    line = " ".join(text.split("\n", 1)[0].split())
+    return line if len(line) <= TITLE_CHARS else line[:TITLE_CHARS].rsplit(" ", 1)[0] + "…"

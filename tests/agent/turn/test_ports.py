@@ -1,0 +1,201 @@
+"""A turn with fake ports: it stores each step before the face learns of it, and needs no store of ours."""
+
+from collections.abc import AsyncGenerator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from agent import events
+from agent.events import SessionEvent
+from agent.tools.port import ToolSettings
+from agent.tools.registry import Toolbox, ToolOutput
+from agent.turn.ports import TurnPorts, UserMessage
+from agent.turn.turn import TurnRun
+from context import AssembledRequest, Turn
+from context.compaction.compact import CompactionReceipt
+from context.epoch import EpochState
+from memory.records import Conversation, Entry, EntryKind
+from models.chat.port import AnswerEnd, AnswerError, Event, Profile, StopReason, TextChunk
+from models.messages import Request, Role, Tool, ToolCall, Usage
+from models.tokens import Estimate
+from tests.agent.turn.event_order import assert_in_order
+from tests.tui.fakes import REPORT
+
+NOW = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
+CONVERSATION = Conversation(id="c_1", seq=1, created=NOW, updated=NOW)
+
+
+def entry(seq: int) -> Entry:
+    return Entry(
+        seq=seq,
+        id=f"e_{seq}",
+        conversation="c_1",
+        conversation_seq=1,
+        parent=seq - 1 or None,
+        kind=EntryKind.MESSAGE,
+        role=Role.USER,
+        time=NOW,
+        text="",
+        chars=0,
+    )
+
+
+class FakeRecorder:
+    """Notes the text that it is given."""
+
+    left_out = 0
+    settled = True
+
+    def __init__(self, log: list[str]) -> None:
+        self._log = log
+        self.calls: tuple[ToolCall, ...] = ()
+        self.arguments = 0
+
+    def take(self, event: Event) -> None:
+        match event:
+            case TextChunk(text=text):
+                self._log.append(f"store text {text}")
+            case ToolCall():
+                self.calls = (*self.calls, event)
+            case _:
+                pass
+
+
+class FakeStore:
+    """Notes each step; `fails` names the one that the disk refuses."""
+
+    conversation = CONVERSATION
+
+    def __init__(self, log: list[str], fails: str = "") -> None:
+        self._log = log
+        self._fails = fails
+        self.newest = entry(1)
+
+    def _step(self, name: str) -> None:
+        if name == self._fails:
+            raise OSError(28, "No space left on device")
+        self._log.append(f"store {name}")
+        self.newest = entry(self.newest.seq + 1)
+
+    def message(self, message: UserMessage) -> Sequence[SessionEvent]:
+        self._step("message")
+        return (events.UserStored("c_1", self.newest.id),)
+
+    def compacted(self, receipt: CompactionReceipt) -> None:
+        self._step("compacted")
+
+    def request(self, assembled: AssembledRequest, turn: Turn) -> None:
+        self._step("request")
+
+    def begin_answer(self, calls: int, arguments: int) -> Any:
+        return FakeRecorder(self._log)
+
+    def end_answer(
+        self, recorder: Any, assembled: AssembledRequest, outcome: AnswerEnd | AnswerError | None
+    ) -> Sequence[SessionEvent]:
+        self._step("answer")
+        if outcome is None:
+            return (events.Stopped("c_1", self.newest.id, ""),)
+        usage = Usage(estimated=True)
+        return events.UsageKnown(usage, 1.0, 1.0), events.AnswerStored("c_1", self.newest.id, "", usage, "m")
+
+    def permitted(self, call: ToolCall) -> ToolCall:
+        return call
+
+    def tool_result(self, call: ToolCall, output: ToolOutput, id_: str) -> Entry:
+        self._step("result")
+        return self.newest
+
+
+class FakeModel:
+    """Plays one list of events for each request."""
+
+    def __init__(self, *answers: Sequence[Event]) -> None:
+        self._answers = list(answers)
+        self.profile = Profile(spec="fake", name="fake")
+        self.counter = Estimate()
+
+    async def prepare(self) -> Profile:
+        return self.profile
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:
+        for event in self._answers.pop(0):
+            yield event
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class FakeTool:
+    """Answers with what it is asked."""
+
+    asks = keeps = structured = False
+    definition = Tool("echo", "Echoes.", {"type": "object"})
+
+    def summary(self, arguments: dict[str, Any]) -> str:
+        return "echo"
+
+    def run(self, arguments: dict[str, Any]) -> str:
+        return str(arguments)
+
+
+async def run(log: list[str], model: FakeModel, *, fails: str = "") -> list[SessionEvent]:
+    async def prepare() -> None:
+        await model.prepare()
+
+    request = Request(model="fake", messages=(), tools=(), zones=(0, 0, 0, 0), max_tokens=1, facts=())
+    ports = TurnPorts(
+        model=model,
+        tools=Toolbox((FakeTool(),), ToolSettings()),
+        store=FakeStore(log, fails),
+        prepare=prepare,
+        prefetch=lambda _text: None,
+        reload=tuple,
+        assemble=lambda _turn: AssembledRequest(request=request, report=REPORT, epoch=EpochState()),
+        compact=lambda _planned: CompactionReceipt(text="", entries=0),
+        warnings=tuple,
+    )
+    seen: list[SessionEvent] = []
+    async for event in TurnRun(ports, UserMessage("Hello")).events():
+        text = event.text if isinstance(event, events.TextDelta) else ""
+        log.append(f"face {type(event).__name__} {text}".rstrip())
+        seen.append(event)
+    assert_in_order(seen)
+    return seen
+
+
+STOP = AnswerEnd(StopReason.STOP)
+
+
+async def test_each_step_is_stored_before_the_face_learns_of_it() -> None:
+    log: list[str] = []
+    call = ToolCall("call_1", "echo", "{}")
+    await run(log, FakeModel([call, AnswerEnd(StopReason.TOOL_CALLS)], [TextChunk("So"), STOP]))
+    for stored, shown in (
+        ("store message", "face UserStored"),
+        ("store request", "face ContextReady"),
+        ("store result", "face ToolFinished"),
+        ("store text So", "face TextDelta So"),
+        ("store answer", "face UsageKnown"),
+        ("store answer", "face AnswerStored"),
+    ):
+        assert log.index(stored) < log.index(shown), log
+
+
+async def test_text_is_stored_however_slowly_the_face_reads() -> None:
+    log: list[str] = []
+    await run(log, FakeModel([TextChunk("One"), TextChunk("Two"), STOP]))
+    assert log.index("store text Two") < log.index("face TextDelta One")
+
+
+@pytest.mark.parametrize(
+    ("step", "unseen"),
+    [("message", "UserStored"), ("request", "ContextReady"), ("answer", "AnswerStored"), ("result", "ToolFinished")],
+)
+async def test_what_the_disk_refuses_is_never_shown_as_stored(step: str, unseen: str) -> None:
+    log: list[str] = []
+    call = ToolCall("call_1", "echo", "{}")
+    seen = await run(log, FakeModel([call, AnswerEnd(StopReason.TOOL_CALLS)], [TextChunk("So"), STOP]), fails=step)
+    assert f"face {unseen}" not in log
+    assert isinstance(seen[-1], events.TurnFailed) and seen[-1].code == "disk"
