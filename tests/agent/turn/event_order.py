@@ -16,9 +16,8 @@ WHOLE = re.compile(f"{ROUNDS}(UsageKnown AnswerStored|Stopped|TurnFailed)")
 FAILED_EARLY = re.compile(
     "(Notice )*(UserStored (WordsHidden )?)?(Compacted )?(EpochChanged )?(Notice )*(Recall )?TurnFailed"
 )
-FAILED_IN_TOOLS = re.compile(
-    f"{ROUNDS}UsageKnown ({CALL})*((PermissionRequested )?(ToolStarted )?|(Compacted )?(EpochChanged )?(Notice )*)TurnFailed"
-)
+IN_TOOLS = "(PermissionRequested )?(ToolStarted )?|(Compacted )?(EpochChanged )?(Notice )*"
+FAILED_IN_TOOLS = re.compile(f"{ROUNDS}UsageKnown ({CALL})*({IN_TOOLS})TurnFailed")
 
 
 def names(events: Iterable[Any]) -> str:
