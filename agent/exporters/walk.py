@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-import apsw
 from msgspec import Struct
 
 from memory.archive.repair.entries import standing_text
-from memory.cold.sql import fetch
+from memory.cold.lookup import entry_seqs
 from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
 
@@ -35,7 +34,7 @@ def entries_of(
     """
     above: dict[int, str] = {}  # seq → the id of the nearest entry at or above it that is written
     after = 0
-    while seqs := memory.cold.read(lambda db: _page(db, conversation.seq, after)):  # noqa: B023 - called at once
+    while seqs := memory.cold.read(lambda db: entry_seqs(db, conversation.seq, after, PAGE)):  # noqa: B023 - called at once
         found = memory.cold.entries(seqs)
         for seq in seqs:
             entry = found.get(seq)
@@ -52,8 +51,3 @@ def entries_of(
                     on_trouble(trouble)
             yield ExportedEntry(entry, standing.text, parent, standing.lost, standing.exact)
         after = seqs[-1]
-
-
-def _page(connection: apsw.Connection, conversation: int, after: int) -> list[int]:
-    sql = "SELECT seq FROM entries WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"
-    return [seq for (seq,) in fetch(connection, sql, (conversation, after, PAGE))]

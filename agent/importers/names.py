@@ -7,19 +7,11 @@ Where an id is made of words that may be private, the hash in it is keyed with t
 import hashlib
 from collections.abc import Iterable
 
-import apsw
-
 from agent.importers.record import ImportRecord
 from foundation.privacy import Cleared, as_made, clear, cleared_id, edited
 from memory.cold import ColdStore
-from memory.cold.encoding import plain
-from memory.cold.lookup import batches, marks
+from memory.cold.lookup import ids_stored, is_id_taken
 from memory.cold.secret import keyed
-from memory.cold.sql import each, first
-
-_STORED = (
-    "SELECT 1 FROM conversations WHERE id = ?1 OR source = ?1 UNION ALL SELECT 1 FROM entries WHERE id = ?1 LIMIT 1"
-)
 
 
 class ImportNames:
@@ -44,19 +36,11 @@ class ImportNames:
 
     def stored_before(self, conversation: int, ids: Iterable[str]) -> set[str]:
         """Those of the ids that the conversation has in the store."""
-
-        def look(db: apsw.Connection) -> set[str]:
-            found = set[str]()
-            for some in batches(sorted(set(ids))):
-                sql = f"SELECT id FROM entries WHERE conversation = ? AND id IN ({marks(some)})"
-                found.update(id_ for (id_,) in each(db, sql, (conversation, *some)))
-            return found
-
-        return self._cold.read(look)
+        return self._cold.read(lambda db: ids_stored(db, conversation, ids))
 
     def _of_private(self, raw: str, cleared: Cleared) -> Cleared:
         before = cleared_id(raw)
-        if self._cold.read(lambda db: first(db, _STORED, (plain(before),))) is not None:
+        if self._cold.read(lambda db: is_id_taken(db, before)):
             return before
         digits = keyed(self._cold.secret, raw)[:8]
         return clear(edited(cleared, lambda text: f"{text}-{digits}"))

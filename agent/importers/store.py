@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 
-import apsw
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -11,6 +10,7 @@ from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, Pa
 from foundation.privacy import EMPTY, Cleared, TextSource, clear, cleared_fields, examine
 from memory.cold import ColdStore
 from memory.cold.insert import insert_conversation
+from memory.cold.sqlite_errors import REFUSED_VALUES
 from memory.errors import AlreadyExists, NotFound
 from memory.records import Conversation, Entry, EntryDraft
 
@@ -28,9 +28,7 @@ _OF_ONE_LINE = (
     TypeError,
     OverflowError,
     RecursionError,
-    apsw.ConstraintError,
-    apsw.MismatchError,
-    apsw.TooBigError,
+    *REFUSED_VALUES,
 )
 """What can be wrong with one entry; all else that the store raises is of the store itself."""
 
@@ -182,14 +180,14 @@ class ImportWriter:
             for key, record in new.items()
         ]
         clock = self._cold.clock
-
-        def transaction(db: apsw.Connection) -> list[Conversation]:
-            return [
+        if not wanted:
+            return
+        stored = self._cold.write(
+            lambda db: [
                 insert_conversation(db, clock, title, source=source, id=id_, created=record.created or record.time)
                 for (source, id_), title, record in reversed(wanted)
             ]
-
-        stored = self._cold.write(transaction) if wanted else []
+        )
         for (key, _, _), conversation in zip(reversed(wanted), stored, strict=True):
             self._conversations[key] = self._named[key[1]] = _StoredConversation(conversation)
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from foundation.files import UnsafePath, is_file, list_files, list_folders, read_bytes, remove, write_atomically
 from foundation.paths import Workspace, draft_name
 from foundation.privacy import clear, joined, json_line
-from memory.cold.sql import each
+from memory.cold.lookup import entry_seqs
 from memory.errors import MemoryFailure
 from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
@@ -32,10 +32,8 @@ class Traces(Struct, frozen=True):
 
 def traces_of(memory: Memory, conversation: Conversation) -> Traces:
     """What to look for, once the conversation is gone."""
-    sql = "SELECT seq FROM entries WHERE conversation = ? ORDER BY seq"
-    seqs = memory.cold.read(lambda db: [row[0] for row in each(db, sql, (conversation.seq,))])
     typed, pages = set[str](), list[str]()
-    for seq in seqs:
+    for seq in memory.cold.read(lambda db: entry_seqs(db, conversation.seq)):
         entry = memory.cold.entry(seq)
         if entry.kind is EntryKind.PAGE:
             pages.append(_text(memory, entry))

@@ -59,6 +59,28 @@ def entries_with_id(connection: apsw.Connection, id_: str, conversation: int | N
     return entries_of(connection, rows)
 
 
+def entry_seqs(connection: apsw.Connection, conversation: int, after: int = 0, limit: int = -1) -> list[int]:
+    """Seqs of the conversation's entries above `after`, oldest first; a negative limit gives all."""
+    sql = "SELECT seq FROM entries WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"
+    return [seq for (seq,) in each(connection, sql, (conversation, after, limit))]
+
+
+def ids_stored(connection: apsw.Connection, conversation: int, ids: Iterable[str]) -> set[str]:
+    """Those of the ids that entries of the conversation have."""
+    found = set[str]()
+    for some in batches(sorted(set(ids))):
+        sql = f"SELECT id FROM entries WHERE conversation = ? AND id IN ({marks(some)})"
+        found.update(id_ for (id_,) in each(connection, sql, (conversation, *some)))
+    return found
+
+
+def is_id_taken(connection: apsw.Connection, id_: str) -> bool:
+    """Whether an entry, a conversation or a conversation's source has the id."""
+    sql = """SELECT 1 FROM conversations WHERE id = ?1 OR source = ?1
+             UNION ALL SELECT 1 FROM entries WHERE id = ?1 LIMIT 1"""
+    return bool(fetch(connection, sql, (plain(id_),)))
+
+
 def conversation_at(connection: apsw.Connection, seq: int) -> Conversation:
     """Raises NotFound."""
     rows = fetch(connection, f"{CONVERSATIONS} WHERE c.seq = ?", (seq,))
