@@ -65,8 +65,6 @@ class BadYaml(ValueError):
 
 def compose_yaml(text: str) -> "yaml.Node | None":
     """The tree of nodes, or None where the text is empty. Raises BadYaml."""
-    import yaml
-
     if len(text) > MOST_CHARACTERS:
         raise BadYaml(1, f"the file has {len(text):,} characters; {MOST_CHARACTERS:,} are the most")
     loader: Any = None
@@ -85,8 +83,6 @@ def compose_yaml(text: str) -> "yaml.Node | None":
 
 def built_yaml(node: "yaml.Node") -> Any:
     """The plain value that a node of `compose_yaml` stands for. Raises BadYaml."""
-    import yaml
-
     line = node.start_mark.line + 1
     try:
         return _loader()("").construct_document(node)
@@ -105,8 +101,6 @@ def load_yaml(text: str) -> Any:
 
 @cache
 def _loader() -> Any:  # PyYAML's own classes are typed in part only
-    import yaml
-
     class Bounded(yaml.SafeLoader):
         def __init__(self, text: str) -> None:
             super().__init__(text)

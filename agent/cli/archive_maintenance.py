@@ -1,6 +1,7 @@
 """`palimpsest archive --list`, `--older-than`, `--tag`, `--pin`, `--repack`: what is there, and its upkeep."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from agent.cli import output
 from agent.cli.invocation import Invocation
@@ -120,8 +121,6 @@ def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
 
 def repack(invocation: Invocation) -> None:
     """All pages, packed tighter now."""
-    from datetime import timedelta
-
     with invocation.memory(for_writing=True) as memory, output.Progress("pages packed") as progress:
         did = memory.vault.repacking.run(rest=timedelta(0), least=1, on_page=progress)
     if invocation.json:

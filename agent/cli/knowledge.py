@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -12,6 +13,7 @@ from agent.cli import output
 from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current
 from foundation.errors import Misuse
+from foundation.terminal_text import visible
 
 if TYPE_CHECKING:  # readers and pages are loaded when a file is added
     from memory.knowledge.ingest.report import AddProgress, AddReport
@@ -103,8 +105,6 @@ class FileProgress:
         return self
 
     def __call__(self, progress: AddProgress) -> None:
-        from foundation.terminal_text import visible
-
         if sys.stderr.isatty():
             name = visible(progress.name).replace("\n", " ")[:50]
             click.echo(f"\r\x1b[K{progress.done:,} of {progress.total:,} files  {name}", nl=False, err=True)
@@ -191,11 +191,7 @@ def show(ref: str, raw: bool) -> None:
 
 
 def _in_colours(text: str, name: str) -> None:
-    import importlib
-
     from pygments.util import ClassNotFound
-
-    from foundation.terminal_text import visible
 
     pygments: Any = importlib.import_module("pygments")
     lexers: Any = importlib.import_module("pygments.lexers")

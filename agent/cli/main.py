@@ -7,6 +7,7 @@ import errno
 import itertools
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -96,8 +97,6 @@ def _refused(error: OSError) -> PalimpsestError:
 
 
 def _unforeseen(error: Exception) -> PalimpsestError:
-    import traceback
-
     if isinstance(error, OverflowError) and "_PyTime_t" in str(error):  # Python's clock ends there
         message = "The machine's clock is past the year 2262, and no time can be read from it."
         return PalimpsestError("The clock is off", message, "Set the machine's clock, then try again.")

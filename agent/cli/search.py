@@ -10,7 +10,7 @@ import click
 
 from agent.cli import output
 from agent.cli.group import CliCommand, raw_option
-from agent.cli.invocation import current
+from agent.cli.invocation import MOST_INPUT, current, message_input
 from foundation.errors import Misuse
 from foundation.shell_words import command_line
 
@@ -157,8 +157,6 @@ def _tell_of_vectors(memory: Memory) -> None:
 
 
 def _lines(batch: str) -> list[bytes]:
-    from agent.cli.invocation import MOST_INPUT, message_input
-
     if batch == "-":
         return message_input().splitlines()
     from foundation.files import UnsafePath, read_bytes, real

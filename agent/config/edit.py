@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import yaml
 
 from agent.config.config import sections
 from agent.config.files import ConfigError, ConfigValue, compose, values_in
@@ -115,8 +116,6 @@ def _space(text: str, node: Any) -> str:
 
 
 def _dumped(value: Any) -> str:
-    import yaml
-
     text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**6)
     return text.removesuffix("\n").removesuffix("\n...")
 

@@ -13,6 +13,7 @@ from foundation.privacy import Cleared, TextSource, as_given, clear, examine
 from memory.archive.json import archived_as_json
 from memory.archive.write.sidecar import file_stem, keep_text
 from memory.memory import Memory
+from memory.pages.render.blocks import LayoutText
 from memory.pages.render.modes import DENSE, mode_named
 from memory.pages.types import ArchiveResult
 
@@ -79,7 +80,6 @@ def copy_pictures(kept: FileArchiveResult, folder: Path) -> tuple[Path, ...]:
 
 def draw_natural(kept: FileArchiveResult, folder: Path) -> tuple[Path, ...]:
     """The whole text in `folder` as pages for people (draw.natural), as large as the largest archived."""
-    from memory.pages.render.blocks import LayoutText
     from memory.pages.render.readable import natural_pages
 
     folder = made_folder(folder)

@@ -14,7 +14,9 @@ from context.pages.lookup import by_reference
 from foundation.citations import PLACE, REFERENCE, citation
 from foundation.errors import Misuse, PalimpsestError
 from foundation.files import read_bytes, real_within
+from foundation.trust import Trust
 from memory.errors import MemoryFailure, NotFound
+from models.messages import Role
 
 if TYPE_CHECKING:
     from memory.memory import Memory
@@ -154,9 +156,7 @@ def entry_of(memory: "Memory", row: BrowseRow) -> int | None:
 
 def values_of(name: str) -> str:
     """What may stand after `name:`, in a line; "" where it may be anything."""
-    from foundation.trust import Trust
     from memory.search.query.query import KINDS
-    from models.messages import Role
 
     known = {
         "kind": ("note", *(kind for kind in KINDS if kind != "memory")),

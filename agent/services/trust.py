@@ -14,7 +14,7 @@ from foundation.shell_words import command_line
 from foundation.terminal_text import visible
 from foundation.trusted_content import CHANGED, NEW, ContentDigests, content_of
 from foundation.workspace_trust import TrustRecord, TrustState, key_of, trust_store
-from memory.access import first_entry
+from memory.access import counts, first_entry
 
 
 class WorkspaceContents(Struct, frozen=True, kw_only=True):
@@ -147,8 +147,6 @@ def following(link: str) -> str:
 
 def brought_by(workspace: Workspace) -> WorkspaceContents:
     """What the workspace brings. Reads alone."""
-    from memory.access import counts
-
     content = content_of(workspace)
     entries, conversations = counts(workspace.database)
     links = tuple(f"{name} → {target}" for name, target in links_out(workspace).items())

@@ -2,6 +2,7 @@
 
 import mimetypes
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -115,8 +116,6 @@ def _picture(attachment: Attachment, vision: bool, read_image: ReadImage | None)
 
 
 def _size(attachment: Attachment) -> tuple[int, int]:
-    from io import BytesIO
-
     from PIL import Image as Pillow
 
     try:

@@ -1,6 +1,7 @@
 """Files as a person would want them written: whole or not at all, and never over what somebody else just wrote."""
 
 import errno
+import fcntl
 import os
 import secrets
 import stat
@@ -205,8 +206,6 @@ def sync_handle(handle: int) -> None:
     if _FULL_SYNC is None:
         os.fsync(handle)
         return
-    import fcntl
-
     try:
         fcntl.fcntl(handle, _FULL_SYNC)
     except OSError:  # a network or FUSE volume without it

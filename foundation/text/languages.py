@@ -7,6 +7,7 @@ that is not clearly in another language is taken as English, whose stems harm no
 import re
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
+from importlib import import_module
 from threading import Lock
 from typing import NamedTuple
 
@@ -172,8 +173,6 @@ def stem_in(language: str, word: str) -> str:
 
 @cache
 def _stemmer(language: str) -> Callable[[str], str]:
-    from importlib import import_module
-
     made = getattr(import_module(f"snowballstemmer.{language}_stemmer"), f"{language.capitalize()}Stemmer")()
     stem_word: Callable[[str], str] = made.stemWord
     return stem_word

@@ -25,7 +25,7 @@ from memory.archive.page_cache import PageCache
 from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
-from memory.archive.write.costs import FileArchiveOptions
+from memory.archive.write.costs import FileArchiveOptions, PageCosts
 from memory.cold import ColdStore, deletions
 from memory.errors import Damaged, NotAPage, NotFound, StorageUnreachable
 from memory.pages.render.header import digest
@@ -295,7 +295,6 @@ class Vault:
     @cached_property
     def _bindery(self) -> "Archiver":
         from memory.archive.write.archiver import Archiver
-        from memory.archive.write.costs import PageCosts
 
         figures = PageCosts(self.settings, self._count, self._tokenizer)
         parity = self.settings.parity

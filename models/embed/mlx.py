@@ -4,6 +4,7 @@ A folder, or a hub name that is in the local cache; nothing is fetched. BERT and
 anything else is mlx-lm's (Qwen3-Embedding).
 """
 
+import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -95,8 +96,6 @@ class MlxEmbedder:
 
     def _run(self, batch: "TokenBatch") -> Any:
         """(rows, dimensions), raw."""
-        import importlib
-
         from models.embed.tokens import pooled
 
         model = self._loaded()

@@ -15,6 +15,8 @@ from memory.archive.packs.manifest import ArchiveFact, ConversationFact, EntryFa
 from memory.archive.repair.diff import Fields, Key
 from memory.archive.repair.salvage import SalvagedPage
 from memory.pages.cost.factsheet import factsheet
+from memory.pages.font.glyphs import glyphs
+from memory.pages.read.exact import read
 from memory.pages.render.entry_heads import EntryHead, ParsedHead
 from memory.pages.render.header import digest
 from memory.pages.render.modes import CELLS, MODES, modes_of
@@ -152,9 +154,6 @@ def _words(page: PixelPage) -> Iterator[str]:
 
 def _mode(saved: SalvagedPage) -> tuple[str, str]:
     """Its mode by its size, its cell by the glyph table that its header names."""
-    from memory.pages.font.glyphs import glyphs
-    from memory.pages.read.exact import read
-
     side, header = int.from_bytes(saved.png[16:20]), read(saved.png).header
     table = header.table if header else ""
     cell = next((cell for cell in CELLS if glyphs(cell).id == table), CELLS[0])

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import apsw
+from msgspec import MsgspecError
 
 from memory.archive.packs.manifest import (
     ArchiveFact,
@@ -22,6 +23,8 @@ from memory.archive.packs.manifest import (
     PageFact,
     PassageFact,
     delete_manifest,
+    manifest_name,
+    parts_of,
     write_manifest,
 )
 from memory.archive.packs.storage import Storage
@@ -200,9 +203,6 @@ def seal_older(cold: ColdStore, storage: Storage) -> None:
     """
     if cold.read_only or not (packs := cold.read(unsealed)):
         return
-    from msgspec import MsgspecError
-
-    from memory.archive.packs.manifest import manifest_name, parts_of
 
     def transaction(db: apsw.Connection) -> None:
         names = storage.names()

@@ -4,6 +4,8 @@ import importlib.util
 from pathlib import PurePath
 
 from memory.knowledge.errors import MissingReader, UnreadableDocument, UnsupportedFile
+from memory.knowledge.readers import text as markdown
+from memory.knowledge.readers import text as plain
 from memory.knowledge.readers.document import Document, OcrReader
 from memory.knowledge.readers.encodings import utf16
 from memory.knowledge.readers.image import PICTURES
@@ -104,8 +106,6 @@ def _read(kind: str, raw: bytes, name: str, sight: OcrReader | None, apart: Read
 
 def _read_words(kind: str, raw: bytes) -> Document:
     from memory.knowledge.readers import html
-    from memory.knowledge.readers import text as markdown
-    from memory.knowledge.readers import text as plain
 
     readers = {"markdown": markdown.read_markdown, "html": html.read_html, "code": plain.read_code}
     return readers.get(kind, plain.read_text)(raw)

@@ -19,7 +19,9 @@ from foundation.trust import Trust
 from memory.errors import NotAPage
 from memory.pages.read.deadline import Deadline, DeadlineExceeded
 from memory.pages.read.exact import UNKNOWN
-from memory.pages.read.grid.detect import Grid
+from memory.pages.read.grid.detect import Grid, find_grid
+from memory.pages.read.nearest.resampling import KERNELS
+from memory.pages.read.nearest.shapes import shapes
 from memory.pages.read.ocr.lines import LineReading, OnLine, read_on_grid
 from memory.pages.render.entry_heads import ParsedHead
 from memory.pages.render.header import HEADER_CELLS, PageHeader
@@ -173,8 +175,6 @@ def _likely(grey: NDArray[np.uint8]) -> Iterator[Grid]:
 
     A page that lost its lower rows has the height of a smaller one, and the same first words.
     """
-    from memory.pages.read.grid.detect import find_grid
-
     grids = list[Grid]()
     with suppress(DeadlineExceeded):
         grids.extend(islice(find_grid(grey, Deadline(_LONGEST)), _MOST_GRIDS))
@@ -187,8 +187,6 @@ def _header_reads(grey: NDArray[np.uint8], grid: Grid) -> bool:
     """Whether the grid's first rows are a header, by its CRC."""
     from memory.pages.read.nearest.header import nearest_header
     from memory.pages.read.nearest.image_model import ImageModel
-    from memory.pages.read.nearest.resampling import KERNELS
-    from memory.pages.read.nearest.shapes import shapes
 
     head = -(-HEADER_CELLS // grid.columns)
     cells = ImageModel(grey, replace(grid, rows=min(head + 1, grid.rows)), KERNELS[0]).strip()
