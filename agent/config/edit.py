@@ -1,4 +1,8 @@
-"""Changing one value of a configuration file: its comments, its order and everything else stay as they are."""
+"""Changing one value of a configuration file: its comments, its order and everything else stay as they are.
+
+PyYAML's marks say where the value stands, and the text is cut there, so that all else stays to the byte. ruamel.yaml
+writes the whole file anew: of eight files with usual layouts it changed seven (indents, blanks, line ends, `~`, `---`).
+"""
 
 import hashlib
 from pathlib import Path

@@ -103,7 +103,7 @@ class ConditionInput(Struct, frozen=True):
     text: str
     now: datetime
     attachments: frozenset[str] = frozenset()
-    patience: PatternBudget = field(default_factory=PatternBudget)
+    budget: PatternBudget = field(default_factory=PatternBudget)
 
 
 class Condition(Struct, frozen=True):
@@ -118,7 +118,7 @@ class Condition(Struct, frozen=True):
     def holds(self, moment: ConditionInput) -> bool:
         """Whether every key that was given is met."""
         tests = (
-            (self.patterns, lambda: any(pattern.matches(moment.text, moment.patience) for pattern in self.patterns)),
+            (self.patterns, lambda: any(pattern.matches(moment.text, moment.budget) for pattern in self.patterns)),
             (self.keywords, lambda: has_keyword(moment.text, self.keywords)),
             (self.entities, lambda: any(names_a(kind, moment.text) for kind in self.entities)),
             (self.times, lambda: any(hours.holds(moment.now) for hours in self.times)),

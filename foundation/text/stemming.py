@@ -1,7 +1,8 @@
 """English stems, by the Snowball project's second Porter algorithm ("English", snowballstem.org).
 
-It is written out here and not taken from a package, because stems are stored: a stemmer that changed with an upgrade
-would silently part the words of a question from those of what was said. A change here raises `analyse.ANALYSER`.
+It gives what the package snowballstemmer gives (a test compares them), which other languages are stemmed with. English
+has its own copy because every start needs it: importing the package takes 0.20 s of CPU, as it loads all its languages,
+and it stems a word in 38 µs where this takes 8. Stems are stored: a change here raises `analysis.ANALYSER`.
 """
 
 import re
@@ -98,7 +99,7 @@ def _spellings() -> dict[str, str]:
 
 
 def bare_stem(word: str) -> str:
-    """What the published algorithm gives."""
+    """The stem by the published algorithm alone."""
     if len(word) <= 2 or word in _STAYS:
         return word
     if word in _SPECIAL:

@@ -8,7 +8,7 @@
       words: [Zelda]
 
 A kind has patterns, words, or both; one of ours (person, place …) is added to. It is data and nothing else: patterns
-are bounded in steps before they ever run, and in time while they do. A file that cannot be read marks nothing, and
+are bounded in time. A file that cannot be read marks nothing, and
 `problem` says why.
 """
 
@@ -29,7 +29,6 @@ from foundation.yaml import BadYaml, load_yaml
 
 MOST_KINDS, MOST_PATTERNS, MOST_WORDS = 32, 32, 500
 _SECONDS = 0.05  # that all patterns together may take over one text
-_STEPS = 1_000_000  # of one search: some hundredths of a second at worst
 _MOST_FOUND = 128  # values of one kind in one text
 _KIND = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 
@@ -61,10 +60,10 @@ class CustomRules(Struct, frozen=True):
         """The marks of what the text names by these rules."""
         if not self.kinds:
             return frozenset()
-        patience, folded = PatternBudget(_SECONDS), fold(text)
+        budget, folded = PatternBudget(_SECONDS), fold(text)
         found = set[str]()
         for kind in self.kinds:
-            values = [*_words_in(kind.words, folded), *_matches(kind.patterns, text, patience)]
+            values = [*_words_in(kind.words, folded), *_matches(kind.patterns, text, budget)]
             found.update(mark(kind.name, value) for value in values[:_MOST_FOUND])
             if values:
                 found.add(mark(kind.name))
@@ -128,7 +127,7 @@ def _texts(name: str, told: object) -> list[str]:
 
 def _pattern(name: str, source: str) -> SafePattern:
     try:
-        pattern = SafePattern(source, steps=_STEPS)
+        pattern = SafePattern(source)
     except UnsafePattern as error:
         raise BrokenRules(f"{name}: {error}") from error
     except re.error as error:
@@ -158,6 +157,6 @@ def _joins(letter: str) -> bool:
     return letter.isascii() and letter.isalnum()
 
 
-def _matches(patterns: tuple[SafePattern, ...], text: str, patience: PatternBudget) -> Iterator[str]:
+def _matches(patterns: tuple[SafePattern, ...], text: str, budget: PatternBudget) -> Iterator[str]:
     for pattern in patterns:
-        yield from pattern.found(text, patience, most=_MOST_FOUND)
+        yield from pattern.found(text, budget, most=_MOST_FOUND)

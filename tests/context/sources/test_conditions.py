@@ -91,13 +91,33 @@ def test_code_is_known_by_its_marks() -> None:
         "(a+(?#()x)+",
         "((a?){0,9}){0,9}b",
         "(?:(?:x{0,1000}){0,1000}){0,1000}b",
-        "(" * 240 + "a" + ")*" * 240,
+        "(" * 166 + "a" + ")*" * 166,
         "(a|aa){0,40}b",
     ],
 )
-def test_a_pattern_that_can_run_for_ever_is_refused(source: str) -> None:
+def test_a_pattern_that_runs_for_ever_in_other_engines_ends(source: str) -> None:
+    pattern = SafePattern(source)
+    for text in TEXTS:
+        began = time.process_time()
+        pattern.matches(text)
+        assert time.process_time() - began < 1  # seconds of work; 0.33 measured
+
+
+@pytest.mark.parametrize("source", ["a" * 501, "(" * 245 + "a" + ")*" * 245, "a{0,99999999999999999999}"])
+def test_a_pattern_that_is_too_large_is_refused(source: str) -> None:
     with pytest.raises(UnsafePattern):
         SafePattern(source)
+
+
+@pytest.mark.parametrize("source", ["(?R)", r"\p{L}", "(?|a|b)", "(?r)a"])
+def test_a_pattern_is_written_as_for_python(source: str) -> None:
+    with pytest.raises(re.error):
+        SafePattern(source)
+
+
+def test_a_match_may_be_as_long_as_the_message() -> None:
+    assert SafePattern("^<.*>$").matches(f"<{'x' * 3_900}>")
+    assert not SafePattern("^x").matches("y" * 60 + "x" * 3_000)
 
 
 @pytest.mark.parametrize(
@@ -152,9 +172,9 @@ TEXTS = ["a" * 100_000, "ab" * 50_000, ("a" * 99 + "b") * 1_000, "a" * 3_999 + "
 def test_the_worst_pattern_that_is_taken_ends_soon(source: str) -> None:
     pattern = SafePattern(source)
     for text in TEXTS:
-        began = time.thread_time()
+        began = time.process_time()
         pattern.matches(text)
-        assert time.thread_time() - began < 1  # seconds of work; 0.5 measured
+        assert time.process_time() - began < 1  # seconds of work; 0.5 measured
 
 
 @given(st.recursive(st.sampled_from(["a", "b", ".", "aa", r"\w", "^", "$", "", r"\1"]), _grown, max_leaves=12))
@@ -165,14 +185,14 @@ def test_whatever_pattern_is_taken_ends_soon(source: str) -> None:
     except (UnsafePattern, re.error):
         return
     for text in TEXTS[:2]:
-        began = time.thread_time()
+        began = time.process_time()
         pattern.matches(text)
-        assert time.thread_time() - began < 1, source
+        assert time.process_time() - began < 1, source
 
 
-def test_all_patterns_of_a_message_share_one_patience() -> None:
+def test_all_patterns_of_a_message_share_one_time_budget() -> None:
     moment = ConditionInput("a" * 5_000, NOON)
-    began = time.thread_time()
+    began = time.process_time()
     for _ in range(5):
         Condition(patterns=tuple(SafePattern(source) for source in WORST)).holds(moment)
-    assert time.thread_time() - began < 2  # seconds; without it, what all of them take together, five times
+    assert time.process_time() - began < 2  # seconds; without it, what all of them take together, five times

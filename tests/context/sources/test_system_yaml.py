@@ -45,7 +45,7 @@ def test_an_empty_file_says_nothing() -> None:
         ("rules:\n  - when: {keyword: x}", 2, "needs `then`"),
         ("rules:\n  - when: {}\n    then: x", 2, "no condition"),
         ("rules:\n  - when:\n      pattern: '[a'\n    then: x", 3, "no regular expression"),
-        ("rules:\n  - when:\n      pattern: (a+)+$\n    then: x", 3, "run for ever"),
+        ("rules:\n  - when:\n      pattern: (a+$\n    then: x", 3, "no regular expression"),
         ("rules:\n  - when:\n      keyword: x\n      entity: unicorn\n    then: x", 4, "flight_number"),
         ("rules:\n  - when:\n      time: after tea\n    then: x", 3, "22:00-06:00"),
         ("rules:\n  - when:\n      attachment: video\n    then: x", 3, "image"),
