@@ -17,11 +17,11 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foundation.text.entry_tags import marks
 from foundation.text.folding import EMOJI, LONGEST, MARKS, UNSPACED, fold, lowered
 from foundation.text.identifiers import parts_of
 from foundation.text.languages import language_of, stem_in
 from foundation.text.stemming import stem
+from foundation.text.tags import marks
 from foundation.text.term_codec import PackedTerms, pack, unpack
 
 if TYPE_CHECKING:  # YAML and patterns wait until there is a text

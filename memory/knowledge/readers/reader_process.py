@@ -10,13 +10,17 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from memory.knowledge.errors import UnreadableDocument
 from memory.knowledge.readers.frames import (
     TOO_LARGE,
     DocumentFrame,
     EndFrame,
+    OpenedFrame,
+    PageFrame,
     ReaderFrame,
     RefusalFrame,
     read_bytes,
@@ -27,6 +31,10 @@ MEMORY = 860 * 2**20  # bytes of address space, 300 MB of them for libraries: th
 PDF_MEMORY = 225 * 2**20  # the same for a PDF, beside what the process has: a page drawn at 2,600 pixels takes 30 MB
 TIMES = {"pdf": 2}  # and so many times the file
 OTHER_TIMES = 12  # the text of a page, of which a parser keeps several copies of up to four bytes a character
+MOST_PAGES = 5_000
+DOTS_PER_INCH = 200  # of a page that is drawn to be read (seed 001)
+MOST_SIDE = 2_600  # pixels
+_POINTS_PER_INCH = 72
 
 
 def main() -> None:
@@ -54,9 +62,7 @@ def main() -> None:
 def _frames(kind: str, raw: bytes) -> Iterator[ReaderFrame]:
     match kind:
         case "pdf":
-            from memory.knowledge.readers.pdf_worker import pdf_frames
-
-            yield from pdf_frames(raw)
+            yield from _pdf_frames(raw)
         case "docx":
             from memory.knowledge.readers.office import read_docx
 
@@ -69,6 +75,64 @@ def _frames(kind: str, raw: bytes) -> Iterator[ReaderFrame]:
             from memory.knowledge.readers.html import read_html
 
             yield DocumentFrame(read_html(raw))
+
+
+def _pdf_frames(raw: bytes) -> Iterator[ReaderFrame]:
+    """`OpenedFrame`, then a `PageFrame` each; or `RefusalFrame`. Raises MemoryError."""
+    import pypdfium2
+
+    library: Any = pypdfium2
+    try:
+        opened = library.PdfDocument(raw)
+    except library.PdfiumError as error:
+        yield _refusal(raw, str(error))
+        return
+    try:
+        if len(opened) > MOST_PAGES:
+            yield RefusalFrame(f"it has {len(opened):,} pages; {MOST_PAGES:,} are the most")
+            return
+        yield OpenedFrame(len(opened))
+        for number in range(len(opened)):
+            yield _page(opened, number)
+    except library.PdfiumError:
+        yield RefusalFrame("it is damaged")
+    finally:
+        opened.close()
+
+
+def _page(opened: Any, number: int) -> PageFrame:
+    page = opened[number]
+    try:
+        layer = page.get_textpage()
+        try:
+            text = str(layer.get_text_bounded()).replace("\r\n", "\n").replace("\r", "\n").strip()
+        finally:
+            layer.close()
+        if any(letter.isalnum() for letter in text) or _is_blank(page):
+            return PageFrame(text)
+        return _drawn(page)
+    finally:
+        page.close()
+
+
+def _is_blank(page: Any) -> bool:
+    """Whether there is nothing on the page."""
+    return next(iter(page.get_objects(max_depth=1)), None) is None
+
+
+def _drawn(page: Any) -> PageFrame:
+    longest = max(1.0, page.get_width(), page.get_height())
+    scale = min(DOTS_PER_INCH / _POINTS_PER_INCH, MOST_SIDE / longest)
+    picture = page.render(scale=scale).to_pil()
+    out = BytesIO()
+    picture.save(out, "PNG")
+    return PageFrame("", out.getvalue(), picture.width, picture.height)
+
+
+def _refusal(raw: bytes, why: str) -> RefusalFrame:
+    if "password" in why.lower() or b"/Encrypt" in raw[-4096:]:
+        return RefusalFrame("it is encrypted", "Save a copy without a password, then add that.")
+    return RefusalFrame("it is damaged")
 
 
 def _allowed(kind: str, size: int) -> int:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.text.entities.rules import KINDS, entities
-from foundation.text.entry_tags import marks
+from foundation.text.tags import marks
 
 
 def named(kind: str, text: str) -> set[str]:
