@@ -35,9 +35,9 @@ from benchmarks.scaling.perturbing import entries, source
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
+from foundation.text.analysis import Analyser
 from memory.cold import ColdStore
 from memory.records import EntryDraft, EntryKind
-from memory.search import analyse
 from models.messages import Role
 
 SIZES = [10_000, 100_000, 1_000_000]
@@ -111,7 +111,7 @@ def _first_result(folder: Path, question: str) -> dict[str, float]:
 
 def _by_another(workspace: Workspace) -> float:
     """Milliseconds from our COMMIT to when another process has found the entry and said so."""
-    cold = ColdStore.open(workspace.database, analyse=analyse, clock=SystemClock())
+    cold = ColdStore.open(workspace.database, analyse=Analyser(workspace.entities_yaml), clock=SystemClock())
     times: list[float] = []
     with subprocess.Popen(
         _command("listen", workspace.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

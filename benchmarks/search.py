@@ -22,10 +22,11 @@ from pathlib import Path
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
+from foundation.text.analysis import Analyser
 from memory.cold import ColdStore
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
-from memory.search import Query, analyse
+from memory.search import Query
 from models.messages import Role
 
 BATCH = 5000
@@ -88,7 +89,9 @@ def measured(entries: int, queries: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(Path(folder))
         workspace.state.mkdir()
-        cold = ColdStore.open(workspace.database, analyse=analyse, clock=SystemClock(), synchronous="off")
+        cold = ColdStore.open(
+            workspace.database, analyse=Analyser(workspace.entities_yaml), clock=SystemClock(), synchronous="off"
+        )
         filling = fill(cold, talk, entries)
         cold.close()
         with_memory = _Opened(workspace)

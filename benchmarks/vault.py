@@ -25,13 +25,13 @@ from typing import Any
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given
+from foundation.text.analysis import Analyser
 from memory.archive.packs.pack import Pack
 from memory.archive.rows import pages as page_rows
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.pages.render.modes import mode_named
 from memory.records import EntryDraft, EntryKind
-from memory.search import analyse
 from models.messages import Role
 
 MARK_MS = 20
@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
 
 
 def opened(workspace: Workspace) -> tuple[ColdStore, Vault]:
-    cold = ColdStore.open(workspace.database, analyse=analyse, clock=SystemClock())
+    cold = ColdStore.open(workspace.database, analyse=Analyser(workspace.entities_yaml), clock=SystemClock())
     return cold, Vault(workspace.packs, workspace.page_cache, cold, SystemClock())
 
 

@@ -19,7 +19,7 @@ from memory.cold.read_only import connect_immutable
 from memory.cold.sql import first
 from memory.cold.store import FIRST_ENTRY
 from memory.errors import ReadOnly
-from memory.records import EntryAnalyser
+from memory.records import WorkspaceAnalyser
 
 
 class WorkspaceAccess:
@@ -46,7 +46,7 @@ class WorkspaceAccess:
         access._made = scratch
         return access
 
-    def open_store(self, analyse: EntryAnalyser, clock: Clock) -> ColdStore:
+    def open_store(self, analyse: WorkspaceAnalyser, clock: Clock) -> ColdStore:
         """The cold store, to be written to or untouched. What is made here is trusted. Raises MemoryFailure."""
         workspace = self.workspace
         if workspace.scratch is not None:

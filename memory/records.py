@@ -148,6 +148,25 @@ class EntryAnalyser(Protocol):
     def __call__(self, text: str, speaker: str, meta: Mapping[str, Any] | None = None, /) -> AnalysedTerms: ...
 
 
+class WorkspaceAnalyser(EntryAnalyser, Protocol):
+    """The analyser of one workspace, which knows the rules of its `entities.yaml`."""
+
+    @property
+    def version(self) -> str:
+        """The version that stands in the rows of the terms it finds."""
+        ...
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of entity that the workspace defines."""
+        ...
+
+    @property
+    def problem(self) -> str:
+        """Why the workspace's rules cannot be used, in a sentence; "" where they can, or there are none."""
+        ...
+
+
 class Branch(Struct, frozen=True):
     """A path to a leaf, read back to its compaction anchor: the summaries in view, then the entries, oldest first."""
 

@@ -127,6 +127,9 @@ class Tokenizer:
     def count(self, text: str) -> int:
         return sum(1 for _ in self._encode(text)) if text else 0
 
+    def learn(self, counted: int, actual: int) -> None:
+        """Nothing: a tokenizer's counts are exact."""
+
 
 def message_tokens(message: Message, counter: TokenCounter, images: ImageRule) -> int:
     """Tokens of one message as it is sent, its frame included."""

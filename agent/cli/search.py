@@ -138,10 +138,8 @@ FILTERS = frozenset(
 
 def _found(memory: Memory, query: Query) -> SearchResults:
     """A large index that is being built is waited for: this process asks once."""
-    from foundation.text.analysis import rules_trouble
-
-    if trouble := rules_trouble(memory.cold.analyse):
-        output.say(f"{trouble} Its kinds of entity mark nothing until it is mended.")
+    if problem := memory.cold.analyse.problem:
+        output.say(f"{problem} Its kinds of entity mark nothing until it is mended.")
     results = memory.search.query(query)
     if not results.partial:
         return results

@@ -161,9 +161,8 @@ class StoredTurn:
         """The server's figures, which the counter learns from; an estimate where it gave none."""
         counter, counted = self._model.counter, assembled.report.total_tokens
         if recorder.usage.prompt_tokens and not recorder.usage.estimated:
-            learn: Callable[[int, int], None] | None = getattr(counter, "learn", None)
-            if learn is not None and not _has_image(assembled.request):
-                learn(counted, recorder.usage.prompt_tokens)
+            if not _has_image(assembled.request):
+                counter.learn(counted, recorder.usage.prompt_tokens)
             return recorder.usage
         return Usage(prompt_tokens=counted, completion_tokens=counter.count(recorder.text), estimated=True)
 

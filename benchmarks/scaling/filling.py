@@ -10,13 +10,13 @@ import apsw
 
 from benchmarks.scaling.perturbing import Said
 from foundation.clock import SystemClock, to_ms
+from foundation.text.analysis import Analyser, analyse
 from memory.cold import ColdStore
 from memory.cold.encoding import digest, from_meta, from_parts, pack, to_bytes
 from memory.cold.insert import note_change
 from memory.cold.integrity.row_hashes import seal_of
 from memory.cold.sql import fetch, run_many
 from memory.records import new_id
-from memory.search import analyse
 
 _AT_ONCE = 20_000
 _ENTRIES = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -24,7 +24,9 @@ _ENTRIES = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 
 def fill(path: Path, said: Iterable[Said], on_progress: Callable[[int], None]) -> dict[str, int]:
     """Fills a new store; gives the entries of the corpus's own turns by their sources."""
-    cold = ColdStore.open(path, analyse=analyse, clock=SystemClock(), synchronous="off")
+    cold = ColdStore.open(
+        path, analyse=Analyser(path.with_name("entities.yaml")), clock=SystemClock(), synchronous="off"
+    )
     cold.write(lambda db: fetch(db, "PRAGMA cache_size = -200000"))
     entries, sources, seq = iter(said), dict[str, int](), 0
     while some := list(islice(entries, _AT_ONCE)):

@@ -180,6 +180,11 @@ class Analyser:
         return self.rules.names
 
     @property
+    def problem(self) -> str:
+        """Why the rules cannot be used, in a sentence; "" where they can, or there are none."""
+        return self.rules.problem
+
+    @property
     def version(self) -> str:
         """As it stands in the rows of what this finds."""
         own = self.rules.fingerprint
@@ -191,11 +196,6 @@ class Analyser:
             return found
         held = {**dict.fromkeys(self.rules.marks(text), 1), **unpack(found.packed)}
         return PackedTerms(packed(held), found.length, self.version)
-
-
-def rules_trouble(analyse: object) -> str:
-    """Why the workspace's own rules cannot be used, in a sentence; "" where they can, or there are none."""
-    return analyse.rules.problem if isinstance(analyse, Analyser) else ""
 
 
 def packed(counts: Mapping[str, int]) -> bytes:

@@ -286,9 +286,7 @@ class Vault:
 
     def close(self) -> None:
         """Lets go of a connection to a place elsewhere."""
-        close = getattr(self.storage, "close", None)
-        if close is not None:
-            close()
+        self.storage.close()
 
     # ── within ──
 

@@ -35,10 +35,10 @@ from memory.records import (
     ChangeRow,
     Conversation,
     Entry,
-    EntryAnalyser,
     EntryDraft,
     IntegrityProblem,
     Statistics,
+    WorkspaceAnalyser,
 )
 from models.cleared_parts import ClearedParts
 
@@ -54,7 +54,9 @@ class ColdStore:
     disk or another program is in the way, and Damaged where the file is not whole.
     """
 
-    def __init__(self, path: Path, writer: Writer, readers: ReaderPool, analyse: EntryAnalyser, clock: Clock) -> None:
+    def __init__(
+        self, path: Path, writer: Writer, readers: ReaderPool, analyse: WorkspaceAnalyser, clock: Clock
+    ) -> None:
         self.database = path
         self.analyse = analyse
         self.clock = clock
@@ -66,7 +68,7 @@ class ColdStore:
 
     @classmethod
     def open(
-        cls, path: Path, *, analyse: EntryAnalyser, clock: Clock, synchronous: str = "full", vfs: str | None = None
+        cls, path: Path, *, analyse: WorkspaceAnalyser, clock: Clock, synchronous: str = "full", vfs: str | None = None
     ) -> Self:
         """Opens the store at `path`, or makes it. Where it may not be written to, it is opened to be read alone.
 
@@ -96,7 +98,13 @@ class ColdStore:
 
     @classmethod
     def open_untouched(
-        cls, path: Path, scratch: Path, refusal: Callable[[], MemoryFailure], *, analyse: EntryAnalyser, clock: Clock
+        cls,
+        path: Path,
+        scratch: Path,
+        refusal: Callable[[], MemoryFailure],
+        *,
+        analyse: WorkspaceAnalyser,
+        clock: Clock,
     ) -> Self:
         """Opens the store at `path` without writing anything beside it; what writes raises `refusal`.
 
@@ -108,7 +116,7 @@ class ColdStore:
             return cls._reading(path, untouched(path, scratch), analyse, clock, refusal)
 
     @classmethod
-    def _open_read_only(cls, path: Path, analyse: EntryAnalyser, clock: Clock, vfs: str | None) -> Self:
+    def _open_read_only(cls, path: Path, analyse: WorkspaceAnalyser, clock: Clock, vfs: str | None) -> Self:
         with sentences(path):
             return cls._reading(path, lambda: connect_read_only(path, vfs), analyse, clock, lambda: read_only(path))
 
@@ -117,7 +125,7 @@ class ColdStore:
         cls,
         path: Path,
         connects: Callable[[], apsw.Connection],
-        analyse: EntryAnalyser,
+        analyse: WorkspaceAnalyser,
         clock: Clock,
         refusal: Callable[[], MemoryFailure],
     ) -> Self:

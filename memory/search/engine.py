@@ -56,7 +56,7 @@ class SearchEngine:
         self._index = SearchIndex(cold, folder)
         self._notes = NoteDocuments(cold.analyse)
         self._vectors = vectors
-        self._kinds: tuple[str, ...] = getattr(cold.analyse, "kinds", ())  # of entities, the workspace's own
+        self._kinds = cold.analyse.kinds
         self._lock = Lock()
 
     def query(self, query: Query) -> SearchResults:

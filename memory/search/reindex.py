@@ -10,7 +10,6 @@ from time import monotonic
 import apsw
 from msgspec import Struct
 
-from foundation.text import analysis
 from foundation.trust import Trust
 from memory.cold import ColdStore
 from memory.cold.insert import note_change
@@ -67,8 +66,7 @@ class Reindexer:
     @property
     def _version(self) -> str:
         """The version of the store's own analyser, which may know rules of the workspace."""
-        version = getattr(self._cold.analyse, "version", "")
-        return version if isinstance(version, str) and version else analysis.version()
+        return self._cold.analyse.version
 
     def _renew(self, due: Sequence[tuple[int, str]], told: ReindexResult) -> tuple[int, ReindexResult]:
         """One batch, and the seq that it ends with. The text is read and analysed before the store is locked."""

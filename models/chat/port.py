@@ -95,6 +95,10 @@ class TokenCounter(Protocol):
 
     def count(self, text: str) -> int: ...
 
+    def learn(self, counted: int, actual: int) -> None:
+        """Corrects an estimate: what this counter gave for a request, and what the server counted for the same."""
+        ...
+
 
 class ChatModel(Protocol):
     """What answers."""

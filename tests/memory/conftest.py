@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from msgspec import Struct
 
 from foundation.paths import Workspace
 from memory.archive.vault import Vault
@@ -11,20 +10,7 @@ from memory.cold import ColdStore
 from memory.records import Entry, EntryDraft, EntryKind
 from models.messages import Role
 from tests.fakes import FakeClock
-
-
-class FakeTerms(Struct, frozen=True):
-    """Words as search would store them: here they are only to be seen to be kept."""
-
-    packed: bytes
-    length: int
-    analyser: str = "fake"
-
-
-def fake_analyse(text: str, speaker: str, _meta: object = None, /) -> FakeTerms:
-    words = text.split()
-    return FakeTerms(f"{speaker} {' '.join(words[:3])}".encode("utf-8", "replace"), len(words))
-
+from tests.memory.cold.drafts import fake_analyse
 
 Say = Callable[..., Entry]
 

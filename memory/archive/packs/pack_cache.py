@@ -98,9 +98,7 @@ class CachedStorage:
 
     def close(self) -> None:
         """Ends the connection, where there is one."""
-        close = getattr(self._there, "close", None)
-        if close is not None:
-            close()
+        self._there.close()
 
     def _is_home(self, name: str) -> bool:
         return is_file(child(self._home.folder, name))

@@ -47,6 +47,10 @@ class Storage(Protocol):
         """Quiet where there is none."""
         ...
 
+    def close(self) -> None:
+        """Ends the connection, where there is one. The next call makes another."""
+        ...
+
 
 class LocalStorage:
     """A folder on this machine. Files are opened for each read, never held: Windows lets them be moved then."""
@@ -83,6 +87,9 @@ class LocalStorage:
 
     def delete(self, name: str) -> None:
         remove(self._file(name), missing_ok=True)
+
+    def close(self) -> None:
+        """Nothing: no file is held."""
 
     def _file(self, name: str) -> Path:
         return self.folder / vetted(ARCHIVE_FILE, name, "The index")

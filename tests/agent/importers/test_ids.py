@@ -9,7 +9,7 @@ from agent.importers.jsonl import read_jsonl
 from agent.importers.store import ImportReport, store_all
 from foundation.paths import Workspace
 from foundation.privacy import cleared_id
-from foundation.text.analysis import analyse
+from foundation.text.analysis import Analyser
 from memory.cold import ColdStore
 from memory.cold.insert import insert_conversation
 from memory.records import EntryDraft, EntryKind
@@ -19,7 +19,7 @@ from tests.fakes import FakeClock
 
 @pytest.fixture
 def cold(workspace: Workspace, clock: FakeClock) -> Iterator[ColdStore]:
-    store = ColdStore.open(workspace.database, analyse=analyse, clock=clock)
+    store = ColdStore.open(workspace.database, analyse=Analyser(workspace.entities_yaml), clock=clock)
     yield store
     store.close()
 

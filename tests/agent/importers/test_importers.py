@@ -22,17 +22,17 @@ from agent.importers.store import ImportReport, store_all
 from agent.importers.timestamps import moment
 from foundation.paths import Workspace
 from foundation.privacy import clear
+from foundation.text.analysis import Analyser
 from foundation.trust import Trust
 from memory.cold import ColdStore
 from memory.records import Entry, EntryDraft, EntryKind
-from memory.search import analyse
 from models.messages import Role
 from tests.fakes import FakeClock
 
 
 @pytest.fixture
 def cold(workspace: Workspace, clock: FakeClock) -> Iterator[ColdStore]:
-    store = ColdStore.open(workspace.database, analyse=analyse, clock=clock)
+    store = ColdStore.open(workspace.database, analyse=Analyser(workspace.entities_yaml), clock=clock)
     yield store
     store.close()
 

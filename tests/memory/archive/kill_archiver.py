@@ -25,6 +25,7 @@ import zstandard  # noqa: F401
 
 from foundation.clock import SystemClock
 from foundation.privacy import as_given
+from foundation.text.analysis import Analyser
 from memory.archive.repair import adopt, check  # noqa: F401
 from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.repair import repair
@@ -36,7 +37,6 @@ from memory.cold.sql import fetch
 from memory.errors import NotFound
 from memory.pages.font.glyphs import glyphs
 from memory.records import EntryDraft, EntryKind
-from memory.search import analyse
 from models.messages import Role
 from tests.memory.archive.kill_points import Fuse
 
@@ -64,7 +64,7 @@ real_write = os.write
 
 
 def opened(state: Path, vfs: str | None) -> tuple[ColdStore, Vault]:
-    cold = ColdStore.open(state / "cold.db", analyse=analyse, clock=SystemClock(), vfs=vfs)
+    cold = ColdStore.open(state / "cold.db", analyse=Analyser(state / "entities.yaml"), clock=SystemClock(), vfs=vfs)
     return cold, Vault(state / "packs", state / "pages", cold, SystemClock())
 
 

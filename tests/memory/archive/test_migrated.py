@@ -16,8 +16,8 @@ from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.sql import run
 from tests.fakes import FakeClock
+from tests.memory.cold.drafts import fake_analyse
 from tests.memory.cold.released import load
-from tests.memory.conftest import fake_analyse
 
 RELEASED = Path(__file__).parents[1] / "pages" / "data" / "released-0.1.0"
 TEXTS: dict[str, str] = json.loads((RELEASED / "texts.json").read_text("ascii"))

@@ -18,10 +18,19 @@ class FakeTerms(Struct, frozen=True):
     analyser: str = "fake"
 
 
-def fake_analyse(text: str, speaker: str = "", _meta: object = None, /) -> FakeTerms:
+class FakeAnalyser:
     """The words as they stand: enough to see that they were stored."""
-    words = f"{speaker} {text}".split()
-    return FakeTerms(" ".join(words)[:200].encode("utf-8", "surrogatepass"), len(words))
+
+    version = "fake"
+    kinds: tuple[str, ...] = ()
+    problem = ""
+
+    def __call__(self, text: str, speaker: str = "", meta: object = None, /) -> FakeTerms:
+        words = f"{speaker} {text}".split()
+        return FakeTerms(" ".join(words)[:200].encode("utf-8", "surrogatepass"), len(words))
+
+
+fake_analyse = FakeAnalyser()
 
 
 def open_store(path: Path, clock: Clock | None = None, **options: Any) -> ColdStore:

@@ -96,7 +96,7 @@ def test_values_added_to_the_room_stay_in_the_process(tmp_path: Path) -> None:
 
 
 def test_no_byte_can_be_changed_unseen(tmp_path: Path) -> None:
-    path = written(tmp_path / "test-1.bin", bytes=[1, 2, 3], numbers=[7, 8])
+    path = written(tmp_path / "test-1.bin", numbers=[7, 8], bytes=[1, 2, 3])
     body = path.read_bytes()
     file = open_segment(path, KIND)
     assert file is not None

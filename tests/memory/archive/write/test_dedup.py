@@ -17,7 +17,7 @@ from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.records import Entry, EntryDraft, EntryKind
 from models.messages import Role
-from tests.memory.conftest import fake_analyse
+from tests.memory.cold.drafts import fake_analyse
 
 pytestmark = pytest.mark.timeout(60)  # by the wall clock: a busy machine takes ten times as long
 

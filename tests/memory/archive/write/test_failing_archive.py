@@ -18,7 +18,7 @@ from memory.cold import ColdStore
 from memory.errors import Damaged
 from memory.records import EntryDraft, EntryKind
 from models.messages import Role
-from tests.memory.conftest import fake_analyse
+from tests.memory.cold.drafts import fake_analyse
 
 TEXTS = ["", "short", "Grüße, 世界 ␛ ↵ \ud800 🦊\r\n" * 900, "end"]
 
