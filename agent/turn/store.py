@@ -1,6 +1,6 @@
 """Persistence of a turn: stores each step and gives the events that are true from then on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
