@@ -15,14 +15,24 @@ from typing import NamedTuple
 from foundation.text.folding import UNSPACED
 
 _CLOSING = "[\"'”’)\\]」』）》】]*+"
-_ABBREVIATIONS = r"(?<!\b[A-Z])(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\b(?:Mrs|e\.g|i\.e|etc))"
+_ABBREVIATIONS = r"(?<!\b[A-Z].)(?<!\b(?:Mr|Ms|Dr|St|vs).)(?<!\b(?:Mrs|e\.g|i\.e|etc).)"
 _LINE_BREAKS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"  # as str.splitlines has them
-_BOUNDARY = re.compile(
-    rf"[{_LINE_BREAKS}]+"
-    rf"|[。！？；][。！？；.!?…]*+{_CLOSING}"
-    rf"|{_ABBREVIATIONS}[.!?…][。！？；.!?…]*+{_CLOSING}(?=[\s{UNSPACED}])"
-    rf"|(?P<clause>(?<=[,;，、])(?=[\s{UNSPACED}]))"
-)
+_MARKS = "[。！？；.!?…]"
+_AFTER = rf"(?=[\s{UNSPACED}])"
+
+
+def _pattern(commas: str) -> re.Pattern[str]:
+    """One set of characters stands first: the engine then skips all others, and is five times as fast."""
+    return re.compile(
+        rf"[{_LINE_BREAKS}。！？；.!?…{commas}](?:(?<=[{_LINE_BREAKS}])[{_LINE_BREAKS}]*+"
+        rf"|(?<=[。！？；]){_MARKS}*+{_CLOSING}"
+        rf"|(?<=[.!?…]){_ABBREVIATIONS}{_MARKS}*+{_CLOSING}{_AFTER}"
+        rf"|(?P<clause>(?<=[,;，、]))(?![{_LINE_BREAKS}]){_AFTER})"
+    )
+
+
+_BOUNDARY = _pattern("")
+_CLAUSE = _pattern(",;，、")
 
 
 class Sentence(NamedTuple):
@@ -39,12 +49,14 @@ def boundaries(text: str, start: int = 0, end: int = sys.maxsize, *, clause: int
     The end of the text is no boundary by itself: more may follow. With `clause`, a sentence ends at a comma or a
     semicolon too where it is that many characters long there.
     """
+    if not clause:
+        yield from (match.end() for match in _BOUNDARY.finditer(text, start, end))
+        return
     last = start
-    for match in _BOUNDARY.finditer(text, start, end):
-        if match.lastgroup and not (clause and match.end() - last >= clause):
-            continue
-        last = match.end()
-        yield last
+    for match in _CLAUSE.finditer(text, start, end):
+        if match.lastgroup is None or match.end() - last >= clause:
+            last = match.end()
+            yield last
 
 
 def sentences(text: str) -> Iterator[Sentence]:
