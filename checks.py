@@ -3,19 +3,22 @@
 `--only NAME` runs one of them; what follows `--` goes to pytest.
 """
 
+import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+WORKERS = (os.cpu_count() or 1) + 2
+"""More than there are cores: many tests wait, for a screen, a server or a process."""
 PYTHON = [sys.executable, "-m"]
 CHECKS = {
     "format": [*PYTHON, "ruff", "format", "--check", "."],
     "lint": [*PYTHON, "ruff", "check", "."],
     "imports": [str(Path(sys.executable).parent / "lint-imports")],
     "types": [*PYTHON, "basedpyright", "--pythonpath", sys.executable],
-    "test": [*PYTHON, "pytest", "-q", "-n", "auto", "-m", "not soak"],
+    "test": [*PYTHON, "pytest", "-q", "-n", str(WORKERS), "--dist", "worksteal", "-m", "not soak"],
 }
 
 
@@ -27,12 +30,23 @@ def main(arguments: list[str]) -> int:
         print(f"── {name}", flush=True)
         began = time.monotonic()
         command = CHECKS[name] + (extra if name == "test" else [])
-        if subprocess.call(command, cwd=HERE):
+        if subprocess.call(command, cwd=HERE, env=environment()):
             failed.append(name)
         print(f"── {name}: {'FAILED' if name in failed else 'ok'} in {time.monotonic() - began:.0f} s", flush=True)
     if failed:
         print("failed:", ", ".join(failed))
     return bool(failed)
+
+
+def environment() -> dict[str, str]:
+    """Ours, and bytecode is kept: in the virtual environment where the folders of the sources are to stay clean.
+
+    The tests start hundreds of processes, which would else compile the same modules again and again.
+    """
+    kept = dict(os.environ)
+    if kept.pop("PYTHONDONTWRITEBYTECODE", ""):
+        kept["PYTHONPYCACHEPREFIX"] = str(Path(sys.prefix) / "bytecode")
+    return kept
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
 """A command run in a process of its own, with the most memory that it took."""
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
+from agent.cli import main
 from tests.paths import ROOT
 
 
@@ -33,11 +37,32 @@ def palimpsest(workspace: Path, *words: str, stdin: Path | None = None, seconds:
     return measured(command, environment, stdin=stdin, seconds=seconds)
 
 
+def each_in_one_process(workspace: Path, commands: Sequence[Sequence[str]], seconds: float = 60) -> Measured:
+    """Runs the commands one after another in one fresh process; stderr names each before it runs."""
+    program = (
+        "import json, sys; from agent.cli import main\n"
+        "for words in json.loads(sys.argv[1]):\n"
+        "    print('──', *words, file=sys.stderr, flush=True)\n"
+        "    main(None, ['--workspace', sys.argv[2], *words])"
+    )
+    environment = {"PALIMPSEST_CONFIG_DIR": str(workspace.parent / "user-config"), "PALIMPSEST_DETECT": "off"}
+    command = [sys.executable, "-c", program, json.dumps(commands), str(workspace)]
+    return measured(command, environment, seconds=seconds)
+
+
+def initialised(workspace: Path) -> Path:
+    """A new workspace, made by `init` in this process."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PALIMPSEST_CONFIG_DIR", str(workspace.parent / "user-config"))
+        assert main(None, ("--workspace", str(workspace), "init")) == 0
+    return workspace
+
+
 def measured(
     command: list[str], environment: Mapping[str, str], *, stdin: Path | None = None, seconds: float = 60
 ) -> Measured:
     """Runs it; a process that takes longer is killed, and its status is -9."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPYCACHEPREFIX") if name in os.environ}
     with (
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,

@@ -13,7 +13,7 @@ from models.chat.port import AnswerEnd, AnswerError
 from models.limits import StreamLimitExceeded, StreamLimits
 from models.messages import Usage
 from models.settings import ModelSettings
-from tests.hostile.measured import Measured, measured, palimpsest
+from tests.hostile.measured import Measured, initialised, measured, palimpsest
 from tests.hostile.streams import (
     FLOODS,
     Repeated,
@@ -33,6 +33,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="memory is measured with wait4"),
 ]
 MOST_MB = 300
+FLOODS_IN_EVERY_RUN = {"1 GB of text", "1 GB of emoji"}  # of those of the library; the command line meets all
 SMALL, WHOLE = 150, 4_000  # odd streams in every run, and in the soak
 
 
@@ -56,10 +57,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def room(tmp_path: Path) -> Path:
-    folder = tmp_path / "room"
-    done = palimpsest(folder, "init")
-    assert done.status == 0, done.err
-    return folder
+    return initialised(tmp_path / "room")
 
 
 def asked(room: Path, server: Server, **settings: str) -> Measured:
@@ -90,7 +88,14 @@ def test_a_flood_ends_with_a_sentence_and_what_came_before_is_kept(room: Path, s
     assert later.peak_mb < MOST_MB
 
 
-@pytest.mark.parametrize("name", [name for name, (_, setting) in FLOODS.items() if setting == "answer_mb"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in FLOODS_IN_EVERY_RUN else pytest.mark.soak)
+        for name, (_, setting) in FLOODS.items()
+        if setting == "answer_mb"
+    ],
+)
 def test_a_flood_of_text_in_the_library_takes_no_more(room: Path, server: Server, name: str) -> None:
     server.plays_always(FLOODS[name][0])
     command = [sys.executable, "-m", "tests.hostile.library_turn", str(room), f"openai:m@{server.address}/v1"]

@@ -14,7 +14,7 @@ from memory.knowledge.readers.frames import write_bytes
 from memory.knowledge.readers.isolated import ReaderProcess
 from memory.knowledge.readers.registry import read_file
 from tests.hostile.file_bombs import HTML, attributes, bzip2_docx, html_bombs, lying_docx, pdf_bombs
-from tests.hostile.measured import Measured, measured, palimpsest
+from tests.hostile.measured import Measured, initialised, measured, palimpsest
 from tests.memory.knowledge import files
 
 pytestmark = [
@@ -26,9 +26,7 @@ MOST_MB = 300
 
 @pytest.fixture
 def room(tmp_path: Path) -> Path:
-    folder = tmp_path / "room"
-    assert palimpsest(folder, "init").status == 0
-    return folder
+    return initialised(tmp_path / "room")
 
 
 def test_one_process_reads_file_after_file(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.measured import Measured, palimpsest
+from tests.hostile.measured import Measured, each_in_one_process, initialised, palimpsest
 from tests.hostile.odd_lines import KNOWN, random_line
 from tests.loopback import Loopback, chat
 
@@ -24,9 +24,7 @@ LAST = b'{"text":"The lamp is lit.","id":"last"}\n'
 
 @pytest.fixture
 def room(tmp_path: Path) -> Path:
-    folder = tmp_path / "room"
-    assert palimpsest(folder, "init").status == 0
-    return folder
+    return initialised(tmp_path / "room")
 
 
 def imported(room: Path, file: Path, *words: str) -> tuple[Measured, dict]:  # type: ignore[type-arg]  # JSON
@@ -215,7 +213,7 @@ def test_what_is_no_file_is_refused_at_once(room: Path, tmp_path: Path, kind: st
         listener.bind(str(path))
     else:
         path.symlink_to("/dev/zero")
-    for words in (
+    commands = (
         ["import", str(path)],
         ["archive", str(path)],
         ["recall", str(path)],
@@ -225,9 +223,10 @@ def test_what_is_no_file_is_refused_at_once(room: Path, tmp_path: Path, kind: st
         ["-p", "x", "--knowledge", str(path)],
         ["context", "--skill", "x", f"@{path}"],
         ["export", "--all", "--out", str(path)],
-    ):
-        ended = palimpsest(room, *words, seconds=20)
-        assert ended.status != -9, f"{words} waits for {kind}"
-        assert "defect" not in ended.err, (words, ended.err)
-        assert ended.peak_mb < MOST_MB
+    )
+    ended = each_in_one_process(room, commands, seconds=40)
+    assert ended.status == 0, f"{ended.err[-400:]} waits for {kind}"
+    assert all(f"── {words[0]} " in ended.err for words in commands)
+    assert "defect" not in ended.err, ended.err
+    assert ended.peak_mb < MOST_MB
     listener.close()

@@ -21,6 +21,7 @@ pytestmark = [
 ]
 MOST_CPU = 25.0  # seconds: 15 for the reading, and what the program and its glyph tables take to load
 MOST_MB = 700
+SOAK = pytest.mark.soak  # 15 seconds of CPU each
 TURNED = "A page's first words stand in the picture, but its cells could not be read"
 NO_GRID = "No grid of our cells was found in the picture"
 
@@ -38,10 +39,12 @@ def recalled(folder: Path, picture: Image.Image) -> Measured:
     ("make", "sentence"),
     [
         pytest.param(lambda: turned(1), TURNED, id="a page turned by a degree"),
-        pytest.param(lambda: turned(0.3, ENGLISH, "base"), TURNED, id="a page turned by a third of a degree"),
-        pytest.param(lambda: turned(1, dense=True), TURNED, id="a dense page turned"),
+        pytest.param(
+            lambda: turned(0.3, ENGLISH, "base"), TURNED, id="a page turned by a third of a degree", marks=SOAK
+        ),
+        pytest.param(lambda: turned(1, dense=True), TURNED, id="a dense page turned", marks=SOAK),
         pytest.param(ruled, NO_GRID, id="lines at the pitch of our cells"),
-        pytest.param(tiled, NO_GRID, id="more columns than a page has"),
+        pytest.param(tiled, NO_GRID, id="more columns than a page has", marks=SOAK),
     ],
 )
 def test_what_is_no_page_is_given_up_soon(tmp_path: Path, make: Callable[[], Image.Image], sentence: str) -> None:

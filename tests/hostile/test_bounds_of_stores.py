@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.hostile.measured import palimpsest
+from tests.hostile.measured import initialised, palimpsest
 from tests.loopback import Loopback, chat
 
 pytestmark = [
@@ -27,7 +27,7 @@ def room(tmp_path: Path) -> Path:
         {"id": "said", "role": "assistant", "text": "By the water.", "time": "2020-01-02T03:04:09Z"},
     ]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert palimpsest(folder, "init").status == 0
+    initialised(folder)
     assert palimpsest(folder, "import", str(file)).status == 0
     return folder
 
