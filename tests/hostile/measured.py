@@ -62,7 +62,11 @@ def measured(
     command: list[str], environment: Mapping[str, str], *, stdin: Path | None = None, seconds: float = 60
 ) -> Measured:
     """Runs it; a process that takes longer is killed, and its status is -9."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPYCACHEPREFIX") if name in os.environ}
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPYCACHEPREFIX")
+        if name in os.environ
+    }
     with (
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,
