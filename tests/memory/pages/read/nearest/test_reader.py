@@ -67,7 +67,7 @@ def shot(picture: Image.Image, ground: int = 40, at: tuple[int, int] = (83, 61))
     ("kind", "factor", "kernel"),
     [
         ("english", 0.75, SCALING.BICUBIC),
-        ("chinese", 0.75, SCALING.LANCZOS),
+        pytest.param("chinese", 0.75, SCALING.LANCZOS, marks=pytest.mark.soak),
         ("mixed", 1.37, SCALING.BILINEAR),
     ],
 )
@@ -77,7 +77,9 @@ def test_a_rescaled_page_is_exact(kind: str, factor: float, kernel: SCALING) -> 
     assert (reading.text, reading.trust, reading.doubt) == (text, Trust.EXACT, ())
 
 
-@pytest.mark.parametrize(("factor", "most_wrong"), [(0.9, 0.01), (1.25, 0.0), (2.1, 0.0)])
+@pytest.mark.parametrize(
+    ("factor", "most_wrong"), [pytest.param(0.9, 0.01, marks=pytest.mark.soak), (1.25, 0.0), (2.1, 0.0)]
+)
 def test_a_rescaled_dense_page_is_read(factor: float, most_wrong: float) -> None:
     picture, text = page("english", dense=True)
     reading = read_nearest(saved(scaled(picture, factor, SCALING.LANCZOS)))
@@ -86,7 +88,9 @@ def test_a_rescaled_dense_page_is_read(factor: float, most_wrong: float) -> None
     assert (reading.trust is Trust.EXACT) == (reading.text == text)
 
 
-@pytest.mark.parametrize(("kind", "quality"), [("english", 15), ("chinese", 30), ("mixed", 50)])
+@pytest.mark.parametrize(
+    ("kind", "quality"), [pytest.param("english", 15, marks=pytest.mark.soak), ("chinese", 30), ("mixed", 50)]
+)
 def test_a_page_saved_as_jpeg_is_exact(kind: str, quality: int) -> None:
     picture, text = page(kind)
     reading = read_nearest(saved(picture, "JPEG", quality=quality))
@@ -113,7 +117,9 @@ def test_other_ways_of_damaging_a_page_leave_it_exact(damage: str) -> None:
     assert (reading.text, reading.trust) == (text, Trust.EXACT)
 
 
-@pytest.mark.parametrize(("factor", "at", "ground"), [(0.8, (83, 61), 30), (1.43, (7, 39), 30)])
+@pytest.mark.parametrize(
+    ("factor", "at", "ground"), [pytest.param(0.8, (83, 61), 30, marks=pytest.mark.soak), (1.43, (7, 39), 30)]
+)
 def test_a_page_somewhere_in_a_screenshot_is_exact(factor: float, at: tuple[int, int], ground: int) -> None:
     picture, text = page("mixed")
     whole = shot(scaled(picture, factor, SCALING.BICUBIC), ground, at)
