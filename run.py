@@ -6,6 +6,7 @@ those of requirements/. A second run finds it all there and starts at once.
 
 import hashlib
 import os
+import shlex
 import subprocess
 import sys
 import venv
@@ -25,7 +26,13 @@ def main(arguments: list[str]) -> int:
     set_up("dev" if testing else "core")
     if testing:
         return run([PYTHON, HERE / "checks.py", *arguments[1:]])
-    return run([PYTHON, "-m", "tui.main", *arguments])
+    return run([PYTHON, "-m", "tui.main", *arguments], {"PALIMPSEST_COMMAND": started_by()})
+
+
+def started_by() -> str:
+    """The command that a person typed, for the hints of the program: `python3 run.py`."""
+    words = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv) + 1]
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def set_up(kind: str) -> None:
@@ -47,10 +54,10 @@ def set_up(kind: str) -> None:
     stamp.write_text(digest)
 
 
-def run(command: list[object]) -> int:
+def run(command: list[object], more: "dict[str, str] | None" = None) -> int:
     """Runs it in this folder for tests, else where the caller stands."""
     words = [str(word) for word in command]
-    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
+    environment = {**os.environ, **(more or {}), "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
     try:
         return subprocess.call(words, env=environment)
     except KeyboardInterrupt:

@@ -18,7 +18,7 @@ from msgspec import Struct, structs
 from foundation.errors import TemporaryFailure
 from foundation.files import FileLock, LockTimeout, make_private_folder, read_bytes, real, write_atomically
 from foundation.paths import Workspace, config_dir
-from foundation.shell_words import command_line
+from foundation.program import own_command
 from foundation.trusted_content import REMOVED, ContentDigests, content_of
 
 _LOCK_SECONDS = 10
@@ -267,7 +267,7 @@ def key_of(workspace: Workspace) -> str:
 
 def trust_command(workspace: Workspace, *options: str) -> str:
     """What a person types to trust the workspace, wherever they are; with options, `--remove` say, what these do."""
-    return command_line("palimpsest", "trust", *options, str(workspace.root))
+    return own_command("trust", *options, str(workspace.root))
 
 
 def _identity(workspace: Workspace) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from foundation.clock import Clock
 from foundation.errors import PalimpsestError
 from foundation.files import make_folder, real, remove_tree
 from foundation.paths import Workspace
+from foundation.program import PROGRAM
 from foundation.terminal_text import visible
 from foundation.workspace_trust import TrustState, TrustStore, trust_command
 from memory.cold import ColdStore
@@ -177,7 +178,7 @@ NOT_MADE_HERE = "was not made here, or not by this version"
 _ANOTHER_FOLDER = "is not the folder that you trusted at this path"
 _ANOTHER_STORE = (
     "has a store whose first entry is not the one that you trusted (another was put there, or its id is damaged: "
-    "`palimpsest check` names damage)"
+    f"`{PROGRAM} check` names damage)"
 )
 
 

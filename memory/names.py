@@ -1,6 +1,7 @@
 """Names from a store, a manifest or a listing, held against their grammar before they become part of a path."""
 
 from foundation.names import Grammar
+from foundation.program import PROGRAM
 from foundation.terminal_text import visible
 from memory.errors import ForgedName
 
@@ -17,7 +18,7 @@ def vetted(grammar: Grammar, value: object, place: str) -> str:
     raise ForgedName(
         "A name that Palimpsest did not write",
         f"{place} holds {shown(value)} where {grammar.noun} belongs. No file was touched for it.",
-        "`palimpsest check` lists such rows; `palimpsest check --repair` takes out those that nothing depends on.",
+        f"`{PROGRAM} check` lists such rows; `{PROGRAM} check --repair` takes out those that nothing depends on.",
     )
 
 

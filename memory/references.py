@@ -18,6 +18,7 @@ from typing import Final
 from msgspec import Struct
 
 from foundation.citations import PLACE, reference_in
+from foundation.program import PROGRAM
 from foundation.trust import Citation
 from memory.archive.rows.archives import label_doubts, page_label_doubts
 from memory.archive.rows.pages import page_row
@@ -143,12 +144,12 @@ class References:
             self._hot.note(ref)
         elif _NUMBER.match(ref):
             self._vault().find_archive(ref)
-            raise NotFound("No pages", f"Archive {ref} has no pages.", "`palimpsest archive --list` shows archives.")
+            raise NotFound("No pages", f"Archive {ref} has no pages.", f"`{PROGRAM} archive --list` shows archives.")
         elif _PLACE.match(ref):
             raise NoSuchNote(
                 "No such note",
                 f"No note stands at {ref}.",
-                "`palimpsest memory list` shows the notes and their places.",
+                f"`{PROGRAM} memory list` shows the notes and their places.",
             )
 
 
@@ -157,5 +158,5 @@ def nothing_named(text: str) -> NotFound:
     return NotFound(
         "Nothing by that name",
         f"“{text}” is no id, no lines of a note's file, and no archive's label.",
-        "`palimpsest search` finds by words; `palimpsest archive --list` shows the labels.",
+        f"`{PROGRAM} search` finds by words; `{PROGRAM} archive --list` shows the labels.",
     )

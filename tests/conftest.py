@@ -15,6 +15,7 @@ def no_settings_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         if name.startswith("PALIMPSEST_") or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("PALIMPSEST_CONFIG_DIR", str(tmp_path / "user-config"))
+    monkeypatch.setenv("PALIMPSEST_COMMAND", "palimpsest")  # in hints, whichever module a test starts
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("MLX_DISABLE_COMPILE", "1")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent.cli import output
 from agent.cli.launch import LaunchOptions
 from foundation.paths import Workspace
-from foundation.shell_words import command_line
+from foundation.program import own_command
 from tui.app import PalimpsestApp
 from tui.chat.start import ChatStart
 
@@ -20,7 +20,8 @@ def run_chat(opening: LaunchOptions) -> int:
     app = app_of(opening)
     app.run()
     if app.chat.resumable:
-        output.say(f"Take it up again: {command_line('palimpsest', '-r', app.chat.resumable)}")
+        workspace = ("--workspace", opening.workspace_flag) if opening.workspace_flag else ()
+        output.say(f"Take it up again: {own_command(*workspace, '-r', app.chat.resumable)}")
     if app.error is not None:
         raise app.error
     return app.return_code or 0

@@ -12,6 +12,7 @@ from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current, raw_input
 from foundation.errors import Misuse
+from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # drawing pages is loaded when there is something to draw
     from agent.services.archive import FileArchiveResult
@@ -77,7 +78,7 @@ def command(
         _act(invocation, chosen, actions[chosen], dry_run)
         return
     if file is None:
-        raise Misuse("Nothing to archive", "Name a file, or - for standard input.", "palimpsest archive notes.txt")
+        raise Misuse("Nothing to archive", "Name a file, or - for standard input.", f"{PROGRAM} archive notes.txt")
     text, name = _text(file, invocation.reading.config.archive.max_file_mb)
     with invocation.memory(for_writing=True) as memory, output.Progress("pages") as progress:
         kept = archive_text(

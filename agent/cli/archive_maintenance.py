@@ -8,6 +8,7 @@ from agent.cli.invocation import Invocation
 from foundation.clock import SystemClock, iso
 from foundation.errors import Misuse
 from foundation.privacy import as_made
+from foundation.program import PROGRAM
 from foundation.sizes import size_in_words
 from memory.archive.lifecycle.overdue import PINNED
 from memory.errors import NotFound
@@ -43,7 +44,7 @@ def change(invocation: Invocation, what: str, words: Sequence[str]) -> None:
     """`--tag`, `--untag`, `--pin`, `--unpin`, `--rename`: one archive, by its label or number."""
     ref, new = words[0], words[1].strip() if len(words) > 1 else ""
     if not ref.strip() or (len(words) > 1 and not new):
-        raise Misuse("An empty word", f"--{what} needs words.", "palimpsest archive --tag LABEL TAG")
+        raise Misuse("An empty word", f"--{what} needs words.", f"{PROGRAM} archive --tag LABEL TAG")
     with invocation.memory(for_writing=True) as memory:
         vault = memory.vault
         if what in {"pin", "unpin"} and _pin_conversation(invocation, memory, ref, pinned=what == "pin"):

@@ -12,6 +12,7 @@ from agent.cli.invocation import Invocation, current, piped_input
 from agent.cli.launch import LaunchOptions
 from foundation.errors import Misuse, PalimpsestError
 from foundation.paths import Workspace
+from foundation.program import PROGRAM
 from foundation.workspace_trust import trust_store
 
 
@@ -50,10 +51,10 @@ def run_chat(invocation: Invocation, message: str) -> None:
     if invocation.prompt is None:
         if invocation.output_format is not None:
             raise Misuse(
-                "Nothing to print", "--output-format belongs to -p TEXT.", 'palimpsest -p "…" --output-format json'
+                "Nothing to print", "--output-format belongs to -p TEXT.", f'{PROGRAM} -p "…" --output-format json'
             )
         if invocation.knowledge:
-            raise Misuse("Nothing to answer", "--knowledge belongs to -p TEXT.", 'palimpsest -p --knowledge "…"')
+            raise Misuse("Nothing to answer", "--knowledge belongs to -p TEXT.", f'{PROGRAM} -p --knowledge "…"')
         _open_screen(invocation, message)
         return
     if message:
@@ -86,7 +87,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
         raise Misuse(
             "No terminal",
             f"{taken}The chat needs a terminal for its input, its output and its errors.",
-            'Without a screen: palimpsest -p "TEXT"',
+            f'Without a screen: {PROGRAM} -p "TEXT"',
         )
     from agent.services.trust import what_changed
     from memory.access import WorkspaceAccess
@@ -101,6 +102,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
     told = [notice] if notice and access.standing.trusted and not changes else []
     opening = LaunchOptions(
         workspace=access.workspace,
+        workspace_flag=str(invocation.workspace_flag or ""),
         config=reading.config,
         message=message,
         resume=invocation.resume or "",
@@ -187,5 +189,5 @@ def _with_input(text: str, piped: str | None) -> str:
     """The prompt, and below it what came through the pipe."""
     asked = "\n\n".join(part for part in (text, piped or "") if part.strip())
     if not asked:
-        raise Misuse("Nothing to answer", "-p was given no text, and standard input is empty.", 'palimpsest -p "TEXT"')
+        raise Misuse("Nothing to answer", "-p was given no text, and standard input is empty.", f'{PROGRAM} -p "TEXT"')
     return asked

@@ -9,6 +9,7 @@ import click
 from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
+from foundation.program import PROGRAM
 
 
 @click.command(cls=CliCommand)
@@ -47,5 +48,5 @@ def command(*, mending: bool) -> None:
         if not found.problems and not found.lost:
             output.say(f"All is well; {found.pages:,} pages were read and compared.")
         elif not mending:
-            output.say("`palimpsest check --repair` mends what can be mended, and keeps a copy of what it changes.")
+            output.say(f"`{PROGRAM} check --repair` mends what can be mended, and keeps a copy of what it changes.")
     invocation.status = 1 if found.problems or found.lost else 0

@@ -14,6 +14,7 @@ from agent.config.edit import value_from
 from agent.config.secrets import refuse_secrets, without_secrets
 from agent.config.settings import Setting, all_settings, json_schema, value_of
 from foundation.errors import Misuse
+from foundation.program import PROGRAM
 from foundation.workspace_trust import trust_command, trust_store
 
 
@@ -137,7 +138,7 @@ def _setting(name: str) -> Setting:
     found = all_settings().get(name)
     if found is None:
         near = nearest(name, list(all_settings()))
-        hint = f"Did you mean “{near}”?" if near else "`palimpsest config show` lists them."
+        hint = f"Did you mean “{near}”?" if near else f"`{PROGRAM} config show` lists them."
         raise Misuse("Unknown setting", f"There is no setting “{name}”.", hint)
     return found
 

@@ -5,6 +5,7 @@ from functools import cache
 from agent.cli.commands import COMMANDS
 from agent.commands import registry
 from agent.commands.command import Command
+from foundation.program import PROGRAM
 from models.messages import Fact
 
 _OURS = (
@@ -32,16 +33,16 @@ _OURS = (
     ),
     Fact(
         "adding files",
-        "`palimpsest knowledge add PATH` (here: /knowledge add PATH) turns files and folders into memory: PDF, Word, "
+        f"`{PROGRAM} knowledge add PATH` (here: /knowledge add PATH) turns files and folders into memory: PDF, Word, "
         "slides, Markdown, HTML, text, code and pictures. What they say is recalled with its file and page, and "
-        '`palimpsest -p --knowledge "…"` answers from them alone.',
+        f'`{PROGRAM} -p --knowledge "…"` answers from them alone.',
         ("add files", "add a file", "add documents", "add a folder", "palimpsest knowledge"),
     ),
     Fact(
         "offline and models",
         "Without a language model, offline answers by quoting what is remembered. /model lists the models at hand "
         "(Ollama, LM Studio and llama.cpp servers on this machine, services whose key is set); `/model SPEC` speaks "
-        "to one, `palimpsest models use SPEC` keeps it.",
+        f"to one, `{PROGRAM} models use SPEC` keeps it.",
         ("offline", "model", "ollama", "server", "llm", "ai", "模型"),
     ),
     Fact(
@@ -79,7 +80,7 @@ def facts() -> tuple[Fact, ...]:
     slash = {one.name: one for one in registry.all()}
     ours = (_slash(one, on_the_line=one.name in COMMANDS) for one in slash.values())
     line = (
-        Fact(f"palimpsest {name}", f"`palimpsest {name}`: {summary} `palimpsest {name} --help` says more.", (name,))
+        Fact(f"palimpsest {name}", f"`{PROGRAM} {name}`: {summary} `{PROGRAM} {name} --help` says more.", (name,))
         for name, (_, summary) in COMMANDS.items()
         if name not in slash
     )
@@ -91,5 +92,5 @@ def facts() -> tuple[Fact, ...]:
 
 
 def _slash(command: Command, *, on_the_line: bool) -> Fact:
-    more = f" Outside the chat: `palimpsest {command.name}`." if on_the_line else ""
+    more = f" Outside the chat: `{PROGRAM} {command.name}`." if on_the_line else ""
     return Fact(f"/{command.name}", f"`{command.shown}`: {command.summary}{more}", (command.name, *command.aliases))

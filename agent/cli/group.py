@@ -11,7 +11,7 @@ import click
 from agent.cli.invocation import Invocation, current
 from agent.cli.planned import LATER, refuse_later
 from foundation.errors import Misuse
-from foundation.shell_words import command_line
+from foundation.program import PROGRAM, own_command
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -87,7 +87,7 @@ class LazyGroup(CliGroup):
             raise Misuse(
                 "Unknown command",
                 f"There is no command “{word}”. Did you mean “{near}”?",
-                f"To send it as a message: {command_line('palimpsest', 'chat', word)}",
+                f"To send it as a message: {own_command('chat', word)}",
             )
         return self._default, self.get_command(ctx, self._default), args
 
@@ -121,7 +121,7 @@ def global_options(*, with_json: bool) -> list[click.Option]:
         _shared(
             "--trust",
             _trust,
-            "Trust the workspace as it is, then run (see `palimpsest trust`).",
+            f"Trust the workspace as it is, then run (see `{PROGRAM} trust`).",
             is_flag=True,
             default=None,
         ),

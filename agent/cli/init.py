@@ -8,7 +8,7 @@ from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current
 from agent.config.workspaces import prepare
-from foundation.shell_words import command_line
+from foundation.program import own_command
 
 
 @click.command(cls=CliCommand)
@@ -34,4 +34,4 @@ def command(folder: Path | None) -> None:
     if was_one:
         output.say("It was a workspace already; what was there is as it was.")
     else:
-        output.say(f"A new workspace. Open it with: {command_line('palimpsest', '--workspace', str(workspace.root))}")
+        output.say(f"A new workspace. Open it with: {own_command('--workspace', str(workspace.root))}")

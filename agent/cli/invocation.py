@@ -16,7 +16,7 @@ import click
 from agent.cli import output
 from agent.cli.launch import LaunchOptions
 from foundation.errors import Misuse, PalimpsestError
-from foundation.shell_words import command_line
+from foundation.program import PROGRAM, own_command
 
 if TYPE_CHECKING:  # each is loaded by the command that uses it
     from agent.config.config import LoadedConfig
@@ -111,13 +111,11 @@ class Invocation:
         root = self.workspace.root
         if self.workspace_flag is not None or self.environment.get("PALIMPSEST_WORKSPACE"):
             what = "is no workspace" if root.exists() else "is not there"
-            return NoWorkspace(
-                "No workspace", f"{root} {what}.", f"`{command_line('palimpsest', 'init', str(root))}` makes one."
-            )
+            return NoWorkspace("No workspace", f"{root} {what}.", f"`{own_command('init', str(root))}` makes one.")
         return NoWorkspace(
             "No workspace",
             f"{self.here} is no workspace, nor is a folder above it, and there is no {root}.",
-            f"`palimpsest init .` makes one here; `palimpsest init` makes {root}.",
+            f"`{PROGRAM} init .` makes one here; `{PROGRAM} init` makes {root}.",
         )
 
     @contextmanager
@@ -223,7 +221,7 @@ def message_input() -> bytes:
     raw = raw_input(MOST_INPUT)
     if raw is None:
         message = f"Standard input has more than {MOST_INPUT:,} bytes, which is the most of a message."
-        raise Misuse("Too large", message, "`palimpsest archive -` or `palimpsest import FILE` takes more.")
+        raise Misuse("Too large", message, f"`{PROGRAM} archive -` or `{PROGRAM} import FILE` takes more.")
     return raw
 
 

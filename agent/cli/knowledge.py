@@ -14,6 +14,7 @@ from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current
 from foundation.errors import Misuse
 from foundation.terminal_text import visible
+from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # readers and pages are loaded when a file is added
     from memory.knowledge.ingest.report import AddProgress, AddReport
@@ -153,7 +154,7 @@ def list_(category: str | None, state: str | None) -> None:
         output.json_object({"memories": [described(one) for one in wanted]})
         return
     if not found:
-        output.say("Nothing was added yet. `palimpsest knowledge add PATH` adds files and folders.")
+        output.say(f"Nothing was added yet. `{PROGRAM} knowledge add PATH` adds files and folders.")
     output.table([row(one) for one in wanted], HEADS)
 
 
@@ -222,7 +223,7 @@ def importance(words: tuple[str, ...]) -> None:
         raise Misuse(
             "Which files?",
             "Say which files, and how much they matter.",
-            "palimpsest knowledge importance 'contracts/*.pdf' 9",
+            f"{PROGRAM} knowledge importance 'contracts/*.pdf' 9",
         )
     value = _number(number)
     with invocation.memory(for_writing=True) as memory:

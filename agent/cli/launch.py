@@ -17,6 +17,7 @@ class LaunchOptions(Struct, frozen=True, kw_only=True):
 
     workspace: Workspace
     config: Config
+    workspace_flag: str = ""  # the folder as --workspace named it; "" where the flag was not given
     message: str = ""  # the first one, to be sent at once
     resume: str = ""
     latest: bool = False

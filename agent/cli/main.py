@@ -17,6 +17,7 @@ from agent.cli import output
 from agent.cli.invocation import Invocation, OpenScreen
 from agent.cli.root import palimpsest
 from foundation.errors import Misuse, PalimpsestError
+from foundation.program import PROGRAM
 
 INTERRUPTED = 130
 
@@ -88,7 +89,7 @@ def _misuse(error: click.ClickException) -> Misuse:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "palimpsest"
     sentence = error.format_message()
-    return Misuse("Misused", sentence, f"`{path} --help` says how it is used.")
+    return Misuse("Misused", sentence, f"`{PROGRAM}{path.removeprefix('palimpsest')} --help` says how it is used.")
 
 
 def _refused(error: OSError) -> PalimpsestError:

@@ -9,6 +9,7 @@ from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import Invocation, current
 from foundation.errors import Misuse, PalimpsestError
+from foundation.program import PROGRAM
 from foundation.sizes import size_in_words
 from foundation.workspace_trust import trust_command
 
@@ -50,7 +51,7 @@ def command(spec: str | None, workspace_only: bool) -> None:
             raise Misuse(
                 "No embedder",
                 "None is set (embed.embedder), so search goes by words.",
-                "`palimpsest models embed ollama:nomic-embed-text` sets one and makes the vectors.",
+                f"`{PROGRAM} models embed ollama:nomic-embed-text` sets one and makes the vectors.",
             )
         _tell(invocation, chosen, None, None)
         return

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from foundation.errors import Misuse
+from foundation.program import PROGRAM
 
 LATER: dict[str, frozenset[str]] = {
     "palimpsest": frozenset({"forget"}),
@@ -21,7 +22,7 @@ def refuse_later(path: str, word: str) -> None:
 
 
 def not_in_this_version(what: str) -> Misuse:
-    return Misuse("Not in this version", f"`{what}` is not in this version.", "`palimpsest --help` lists what is.")
+    return Misuse("Not in this version", f"`{what}` is not in this version.", f"`{PROGRAM} --help` lists what is.")
 
 
 class PlannedChoice(click.Choice[str]):

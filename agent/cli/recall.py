@@ -15,7 +15,7 @@ from agent.cli.group import CliCommand, raw_option
 from agent.cli.invocation import Invocation, current
 from agent.cli.progress import ReadingProgress, interruptible, leave_at_once
 from foundation.errors import Misuse, PalimpsestError
-from foundation.shell_words import command_line
+from foundation.program import PROGRAM, own_command
 from memory.errors import Damaged, NotFound
 
 if TYPE_CHECKING:  # reading a picture loads no store
@@ -61,7 +61,7 @@ def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str,
         with invocation.memory(recovering=True) as memory:
             found = _references(invocation, memory, asked, conversation)
     elif engine != "auto":
-        raise Misuse("--engine is for pictures", f"“{question}” is none.", "palimpsest recall --engine NAME FILE.png")
+        raise Misuse("--engine is for pictures", f"“{question}” is none.", f"{PROGRAM} recall --engine NAME FILE.png")
     else:
         with invocation.memory(recovering=True) as memory:
             found = recall(memory, question, limit=limit, page=page, conversation=conversation)
@@ -120,7 +120,7 @@ def _references(invocation: Invocation, memory: Memory, asked: tuple[str, ...], 
             raise Misuse(
                 "One question at a time",
                 f"Several arguments are several pictures, or several references; “{one}” is no reference.",
-                command_line("palimpsest", "recall", " ".join(asked)),
+                own_command("recall", " ".join(asked)),
             )
         found.append(hit)
     return together(asked, found)

@@ -6,6 +6,7 @@ from agent.cli import output
 from agent.cli.group import CliCommand
 from agent.cli.invocation import current, piped_input
 from foundation.errors import Misuse
+from foundation.program import PROGRAM
 
 
 @click.command(cls=CliCommand)
@@ -18,7 +19,7 @@ def command(text: str | None) -> None:
     invocation = current()
     words = text if text is not None else piped_input()
     if words is None or not words.strip():
-        raise Misuse("Nothing to remember", "There is no text.", 'palimpsest remember "The boiler is serviced in May."')
+        raise Misuse("Nothing to remember", "There is no text.", f'{PROGRAM} remember "The boiler is serviced in May."')
     findings = examine(words)
     with invocation.memory(for_writing=True) as memory:
         note = memory.hot.remember(findings.cleared, heading=None, conversation=None)

@@ -12,7 +12,7 @@ from agent.cli import output
 from agent.cli.group import CliCommand, raw_option
 from agent.cli.invocation import MOST_INPUT, current, message_input
 from foundation.errors import Misuse
-from foundation.shell_words import command_line
+from foundation.program import PROGRAM, own_command
 
 if TYPE_CHECKING:  # the index is loaded when it is asked
     from memory.memory import Memory
@@ -39,7 +39,7 @@ class _Search(CliCommand):
             )
             if not word:
                 raise
-            hint = f"Put the question in quotes: {command_line('palimpsest', 'search', f'… {word}')}"
+            hint = f"Put the question in quotes: {own_command('search', f'… {word}')}"
             raise Misuse("No such option", f"“{word}” is no option of search.", hint) from None
 
 
@@ -101,7 +101,7 @@ def command(words: tuple[str, ...], batch: str | None, raw: bool, **options: Any
             _tell_of_vectors(memory)
         return
     if not query and not any(value for name, value in options.items() if name in FILTERS):
-        raise Misuse("Nothing to search for", "Name words to look for, or a filter.", 'palimpsest search "the boiler"')
+        raise Misuse("Nothing to search for", "Name words to look for, or a filter.", f'{PROGRAM} search "the boiler"')
     wanted = asked(query, options)
     with invocation.memory(recovering=True) as memory:
         results = _found(memory, wanted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.cli import output
 from agent.cli.invocation import Invocation
+from foundation.program import PROGRAM
 
 MOST = 20  # sentences
 
@@ -28,5 +29,5 @@ class ErrorWriter:
             output.say(sentence)
         if self._count > MOST:
             output.say(f"And {self._count - MOST:,} more.")
-        output.say("All that is sound was written. `palimpsest check --repair` mends what can be mended.")
+        output.say(f"All that is sound was written. `{PROGRAM} check --repair` mends what can be mended.")
         self._invocation.status = 1

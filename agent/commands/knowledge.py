@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent.commands.command import Command
 from agent.commands.results import Cancelled, OnPage, Outcome, Proposal, TextResult
 from foundation.errors import Misuse
+from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
@@ -50,7 +51,7 @@ def _list(session: Session) -> str:
     if not found:
         return "Nothing was added yet. `/knowledge add PATH` adds files and folders."
     lines = [_row(one) for one in found[:200]]
-    more = [f"\n… and {len(found) - 200:,} more: `palimpsest knowledge list`"] if len(found) > 200 else []
+    more = [f"\n… and {len(found) - 200:,} more: `{PROGRAM} knowledge list`"] if len(found) > 200 else []
     return "\n".join(["| id | file | importance | score | uses | state |", "|---|---|---|---|---|---|", *lines, *more])
 
 

@@ -15,6 +15,7 @@ from agent.commands.tables import outlook_rows
 from agent.services.filter_syntax import query_of, worded
 from foundation.errors import Misuse
 from foundation.privacy import Cleared, clear
+from foundation.program import PROGRAM
 
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
@@ -88,7 +89,7 @@ async def _option(session: Session, words: str) -> Outcome:
     raise Misuse(
         "Not in the chat",
         f"/archive takes a label or a file, --list and --yes; {option} is no label.",
-        f"On the command line: palimpsest archive {option} …; palimpsest archive --help tells of all options.",
+        f"On the command line: {PROGRAM} archive {option} …; {PROGRAM} archive --help tells of all options.",
     )
 
 

@@ -17,10 +17,11 @@ from agent.config.files import ConfigError, ConfigValue, read
 from agent.config.settings import Setting, Settings, all_settings
 from foundation.files import real
 from foundation.paths import Workspace, config_dir
+from foundation.program import PROGRAM, VARIABLE
 from foundation.workspace_trust import TrustStore
 from models.chat.spec import VARIABLES
 
-RESERVED = frozenset({"PALIMPSEST_CONFIG_DIR", "PALIMPSEST_WORKSPACE", "PALIMPSEST_DEBUG"})
+RESERVED = frozenset({"PALIMPSEST_CONFIG_DIR", "PALIMPSEST_WORKSPACE", "PALIMPSEST_DEBUG", VARIABLE})
 """Variables that are no settings."""
 
 
@@ -71,7 +72,7 @@ def load_config(workspace: Workspace, environment: Mapping[str, str], flags: Map
     if reading.problems:
         first = reading.problems[0]
         more = f" ({len(reading.problems) - 1} more)" if len(reading.problems) > 1 else ""
-        hint = "`palimpsest config validate` lists what is wrong."
+        hint = f"`{PROGRAM} config validate` lists what is wrong."
         raise ConfigError("Configuration", first.where, first.sentence + more, hint)
     return reading
 

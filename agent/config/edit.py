@@ -19,6 +19,7 @@ from foundation.errors import Misuse, PalimpsestError
 from foundation.files import encode, make_private_folder, read_bytes, write_atomically
 from foundation.files.untrusted import MOST_BYTES
 from foundation.privacy import as_given
+from foundation.program import PROGRAM
 
 
 def save_value(path: Path, versions: Path, setting: Setting, value: Any) -> None:
@@ -51,7 +52,7 @@ def value_from(setting: Setting, words: str) -> Any:
         return msgspec.to_builtins(msgspec.convert(words, setting.kind, strict=False))
     except msgspec.ValidationError as error:
         said = f"`{setting.name}` is {setting.type_name}, not “{words}”."
-        raise Misuse("Not a value", said, f"`palimpsest config show {setting.name}` says more.") from error
+        raise Misuse("Not a value", said, f"`{PROGRAM} config show {setting.name}` says more.") from error
 
 
 def with_value(text: str, name: str, value: Any, path: Path, sections: frozenset[str]) -> str:

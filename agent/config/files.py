@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from foundation.errors import PalimpsestError
 from foundation.files.untrusted import UnreadableFile, read_own_text
+from foundation.program import PROGRAM
 from foundation.yaml import BadYaml, built_yaml, compose_yaml
 
 
@@ -51,7 +52,7 @@ def values_in(text: str, path: Path, sections: frozenset[str]) -> list[ConfigVal
     if root is None:
         return []
     if not _is_mapping(root):
-        hint = "`palimpsest config schema` has the settings."
+        hint = f"`{PROGRAM} config schema` has the settings."
         raise ConfigError("Not a configuration", f"{path}, line 1", "Settings are `name: value` lines.", hint)
     return list(_flat(root, "", path, sections))
 
@@ -70,7 +71,7 @@ def _flat(node: Any, prefix: str, path: Path, sections: frozenset[str]) -> Itera
     for key, value in node.value:
         line = key.start_mark.line + 1
         if key.id != "scalar":
-            hint = "`palimpsest config schema` has the settings."
+            hint = f"`{PROGRAM} config schema` has the settings."
             raise ConfigError("Not a configuration", f"{path}, line {line}", "A setting's name is a word.", hint)
         name = prefix + key.value
         if name in seen:

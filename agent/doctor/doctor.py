@@ -18,7 +18,7 @@ from agent.version import version
 from foundation.errors import PalimpsestError
 from foundation.install_hints import DISTRIBUTION, install_command, install_extra
 from foundation.paths import Workspace
-from foundation.shell_words import command_line
+from foundation.program import PROGRAM, own_command
 from foundation.workspace_trust import trust_command, trust_store
 from memory.settings import ArchiveSettings
 
@@ -84,7 +84,7 @@ def _sqlite() -> CheckResult:
 def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[CheckResult]:
     if not workspace.is_workspace:
         yield CheckResult(
-            "workspace", "missing", f"{workspace.root} is no workspace yet.", "`palimpsest init` makes it one."
+            "workspace", "missing", f"{workspace.root} is no workspace yet.", f"`{PROGRAM} init` makes it one."
         )
         return
     yield CheckResult("workspace", "ok", str(workspace.root))
@@ -190,7 +190,7 @@ def _models(environment: Mapping[str, str]) -> Iterator[CheckResult]:
             "model",
             "ok",
             f"{one.spec}, window {one.profile.window:,}",
-            command_line("palimpsest", "models", "use", one.spec),
+            own_command("models", "use", one.spec),
         )
     if not found:
         yield CheckResult(

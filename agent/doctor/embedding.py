@@ -11,6 +11,7 @@ from foundation.errors import PalimpsestError
 from foundation.install_hints import install_extra
 from foundation.paths import Workspace
 from foundation.privacy import as_made
+from foundation.program import PROGRAM
 
 PATIENCE_S = 1.0
 _NEEDS = {"onnx": (("onnxruntime", "tokenizers"), "embed"), "mlx": (("mlx", "tokenizers"), "mlx")}
@@ -21,7 +22,7 @@ def embed_findings(workspace: Workspace, config: Config, environment: Mapping[st
     name = config.embed.embedder
     if name in {"", "none"}:
         said = "No embedder is set: search goes by words."
-        yield CheckResult("embedder", "missing", said, "`palimpsest models embed ollama:nomic-embed-text`, or another.")
+        yield CheckResult("embedder", "missing", said, f"`{PROGRAM} models embed ollama:nomic-embed-text`, or another.")
         return
     found = _embedder(name, config, environment)
     yield found
@@ -68,5 +69,5 @@ def _coverage(workspace: Workspace, config: Config) -> CheckResult:
     if covered.serving:
         return CheckResult("vectors", "ok", f"{sentence}; search goes by them, too.")
     return CheckResult(
-        "vectors", "missing", f"{sentence}; search goes by words.", "`palimpsest models embed` makes them."
+        "vectors", "missing", f"{sentence}; search goes by words.", f"`{PROGRAM} models embed` makes them."
     )

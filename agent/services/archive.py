@@ -10,6 +10,7 @@ from foundation.clock import iso
 from foundation.errors import Misuse
 from foundation.files import FileTooLarge, UnsafePath, made_folder, read_bytes, real, write_atomically
 from foundation.privacy import Cleared, TextSource, as_given, clear, examine
+from foundation.program import PROGRAM
 from memory.archive.json import archived_as_json
 from memory.archive.write.sidecar import file_stem, keep_text
 from memory.memory import Memory
@@ -158,7 +159,7 @@ def read_text_file(path: Path, max_file_mb: int) -> str:
     except FileTooLarge as error:
         raise too_large_to_archive(str(path), max_file_mb) from error
     except IsADirectoryError as error:
-        hint = "Name a file; `palimpsest knowledge add` takes folders."
+        hint = f"Name a file; `{PROGRAM} knowledge add` takes folders."
         raise Misuse("A folder", f"{path} is a folder.", hint) from error
     except FileNotFoundError as error:
         raise Misuse("No such file", f"There is no file {path}.", "- reads standard input.") from error

@@ -6,6 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from foundation.privacy import clear
+from foundation.program import PROGRAM
 from memory.archive.lifecycle.overdue import OverdueConversation, old, portions, put_away
 from memory.memory import Memory
 from memory.pages.cost.profiles import profile_named
@@ -108,7 +109,7 @@ def _named(ids: Sequence[str]) -> str:
     return ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else "")
 
 
-_MEND = "`palimpsest check` says more; `check --repair` mends what can be mended."
+_MEND = f"`{PROGRAM} check` says more; `check --repair` mends what can be mended."
 
 
 def _counted(count: int, what: str) -> str:

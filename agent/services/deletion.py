@@ -8,6 +8,7 @@ from pathlib import Path
 from foundation.clock import from_ms
 from foundation.files import read_bytes, scan
 from foundation.paths import Workspace
+from foundation.program import PROGRAM
 from memory.cold import deletions
 from memory.errors import MemoryFailure
 from memory.memory import Memory
@@ -49,7 +50,7 @@ def results_left(ids: Sequence[str]) -> str:
     named = ", ".join(ids[:20])
     return (
         f"{len(ids):,} results of memory tools in other conversations may hold its words still, for their pages could "
-        f"not be read: {named}. `palimpsest check --repair`, or delete their conversations."
+        f"not be read: {named}. `{PROGRAM} check --repair`, or delete their conversations."
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from context import Attachment
 from context.assembly.budget import budget_for
 from foundation.clock import iso
+from foundation.program import PROGRAM
 from foundation.terminal_text import visible
 from memory.knowledge.importance.weights import KnowledgeStats, ScoredMemory
 from memory.knowledge.ingest.report import AddReport, FileMessage
@@ -58,7 +59,7 @@ def pictures(found: KnowledgeContext) -> tuple[Attachment, ...]:
 def said_of(found: KnowledgeContext) -> str:
     """What a person should know of it; "" where all is ordinary."""
     if not found.brought:
-        return "Nothing that was added has anything on this. `palimpsest knowledge add PATH` adds files."
+        return f"Nothing that was added has anything on this. `{PROGRAM} knowledge add PATH` adds files."
     if found.out_of_view:
         return "What has it had been out of view: it was asked because nothing in view had anything on this."
     return ""

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from agent.services.images import OUR_READERS, OpenEngine, is_picture, read_file
+from foundation.program import PROGRAM
 from foundation.terminal_text import hidden_count
 from foundation.trust import Citation, Trust
 from memory.errors import NotFound
@@ -146,7 +147,7 @@ def shown_otherwise(hit: RecalledPassage) -> str:
     if not count:
         return ""
     what = "1 control or hidden character is" if count == 1 else f"{count:,} control or hidden characters are"
-    return f"Not shown to the byte: {what} a sign here. `palimpsest recall … --raw` gives every byte."
+    return f"Not shown to the byte: {what} a sign here. `{PROGRAM} recall … --raw` gives every byte."
 
 
 def citations(hit: RecalledPassage) -> tuple[Citation, ...]:

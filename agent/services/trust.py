@@ -10,7 +10,7 @@ from agent.config.config import IgnoredSetting
 from foundation.errors import Misuse
 from foundation.files import real
 from foundation.paths import LINKABLE, LINKABLE_FILES, Workspace
-from foundation.shell_words import command_line
+from foundation.program import own_command
 from foundation.terminal_text import visible
 from foundation.trusted_content import CHANGED, NEW, ContentDigests, content_of
 from foundation.workspace_trust import TrustRecord, TrustState, key_of, trust_store
@@ -61,7 +61,7 @@ def trust_workspace(
 ) -> TrustState:
     """Trusts the workspace as it stands, or as it was shown with `content`. Raises Misuse where there is none."""
     if not workspace.is_workspace:
-        hint = f"`{command_line('palimpsest', 'init', str(workspace.root))}` makes one."
+        hint = f"`{own_command('init', str(workspace.root))}` makes one."
         raise Misuse("No workspace", f"There is no workspace in {visible(str(workspace.root))}.", hint)
     store = trust_store(environment)
     store.trust(workspace, first_entry(workspace.database), content)

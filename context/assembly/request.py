@@ -26,6 +26,7 @@ from context.report import (
     ZoneReport,
 )
 from foundation.privacy import ClearedBytes
+from foundation.program import PROGRAM
 from models.chat.port import Profile
 from models.messages import Fact, Image, Message, MessagePart, Request, Role, Tool, ToolCall, as_sent, render
 from models.tokens import REQUEST_OVERHEAD
@@ -131,7 +132,7 @@ def _message_too_large(materials: RequestInputs, tail: RequestTail, room: int) -
         "The message is too large for the model",
         f"It takes {takes:,} tokens and {max(0, room):,} are free: {_window(materials)}, "
         f"and the head takes {materials.fixed:,}.",
-        "Shorten it, attach the text as a file, keep it with `palimpsest archive FILE` and ask about it, "
+        f"Shorten it, attach the text as a file, keep it with `{PROGRAM} archive FILE` and ask about it, "
         "or use a model with a larger window.",
     )
 

@@ -16,6 +16,7 @@ from context.sources.calendar import events_in, readable
 from context.types import Attachment
 from foundation.files import FileTooLarge, UnsafePath, read_bytes, real
 from foundation.privacy import without_tags
+from foundation.program import PROGRAM
 from models.fence import one_line
 from models.messages import Image, RecalledSpan, Text
 
@@ -45,7 +46,7 @@ def load_attachment(path: Path) -> Attachment:
         raise BadAttachment(
             "Too large to attach",
             f"{path.name} has more than {MOST_BYTES:,} bytes, which are the most.",
-            "`palimpsest archive FILE` keeps a long text whole; then ask about it.",
+            f"`{PROGRAM} archive FILE` keeps a long text whole; then ask about it.",
         ) from error
     except UnsafePath as error:
         raise BadAttachment("Not a file", error.message, error.hint) from error

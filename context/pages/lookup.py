@@ -8,7 +8,7 @@ from msgspec import Struct
 from context.epoch import decoded
 from context.pages.recipe import PageRecipe
 from foundation.citations import reference_in
-from foundation.shell_words import command_line
+from foundation.program import own_command
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.errors import MemoryFailure, NotFound
@@ -61,7 +61,7 @@ def _in_view(memory: "Memory", page_id: str) -> NotFound | None:
         "A page in view",
         f"{page_id} was drawn for the model's request and is not kept. It shows {part}{_named(seen.entries)} of "
         f"“{title or 'untitled'}”. Recall one of them: it comes back whole.",
-        command_line("palimpsest", "recall", seen.entries[0].id),
+        own_command("recall", seen.entries[0].id),
     )
 
 

@@ -16,6 +16,7 @@ import apsw
 
 from foundation.clock import Clock, to_ms
 from foundation.privacy import Cleared, clear
+from foundation.program import PROGRAM
 from foundation.trust import Trust
 from memory.archive.packs.pack_cache import CachedStorage
 from memory.archive.packs.reader import PageReader
@@ -341,7 +342,7 @@ class Vault:
         raise Damaged(
             "A text is missing",
             f"Entry {entry.id} has no text in the store and stands on no page.",
-            "`palimpsest check --repair` mends what can be mended; a backup of the workspace has it.",
+            f"`{PROGRAM} check --repair` mends what can be mended; a backup of the workspace has it.",
         )
 
     def _changed(self, archive: int, change: Callable[[apsw.Connection], object]) -> ArchiveRow:
@@ -382,7 +383,7 @@ class Vault:
         raise Damaged(
             "A page is damaged",
             f"Page {row.id} of “{label}”: {why}.",
-            "`palimpsest check --repair` mends what can be mended; else a backup of the workspace has the page.",
+            f"`{PROGRAM} check --repair` mends what can be mended; else a backup of the workspace has the page.",
         )
 
     def _kept_text(self, row: PageRow, label: str, start: int) -> str | None:
@@ -398,7 +399,7 @@ class Vault:
                 self._told.add(row.id)
                 self._untold.append(
                     f"Page {row.id} of “{label}” is damaged: {why}. {then} "
-                    "`palimpsest check --repair` mends what can be mended."
+                    f"`{PROGRAM} check --repair` mends what can be mended."
                 )
 
 

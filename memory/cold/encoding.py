@@ -10,6 +10,7 @@ from typing import Any, cast
 import msgspec
 
 from foundation.privacy import ClearedFields
+from foundation.program import PROGRAM
 from memory.errors import Damaged
 from models.cleared_parts import ClearedParts
 from models.messages import MessagePart
@@ -81,7 +82,7 @@ def _unfold(frame: bytes, most: int) -> bytes:
         raise Damaged("Damaged text", f"A stored text cannot be unpacked: {error}.", _HINT) from error
 
 
-_HINT = "`palimpsest check --repair` mends what can be mended, and keeps a copy of it first."
+_HINT = f"`{PROGRAM} check --repair` mends what can be mended, and keeps a copy of it first."
 
 
 def from_meta(meta: ClearedFields) -> bytes | None:

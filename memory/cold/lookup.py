@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import apsw
 
+from foundation.program import PROGRAM
 from memory.cold.encoding import plain, to_bytes
 from memory.cold.rows import CONVERSATIONS, ENTRIES, conversation_of, entries_of, entry_of
 from memory.cold.sql import each, fetch
@@ -43,7 +44,7 @@ def find_entry(connection: apsw.Connection, id_: str, conversation: int | None =
         rows = fetch(connection, f"{ENTRIES} WHERE e.id > ? AND e.id < ?{within} LIMIT 9", (id_, id_ + "\U0010ffff"))
     if not rows:
         raise NotFound(
-            "No such entry", f"There is no entry {id_}.", "`palimpsest search` shows the ids of what it finds."
+            "No such entry", f"There is no entry {id_}.", f"`{PROGRAM} search` shows the ids of what it finds."
         )
     if len(rows) > 1:
         found = entries_of(connection, rows)
@@ -106,7 +107,7 @@ def find_conversation(connection: apsw.Connection, ref: str, source: str | None 
             names = ", ".join(conversation_of(row).id for row in rows)
             raise NotFound("Which conversation?", f"{ref} names more than one conversation: {names}.", "Use its id.")
     raise NotFound(
-        "No such conversation", f"There is no conversation {ref}.", "`palimpsest conversations list` shows them."
+        "No such conversation", f"There is no conversation {ref}.", f"`{PROGRAM} conversations list` shows them."
     )
 
 

@@ -6,6 +6,7 @@ from importlib.resources import files
 import apsw
 from msgspec import Struct
 
+from foundation.program import PROGRAM
 from memory.cold.integrity.foreign_objects import foreign_parts
 from memory.cold.integrity.row_hashes import seal_unsealed
 from memory.cold.integrity.row_seals import fill_seals
@@ -86,7 +87,7 @@ def refuse_foreign_parts(connection: apsw.Connection) -> None:
         raise Damaged(
             "Foreign parts in the store",
             f"The database has the {kind} {shown(name)}, which no version of this program made. It was not run.",
-            "`palimpsest check --repair` puts the rows into a new database without it, and keeps a copy of this one.",
+            f"`{PROGRAM} check --repair` puts the rows into a new database without it, and keeps a copy of this one.",
         )
 
 

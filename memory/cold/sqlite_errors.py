@@ -7,6 +7,7 @@ from typing import Final
 
 import apsw
 
+from foundation.program import PROGRAM
 from memory.errors import AlreadyExists, CannotOpen, Damaged, MemoryFailure, StoreBusy, StoreError, StoreFull
 
 REFUSED_VALUES: Final = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError)
@@ -34,7 +35,7 @@ def explained(error: apsw.Error, path: Path) -> MemoryFailure:
     return StoreError(
         "The store failed",
         f"SQLite could not work on {path}: {error}.",
-        "Try again; where it stays, run `palimpsest check --repair`.",
+        f"Try again; where it stays, run `{PROGRAM} check --repair`.",
     )
 
 
@@ -58,7 +59,7 @@ def _damaged(error: Exception, path: Path) -> Damaged:
     return Damaged(
         "Damaged store",
         f"{path} is not a whole SQLite database: {error}.",
-        "`palimpsest check --repair` mends what can be mended, and keeps a copy of it first.",
+        f"`{PROGRAM} check --repair` mends what can be mended, and keeps a copy of it first.",
     )
 
 

@@ -22,6 +22,7 @@ from foundation.files import (
 )
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
+from foundation.program import PROGRAM
 from foundation.workspace_trust import trust_command
 from memory.hot.edits import (
     Edit,
@@ -91,7 +92,7 @@ class HotMemory:
         found = next((note for note in self.notes() if note.id == id), None)
         if found is None:
             raise NoSuchNote(
-                "No such note", f"No note has the id {id}.", "`palimpsest memory list` shows the notes and their ids."
+                "No such note", f"No note has the id {id}.", f"`{PROGRAM} memory list` shows the notes and their ids."
             )
         return found
 
@@ -113,7 +114,7 @@ class HotMemory:
         """Adds an entry at the end of MEMORY.md's timeline. Without a heading its first words are one."""
         title = one_line(heading or "") or one_line(heading_for(text))
         if not text.strip() and not heading:
-            raise Misuse("Nothing to remember", "The text is empty.", "Say what to remember: palimpsest remember TEXT")
+            raise Misuse("Nothing to remember", "The text is empty.", f"Say what to remember: {PROGRAM} remember TEXT")
         with self._writing("MEMORY.md"):
             moment = self._free_moment("MEMORY.md", title)
             now = self._write("MEMORY.md", append_entry("MEMORY.md", moment, title, text, conversation))

@@ -12,6 +12,7 @@ from foundation.errors import Misuse
 from foundation.files import child, remove
 from foundation.paths import Workspace
 from foundation.privacy import TextSource, clear
+from foundation.program import PROGRAM
 from foundation.trust import Trust
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
@@ -344,5 +345,5 @@ def _why_due(known: KnowledgeRecord, days: int) -> str:
 
 _TO_THE_BYTE = frozenset({"text", "code", "markdown"})
 """Kinds whose text is the file itself."""
-_LIST = "`palimpsest knowledge list` shows what was added."
+_LIST = f"`{PROGRAM} knowledge list` shows what was added."
 _A_WHILE = 3_600  # seconds: no file takes so long to add

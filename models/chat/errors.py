@@ -6,6 +6,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from foundation.bounded_json import BadJson, load_json
+from foundation.program import PROGRAM
 from foundation.shell_words import command_line
 from models.chat.port import AnswerError
 from models.limits import StreamLimitExceeded
@@ -93,7 +94,7 @@ def too_much(place: Endpoint, excess: StreamLimitExceeded) -> AnswerError:
         "too_much",
         "The server sends too much",
         f"{place} was stopped: {excess.what} passes the limit of {excess.told} ({setting}).",
-        f"What came before is kept. Where this server may be trusted: palimpsest config set {setting} NUMBER",
+        f"What came before is kept. Where this server may be trusted: {PROGRAM} config set {setting} NUMBER",
     )
 
 
@@ -136,7 +137,7 @@ def from_error(place: Endpoint, said: str, *, code: str = "", status: int = 0) -
             "no_model",
             "No such model there",
             f"{place.address} does not have `{place.model}`{told}",
-            _pull(place) + "`palimpsest models list` shows what is there.",
+            _pull(place) + f"`{PROGRAM} models list` shows what is there.",
         )
     if status == 429 or "rate_limit" in code or "insufficient_quota" in code:
         return AnswerError(

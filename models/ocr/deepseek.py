@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from foundation.install_hints import install_extra
+from foundation.program import PROGRAM
 from foundation.shell_words import command_line
 from models.errors import MissingLibrary, ModelError
 from models.mlx_thread import JobPriority, MlxThread, mlx_thread
@@ -108,7 +109,7 @@ class DeepSeek:
             raise ModelError(
                 "The checkpoint brings its own Python",
                 f"{checkpoint.folder} wants to run {checkpoint.code[0]} with all that this program may do.",
-                "Read that file; if you trust it: `palimpsest config set models.run_checkpoint_code true`",
+                f"Read that file; if you trust it: `{PROGRAM} config set models.run_checkpoint_code true`",
             )
         return False  # what merely lies there is left alone
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from msgspec.structs import replace
 
 from foundation.errors import Misuse
+from foundation.program import PROGRAM
 from models.chat.open import open_model
 from models.chat.port import AnswerEnd, AnswerError, StopReason, TextChunk
 from models.errors import ModelError
@@ -47,7 +48,7 @@ class VisionServer:
             raise Misuse(
                 "No vision server",
                 "The engine `server` needs to know which model to ask.",
-                "palimpsest config set models.ocr_server openai:NAME@http://127.0.0.1:1234/v1",
+                f"{PROGRAM} config set models.ocr_server openai:NAME@http://127.0.0.1:1234/v1",
             )
         picture = opened(image)
         picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))

@@ -8,7 +8,7 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pyte
 
@@ -18,7 +18,14 @@ from tests.paths import ROOT
 class Terminal:
     """`palimpsest` in a pty of its own."""
 
-    def __init__(self, *arguments: str, columns: int = 80, rows: int = 24, **environment: str) -> None:
+    def __init__(
+        self,
+        *arguments: str,
+        program: Sequence[str] = (sys.executable, "-m", "tui.main"),
+        columns: int = 80,
+        rows: int = 24,
+        **environment: str,
+    ) -> None:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.bytes = b""
@@ -28,7 +35,7 @@ class Terminal:
             os.chdir(ROOT)
             settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PALIMPSEST_DETECT": "off", **environment}
             os.environ.update(settings)
-            os.execv(sys.executable, [sys.executable, "-m", "tui.main", *arguments])
+            os.execvp(program[0], [*program, *arguments])
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     @property

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +18,8 @@ pytestmark = [
 
 if sys.platform != "win32":
     from tests.tui.pty_screen import Terminal
+
+BIN = Path(sys.executable).parent
 
 Start = Callable[..., "Terminal"]
 
@@ -58,6 +61,30 @@ def test_what_was_said_is_answered_from_and_can_be_taken_up_again(start: Start) 
     again.until(lambda text: "❯ The boiler is serviced in May by Hansen." in text)
     again.type("When is the boiler serviced?\r")
     again.until(lambda text: "May by Hansen" in text.partition("❯ When is the boiler")[2])
+
+
+@pytest.mark.parametrize(
+    "program", [(sys.executable, "-m", "tui.main"), (str(BIN / "palimpsest"),), ("palimpsest",), ("pal",)]
+)
+def test_the_command_shown_at_the_end_takes_the_conversation_up_again(
+    tmp_path: Path, program: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PALIMPSEST_COMMAND")
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}" if os.sep not in program[0] else "/usr/bin:/bin"
+    monkeypatch.setenv("PATH", path)
+    terminal = Terminal("--workspace", str(tmp_path / "my notes"), program=program, columns=200)
+    ready(terminal)
+    terminal.type("The boiler is serviced in May.\r")
+    terminal.until(lambda text: "◆" in text)
+    terminal.type("\x04")
+    assert terminal.ended() == 0
+    shown = terminal.bytes.decode().rpartition("Take it up again: ")[2].splitlines()[0]
+    words = shlex.split(shown)
+    assert tuple(words[: len(program)]) == program
+    assert words[len(program) : -1] == ["--workspace", str(tmp_path / "my notes"), "-r"]
+    again = Terminal(program=words, columns=200)
+    again.until(lambda text: "❯ The boiler is serviced in May." in text)
+    again.close()
 
 
 def test_a_half_written_message_survives_a_kill(start: Start, tmp_path: Path) -> None:

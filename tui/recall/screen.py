@@ -15,6 +15,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from foundation.errors import PalimpsestError
+from foundation.program import PROGRAM
 from foundation.terminal_text import visible, visible_line
 from tui.internal_errors import in_thread
 from tui.typed_app import host, ink
@@ -140,7 +141,7 @@ class RecallScreen(ModalScreen[str | None]):
             return found.wrong
         damaged = f"{len(found.damaged):,} pages are damaged" if len(found.damaged) != 1 else "a page is damaged"
         if found.damaged:
-            return f"{found.total:,} found · {damaged}: `palimpsest check --repair`"
+            return f"{found.total:,} found · {damaged}: `{PROGRAM} check --repair`"
         if not found.total:
             return "nothing is remembered about it" if self._query.strip() else "nothing is remembered yet"
         return f"{found.total:,} found · {found.took_ms:,.0f} ms"

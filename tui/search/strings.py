@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Final
 
+from foundation.program import PROGRAM
+
 if TYPE_CHECKING:  # loaded when memory is searched
     from agent.services.browse import BrowsePage
 
@@ -17,6 +19,6 @@ def figures(found: "BrowsePage") -> str:
         return f"{found.total:,} found so far · {100 * found.reading:.0f} % of memory is read"
     damaged = f"{len(found.damaged):,} pages are damaged" if len(found.damaged) != 1 else "a page is damaged"
     if found.damaged:
-        return f"{found.total:,} found · {damaged}: `palimpsest check --repair`"
+        return f"{found.total:,} found · {damaged}: `{PROGRAM} check --repair`"
     near = "found" if found.sure else "lie near, none surely answers"
     return f"{found.total:,} {near} · {found.took_ms:,.0f} ms" if found.total else ""

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from foundation.names import PACK, PAGE, WORKSPACE_ID
+from foundation.program import PROGRAM
 from memory.archive.packs.storage import Storage
 from memory.errors import Damaged
 from memory.names import shown, vetted
@@ -239,7 +240,7 @@ def workspace_of(storage: Storage, names: Sequence[str]) -> str:
         raise Damaged(
             "Damaged archive",
             f"{WORKSPACE} in {storage.place} holds {shown(found)} where {WORKSPACE_ID.noun} belongs.",
-            "`palimpsest check --repair` takes the id from the manifests, which carry it too.",
+            f"`{PROGRAM} check --repair` takes the id from the manifests, which carry it too.",
         )
     return found
 
@@ -315,5 +316,5 @@ def _damaged(storage: Storage, name: str, why: str) -> Damaged:
     return Damaged(
         "Damaged manifest",
         f"{name} in {storage.place}: {why}.",
-        "`palimpsest check --repair` writes it anew from the index.",
+        f"`{PROGRAM} check --repair` writes it anew from the index.",
     )

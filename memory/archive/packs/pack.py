@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 from msgspec import Struct
 
+from foundation.program import PROGRAM
 from memory.archive.packs.storage import PAGES_A_FRAME, Storage
 from memory.archive.packs.unknown_packs import SUFFIX
 from memory.errors import Damaged
@@ -212,5 +213,5 @@ class Pack:
         return Damaged(
             "Damaged pack",
             f"The pack {self.place}: {why}.",
-            "`palimpsest check --repair` mends what can be mended; else a backup has the file.",
+            f"`{PROGRAM} check --repair` mends what can be mended; else a backup has the file.",
         )

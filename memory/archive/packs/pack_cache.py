@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from foundation.files import child, is_file, read_bytes, scan, touch
+from foundation.program import PROGRAM
 from memory.archive.packs.remote import LONGEST_FILE, too_long
 from memory.archive.packs.storage import LocalStorage, Storage
 from memory.archive.packs.unknown_packs import SUFFIX
@@ -125,7 +126,7 @@ class CachedStorage:
             raise Damaged(
                 "Damaged pack",
                 f"The pack {self.place}/{name} is not the one that was written: its SHA-256 differs.",
-                "`palimpsest check --repair` mends what can be mended; a backup has the file.",
+                f"`{PROGRAM} check --repair` mends what can be mended; a backup has the file.",
             )
         self._make_room(len(body))
         self._cache.write(name, body)

@@ -14,6 +14,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from foundation.install_hints import install_extra
+from foundation.program import PROGRAM
 from memory.archive.packs.storage import Storage
 from memory.errors import Damaged, MemoryFailure
 from models.errors import MissingLibrary
@@ -213,5 +214,5 @@ def _zfec() -> Any:
 
 
 def _damaged(why: str) -> MemoryFailure:
-    hint = "`palimpsest check --repair` makes it again."
+    hint = f"`{PROGRAM} check --repair` makes it again."
     return Damaged("Damaged parity", f"The parity of a pack cannot be used: {why}.", hint)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from foundation.install_hints import install_extra
 from foundation.names import ARCHIVE_FILE
+from foundation.program import PROGRAM
 from memory.errors import Damaged, StorageUnreachable
 from memory.names import vetted
 from models.errors import MissingLibrary
@@ -28,7 +29,7 @@ def too_long(where: str, size: int, most: int) -> Damaged:
     return Damaged(
         "A file of the archive is too long",
         f"{where} has {size:,} bytes, and {most:,} are the most that it can have. It was not read.",
-        "It is not what was written there: `palimpsest check --repair` mends what can be mended.",
+        f"It is not what was written there: `{PROGRAM} check --repair` mends what can be mended.",
     )
 
 
@@ -127,7 +128,7 @@ class RemoteStorage(ABC):
                 raise Damaged(
                     "A file of the archive is missing",
                     f"{self.place}/{name} is not there.",
-                    "`palimpsest check --repair` mends what can be mended.",
+                    f"`{PROGRAM} check --repair` mends what can be mended.",
                 ) from error
             except self.trouble as error:
                 self.close()

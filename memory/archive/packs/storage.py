@@ -9,6 +9,7 @@ from typing import Protocol
 
 from foundation.files import list_files, make_private_folder, open_for_reading, remove, status, write_atomically
 from foundation.names import ARCHIVE_FILE
+from foundation.program import PROGRAM
 from memory.errors import Damaged
 from memory.names import vetted
 
@@ -98,5 +99,5 @@ class LocalStorage:
         return Damaged(
             "A file of the archive is missing",
             f"{self.folder / name} cannot be read ({why}).",
-            "`palimpsest check --repair` looks for it, and mends what can be mended; else a backup has it.",
+            f"`{PROGRAM} check --repair` looks for it, and mends what can be mended; else a backup has it.",
         )

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from foundation.files import list_files
+from foundation.program import PROGRAM
 
 SUFFIX = ".pages"
 
@@ -23,6 +24,6 @@ def index_lost(database: Path, count: int) -> str:
     packs = "1 pack of archived pages stands" if count == 1 else f"{count:,} packs of archived pages stand"
     return (
         f"{packs} in this workspace, and its database {database} knows none of them: it is new, or another. "
-        "`palimpsest check --repair` builds its index again from the packs and what stands beside them; where there is "
+        f"`{PROGRAM} check --repair` builds its index again from the packs and what stands beside them; where there is "
         "a backup of the database, it has more than that. Nothing of the packs is deleted."
     )

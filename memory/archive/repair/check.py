@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import apsw
 import msgspec
 
+from foundation.program import PROGRAM
 from foundation.trust import Trust
 from memory.archive.packs.manifest import PackManifest, manifest_name, manifest_names, parts_of, read_parts
 from memory.archive.packs.pack import Pack
@@ -197,5 +198,5 @@ def _held(storage: Storage, name: str) -> str:
     return (
         f"It holds {len(pages):,} pages with {chars:,} characters of text that this index does not know. Either an "
         "archiving was cut short, and the text still stands where it was; or cold.db was lost or exchanged. "
-        "`palimpsest check --repair` finds out, and brings in what is not there."
+        f"`{PROGRAM} check --repair` finds out, and brings in what is not there."
     )

@@ -6,6 +6,7 @@ import apsw
 
 from foundation.clock import from_ms
 from foundation.privacy import Cleared
+from foundation.program import PROGRAM
 from memory.cold.encoding import plain
 from memory.cold.integrity.row_seals import ARCHIVES
 from memory.cold.lookup import batches, marks
@@ -61,7 +62,7 @@ def find_archive(db: apsw.Connection, ref: str | int) -> ArchiveRow:
         rows = fetch(db, f"{_ARCHIVES} WHERE {where} GROUP BY a.seq ORDER BY a.seq DESC LIMIT 1", (value,))
         if rows:
             return _with_tags(db, rows)[0]
-    raise NotFound("No such archive", f"There is no archive “{ref}”.", "`palimpsest archive --list` shows them.")
+    raise NotFound("No such archive", f"There is no archive “{ref}”.", f"`{PROGRAM} archive --list` shows them.")
 
 
 def label_of(db: apsw.Connection, archive: int) -> str:

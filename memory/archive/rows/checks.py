@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import apsw
 
+from foundation.program import PROGRAM
 from memory.cold.sql import each
 from memory.records import IntegrityProblem
 
@@ -11,7 +12,7 @@ SIDE = "CASE mode WHEN 'tiny' THEN 512 WHEN 'small' THEN 640 WHEN 'base' THEN 10
 
 UNFINISHED = (
     "A deletion that was begun then is not finished: words of that conversation may stand on pages still. Opening the "
-    "workspace to write, or `palimpsest check --repair`, finishes it."
+    f"workspace to write, or `{PROGRAM} check --repair`, finishes it."
 )
 
 _RULES: tuple[tuple[str, str, str], ...] = (
@@ -65,7 +66,7 @@ _RULES: tuple[tuple[str, str, str], ...] = (
         "deletion",
         """SELECT '#' || seq FROM archives WHERE conversation IS NULL AND NOT bare
            AND NOT EXISTS (SELECT 1 FROM deletions WHERE NOT finished)""",
-        "Its conversation is gone and its pages stand still: `palimpsest check --repair` lets go of them.",
+        f"Its conversation is gone and its pages stand still: `{PROGRAM} check --repair` lets go of them.",
     ),
     (
         "archive",

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from foundation.names import PACK, PAGE
+from foundation.program import PROGRAM
 from memory.cold.lookup import batches, marks
 from memory.cold.sql import SqlRow, each, fetch, run, run_many
 from memory.errors import NotFound
@@ -84,7 +85,7 @@ def page_row(connection: apsw.Connection, page_id: str) -> PageRow:
     """Raises NotFound."""
     rows = fetch(connection, f"{_PAGES} WHERE p.id = ?", (page_id,))
     if not rows:
-        raise NotFound("No such page", f"There is no page {page_id} here.", "`palimpsest archive --list` shows them.")
+        raise NotFound("No such page", f"There is no page {page_id} here.", f"`{PROGRAM} archive --list` shows them.")
     return _page(rows[0])
 
 

@@ -16,6 +16,7 @@ from foundation.clock import to_ms
 from foundation.errors import PalimpsestError
 from foundation.files import read_bytes, status
 from foundation.paths import Workspace
+from foundation.program import PROGRAM
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.secret import keyed
@@ -135,7 +136,7 @@ class IngestRun:
         if about.st_size > self._options.max_file_mb * 2**20:
             raise UnreadableDocument(
                 f"it has {about.st_size:,} bytes; {self._options.max_file_mb} MB are the most",
-                "palimpsest config set knowledge.max_file_mb N",
+                f"{PROGRAM} config set knowledge.max_file_mb N",
             )
         file = IngestFile(one, _bytes(path, self._options.max_file_mb * 2**20), about.st_mtime_ns)
         if fresh and known and known.sha256 in {file.sha256, self._keyed(file)}:

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from foundation.program import PROGRAM
 from foundation.trust import Trust
 from memory.errors import NotAPage
 from memory.pages.font.glyphs import ESCAPE, FILLER, HEAD, Glyphs, glyphs, hash_cells, hash_pairs
@@ -63,7 +64,7 @@ def read(picture: bytes) -> PageReading:
     raise NotAPage(
         "Not a page of ours",
         "The picture's cells are not those of a Palimpsest page.",
-        "An OCR engine can read other pictures: see `palimpsest recall --help`, --engine.",
+        f"An OCR engine can read other pictures: see `{PROGRAM} recall --help`, --engine.",
     )
 
 
@@ -115,7 +116,7 @@ def _at_scale(ink: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
         raise NotAPage(
             "Not a page of ours",
             f"The picture is {width}×{height} pixels; a page is square, of {sizes}, or a whole multiple of it.",
-            "An OCR engine can read other pictures: see `palimpsest recall --help`, --engine.",
+            f"An OCR engine can read other pictures: see `{PROGRAM} recall --help`, --engine.",
         )
     for scale in scales:
         if scale == 1:

@@ -8,7 +8,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from foundation.shell_words import command_line
+from foundation.program import own_command
 from memory.errors import NotAPage
 from memory.pages.font.glyphs import ESCAPE, glyphs
 from memory.pages.read.exact import read_cells
@@ -34,7 +34,7 @@ def refuse_for_people(picture: bytes) -> None:
     if (mode := mode_of_layout(grey)) is None:
         return
     label = _label(grey, mode)
-    recalling = command_line("palimpsest", "recall", label or "LABEL")
+    recalling = own_command("recall", label or "LABEL")
     raise HeaderlessPage(
         "A page for people",
         f"This is a page for people{f' of “{label}”' if label else ''}, without a header: it is not read back.",

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from foundation.clock import Clock
 from foundation.errors import Misuse
+from foundation.program import PROGRAM
 from foundation.text.dates.filter_dates import moment
 from foundation.trust import Trust
 from memory.search.query.query import BEST, CONVERSATION, KINDS, SAID, Query
@@ -93,7 +94,7 @@ def _around(said: str | None, text: str, now: datetime) -> datetime | str | None
     if said.strip().casefold() == BEST:
         if not text.strip():
             raise Misuse(
-                "Around what?", "--around best needs words to look for.", "palimpsest search boiler --around best"
+                "Around what?", "--around best needs words to look for.", f"{PROGRAM} search boiler --around best"
             )
         return BEST
     try:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from foundation.clock import from_ms, to_ms
 from foundation.errors import Misuse
+from foundation.program import PROGRAM
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
 from memory.errors import NotFound
@@ -115,7 +116,7 @@ def anchor(around: datetime | str, cold: ColdStore, hot: HotMemory) -> TimelineA
         sql = "SELECT entry FROM spans WHERE page = ? ORDER BY entry LIMIT 1"
         rows = cold.read(lambda db: fetch(db, sql, (around,)))
         if not rows:
-            raise NotFound("No such page", f"There is no page {around}.", "`palimpsest search` shows the ids of pages.")
+            raise NotFound("No such page", f"There is no page {around}.", f"`{PROGRAM} search` shows the ids of pages.")
         entry = cold.entry(rows[0][0])
     else:
         entry = _named(around, cold)

@@ -4,6 +4,8 @@ import re
 
 from msgspec import Struct
 
+from foundation.program import PROGRAM
+
 
 class LanguagePhrases(Struct, frozen=True):
     """One language's sentences."""
@@ -41,7 +43,7 @@ ENGLISH = LanguagePhrases(
     "(I am not a language model, so I quote):",
     attached_answers="What comes nearest to the question in it:",
     picture="**{name}** is a picture of {size} pixels. Without a model that sees or an OCR engine I cannot read it: "
-    "`/model` connects such a model, and `palimpsest doctor` says how an OCR engine is installed.",
+    f"`/model` connects such a model, and `{PROGRAM} doctor` says how an OCR engine is installed.",
     empty="**{name}** is empty.",
     kinds={"calendar": "a calendar", "picture": "a picture, read by OCR", "text": "a text"},
 )
@@ -59,7 +61,7 @@ CHINESE = LanguagePhrases(
     attached_begins="**{name}**（{kind}，共 {lines:,} 行）开头如下，逐字引用（我不是语言模型，只能引用）：",
     attached_answers="其中与问题最接近的内容：",
     picture="**{name}** 是一张 {size} 像素的图片。没有视觉模型，也没有 OCR 引擎，我读不了它："
-    "可以用 `/model` 连接能看图的模型；`palimpsest doctor` 会说明如何安装 OCR 引擎。",
+    f"可以用 `/model` 连接能看图的模型；`{PROGRAM} doctor` 会说明如何安装 OCR 引擎。",
     empty="**{name}** 是空的。",
     kinds={"calendar": "日历", "picture": "图片，由 OCR 读出", "text": "文本"},
 )

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
+from foundation.program import PROGRAM
 from foundation.trust import Trust
 from memory.errors import NotAPage
 from memory.pages.font.glyphs import FILLER, NEWLINE, glyphs
@@ -55,7 +56,7 @@ def read_nearest(picture: bytes) -> PageReading:
         raise NotAPage(
             "Not a page of ours",
             tried.why(deadline),
-            "An OCR engine can read other pictures: see `palimpsest recall --help`, --engine.",
+            f"An OCR engine can read other pictures: see `{PROGRAM} recall --help`, --engine.",
         )
     return tried.best
 

@@ -1,0 +1,56 @@
+"""The command that started this program, for the commands that hints and messages print.
+
+After `python3 run.py` there is no command `palimpsest`. A printed command must work where it is read, so each is built
+from `PROGRAM` or by `own_command`.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from foundation.shell_words import command_line, quoted
+
+VARIABLE: Final = "PALIMPSEST_COMMAND"
+"""Whoever starts the program as a child (run.py) names the command that a person typed here."""
+
+_NAME: Final = "palimpsest"
+_SCRIPTS: Final = frozenset({_NAME, "pal"})
+_MODULES: Final = frozenset({"tui.main", "agent.cli"})
+
+
+def started_by(
+    original: Sequence[str],
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    which: Callable[[str], str | None] = shutil.which,
+) -> str:
+    """The command as it can be typed again: `palimpsest`, `pal`, `python3 run.py`, `python -m tui.main`.
+
+    `original` is sys.orig_argv, `arguments` sys.argv. `palimpsest` where the program runs inside of another.
+    """
+    if named := environment.get(VARIABLE):
+        return named
+    script = Path(arguments[0]) if arguments else Path()
+    if script.stem in _SCRIPTS:
+        found = which(script.stem)
+        return script.stem if found and _without_suffix(found) == _without_suffix(script) else quoted(str(script))
+    command = original[: len(original) - len(arguments) + 1]
+    if command and command[-1].removeprefix("-m") in _MODULES:
+        return command_line(*command)
+    return _NAME
+
+
+def _without_suffix(path: str | Path) -> Path:
+    """The file behind the links; Windows may leave `.exe` out."""
+    return Path(path).resolve().with_suffix("")
+
+
+PROGRAM: Final = started_by(sys.orig_argv, sys.argv, os.environ)
+
+
+def own_command(*words: str) -> str:
+    """A command of this program, its words quoted for the shell: `palimpsest -r 'c1; touch x'`."""
+    return " ".join([PROGRAM, *map(quoted, words)])
