@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -306,5 +307,6 @@ def test_the_hint_to_take_a_conversation_up_again_is_quoted(monkeypatch: pytest.
             """Nothing."""
 
     monkeypatch.setattr(launch, "app_of", lambda _: Ended())
-    launch.run_chat(None)  # type: ignore[arg-type]  # what it opens is faked
-    assert "palimpsest -r 'c1; touch x #'" in capsys.readouterr().err
+    launch.run_chat(SimpleNamespace(workspace_flag="a; touch y"))  # type: ignore[arg-type]  # the rest is not read
+    hint = "Take it up again: palimpsest --workspace 'a; touch y' -r 'c1; touch x #'"
+    assert capsys.readouterr().err.strip() == hint
