@@ -13,8 +13,8 @@ from agent.cli import output
 from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current
 from foundation.errors import Misuse
-from foundation.terminal_text import visible
 from foundation.program import PROGRAM
+from foundation.terminal_text import visible
 
 if TYPE_CHECKING:  # readers and pages are loaded when a file is added
     from memory.knowledge.ingest.report import AddProgress, AddReport
