@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -13,17 +14,14 @@ from agent.cli.group import CliCommand, raw_option
 from agent.cli.invocation import MOST_INPUT, current, message_input
 from foundation.errors import Misuse
 from foundation.program import PROGRAM, own_command
+from memory.search_options import OPTIONS
 
 if TYPE_CHECKING:  # the index is loaded when it is asked
     from memory.memory import Memory
     from memory.search import Query, SearchResults
 
-_KINDS = (
-    "message, tool_call, tool_result, summary, observation, page, memory (a note), knowledge (a file that was added), "
-    "prompt (what you said), or conversation: then conversations are found, each by its best passage."
-)
-
-_LEFT_OUT = re.compile(r"-[^\W\d_]\w+")
+FILTERS: Final = frozenset(option.field for option in OPTIONS if option.narrows)
+_LEFT_OUT: Final = re.compile(r"-[^\W\d_]\w+")
 
 
 class _Search(CliCommand):
@@ -43,39 +41,24 @@ class _Search(CliCommand):
             raise Misuse("No such option", f"“{word}” is no option of search.", hint) from None
 
 
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of memory.search_options as the command line's."""
+    for option in reversed(OPTIONS):
+        names = ("-k" if option.name == "k" else f"--{option.name}", option.field)
+        how: dict[str, Any] = {"help": option.description, "metavar": option.metavar}
+        if option.type is bool:
+            how["is_flag"] = True
+        elif option.repeatable:
+            how["multiple"] = True
+        elif option.type is not str:
+            how.update(type=option.type, default=option.default, show_default=True)
+        command = click.option(*names, **how)(command)
+    return command
+
+
 @click.command(cls=_Search)
 @click.argument("words", metavar="[QUERY]", nargs=-1)
-@click.option("--kind", "kinds", multiple=True, help=_KINDS)
-@click.option("--role", help="user, assistant, system or tool.")
-@click.option("--speaker", help="Who said it.")
-@click.option("--since", metavar="DATE", help="From this day on: 2026-03-01, 30d, yesterday.")
-@click.option("--until", metavar="DATE", help="Up to this day, which is included.")
-@click.option(
-    "--around",
-    metavar="D|ID",
-    help="What was said around a moment, around a hit (its id), or around the `best` hit of QUERY, oldest first.",
-)
-@click.option("--before", type=int, default=5, show_default=True, metavar="N", help="With --around: how many before.")
-@click.option("--after", type=int, default=5, show_default=True, metavar="N", help="With --around: how many after.")
-@click.option("--recent", is_flag=True, help="The latest of the latest conversations; with QUERY, within those.")
-@click.option("--type", "types", multiple=True, help="decision, bugfix, feature, refactor, discovery, change.")
-@click.option("--concept", "concepts", multiple=True, help="gotcha, pattern, trade-off, how-it-works and so on.")
-@click.option("--file", "files", multiple=True, help="What names a file: its path, or the end of it.")
-@click.option(
-    "--entity",
-    "entities",
-    multiple=True,
-    help="What names a flight, date, money, person, place, url, file or version: the kind, the thing, or kind:thing.",
-)
-@click.option("--conversation", metavar="ID", help="Within a conversation: its id, its title, or a part of the title.")
-@click.option("--label", help="Within what carries this label, or was archived under it.")
-@click.option("--trust", help="exact, verified or approximate.")
-@click.option("--exact", is_flag=True, help="Each word must stand in the passage itself.")
-@click.option("--newest", is_flag=True, help="The newest first, not the best.")
-@click.option("--threshold", type=float, default=0.0, show_default=True, help="The least score, from 0 to 1.")
-@click.option("-k", "limit", type=int, default=10, show_default=True, help="How many hits.")
-@click.option("--page", type=int, default=1, show_default=True, help="Which page of the hits.")
-@click.option("--explain", is_flag=True, help="Say what each score is made of.")
+@_options
 @click.option(
     "--batch", metavar="FILE.jsonl", help="Many queries: a JSON object a line, with `query` and these options."
 )
@@ -114,26 +97,6 @@ def command(words: tuple[str, ...], batch: str | None, raw: bool, **options: Any
     from agent.cli.search_output import show
 
     show(results, wanted, raw=raw)
-
-
-FILTERS = frozenset(
-    {
-        "kinds",
-        "role",
-        "speaker",
-        "since",
-        "until",
-        "conversation",
-        "label",
-        "trust",
-        "types",
-        "concepts",
-        "files",
-        "entities",
-        "around",
-        "recent",
-    }
-)
 
 
 def _found(memory: Memory, query: Query) -> SearchResults:

@@ -15,28 +15,15 @@ from agent.services.filter_syntax import SEVERAL
 from agent.services.filter_syntax import worded as filters_of
 from foundation.clock import iso
 from foundation.errors import Misuse
+from memory.search_options import OPTIONS, SearchOptions
 
 if TYPE_CHECKING:  # the list of commands must not load the search
     from foundation.clock import Clock
     from memory.search import Hit, Query, SearchResults
 
-_NARROWING: Final = {
-    "kind": "kinds",
-    "type": "types",
-    "concept": "concepts",
-    "file": "files",
-    "entity": "entities",
-    "role": "role",
-    "speaker": "speaker",
-    "since": "since",
-    "until": "until",
-    "conversation": "conversation",
-    "label": "label",
-    "trust": "trust",
-    "around": "around",
-}
-_NUMBERS: Final = {"before": int, "after": int, "k": int, "page": int, "threshold": float}
-_FLAGS: Final = ("recent", "exact", "newest", "help")
+_NARROWING: Final = {option.name: option.field for option in OPTIONS if option.narrows and option.type is str}
+_NUMBERS: Final = {option.name: option for option in OPTIONS if option.type in {int, float}}
+_FLAGS: Final = (*(option.name for option in OPTIONS if option.type is bool and option.name != "explain"), "help")
 _OPTION = re.compile(
     r'(?<!\S)(?:--(?P<name>[a-z]+)|-(?P<k>k))(?=[\s=]|$)(?:(?P<mark>=|\s+)(?P<value>"[^"]*"|[^\s"]\S*))?'
 )
@@ -67,7 +54,7 @@ def asked(typed: str) -> ParsedSearch | None:
             continue
         value = (found["value"] or "").strip('"')
         if name in _NUMBERS:
-            options["limit" if name == "k" else name], listed = _number(name, value), True
+            options[_NUMBERS[name].field], listed = _number(name, value), True
         elif name in _NARROWING:
             if not value:
                 raise Misuse("Nothing named", f"/search --{name} needs a value.", f"/search --{name} VALUE words")
@@ -90,7 +77,7 @@ def query_of(wanted: ParsedSearch, clock: Clock) -> Query:
     from memory.search import parse_query
 
     typed = filters_of(wanted.text)
-    return parse_query(typed.text, clock=clock, **{**typed.options, **wanted.options})
+    return parse_query(typed.text, SearchOptions(**{**typed.options, **wanted.options}), clock=clock)
 
 
 def help_markdown() -> str:
@@ -124,6 +111,6 @@ def _line(hit: Hit, anchor: str) -> str:
 
 def _number(name: str, value: str) -> float:
     try:
-        return _NUMBERS[name](value)
+        return _NUMBERS[name].type(value)
     except ValueError as error:
         raise Misuse("No number", f"--{name} “{value}” is no number.", f"--{name} 5, for instance.") from error

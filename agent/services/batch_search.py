@@ -1,7 +1,7 @@
 """Queries as a person or a program words them, answered."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -9,42 +9,26 @@ from foundation.clock import SystemClock
 from foundation.errors import Misuse, PalimpsestError
 from memory.memory import Memory
 from memory.search import Query, parse_query, to_json
+from memory.search_options import OPTIONS, SearchOption, SearchOptions
 
 
-class BatchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One line of a batch: the command line's options by their own names; what is absent is as given there."""
-
-    query: str
-    kind: str | list[str] | None = None
-    role: str | None = None
-    speaker: str | None = None
-    since: str | None = None
-    until: str | None = None
-    conversation: str | None = None
-    label: str | None = None
-    trust: str | None = None
-    threshold: float | None = None
-    k: int | None = None
-    page: int | None = None
-    explain: bool | None = None
-    type: str | list[str] | None = None
-    concept: str | list[str] | None = None
-    file: str | list[str] | None = None
-    entity: str | list[str] | None = None
-    around: str | None = None
-    before: int | None = None
-    after: int | None = None
-    recent: bool | None = None
-    exact: bool | None = None
-    newest: bool | None = None
+def _type_in_batch(option: SearchOption) -> Any:
+    return option.type | list[str] | None if option.repeatable else option.type | None
 
 
-_SEVERAL = {"kind": "kinds", "type": "types", "concept": "concepts", "file": "files", "entity": "entities"}
+BatchQuery: Final = msgspec.defstruct(
+    "BatchQuery",
+    [("query", str), *((option.name, _type_in_batch(option), None) for option in OPTIONS)],
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+)
+"""One line of a batch: the command line's options by their own names; what is absent is as given there."""
 
 
 def asked(text: str, options: Mapping[str, Any]) -> Query:
     """The query that the command line's options make. Raises Misuse."""
-    return parse_query(text, clock=SystemClock(), **options)
+    return parse_query(text, SearchOptions(**options), clock=SystemClock())
 
 
 def answer_lines(memory: Memory, lines: Iterable[bytes], options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -64,12 +48,11 @@ def _query(line: bytes, options: Mapping[str, Any]) -> Query:
         found = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"), type=BatchQuery)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Misuse("Unreadable line", f"{error}.", '{"query": "…"} is what a line looks like.') from error
-    given = {name: value for name in found.__struct_fields__ if (value := getattr(found, name)) is not None}
-    text = given.pop("query")
-    if "k" in given:
-        given["limit"] = given.pop("k")
-    for one, several in _SEVERAL.items():
-        if one in given:
-            said = given.pop(one)
-            given[several] = [said] if isinstance(said, str) else said
-    return asked(text, {**options, **given})
+    given = msgspec.structs.asdict(found)
+    values = {option.field: _value(option, given[option.name]) for option in OPTIONS}
+    return asked(given["query"], {**options, **{name: value for name, value in values.items() if value is not None}})
+
+
+def _value(option: SearchOption, value: Any) -> Any:
+    """A single value of a repeatable option is a list of one."""
+    return [value] if option.repeatable and isinstance(value, str) else value

@@ -9,33 +9,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
 
+from memory.search_options import OPTIONS, SearchOptions
+
 if TYPE_CHECKING:  # the list of commands must not load the search
     from foundation.clock import Clock
     from memory.search import Query
 
-FILTERS: Final = {
-    "kind": "kinds",
-    "type": "types",
-    "concept": "concepts",
-    "file": "files",
-    "entity": "entities",
-    "who": "speaker",
-    "speaker": "speaker",
-    "role": "role",
-    "since": "since",
-    "after": "since",
-    "until": "until",
-    "before": "until",
-    "around": "around",
-    "in": "conversation",
-    "conversation": "conversation",
-    "label": "label",
-    "trust": "trust",
-}
-"""What may stand before the colon, and the argument of `parse_query` that it gives."""
+FILTERS: Final = {key: option.field for option in OPTIONS for key in option.keys}
+"""What may stand before the colon, and the field of SearchOptions that it gives."""
 
-SEVERAL: Final = frozenset({"kinds", "types", "concepts", "files", "entities"})
-"""These may be given several times: any of them will do."""
+SEVERAL: Final = frozenset(option.field for option in OPTIONS if option.repeatable)
+"""Fields that may be given several times: any of the values will do."""
 
 HELP: Final = 'kind:note since:30d who:Anna type:decision file:a.py entity:money "…" -word'
 
@@ -47,7 +31,7 @@ class ParsedFilters(Struct, frozen=True):
     """What was typed, taken apart. `unfinished` is the filter whose value is not yet typed, "" where there is none."""
 
     text: str = ""
-    options: dict[str, Any] = field(default_factory=dict)  # keyword arguments of parse_query
+    options: dict[str, Any] = field(default_factory=dict)  # of SearchOptions
     unfinished: str = ""
 
     @property
@@ -77,10 +61,10 @@ def worded(typed: str) -> ParsedFilters:
 
 
 def query_of(wording: ParsedFilters, clock: "Clock", **more: Any) -> "Query":
-    """The query that it makes; `more` are further arguments of parse_query. Raises Misuse for a value that is none."""
+    """The query that it makes; `more` are further SearchOptions. Raises Misuse for a value that is none."""
     from memory.search import parse_query
 
-    return parse_query(wording.text, clock=clock, **{**more, **wording.options})
+    return parse_query(wording.text, SearchOptions(**{**more, **wording.options}), clock=clock)
 
 
 def _values(name: str, value: str) -> tuple[str, ...]:

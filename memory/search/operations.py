@@ -16,6 +16,7 @@ from foundation.errors import Misuse
 from memory.search.query.parse import parse_query
 from memory.search.query.query import BEST, CONVERSATION, PROMPT, SearchResults
 from memory.search.search import Search
+from memory.search_options import SearchOptions
 
 SearchText = Annotated[str, Meta(description='What to look for; "a phrase" in quotes, -word to leave out.')]
 HitLimit = Annotated[int, Meta(ge=1, le=1000, description="How many hits.")]
@@ -146,31 +147,31 @@ def offered() -> dict[str, Any]:
 
 
 def observations(search: Search, given: TextArguments) -> SearchResults:
-    return _asked(search, given, kinds=[OBSERVATION])
+    return _asked(search, given, kinds=(OBSERVATION,))
 
 
 def conversations(search: Search, given: TextArguments) -> SearchResults:
-    return _asked(search, given, kinds=[CONVERSATION])
+    return _asked(search, given, kinds=(CONVERSATION,))
 
 
 def prompts(search: Search, given: TextArguments) -> SearchResults:
-    return _asked(search, given, kinds=[PROMPT])
+    return _asked(search, given, kinds=(PROMPT,))
 
 
 def by_concept(search: Search, given: ConceptArguments) -> SearchResults:
-    return _asked(search, given, concepts=[given.concept])
+    return _asked(search, given, concepts=(given.concept,))
 
 
 def by_file(search: Search, given: FileArguments) -> SearchResults:
-    return _asked(search, given, files=[given.file])
+    return _asked(search, given, files=(given.file,))
 
 
 def by_type(search: Search, given: TypeArguments) -> SearchResults:
-    return _asked(search, given, types=[given.type])
+    return _asked(search, given, types=(given.type,))
 
 
 def recent(search: Search, given: RecentArguments) -> SearchResults:
-    return search.query(parse_query(given.query, clock=search.clock, recent=True, limit=given.k))
+    return search.query(parse_query(given.query, SearchOptions(recent=True, limit=given.k), clock=search.clock))
 
 
 def timeline(search: Search, given: TimelineArguments) -> SearchResults:
@@ -188,9 +189,7 @@ def exact(search: Search, given: ExactArguments) -> SearchResults:
     by = given.filters
     named = [by.entity_type] if isinstance(by.entity_type, str) else by.entity_type
     since, until = (by.date_range.since, by.date_range.until) if by.date_range else ("", "")
-    query = parse_query(
-        given.query,
-        clock=search.clock,
+    options = SearchOptions(
         exact=True,
         newest=given.newest,
         limit=given.k,
@@ -203,13 +202,14 @@ def exact(search: Search, given: ExactArguments) -> SearchResults:
         types=_several(by.type),
         concepts=_several(by.concept),
         files=_several(by.file),
-        entities=[each for each in named if each],
+        entities=tuple(each for each in named if each),
     )
-    return search.query(query)
+    return search.query(parse_query(given.query, options, clock=search.clock))
 
 
 def semantic(search: Search, given: SemanticArguments) -> SearchResults:
-    return search.query(parse_query(given.query, clock=search.clock, limit=given.top_k, threshold=given.threshold))
+    options = SearchOptions(limit=given.top_k, threshold=given.threshold)
+    return search.query(parse_query(given.query, options, clock=search.clock))
 
 
 def _nothing(_search: Search, _given: NoArguments) -> SearchResults:
@@ -217,9 +217,7 @@ def _nothing(_search: Search, _given: NoArguments) -> SearchResults:
 
 
 def _asked(search: Search, given: TextArguments, **more: Any) -> SearchResults:
-    query = parse_query(
-        given.query,
-        clock=search.clock,
+    options = SearchOptions(
         limit=given.k,
         page=given.page,
         since=given.since,
@@ -227,11 +225,11 @@ def _asked(search: Search, given: TextArguments, **more: Any) -> SearchResults:
         conversation=given.conversation,
         **more,
     )
-    return search.query(query)
+    return search.query(parse_query(given.query, options, clock=search.clock))
 
 
 def _around(search: Search, text: str, around: str, given: TimelineArguments | BestTimelineArguments) -> Any:
-    return parse_query(text, clock=search.clock, around=around, before=given.before, after=given.after)
+    return parse_query(text, SearchOptions(around=around, before=given.before, after=given.after), clock=search.clock)
 
 
 def _several(said: str) -> tuple[str, ...]:

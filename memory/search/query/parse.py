@@ -10,6 +10,7 @@ from foundation.program import PROGRAM
 from foundation.text.dates.filter_dates import moment
 from foundation.trust import Trust
 from memory.search.query.query import BEST, CONVERSATION, KINDS, SAID, Query
+from memory.search_options import SearchOptions
 from models.messages import Role
 
 _MOST_AT_ONCE = 1000
@@ -19,65 +20,42 @@ _MOST_BESIDE = 200
 _DATE = re.compile(r"\d{4}-\d{1,2}\b")  # meant as one
 
 
-def parse_query(
-    text: str = "",
-    *,
-    clock: Clock,
-    kinds: Sequence[str] = (),
-    role: str | None = None,
-    speaker: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    conversation: str | None = None,
-    label: str | None = None,
-    trust: str | None = None,
-    threshold: float = 0.0,
-    limit: int = 10,
-    page: int = 1,
-    explain: bool = False,
-    types: Sequence[str] = (),
-    concepts: Sequence[str] = (),
-    files: Sequence[str] = (),
-    entities: Sequence[str] = (),
-    exact: bool = False,
-    newest: bool = False,
-    around: str | None = None,
-    before: int = 5,
-    after: int = 5,
-    recent: bool = False,
-) -> Query:
-    """A query from words as they are typed: dates as `2026-03-01`, `30d`, `yesterday`. `around` is a moment, the id of
-    what was found, or `best`. `recent`: within the latest conversations; without words, about `limit` entries of them
-    together. Raises Misuse."""
+def parse_query(text: str = "", options: SearchOptions | None = None, *, clock: Clock) -> Query:
+    """A query from words and options as they are typed: dates as `2026-03-01`, `30d`, `yesterday`.
+
+    `around` is a moment, the id of a hit, or `best`. `recent`: within the latest conversations; without words, about
+    `limit` entries of them together. Raises Misuse.
+    """
+    given = options or SearchOptions()
     now = clock.now()
-    limit = _within("-k", limit, _MOST_AT_ONCE)
-    each = -(-limit // LATEST) if recent and not text.strip() else 0
-    several = tuple(_one_of("--kind", kind, (*KINDS, CONVERSATION)) for kind in kinds)
+    limit = _within("-k", given.limit, _MOST_AT_ONCE)
+    each = -(-limit // LATEST) if given.recent and not text.strip() else 0
+    several = tuple(_one_of("--kind", kind, (*KINDS, CONVERSATION)) for kind in given.kinds)
     return Query(
         text=text,
         limit=each * LATEST or limit,
-        latest=LATEST if recent else 0,
-        page=_within("--page", page, _MOST_AT_ONCE),
+        latest=LATEST if given.recent else 0,
+        page=_within("--page", given.page, _MOST_AT_ONCE),
         kinds=_kinds(several),
         each=each or int(CONVERSATION in several),
-        role=_one_of("--role", role, [role.value for role in Role]) if role else "",
-        speaker=speaker or "",
-        since=moment(since, now) if since else None,
-        until=moment(until, now, end=True) if until else None,
-        conversation=conversation or "",
-        label=label or "",
-        trust=Trust(_one_of("--trust", trust, [trust.value for trust in Trust])) if trust else None,
-        threshold=_share("--threshold", threshold),
-        explain=explain,
-        types=_said("--type", types),
-        concepts=_said("--concept", concepts),
-        files=_said("--file", files),
-        entities=_said("--entity", entities),
-        exact=exact,
-        newest=newest,
-        around=_around(around, text, now),
-        before=_within("--before", before, _MOST_BESIDE, least=0),
-        after=_within("--after", after, _MOST_BESIDE, least=0),
+        role=_one_of("--role", given.role, [role.value for role in Role]) if given.role else "",
+        speaker=given.speaker or "",
+        since=moment(given.since, now) if given.since else None,
+        until=moment(given.until, now, end=True) if given.until else None,
+        conversation=given.conversation or "",
+        label=given.label or "",
+        trust=Trust(_one_of("--trust", given.trust, [trust.value for trust in Trust])) if given.trust else None,
+        threshold=_share("--threshold", given.threshold),
+        explain=given.explain,
+        types=_said("--type", given.types),
+        concepts=_said("--concept", given.concepts),
+        files=_said("--file", given.files),
+        entities=_said("--entity", given.entities),
+        exact=given.exact,
+        newest=given.newest,
+        around=_around(given.around, text, now),
+        before=_within("--before", given.before, _MOST_BESIDE, least=0),
+        after=_within("--after", given.after, _MOST_BESIDE, least=0),
     )
 
 

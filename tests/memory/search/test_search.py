@@ -13,6 +13,7 @@ from memory.errors import NotFound
 from memory.memory import Memory
 from memory.records import EntryKind
 from memory.search import Query, parse_query, to_json
+from memory.search_options import SearchOptions
 from models.messages import Role
 from tests.fakes import FakeClock
 from tests.memory.search.conversation import Talk
@@ -271,7 +272,9 @@ def test_explaining_says_what_the_score_is_made_of(talk: Talk) -> None:
 
 
 def test_a_query_is_read_from_words_as_they_are_typed(clock: FakeClock) -> None:
-    query = parse_query("tea", clock=clock, kinds=["Message"], since="30d", trust="exact", limit=5, page=2)
+    query = parse_query(
+        "tea", SearchOptions(kinds=("Message",), since="30d", trust="exact", limit=5, page=2), clock=clock
+    )
     assert query == Query(
         text="tea",
         kinds=("message",),

@@ -16,6 +16,7 @@ from memory.records import EntryKind
 from memory.search import Query, analyse, parse_query
 from memory.search.query.entity_filters import entity_marks
 from memory.search.query.query import BEST
+from memory.search_options import SearchOptions
 from models.messages import Role
 from tests.fakes import FakeClock
 from tests.memory.search.conversation import Talk
@@ -154,7 +155,7 @@ def test_prompts_are_what_the_person_said(talk: Talk) -> None:
 def test_conversations_are_found_by_their_best_passage(talk: Talk, clock: FakeClock) -> None:
     for name, text in (("a", "tea"), ("a", "tea with milk"), ("b", "green tea is good"), ("c", "coffee")):
         talk.say(text, to=name)
-    query = parse_query("tea", clock=clock, kinds=["conversation"])
+    query = parse_query("tea", SearchOptions(kinds=("conversation",)), clock=clock)
     hits = talk.memory.search.query(query).hits
     assert sorted(hit.conversation for hit in hits) == ["a", "b"]
     assert talk.memory.search.query(query).total == 2
@@ -207,21 +208,21 @@ def test_around_what_is_nowhere(talk: Talk) -> None:
 
 
 def test_what_is_typed_is_judged(clock: FakeClock) -> None:
-    query = parse_query("tea", clock=clock, around="2026-03-01", types=["decision"], before=0, after=9)
+    query = parse_query("tea", SearchOptions(around="2026-03-01", types=("decision",), before=0, after=9), clock=clock)
     assert isinstance(query.around, datetime)
     assert (query.types, query.before, query.after) == (("decision",), 0, 9)
-    assert parse_query("tea", clock=clock, around="Best").around == BEST
-    assert parse_query("", clock=clock, around="e_0123").around == "e_0123"
+    assert parse_query("tea", SearchOptions(around="Best"), clock=clock).around == BEST
+    assert parse_query("", SearchOptions(around="e_0123"), clock=clock).around == "e_0123"
     several: list[dict[str, Any]] = [
         {"around": "2026-13-40"},
         {"around": "best"},
         {"before": -1},
         {"threshold": 7.0},
-        {"types": [" "]},
+        {"types": (" ",)},
     ]
     for wrong in several:
         with pytest.raises(Misuse):
-            parse_query("", clock=clock, **wrong)
+            parse_query("", SearchOptions(**wrong), clock=clock)
 
 
 def test_an_entity_of_any_kind_is_asked_for_by_itself() -> None:
