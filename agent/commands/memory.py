@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.commands.command import Command
-from agent.commands.results import Choice, Choices, OnPage, OpenRecall, OpenSearch, Outcome, Proposal, TextResult
-from agent.commands.search_args import asked, help_markdown, in_order
-from agent.commands.search_args import query_of as query_for
+from agent.commands.results import OnPage, OpenRecall, Outcome, Proposal, TextResult
 from agent.commands.tables import outlook_rows
-from agent.services.filter_syntax import query_of, worded
 from foundation.errors import Misuse
 from foundation.privacy import Cleared, clear
 from foundation.program import PROGRAM
@@ -20,7 +17,6 @@ from foundation.program import PROGRAM
 if TYPE_CHECKING:  # a session loads every room; the list of commands must not
     from agent.session import Session
     from context.compaction.preview import CompactionPreview
-    from memory.search import SearchResults
 
 _FILE_NAME: Final = re.compile(r"\.[A-Za-z]\w{0,7}\Z")
 
@@ -128,34 +124,9 @@ def _names_a_file(name: str) -> bool:
 
 
 async def _search(session: Session, text: str) -> Outcome:
-    wanted = asked(text)
-    if wanted is None:
-        return OpenSearch(text, lambda: _searched(session, text))
-    if wanted.help:
-        return TextResult(help_markdown())
-    if (filters := wanted.filters) is not None:
-        return OpenSearch(filters, lambda: _searched(session, filters))
-    query = query_for(wanted, session.clock)
-    results = await asyncio.to_thread(session.memory.search.query, query)
-    if results.hits and (query.around is not None or query.latest) and not (query.latest and query.text):
-        return TextResult(in_order(results))
-    return _listed(results, wanted.text)
+    from agent.commands.search_args import search  # loads the options of memory, which the list of commands must not
 
-
-async def _searched(session: Session, text: str) -> Outcome:
-    """What is found, to be printed."""
-    if not text:
-        raise Misuse("Nothing to search for", "/search needs words.", "/search the boiler's warranty")
-    wording = worded(text)
-    results = await asyncio.to_thread(lambda: session.memory.search.query(query_of(wording, session.clock)))
-    return _listed(results, text)
-
-
-def _listed(results: SearchResults, text: str) -> Outcome:
-    items = tuple(Choice(hit.id, hit.snippet, f"{hit.citation} · {hit.trust.value}") for hit in results.hits)
-    if not items:
-        return TextResult(f"Nothing is remembered about “{text}”." if text else "Nothing is remembered that fits.")
-    return Choices(f"Found for “{text}”" if text else "Found", items, "/recall")
+    return await search(session, text)
 
 
 COMMANDS = (

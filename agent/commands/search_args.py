@@ -5,21 +5,26 @@ Options that only narrow (`--type decision`) are the screen's filters in other w
 
 from __future__ import annotations
 
+import asyncio
 import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
+from agent.commands.results import Choice, Choices, OpenSearch, Outcome, TextResult
 from agent.services.filter_syntax import SEVERAL
+from agent.services.filter_syntax import query_of as query_of_filters
 from agent.services.filter_syntax import worded as filters_of
 from foundation.clock import iso
 from foundation.errors import Misuse
+from memory.search import Hit, Query, SearchResults, parse_query
+from memory.search.operations import OPERATIONS
 from memory.search_options import OPTIONS, SearchOptions
 
-if TYPE_CHECKING:  # the list of commands must not load the search
+if TYPE_CHECKING:
+    from agent.session import Session
     from foundation.clock import Clock
-    from memory.search import Hit, Query, SearchResults
 
 _NARROWING: Final = {option.name: option.field for option in OPTIONS if option.narrows and option.type is str}
 _NUMBERS: Final = {option.name: option for option in OPTIONS if option.type in {int, float}}
@@ -72,18 +77,45 @@ def asked(typed: str) -> ParsedSearch | None:
     )
 
 
+async def search(session: Session, text: str) -> Outcome:
+    wanted = asked(text)
+    if wanted is None:
+        return OpenSearch(text, lambda: _searched(session, text))
+    if wanted.help:
+        return TextResult(help_markdown())
+    if (filters := wanted.filters) is not None:
+        return OpenSearch(filters, lambda: _searched(session, filters))
+    query = query_of(wanted, session.clock)
+    results = await asyncio.to_thread(session.memory.search.query, query)
+    if results.hits and (query.around is not None or query.latest) and not (query.latest and query.text):
+        return TextResult(in_order(results))
+    return _listed(results, wanted.text)
+
+
+async def _searched(session: Session, text: str) -> Outcome:
+    """What is found, to be printed."""
+    if not text:
+        raise Misuse("Nothing to search for", "/search needs words.", "/search the boiler's warranty")
+    wording = filters_of(text)
+    results = await asyncio.to_thread(lambda: session.memory.search.query(query_of_filters(wording, session.clock)))
+    return _listed(results, text)
+
+
+def _listed(results: SearchResults, text: str) -> Outcome:
+    items = tuple(Choice(hit.id, hit.snippet, f"{hit.citation} · {hit.trust.value}") for hit in results.hits)
+    if not items:
+        return TextResult(f"Nothing is remembered about “{text}”." if text else "Nothing is remembered that fits.")
+    return Choices(f"Found for “{text}”" if text else "Found", items, "/recall")
+
+
 def query_of(wanted: ParsedSearch, clock: Clock) -> Query:
     """The query. Filters that stand among the words hold as well. Raises Misuse."""
-    from memory.search import parse_query
-
     typed = filters_of(wanted.text)
     return parse_query(typed.text, SearchOptions(**{**typed.options, **wanted.options}), clock=clock)
 
 
 def help_markdown() -> str:
     """The operations, and how each is asked for."""
-    from memory.search.operations import OPERATIONS
-
     rows = "\n".join(f"| `/search {each.option}` | {each.sentence} |" for each in OPERATIONS.values())
     return (
         f"| | |\n|---|---|\n{rows}\n\nOptions may be typed as filters: `type:decision since:30d who:Anna`. "
