@@ -4,13 +4,14 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
+from textual.driver import Driver
 from textual.filter import Monochrome, NoColor
 from textual.worker import WorkerFailed
 
 from foundation.terminal_text import visible
 from tui.chat.screen import ChatScreen
 from tui.chat.start import ChatStart
-from tui.shutdown import TerminalWatch
+from tui.shutdown import TerminalWatch, tolerant_driver
 from tui.themes import DARK, THEMES
 
 if TYPE_CHECKING:  # loaded after first paint
@@ -52,6 +53,9 @@ class PalimpsestApp(App[None]):
         """A toast. Its words are text: made visible, never markup, whoever asks for it."""
         del markup
         super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
+
+    def get_driver_class(self) -> type[Driver]:
+        return tolerant_driver(super().get_driver_class())
 
     def on_mount(self) -> None:
         self.push_screen(self.chat)

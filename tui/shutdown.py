@@ -5,7 +5,10 @@ import contextlib
 import signal
 import sys
 from collections.abc import Callable
+from threading import Thread
 from typing import ClassVar, Final
+
+from textual.driver import Driver
 
 LEAVING: Final = frozenset({"/exit", "/quit", "/q"})  # what a person types to end the chat
 
@@ -44,6 +47,30 @@ class TerminalWatch:
         """Leaves where the terminal was closed without a signal."""
         if not _terminal_stands():
             self._leave()
+
+
+def tolerant_driver(base: type[Driver]) -> type[Driver]:
+    """The driver, changed to drop output once its terminal is closed.
+
+    Textual's writer thread dies of the first write that fails. Its queue is bounded, so that later writes would block
+    the event loop for ever.
+    """
+
+    class TolerantDriver(base):
+        def write(self, data: str) -> None:
+            if self._can_write:
+                super().write(data)
+
+        def close(self) -> None:
+            if self._can_write:
+                super().close()
+
+        @property
+        def _can_write(self) -> bool:
+            writer: Thread | None = getattr(self, "_writer_thread", None)
+            return writer is None or writer.is_alive()
+
+    return TolerantDriver
 
 
 def _numbers() -> list[signal.Signals]:

@@ -110,13 +110,13 @@ import os, sys, time
 from pathlib import Path
 from foundation.paths import Workspace
 from foundation.privacy import Cleared
-from memory.records import Draft, EntryKind
+from memory.records import EntryDraft, EntryKind
 from memory.cold.sql import fetch
 from memory.memory import Memory
 from models.messages import Role
 cold = Memory.open(Workspace(Path(sys.argv[1]))).cold
 conversation = cold.new_conversation(Cleared("Birds"))
-answer = cold.begin_answer(Draft(conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE,
+answer = cold.begin_answer(EntryDraft(conversation=conversation.seq, parent=None, kind=EntryKind.MESSAGE,
                                  role=Role.ASSISTANT, text=Cleared("")))
 answer.write(Cleared("The heron stands"))
 while not cold.read(lambda db: fetch(db, "SELECT 1 FROM chunks")):
