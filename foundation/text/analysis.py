@@ -1,14 +1,13 @@
-"""From text to the terms that it is found by.
+"""Text analysis: from text to the terms of the search index.
 
     "Sarah went to src/http_client.py"  →  sarah go to src/http_client.py src http_client http client py
 
-English is stemmed, with its irregular verbs, and so is each text that is clearly in another language, by that
-language's rules; case, width, accents and traditional characters fold; scripts without spaces give pairs of characters
-(a character that stands alone gives itself); identifiers, paths, versions, hashes, addresses and tags stay whole and
-are split as well; an emoji is a word. What is stored was made by one ANALYSER: a change of what this gives must raise
-it.
+English is stemmed, irregular verbs included, and a text that is clearly in another language by the rules of that
+language. Case, width, accents and traditional characters are folded. Scripts without spaces give pairs of characters (a
+single character gives itself). Identifiers, paths, versions, hashes, addresses and hashtags give a term for the whole
+and one for each part. An emoji is a word. Terms are stored: any change of what this gives must raise ANALYSER.
 
-The analyser of one workspace: our rules, and its own.
+`Analyser` adds the entity rules of one workspace.
 """
 
 import re
@@ -21,7 +20,7 @@ from foundation.text.folding import EMOJI, LONGEST, MARKS, UNSPACED, fold, lower
 from foundation.text.identifiers import parts_of
 from foundation.text.languages import language_of, stem_in
 from foundation.text.stemming import stem
-from foundation.text.tags import marks
+from foundation.text.tags import entry_tags
 from foundation.text.term_codec import PackedTerms, pack, unpack
 
 if TYPE_CHECKING:  # YAML and patterns wait until there is a text
@@ -32,7 +31,7 @@ __all__ = ["ANALYSER", "PackedTerms", "analyse", "spans", "terms", "terms_of", "
 
 ANALYSER = 2
 LANGUAGE = "language"
-"""The kind of the mark that a text in another language carries: `=language:german`."""
+"""The kind of the tag of a text in another language: `=language:german`."""
 
 _LETTER = rf"(?:[^\W{UNSPACED}]|[{MARKS}])"
 TOKEN = re.compile(
@@ -43,23 +42,23 @@ TOKEN = re.compile(
     rf"|(?P<tag>[#@](?<![\w#@&/].){_LETTER}++(?:-{_LETTER}++)*+)"
     rf"|(?P<flag>[\U0001f1e6-\U0001f1ff]{{2}})|(?P<emoji>[{EMOJI}])"
 )
-"""A token of a text as it stands. `unspaced` is a run without spaces; `word` may have joints within."""
+"""A token as it is written. `unspaced` is a run without spaces; `word` may contain joints such as `-` or `.`."""
 
 _PLAIN_WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")
 
 
 def analyse(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> PackedTerms:
-    """The terms of a text and of who said it, and what it is marked with: by `meta`, and by what stands in the text."""
+    """The terms of a text and of its speaker, and its tags, from `meta` and from the entities in the text."""
     language = language_of(text)
     said = words(text, language)
     if speaker:
         said += words(speaker, "")
     spoken = (f"={LANGUAGE}:{language}",) if language else ()
-    return pack(said, version(), (*marks(text, speaker, meta), *spoken))
+    return pack(said, version(), (*entry_tags(text, speaker, meta), *spoken))
 
 
 def version() -> str:
-    """What found the terms, as it stands in their rows: the number ANALYSER."""
+    """The analyser version that is stored with terms: the number ANALYSER."""
     return str(ANALYSER)
 
 
@@ -77,7 +76,7 @@ def plain_words(text: str) -> list[str]:
 
 
 def words(text: str, language: str | None = None) -> list[str]:
-    """The terms, in order, with repeats. `language` is the text's; None finds it."""
+    """The terms in their order, with repeats. `language` is the text's; None detects it."""
     if language is None:
         language = language_of(text)
     found: list[str] = []
@@ -91,14 +90,14 @@ def words(text: str, language: str | None = None) -> list[str]:
 
 
 def terms(text: str) -> Iterator[str]:
-    """The same, as they come: of a long text its first are found at once."""
+    """The same as an iterator, for when the first terms of a long text are enough."""
     language = language_of(text)
     for match in TOKEN.finditer(text):
         yield from terms_of(match[0], match.lastgroup or "word", language)
 
 
 def spans(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """Each token's terms and where it stands. A run without spaces comes a character at a time, with its pair."""
+    """The terms of each token with its start and end. A run without spaces is given as overlapping pairs."""
     language = language_of(text)
     for found in TOKEN.finditer(text):
         start, end = found.span()
@@ -127,7 +126,7 @@ def terms_of(token: str, kind: str, language: str = "") -> tuple[str, ...]:
 
 
 def _tagged(token: str, language: str) -> tuple[str, ...]:
-    """`#Travel` is found as it stands, and by its word."""
+    """The terms of a hashtag: `#Travel` is found as it is written, and by its word."""
     return (fold(token)[:LONGEST], *terms_of(token[1:], "word", language))
 
 
@@ -143,7 +142,7 @@ def _foreign(token: str, language: str) -> tuple[str, ...]:
 
 
 _word_terms = lru_cache(maxsize=1 << 16)(_parted)
-"""The same words come again and again: analysing is several times faster so."""
+"""Words repeat: the cache makes analysis several times faster."""
 
 _foreign_terms = lru_cache(maxsize=1 << 16)(_foreign)
 
@@ -153,7 +152,7 @@ def _pairs(run: str) -> tuple[str, ...]:
 
 
 def _word(word: str) -> str:
-    """A folded word's term: its stem where it is plain English letters, a number without leading zeros."""
+    """The term of a folded word: its stem where it is ASCII letters; a short number without leading zeros."""
     if word.isascii():
         if word.isalpha():
             return stem(word)[:LONGEST]
@@ -163,7 +162,7 @@ def _word(word: str) -> str:
 
 
 class Analyser:
-    """What `analyse` gives, and what the rules of `entities.yaml` mark. The file is read at the first text."""
+    """`analyse`, with the tags by the rules of `entities.yaml`. The file is read with the first text."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -176,7 +175,7 @@ class Analyser:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of entity that the workspace has."""
+        """The entity kinds that the workspace defines."""
         return self.rules.names
 
     @property
@@ -186,7 +185,7 @@ class Analyser:
 
     @property
     def version(self) -> str:
-        """As it stands in the rows of what this finds."""
+        """The version that is stored with terms: the analyser's, and a fingerprint of the workspace's rules."""
         own = self.rules.fingerprint
         return f"{version()}+{own}" if own else version()
 
@@ -194,12 +193,12 @@ class Analyser:
         found = analyse(text, speaker, meta)
         if not self.rules.kinds:
             return found
-        held = {**dict.fromkeys(self.rules.marks(text), 1), **unpack(found.packed)}
+        held = {**dict.fromkeys(self.rules.tags(text), 1), **unpack(found.packed)}
         return PackedTerms(packed(held), found.length, self.version)
 
 
 def packed(counts: Mapping[str, int]) -> bytes:
-    """Terms and how often they occur, as `pack` writes them."""
+    """Terms with their counts, in the form that `pack` writes."""
     terms = sorted(counts)
     names = "\n".join(terms).encode("utf-8", "surrogatepass")
     return names + b"\0" + bytes(counts[term] for term in terms) if terms else b""

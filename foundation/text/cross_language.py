@@ -1,8 +1,8 @@
-"""A question's words as entries in other languages may hold them.
+"""Expands the words of a query by the stems of every language in the store.
 
-What is asked in a few keywords has no function words to show its language, and a German question may be answered in a
-text too short to show that it is German. So each word of a question is looked up by the stems of every language that
-the store holds (its entries carry the mark `=language:german`), all of them as one term.
+A query of a few keywords has no function words that would show its language, and a German question may be answered by a
+text too short to be recognised as German. So each word is looked up by its stem in every language that the store holds
+(entries carry the tag `=language:german`), all of them as one term.
 """
 
 from collections.abc import Callable, Collection
@@ -13,9 +13,9 @@ from foundation.text.languages import LANGUAGES, language_of, stem_in
 
 
 def question_terms(text: str, held: Collection[str] = ()) -> list[tuple[str, ...]]:
-    """The terms of a question in their order, each once and with its alternatives after it.
+    """The distinct terms of a question in their order, each followed by its alternatives.
 
-    `held` are the languages that the store holds beside English.
+    `held` are the languages other than English that the store holds.
     """
     language, found = language_of(text), dict[str, tuple[str, ...]]()
     for match in TOKEN.finditer(text):
@@ -30,19 +30,19 @@ def question_terms(text: str, held: Collection[str] = ()) -> list[tuple[str, ...
 
 
 def alternatives(token: str, language: str = "", held: Collection[str] = ()) -> tuple[str, ...]:
-    """The term of a word in a text of that language, then those that it is in English and in what the store holds.
+    """The term of a word in a text of that language, then its terms in English and in the languages of the store.
 
-    One alone where the store holds English alone.
+    A single term where the store holds English only.
     """
     known = [language] if language else []
     others = [name for name in LANGUAGES if name in held and name != language]
     found = [terms_of(token, "word", name)[-1:] for name in (*known, "", *others)]
     bare = fold(token)
     if bare != token.lower() and bare.isalpha():
-        found += [(stem_in(name, bare),) for name in (*known, *others)]  # as who has no such keys writes it
+        found += [(stem_in(name, bare),) for name in (*known, *others)]  # typed without accents
     return tuple(dict.fromkeys(term for terms in found for term in terms))
 
 
 def held_languages(holds: Callable[[str], bool]) -> tuple[str, ...]:
-    """The languages beside English whose mark `holds` knows."""
+    """The languages other than English that the store holds; `holds` tells whether it has a tag."""
     return tuple(name for name in LANGUAGES if holds(f"={LANGUAGE}:{name}"))

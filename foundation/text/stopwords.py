@@ -1,8 +1,8 @@
-"""Words that say little about what is asked: they count half, find nothing on their own, and let nothing through.
+"""Stop words, as terms (stems) of the analyser.
 
-Given as terms (stems), so that a question's terms are looked up as they are.
-
-How much an entry says of its own, and whether it asks: what only asks is no answer, however well its words fit.
+There are two degrees. A function word says nothing. A weak word says little: a search gives it a lower weight, and
+finds nothing by weak words alone. Also counts the content words of an entry, and recognises questions by their words:
+an entry that only asks is no answer, however well its words match.
 """
 
 import re
@@ -14,7 +14,7 @@ from msgspec import Struct
 from foundation.text.analysis import words
 from foundation.text.folding import EMOJI
 from foundation.text.languages import function_terms
-from foundation.text.tags import MARK
+from foundation.text.tags import TAG_PREFIX
 
 _FUNCTION_WORDS = """
 a an the this that these those and or but if then so as at by for from in into of on out over to up with about again
@@ -57,7 +57,7 @@ def is_function_word(term: str) -> bool:
 
 
 def is_weak(term: str) -> bool:
-    """Whether the term is a function word, a letter, an emoji, or a pair of characters with a particle in it."""
+    """Whether the term is a stop word, a single letter, an emoji, or a pair of characters with a particle in it."""
     if term in WEAK:
         return True
     if term.isascii():
@@ -74,14 +74,14 @@ _FINAL = ("吗", "呢")  # the particles that end a Chinese question
 
 
 class ContentWordCount(Struct, frozen=True):
-    """`says`: occurrences of words that say something, the speaker's name left out. `asks`: it has a question word."""
+    """`says` counts occurrences of content words, without the speaker's name. `asks`: there is a question word."""
 
     says: int
     asks: bool
 
 
-def substance(terms: Iterable[bytes], counts: bytes, speaker: str) -> ContentWordCount:
-    """Of an entry's terms and how often each occurs, as they are packed."""
+def count_content_words(terms: Iterable[bytes], counts: bytes, speaker: str) -> ContentWordCount:
+    """Counts the content words of an entry, whose terms and their counts are packed."""
     says, asks = -_name_says(speaker), False
     for term, count in zip(terms, counts, strict=True):
         weak, asking = _judged(term)
@@ -103,6 +103,6 @@ def _name_says(speaker: str) -> int:
 @lru_cache(maxsize=1 << 16)
 def _judged(term: bytes) -> tuple[bool, bool]:
     word = term.decode("utf-8", "surrogatepass")
-    if word.startswith(MARK):
-        return True, False  # what the entry is marked with: nobody said it
+    if word.startswith(TAG_PREFIX):
+        return True, False  # a tag, which nobody said
     return is_weak(word), is_asking(word)

@@ -1,8 +1,8 @@
-"""Words that are near in meaning: `kindred("car")` → vehicl, automobil, sedan, truck, … and how near each is.
+"""English synonyms: `synonyms_of("car")` → vehicl, automobil, sedan, truck, … each with its similarity.
 
-A table that ships with the program (data/kindred.zst): the terms of 12,000 English words and up to twenty others for
-each. scripts/kindred_words.py read it off once from all-MiniLM-L6-v2 (Apache 2.0, see data/LICENSE-MINILM.txt); no
-model is loaded. Names have no kin, and other languages none yet.
+The table ships with the program (data/kindred.zst): 12,000 English terms with up to twenty others each.
+scripts/kindred_words.py made it once from all-MiniLM-L6-v2 (Apache 2.0, see data/LICENSE-MINILM.txt); no model is
+loaded. It has no names, and no other languages yet.
 """
 
 from functools import cache
@@ -25,8 +25,8 @@ class RelatedTerm(NamedTuple):
     share: float
 
 
-def kindred(term: str) -> tuple[RelatedTerm, ...]:
-    """The terms near this one, nearest first; none for a word that is not in the table."""
+def synonyms_of(term: str) -> tuple[RelatedTerm, ...]:
+    """The synonyms of a term, most similar first; none for a term that is not in the table."""
     table = _table()
     place = table.places.get(term)
     if place is None:
@@ -45,7 +45,7 @@ class _Table(NamedTuple):
 
 
 def encode(kin: dict[str, list[RelatedTerm]]) -> bytes:
-    """The table as a file: terms a line each, a zero byte, how many others each has, the others, their shares."""
+    """The table as a file: terms, a line each, a zero byte, the numbers of synonyms, the synonyms, their shares."""
     terms = list(kin)
     places = {term: place for place, term in enumerate(terms)}
     counts = np.array([len(others) for others in kin.values()], "u1")

@@ -1,6 +1,7 @@
-"""A mark: a term that says what an entry is or holds, `=type:decision`, `=money:usd120`, or the bare kind `=money`.
+"""Tags of entries: `=type:decision`, `=money:usd120`, or the kind alone, `=money`.
 
-No word's term begins with `=`, so marks lie in the same rows and postings as words and are never taken for one.
+A tag is a term that begins with `=`, which no word's term does. Tags are therefore stored and indexed with the words.
+An entry's tags come from its meta (type, concepts, files) and from the entities that its text names.
 """
 
 import re
@@ -10,60 +11,61 @@ from typing import Any, cast
 
 from foundation.text.folding import LONGEST, fold
 
-MARK = "="
+TAG_PREFIX = "="
 TYPE, CONCEPT, FILE = "type", "concept", "file"
 
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 _SLASHES = re.compile(r"[\\/]+")
 _MOST_PARTS = 4
-_TOLD = ("type", "concepts", "files")
-_MOST_TOLD = 64  # concepts or files of one entry
+_META_FIELDS = ("type", "concepts", "files")
+_MOST_VALUES = 64  # concepts or files of one entry
 _NOBODY = frozenset({"user", "assistant", "tool", "system", "offline"})
 
 
 @lru_cache(maxsize=1 << 14)
-def mark(kind: str, value: str = "") -> str:
-    """The mark of a kind, or of one value of it: folded, blanks as `_`, 64 characters at most."""
+def tag(kind: str, value: str = "") -> str:
+    """The tag of a kind, or of one value of it: folded, white space as `_`, 64 characters at most."""
     if not value:
-        return f"{MARK}{kind}"
+        return f"{TAG_PREFIX}{kind}"
     folded = _BLANKS.sub("_", fold(value[: 4 * LONGEST]).strip())[:LONGEST]
-    return f"{MARK}{kind}:{folded}"
+    return f"{TAG_PREFIX}{kind}:{folded}"
 
 
 def path_ends(path: str) -> tuple[str, ...]:
-    """`a/src/http.py` → `http.py`, `src/http.py`, `a/src/http.py`: each end of a path, of four parts at most."""
+    """The suffixes of a path, of four parts at most: `a/src/http.py` → `http.py`, `src/http.py`, `a/src/http.py`."""
     parts = [part for part in _SLASHES.split(path) if part and part not in {".", "..", "~"}][-_MOST_PARTS:]
-    return tuple("/".join(parts[-some:])[-LONGEST:] for some in range(1, len(parts) + 1))
+    return tuple("/".join(parts[-count:])[-LONGEST:] for count in range(1, len(parts) + 1))
 
 
-def marks(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> frozenset[str]:
-    """The marks of an entry, each once. Who says it is a person of it, and does not make it one that names somebody."""
-    from foundation.text.entities.rules import entities  # its lists and patterns wait until there is a text
+def entry_tags(text: str, speaker: str = "", meta: Mapping[str, Any] | None = None) -> frozenset[str]:
+    """The tags of an entry. Its speaker gives a `=person:` tag, but not the bare `=person`, which is for entries that
+    name somebody."""
+    from foundation.text.entities.rules import entities  # its lists and patterns are loaded with the first text
 
-    found = set(_of_meta(meta)) if meta else set[str]()
+    tags = set(_meta_tags(meta)) if meta else set[str]()
     for kind, value in entities(text):
-        found |= {mark(kind), mark(kind, value)}
+        tags |= {tag(kind), tag(kind, value)}
     if speaker and speaker.casefold() not in _NOBODY:
-        found.add(mark("person", speaker))
-    return frozenset(found)
+        tags.add(tag("person", speaker))
+    return frozenset(tags)
 
 
-def _of_meta(meta: Mapping[str, Any]) -> Iterator[str]:
-    """Meta comes from imports as well: what is no text there is passed over. An imported line's own words for these
-    stand one deeper, under `imported`."""
+def _meta_tags(meta: Mapping[str, Any]) -> Iterator[str]:
+    """Skips values that are not text: meta may come from an import. The fields of an imported line are under
+    `imported`."""
     imported = meta.get("imported")
     if isinstance(imported, Mapping):
-        yield from _of_meta({name: cast("Mapping[str, Any]", imported).get(name) for name in _TOLD})
-    if isinstance(said := meta.get("type"), str) and said.strip():
-        yield mark(TYPE, said)
+        yield from _meta_tags({name: cast("Mapping[str, Any]", imported).get(name) for name in _META_FIELDS})
+    if isinstance(type_ := meta.get("type"), str) and type_.strip():
+        yield tag(TYPE, type_)
     for concept in _texts(meta.get("concepts")):
-        yield mark(CONCEPT, concept)
+        yield tag(CONCEPT, concept)
     for path in _texts(meta.get("files")):
-        yield mark(FILE)
-        yield from (mark(FILE, end) for end in path_ends(path))
+        yield tag(FILE)
+        yield from (tag(FILE, end) for end in path_ends(path))
 
 
-def _texts(told: object) -> list[str]:
-    """A list of texts, or one text by itself."""
-    several = cast("list[object]", told) if isinstance(told, list | tuple) else [told]
-    return [each for each in several[:_MOST_TOLD] if isinstance(each, str) and each.strip()]
+def _texts(value: object) -> list[str]:
+    """The texts of a list, or a single text as a list."""
+    values = cast("list[object]", value) if isinstance(value, list | tuple) else [value]
+    return [item for item in values[:_MOST_VALUES] if isinstance(item, str) and item.strip()]

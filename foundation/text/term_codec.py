@@ -1,6 +1,6 @@
-"""How an entry's terms are stored: the sorted terms a line each, a zero byte, and each term's count in a byte.
+"""Stored form of an entry's terms: the sorted terms, a line each, a zero byte, and a count byte per term.
 
-No term holds a line break or a zero byte. Above 255 a count stays at 255: BM25 is flat long before.
+No term holds a line break or a zero byte. Counts stop at 255: BM25 is flat long before.
 """
 
 from collections import Counter
@@ -19,12 +19,12 @@ class PackedTerms(Struct, frozen=True):
     analyser: str = ""
 
 
-def pack(terms: Iterable[str], analyser: str = "", marks: Iterable[str] = ()) -> PackedTerms:
-    """The terms of one entry, with repeats, in any order. Its marks stand among them, and do not count as words."""
+def pack(terms: Iterable[str], analyser: str = "", tags: Iterable[str] = ()) -> PackedTerms:
+    """Packs the terms of one entry, given with repeats and in any order. Tags are not counted in `length`."""
     counts = Counter(terms)
     length = counts.total()
-    for mark in marks:
-        counts[mark] = 1
+    for tag in tags:
+        counts[tag] = 1
     names = sorted(counts)
     numbers = bytes([count if (count := counts[name]) < MOST else MOST for name in names])
     packed = "\n".join(names).encode("utf-8", "surrogatepass") + b"\0" + numbers if names else b""
@@ -32,13 +32,13 @@ def pack(terms: Iterable[str], analyser: str = "", marks: Iterable[str] = ()) ->
 
 
 def split(packed: bytes) -> tuple[list[bytes], bytes]:
-    """The terms in UTF-8, and a byte each for how often they occur."""
+    """The terms in UTF-8, and their counts, a byte each."""
     names, _, counts = packed.partition(b"\0")
     listed = names.split(b"\n") if names else []
     return (listed, counts) if len(listed) == len(counts) else ([], b"")  # damaged, or no row of ours: no terms
 
 
 def unpack(packed: bytes) -> dict[str, int]:
-    """Terms and how often they occur."""
+    """The terms with their counts."""
     names, counts = split(packed)
     return {name.decode("utf-8", "surrogatepass"): count for name, count in zip(names, counts, strict=True)}

@@ -24,7 +24,7 @@ from msgspec import Struct
 from foundation.files.untrusted import UnreadableFile, read_own_text
 from foundation.regex import PatternBudget, SafePattern, UnsafePattern
 from foundation.text.folding import LONGEST, fold
-from foundation.text.tags import CONCEPT, TYPE, mark
+from foundation.text.tags import CONCEPT, TYPE, tag
 from foundation.yaml import BadYaml, load_yaml
 
 MOST_KINDS, MOST_PATTERNS, MOST_WORDS = 32, 32, 500
@@ -56,7 +56,7 @@ class CustomRules(Struct, frozen=True):
     def names(self) -> tuple[str, ...]:
         return tuple(kind.name for kind in self.kinds)
 
-    def marks(self, text: str) -> frozenset[str]:
+    def tags(self, text: str) -> frozenset[str]:
         """The marks of what the text names by these rules."""
         if not self.kinds:
             return frozenset()
@@ -64,9 +64,9 @@ class CustomRules(Struct, frozen=True):
         found = set[str]()
         for kind in self.kinds:
             values = [*_words_in(kind.words, folded), *_matches(kind.patterns, text, budget)]
-            found.update(mark(kind.name, value) for value in values[:_MOST_FOUND])
+            found.update(tag(kind.name, value) for value in values[:_MOST_FOUND])
             if values:
-                found.add(mark(kind.name))
+                found.add(tag(kind.name))
         return frozenset(found)
 
 

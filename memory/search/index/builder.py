@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from foundation.text.analysis import words
-from foundation.text.stopwords import is_weak, substance
+from foundation.text.stopwords import count_content_words, is_weak
 from foundation.text.term_codec import split
 from memory.cold.changes import TermsRow
 from memory.search.column import Column
@@ -49,7 +49,7 @@ def build(rows: Iterable[TermsRow], rest: Rest) -> BuiltSegment:
     documents = np.repeat(np.arange(len(rows), dtype="u4"), np.frombuffer(sizes, "u4") if sizes else [])
     occurrences = np.frombuffer(bytes(counts), "u1")
     names, columns = _columns(rows, rest)
-    columns |= _substance(rows, vocabulary, of_term, documents, occurrences, rest)
+    columns |= _count_content_words(rows, vocabulary, of_term, documents, occurrences, rest)
     return BuiltSegment(columns, names, _lists(vocabulary, of_term, documents, occurrences, rest))
 
 
@@ -73,7 +73,7 @@ def _columns(rows: list[TermsRow], rest: Rest) -> tuple[list[str], dict[str, Col
     return list(codes), {name: table[:, place].astype(TOLD[name]) for place, name in enumerate(names)}
 
 
-def _substance(  # noqa: PLR0917 — the postings, a column each
+def _count_content_words(  # noqa: PLR0917 — the postings, a column each
     rows: list[TermsRow], vocabulary: list[bytes], terms: Column, documents: Column, counts: Column, rest: Rest
 ) -> dict[str, Column]:
     """What `substance` says of each row, each term judged once."""
@@ -90,7 +90,7 @@ def _substance(  # noqa: PLR0917 — the postings, a column each
 
 @lru_cache(maxsize=1 << 16)
 def _judged(term: bytes) -> tuple[int, bool]:
-    own = substance((term,), b"\1", "")
+    own = count_content_words((term,), b"\1", "")
     return own.says, own.asks
 
 

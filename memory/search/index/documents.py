@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from foundation.text.analysis import terms
-from foundation.text.stopwords import substance
+from foundation.text.stopwords import count_content_words
 from foundation.text.term_codec import split
 from memory.cold.changes import TermsRow
 from memory.search.column import Column, GrowingColumn
@@ -134,7 +134,7 @@ class Documents:
             before, after = int(self["previous"][old]), int(self["following"][old])
             self._bury(old)
         talk = self._talk_of(row, old, before)
-        own = substance(*split(row.packed), row.speaker)
+        own = count_content_words(*split(row.packed), row.speaker)
         values = {
             "entry": row.entry,
             "conversation": row.conversation,

@@ -11,10 +11,10 @@ import numpy as np
 from msgspec import Struct
 
 from foundation.text.folding import is_unspaced
-from foundation.text.tags import MARK
+from foundation.text.tags import TAG_PREFIX
 from memory.search.column import Column, GrowingColumn
 
-_MARK = MARK.encode()
+_MARK = TAG_PREFIX.encode()
 _REMEMBERED = 4096  # terms of a segment: a question asks for some fifty, mostly the same
 
 

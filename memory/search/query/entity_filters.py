@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from foundation.text.entities.numbers import CURRENCIES
 from foundation.text.entities.rules import KINDS, entities
-from foundation.text.tags import CONCEPT, FILE, TYPE, mark, path_ends
+from foundation.text.tags import CONCEPT, FILE, TYPE, path_ends, tag
 
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 CONCEPTS = (
@@ -32,8 +32,8 @@ def groups(
 ) -> list[frozenset[str]]:
     """Marks by group: an entry must have one of each. `kinds` are those that the workspace has beside ours."""
     told = (
-        frozenset(mark(TYPE, each) for each in types),
-        frozenset(mark(CONCEPT, each) for each in concepts),
+        frozenset(tag(TYPE, each) for each in types),
+        frozenset(tag(CONCEPT, each) for each in concepts),
         frozenset(_file(each) for each in files),
         frozenset[str]().union(*(entity_marks(each, tuple(kinds)) for each in named)),
     )
@@ -45,15 +45,15 @@ def entity_marks(said: str, own: tuple[str, ...] = ()) -> frozenset[str]:
     said = said.strip()
     kinds = (*KINDS, *own)
     if said.casefold() in kinds:
-        return frozenset({mark(said.casefold())})
+        return frozenset({tag(said.casefold())})
     found = _KIND.fullmatch(said)
     if found and found[1].casefold() in kinds:
         return _of_kind(found[1].casefold(), found[2].strip())
     known: dict[str, list[str]] = {}
     for kind, value in entities(said):
         known.setdefault(kind, []).append(value)
-    told = {mark(kind, value) for kind, values in known.items() for value in _fullest(values)}
-    return frozenset(told | {mark(kind, said) for kind in kinds})
+    told = {tag(kind, value) for kind, values in known.items() for value in _fullest(values)}
+    return frozenset(told | {tag(kind, said) for kind in kinds})
 
 
 def _of_kind(kind: str, value: str) -> frozenset[str]:
@@ -62,11 +62,11 @@ def _of_kind(kind: str, value: str) -> frozenset[str]:
     if kind == "money" and _AMOUNT.fullmatch(value):
         bare = value.replace(",", "")
         shown = f"{float(bare):.2f}".rstrip("0").rstrip(".")
-        return frozenset(mark(kind, f"{currency}{shown}") for currency in CURRENCIES)
+        return frozenset(tag(kind, f"{currency}{shown}") for currency in CURRENCIES)
     if kind == "flight":
         value = re.sub(r"[\s-]", "", value)
     values = _fullest([each for named, each in entities(value) if named == kind])
-    return frozenset({mark(kind, value), *(mark(kind, each) for each in values)})
+    return frozenset({tag(kind, value), *(tag(kind, each) for each in values)})
 
 
 def _fullest(values: list[str]) -> list[str]:
@@ -77,4 +77,4 @@ def _fullest(values: list[str]) -> list[str]:
 
 def _file(path: str) -> str:
     ends = path_ends(path)
-    return mark(FILE, ends[-1] if ends else path)
+    return tag(FILE, ends[-1] if ends else path)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from msgspec import Struct
 
-from foundation.text.synonyms import kindred
+from foundation.text.synonyms import synonyms_of
 from memory.search.column import Column
 from memory.search.index.documents import Documents
 from memory.search.index.postings import Posting
@@ -69,7 +69,7 @@ def _looked(
     held = sum(len(posting.documents) for posting in found)
     near: list[list[RelatedPosting]] = [[] for _ in collections]
     if question.uses("kindred") and not term.weak and not term.dated and term.term not in names:
-        near_it = kindred(term.term)[: FEW_KIN if corpus.documents > _LARGE else MOST_KIN]
+        near_it = synonyms_of(term.term)[: FEW_KIN if corpus.documents > _LARGE else MOST_KIN]
         kin = [(share, [each.find(name) for each in collections]) for name, share in near_it]
         holding = [sum(len(posting.documents) for posting in postings) for _, postings in kin]
         if not held:  # nobody says it: it is known by its kindred alone

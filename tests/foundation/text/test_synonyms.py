@@ -9,7 +9,7 @@ import pytest
 from foundation.text import synonyms as module
 from foundation.text.analysis import words
 from foundation.text.stopwords import is_weak
-from foundation.text.synonyms import MOST, RelatedTerm, encode, kindred
+from foundation.text.synonyms import MOST, RelatedTerm, encode, synonyms_of
 
 
 @pytest.fixture
@@ -18,14 +18,14 @@ def every_term() -> list[str]:
 
 
 def test_a_word_is_known_by_those_near_it() -> None:
-    assert {"vehicl", "automobil", "truck"} <= {kin.term for kin in kindred("car")}
-    assert {"doctor", "nurs"} & {kin.term for kin in kindred("physician")}
-    assert "car" in {kin.term for kin in kindred("vehicl")}
+    assert {"vehicl", "automobil", "truck"} <= {kin.term for kin in synonyms_of("car")}
+    assert {"doctor", "nurs"} & {kin.term for kin in synonyms_of("physician")}
+    assert "car" in {kin.term for kin in synonyms_of("vehicl")}
 
 
 @pytest.mark.parametrize("term", ["carolin", "lisbon", "锅炉", "", "the", "=type:decision", "car "])
 def test_names_function_words_and_other_scripts_have_none(term: str) -> None:
-    assert kindred(term) == ()
+    assert synonyms_of(term) == ()
 
 
 SAMPLE = (
@@ -38,7 +38,7 @@ SAMPLE = (
 def test_what_an_entry_is_found_by_is_what_the_table_goes_by(word: str) -> None:
     """A change of stems asks for a new table."""
     (term,) = words(word)
-    assert kindred(term)
+    assert synonyms_of(term)
 
 
 def test_nearly_all_terms_are_their_own(every_term: list[str]) -> None:
@@ -50,7 +50,7 @@ def test_nearly_all_terms_are_their_own(every_term: list[str]) -> None:
 
 def test_shares_fall_and_nobody_is_its_own_kin(every_term: list[str]) -> None:
     for term in every_term:
-        kin = kindred(term)
+        kin = synonyms_of(term)
         shares = [share for _, share in kin]
         assert shares == sorted(shares, reverse=True), term
         assert all(0 < share <= 1 for share in shares), term
@@ -72,8 +72,8 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(module, "_FILE", tmp_path / "kindred.zst")
     module._table.cache_clear()
     try:
-        assert {term: list(kindred(term)) for term in table} == table
-        assert kindred("car") == ()
+        assert {term: list(synonyms_of(term)) for term in table} == table
+        assert synonyms_of("car") == ()
     finally:
         module._table.cache_clear()
 
@@ -81,6 +81,6 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path, monkeypatch: pytest.M
 def test_the_table_is_read_when_a_word_is_asked_for() -> None:
     code = (
         "from foundation.text import synonyms as k; assert not k._table.cache_info().currsize;"
-        "k.kindred('car'); assert k._table.cache_info().currsize"
+        "k.synonyms_of('car'); assert k._table.cache_info().currsize"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -29,7 +29,7 @@ person:
 
 def test_patterns_and_words_mark() -> None:
     rules = parse_rules(RULES)
-    assert rules.marks("PAL-12 of palimpsest: the blue door, 长卷里 Zelda") == {
+    assert rules.tags("PAL-12 of palimpsest: the blue door, 长卷里 Zelda") == {
         "=ticket",
         "=ticket:pal-12",
         "=project",
@@ -39,7 +39,7 @@ def test_patterns_and_words_mark() -> None:
         "=person",
         "=person:zelda",
     }
-    assert not rules.marks("palimpsests, bluedoor, xZelda")
+    assert not rules.tags("palimpsests, bluedoor, xZelda")
 
 
 def test_a_workspace_finds_by_its_own_kinds(workspace: Workspace, clock: FakeClock) -> None:
@@ -125,7 +125,7 @@ def test_a_device_of_that_name_is_not_read(tmp_path: Path) -> None:
 
 def test_a_slow_pattern_is_given_up_on() -> None:
     rules = parse_rules("slow: {pattern: 'a{1,9}a{1,9}a{1,9}b'}")
-    rules.marks("a" * 100_000)  # the test's own limit of time is what a runaway meets
+    rules.tags("a" * 100_000)  # the test's own limit of time is what a runaway meets
 
 
 @given(st.text(max_size=80))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.text.entities.rules import KINDS, entities
-from foundation.text.tags import marks
+from foundation.text.tags import entry_tags
 
 
 def named(kind: str, text: str) -> set[str]:
@@ -170,7 +170,7 @@ def test_versions(text: str, versions: set[str]) -> None:
 
 
 def test_marks_are_kinds_and_values_folded() -> None:
-    assert marks("¥300 for Dr. Anna Smith", "Ｍel") == {
+    assert entry_tags("¥300 for Dr. Anna Smith", "Ｍel") == {
         "=money",
         "=money:cny300",
         "=money:jpy300",
@@ -183,13 +183,13 @@ def test_marks_are_kinds_and_values_folded() -> None:
 
 
 def test_who_says_it_is_a_person_of_it_but_names_nobody() -> None:
-    assert marks("Good morning.", "Caroline") == {"=person:caroline"}
-    assert not marks("Good morning.", "assistant")
+    assert entry_tags("Good morning.", "Caroline") == {"=person:caroline"}
+    assert not entry_tags("Good morning.", "assistant")
 
 
 def test_meta_gives_type_concepts_and_files() -> None:
     meta = {"type": "Decision", "concepts": ["how it works", "gotcha"], "files": ["./a/b/c/src/http.py"]}
-    assert marks("", "", meta) == {
+    assert entry_tags("", "", meta) == {
         "=type:decision",
         "=concept:how_it_works",
         "=concept:gotcha",
@@ -212,7 +212,7 @@ def test_meta_gives_type_concepts_and_files() -> None:
     )
 )
 def test_no_meta_breaks_it(meta: dict[str, object]) -> None:
-    for mark in marks("", "", meta):
+    for mark in entry_tags("", "", meta):
         assert mark.startswith("=")
         assert not set(mark) & set("\n\0 ")
 
@@ -263,7 +263,7 @@ def test_no_text_breaks_it(text: str) -> None:
     for kind, value in entities(text):
         assert kind in KINDS
         assert value
-    for mark in marks(text, text[:20]):
+    for mark in entry_tags(text, text[:20]):
         assert mark.startswith("=")
         assert len(mark) <= 80
         assert not set(mark) & set("\n\0\t")
@@ -320,4 +320,4 @@ def test_no_text_breaks_it(text: str) -> None:
 )
 def test_hostile_text_takes_time_by_its_length(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
-    assert len(marks(text)) < 3000  # and the test's own limit of time is what a runaway meets
+    assert len(entry_tags(text)) < 3000  # and the test's own limit of time is what a runaway meets

@@ -163,7 +163,7 @@ def test_a_merge_goes_through_the_postings_some_at_a_time(tmp_path: Path, monkey
 
 
 def test_a_character_alone_is_found_in_its_pairs_and_not_in_marks() -> None:
-    packed = [pack(["王小", "小明"]).packed, pack(["tea"], marks=["=person:王小明"]).packed, pack(["大王"]).packed]
+    packed = [pack(["王小", "小明"]).packed, pack(["tea"], tags=["=person:王小明"]).packed, pack(["大王"]).packed]
     rows = [TermsRow(entry, 1, "message", "user", "", entry, each, 1) for entry, each in enumerate(packed)]
     recent = RecentPostings()
     for row in rows:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from foundation.errors import Misuse
 from foundation.privacy import as_given
-from foundation.text.stopwords import substance
+from foundation.text.stopwords import count_content_words
 from foundation.text.term_codec import split, unpack
 from memory.errors import NotFound
 from memory.memory import Memory
@@ -105,7 +105,7 @@ def test_marks_are_no_words(talk: Talk) -> None:
     assert set(unpack(marked.packed)) - set(unpack(plain.packed)) == {"=type:decision", "=concept:模式"}
     for word in ("decision", "house", "模", "=type:decision", "type decision"):
         assert talk.found(word) == []
-    assert substance(*split(marked.packed), "") == substance(*split(plain.packed), "")
+    assert count_content_words(*split(marked.packed), "") == count_content_words(*split(plain.packed), "")
     assert talk.found("水") == ["水很好"]
 
 
