@@ -4,8 +4,8 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import apsw
 from msgspec import structs
 
 from foundation.clock import Clock
@@ -15,12 +15,11 @@ from foundation.paths import Workspace
 from foundation.program import PROGRAM
 from foundation.terminal_text import visible
 from foundation.workspace_trust import TrustState, TrustStore, trust_command
-from memory.cold import ColdStore
-from memory.cold.read_only import connect_immutable
-from memory.cold.sql import first
-from memory.cold.store import FIRST_ENTRY
 from memory.errors import ReadOnly
-from memory.records import WorkspaceAnalyser
+
+if TYPE_CHECKING:  # SQLite is loaded with the first store: a new workspace draws its first frame without it
+    from memory.cold import ColdStore
+    from memory.records import WorkspaceAnalyser
 
 
 class WorkspaceAccess:
@@ -47,8 +46,10 @@ class WorkspaceAccess:
         access._made = scratch
         return access
 
-    def open_store(self, analyse: WorkspaceAnalyser, clock: Clock) -> ColdStore:
+    def open_store(self, analyse: "WorkspaceAnalyser", clock: Clock) -> "ColdStore":
         """The cold store, to be written to or untouched. What is made here is trusted. Raises MemoryFailure."""
+        from memory.cold import ColdStore
+
         workspace = self.workspace
         if workspace.scratch is not None:
             return ColdStore.open_untouched(
@@ -69,8 +70,11 @@ class WorkspaceAccess:
         self.note_first_entry(cold)
         return cold
 
-    def note_first_entry(self, cold: ColdStore) -> None:
+    def note_first_entry(self, cold: "ColdStore") -> None:
         """Keeps the record of a trusted workspace complete: its identity, and its first entry by now."""
+        from memory.cold.sql import first
+        from memory.cold.store import FIRST_ENTRY
+
         if self.workspace.scratch is not None or cold.read_only:
             return
         with suppress(OSError, PalimpsestError):
@@ -107,7 +111,7 @@ class WorkspaceAccess:
         with suppress(OSError, PalimpsestError):
             self._trust.first_entry_comes(self.workspace, entry)
 
-    def _expect(self, cold: ColdStore, entry: str) -> None:
+    def _expect(self, cold: "ColdStore", entry: str) -> None:
         if not entry:
             cold.before_first_entry = self._comes
         with suppress(OSError, PalimpsestError):
@@ -116,32 +120,35 @@ class WorkspaceAccess:
 
 def first_entry(database: Path) -> str:
     """The id of the store's first entry; "" where there is none, or no store that can be read. Writes nothing."""
-    try:
-        connection = connect_immutable(database)
-    except (apsw.Error, OSError, PalimpsestError):
-        return ""
-    try:
-        row = first(connection, FIRST_ENTRY)
-    except (apsw.Error, UnicodeDecodeError):
-        return ""
-    finally:
-        connection.close()
+    from memory.cold.store import FIRST_ENTRY
+
+    row = _first_row(database, FIRST_ENTRY)
     return str(row[0]) if row else ""
 
 
 def counts(database: Path) -> tuple[int, int]:
     """(entries, conversations) of a store, without writing anything; zeros where it cannot be read."""
+    row = _first_row(database, "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM conversations)")
+    return (int(row[0]), int(row[1])) if row else (0, 0)
+
+
+def _first_row(database: Path, sql: str) -> tuple[Any, ...] | None:
+    """The query's first row, without writing anything; None where there is none, or the store cannot be read."""
+    import apsw
+
+    from memory.cold.read_only import connect_immutable
+    from memory.cold.sql import first
+
     try:
         connection = connect_immutable(database)
     except (apsw.Error, OSError, PalimpsestError):
-        return 0, 0
+        return None
     try:
-        row = first(connection, "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM conversations)")
+        return first(connection, sql)
     except (apsw.Error, UnicodeDecodeError):
-        return 0, 0
+        return None
     finally:
         connection.close()
-    return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
 def trust_notice(workspace: Workspace, standing: TrustState, settings: Sequence[str] | None = None) -> str:

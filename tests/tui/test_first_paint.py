@@ -21,6 +21,7 @@ FORBIDDEN = (
     "PIL",
     "textual_image",
     "apsw",
+    "yaml",
     "agent.services.live_search",
     "tui.recall.screen",
     "tui.search.screen",
