@@ -58,31 +58,31 @@ class WordsHidden(Struct, frozen=True):
 
 
 class Recall(Struct, frozen=True):
-    """What memory brought back for this message; empty where nothing is relevant."""
+    """What memory recalled for this message; empty where nothing is relevant."""
 
     recalled: tuple[RecalledSpan, ...]
 
 
 class EpochChanged(Struct, frozen=True):
-    """The head of the requests moved, and with it the model's cache."""
+    """The head of the requests changed, which invalidates the model's cache."""
 
     reason: str
 
 
 class Compacted(Struct, frozen=True):
-    """Older turns left for the archive."""
+    """Older turns were archived."""
 
     receipt: CompactionReceipt
 
 
 class ContextReady(Struct, frozen=True):
-    """A request stands; the model is called next."""
+    """The request is built; the model is called next."""
 
     report: ContextReport
 
 
 class Prefill(Struct, frozen=True):
-    """The prompt being read, in tokens."""
+    """Progress of reading the prompt, in tokens."""
 
     done: int
     total: int
@@ -97,9 +97,9 @@ class ReasoningDelta(Struct, frozen=True):
 
 
 class PermissionRequested(Struct):
-    """A tool wants to run. The face answers: `answer.set_result(True | False)`.
+    """A tool asks to run. The face answers: `answer.set_result(True | False)`.
 
-    Where nobody is there to be asked it says so first, `somebody = False`, for the model is told who declined.
+    Where nobody can be asked, the face sets `somebody = False` first, so that the model is told who declined.
     """
 
     call: ToolCall
@@ -114,7 +114,7 @@ class ToolStarted(Struct, frozen=True):
 
 
 class ToolFinished(Struct, frozen=True):
-    """`shown` is what the model sees; the whole output is entry `entry`."""
+    """`shown` is what the model sees; the whole output is stored as `entry`."""
 
     call: ToolCall
     shown: str
@@ -124,7 +124,7 @@ class ToolFinished(Struct, frozen=True):
 
 
 class UsageKnown(Struct, frozen=True):
-    """What the request cost, and how fast the answer came (tokens a second, 0 where unknown)."""
+    """The tokens of the request, and the speed of the answer (tokens a second, 0 where unknown)."""
 
     usage: Usage
     seconds: float
@@ -132,7 +132,7 @@ class UsageKnown(Struct, frozen=True):
 
 
 class AnswerStored(Struct, frozen=True):
-    """The turn is over and its answer on disk. `reason` is stop or length."""
+    """The turn is over and its answer is stored. `reason` is stop or length."""
 
     conversation: str
     entry: str
@@ -143,7 +143,7 @@ class AnswerStored(Struct, frozen=True):
 
 
 class Stopped(Struct, frozen=True):
-    """The user stopped the answer; what came is on disk."""
+    """The user stopped the answer; its text so far is stored."""
 
     conversation: str
     entry: str
@@ -151,7 +151,7 @@ class Stopped(Struct, frozen=True):
 
 
 class TurnFailed(Struct, frozen=True):
-    """The answer broke off. What had come is on disk as `entry` ("" where nothing came)."""
+    """The turn failed. The text so far is stored as `entry` ("" for none)."""
 
     code: str
     title: str

@@ -1,6 +1,8 @@
 """A session: one conversation at a time in one workspace, for any face.
 
-A face calls `send` and iterates; what it shows is already on its way to disk. Nothing here knows a screen.
+A face iterates `send`; what an event shows is already on its way to disk. No module of a face is imported here. Methods
+that read or write the store are asynchronous and run it in a thread, so that a locked store never blocks the event
+loop.
 """
 
 import asyncio
@@ -48,7 +50,7 @@ Facts = Callable[[], tuple[Fact, ...]]
 
 
 class Session:
-    """Send messages, stop, resume, branch, rename. One turn at a time; `close` when done."""
+    """Sends messages; stops, resumes, branches and renames. One turn at a time; `close` when done."""
 
     def __init__(
         self, workspace: Workspace, memory: Memory, config: Config, model: ChatModel, *, clock: Clock, facts: Facts
@@ -89,7 +91,7 @@ class Session:
     def open(cls, workspace: Workspace, config: Config, *, clock: Clock | None = None, facts: Facts = tuple) -> Self:
         """Opens the workspace's memory and the configured model (which is not called yet).
 
-        Answers that a crash cut off are kept as they came. Raises PalimpsestError.
+        Answers that a crash cut off are kept as they are. Raises PalimpsestError.
         """
         clock = clock or SystemClock()
         memory = Memory.open(workspace, clock, config.archive, embedding_of(config))
@@ -121,11 +123,13 @@ class Session:
         skill: str = "",
         brought: tuple[RecalledSpan, ...] | None = None,
     ) -> AsyncGenerator[SessionEvent, None]:
-        """One turn. Events as agent.events tells; closing the iterator stops the answer and keeps what came.
+        """Runs one turn and yields its events (agent.events). Closing the iterator stops the answer and keeps its text
+        so far.
 
-        `brought` is what knowledge has on the message (agent.services.knowledge): then nothing else is recalled for it.
+        `brought` is knowledge's result for the message (agent.services.knowledge): then nothing else is recalled for
+        it.
 
-        Raises TemporaryFailure while another turn is under way, ReadOnly where the workspace is not trusted.
+        Raises TemporaryFailure during another turn, ReadOnly where the workspace is not trusted.
         """
         refuse_read_only(self.workspace)
         if self._turn is not None:
@@ -156,23 +160,23 @@ class Session:
         )
 
     def stop(self) -> None:
-        """Ends the answer; what came is kept. Does nothing where there is none."""
+        """Stops the answer; its text so far is kept. Does nothing where there is none."""
         if self._turn is not None:
             self._turn.stop()
 
     @property
     def profile(self) -> Profile:
-        """What is known of the model in use."""
+        """The profile of the current model."""
         return self.model.profile
 
     async def prepare_model(self) -> None:
-        """Asks the model's server once for its true window and abilities."""
+        """Asks the model's server once for its real window and abilities."""
         if self._prepared is not self.model:
             self._prepared = self.model
             await self.model.prepare()
 
     async def use_model(self, spec: str) -> Profile:
-        """Answers come from `spec` from now on. Raises Misuse, and keeps the old one, where there is no such thing."""
+        """Switches to the model `spec`. Raises Misuse, and keeps the current one, for an unknown model."""
         model = await asyncio.to_thread(open_model, spec, settings=self.config.models, env=self.config.environment)
         old, self.model = self.model, model
         await old.close()
@@ -180,7 +184,7 @@ class Session:
         return model.profile
 
     async def models(self) -> "list[DetectedModel]":
-        """The models at hand: what answers on this machine, and what a key in the environment opens."""
+        """The available models: those of servers on this machine, and those that a key in the environment opens."""
         from models.chat.detect import detect
 
         return await detect(self.config.environment, settings=self.config.models)
@@ -190,7 +194,7 @@ class Session:
         return await asyncio.to_thread(self.context.skills)
 
     async def context_report(self, text: str = "", attachments: Sequence[Attachment] = ()) -> ContextReport:
-        """The request that `text` would make now, accounted for. No model is called, nothing is stored."""
+        """The accounting of the request that `text` would make now. No model is called, nothing is stored."""
         await self.prepare_model()
         return (await asyncio.to_thread(self.preview, text, attachments)).report
 
@@ -202,14 +206,14 @@ class Session:
         return self.assemble(turn)
 
     def assemble(self, turn: Turn) -> AssembledRequest:
-        """The request for this turn, with the tools that the model takes and the facts that offline needs."""
+        """The request for this turn, with the tools that the model takes and the facts that offline answers need."""
         profile = self.model.profile
         tools = self.toolbox.definitions if profile.tools and self.config.tools.enabled else ()
         facts = self._facts() if profile.spec == "offline" else ()
         return self.context.assemble(turn, profile, self.model.counter, tools=tools, facts=facts)
 
     async def outlook(self) -> CompactionPreview | None:
-        """What `compact` would do now; None where there is nothing to move."""
+        """The preview of `compact`; None where nothing can be archived."""
         conversation = self._begun()
         if conversation.leaf is None or self.busy:
             return None
@@ -225,9 +229,10 @@ class Session:
     async def compact(
         self, on_page: Callable[[int], None] | None = None, *, label: str = ""
     ) -> CompactionReceipt | None:
-        """Moves older turns to the archive now; None where there is nothing to move.
+        """Archives older turns now; None where nothing can be archived.
 
-        `on_page` is told of each page that is proven, from another thread; what it raises ends it, with nothing moved.
+        `on_page` is called for each page that is verified, from another thread; what it raises aborts, with nothing
+        archived.
         """
         conversation = self._begun()
         if conversation.leaf is None or self.busy:
@@ -244,7 +249,7 @@ class Session:
         return receipt
 
     def new(self, title: str = "") -> None:
-        """The next message begins a conversation, with this title or one made of its first line."""
+        """The next message begins a conversation with this title, or one made from its first line."""
         self.conversation = None
         self.report = None
         self.next_title = title
@@ -289,7 +294,7 @@ class Session:
     async def branch_from(self, entry_id: str) -> Entry:
         """Begins a branch at one of the user's messages: the next message replaces it there, the old branch stays.
 
-        Raises NotFound, and Misuse for an entry that is no message of the user's.
+        Raises NotFound, and Misuse for an entry that is not the user's message.
         """
         conversation = self._begun()
         entry = await asyncio.to_thread(self._move_leaf_before, conversation.seq, entry_id)
@@ -346,7 +351,7 @@ class Session:
         return self.conversation
 
     async def _read_branch(self, read: Callable[[Iterator[Entry]], T], before: int | None = None) -> T:
-        """What `read` makes, in a thread, of the branch's entries, newest first, or those before a seq."""
+        """Runs `read` in a thread on the branch's entries, newest first, from the leaf or before a seq."""
         conversation, cold = self.conversation, self.memory.cold
 
         def run() -> T:

@@ -1,7 +1,6 @@
 """What goes into a request: four layers, their budget, recall, and compaction.
 
-The face is loaded when it is first asked for, so that `context.report` and `context.compaction.compact` stay light
-alone.
+Names are imported on first use, so that `context.report` and `context.compaction.compact` alone stay light.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The face of context: a turn in, a request and its report out; what was sent kept; older turns let go."""
+"""Entry point of the package: makes requests, records what was sent, compacts."""
 
 import threading
 from typing import TYPE_CHECKING
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 
 
 class Context:
-    """Assembles requests for one workspace. Methods may be called from any thread.
+    """Assembles the requests of one workspace. Methods may be called from any thread.
 
-    `read_image` gives the words in a picture, for models that see none; without it, the OCR engine that is installed.
+    `read_image` gives the text in a picture, for models that see none; by default, the installed OCR engine.
     """
 
     def __init__(
@@ -80,9 +80,9 @@ class Context:
         self._recording = threading.Lock()  # while what was sent is recorded, or an epoch is ended
 
     def reload(self, *, sending: bool = False) -> tuple[FileNotice, ...]:
-        """Looks at the workspace's files again; a notice for each that changed or is broken, once.
+        """Reads the workspace's files that changed; gives a notice for each that changed or is broken, once.
 
-        `sending`: a message goes right afterwards, so what changed goes with that one.
+        `sending`: a message is sent right afterwards, and carries the changes.
         """
         return self._bench.shelf.refresh(sending=sending)
 
@@ -91,9 +91,9 @@ class Context:
         return self._bench.shelf.now().skills
 
     def ask_ahead(self, conversation: Conversation | None, text: str, profile: Profile) -> Prefetch | None:
-        """The search for what a message that is about to be stored recalls, for its `Turn`; None where none is made.
+        """The prefetch for a message that is about to be stored, for its `Turn`; None where nothing is to be recalled.
 
-        Its `run` is for a thread of its own: it does not wait for other methods, nor they for it.
+        Its `run` blocks, and is called in a thread of its own.
         """
         bench = self._bench
         if not bench.settings.recall or not text.strip():
@@ -118,14 +118,14 @@ class Context:
         facts: tuple[Fact, ...] = (),
         recall: bool = True,
     ) -> AssembledRequest:
-        """The request for a turn. Nothing is stored. Raises TooLarge, NoSuchSkill, BadAttachment."""
+        """The request for a turn. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
         asked = AssemblyRequest(turn, profile, tools, facts, recall)
         return RequestAssembler(self._bench, asked, MessageCounter(counter, profile.images)).done()
 
     def record(self, conversation: Conversation, entry: Entry | None, assembled: AssembledRequest) -> None:
-        """Keeps what is about to be sent: the tail beside its entry, the epoch, the request's digest.
+        """Stores what is about to be sent: the tail beside its entry, the epoch, the request's digest.
 
-        `entry` is the user's, stored already; None where the turn goes on after a tool.
+        `entry` is the stored message of the user; None where the turn continues after a tool.
         """
         with self._recording:
             told = (
@@ -157,7 +157,7 @@ class Context:
     def plan_compaction(
         self, conversation: Conversation, leaf: int | None, profile: Profile, counter: TokenCounter
     ) -> PlannedCompaction | None:
-        """What archiving the older turns of the branch that ends with `leaf` would do; None where nothing can leave.
+        """Plans a compaction of the branch that ends with `leaf`; None where nothing can leave.
 
         An unfinished turn keeps its question and its last round. Nothing is stored.
         """
@@ -213,13 +213,13 @@ class Context:
         return receipt_of(planned, done, counter.count(planned.text))
 
     def last_model(self, conversation: Conversation) -> str:
-        """The spec of the model that the conversation's last request went to; "" where that is not known."""
+        """The spec of the model of the conversation's last request; "" where it is unknown."""
         stored = self._memory.cold.epoch(conversation.seq)
         state = decoded(stored.state) if stored else None
         return state.model if state else ""
 
     def begin_epoch(self, conversation: Conversation, reason: str) -> None:
-        """The next request of the conversation begins a new epoch: after `/forget`, whose words must leave the head."""
+        """Ends the conversation's epoch: after `/forget`, whose words must leave the head."""
         with self._recording:
             stored = self._memory.cold.epoch(conversation.seq)
             self._memory.cold.set_epoch(conversation.seq, stored.number if stored else 0, clear(reason), NO_BYTES)
@@ -234,7 +234,7 @@ class Context:
         return None if state and self._bench.pages.changed(state.pages, state.pages_digest) else state
 
     def _past_of(self, view: BranchView, state: EpochState | None, counting: MessageCounter) -> HistoryZones:
-        """Zones B and C as the last request had them."""
+        """Zones B and C as in the last request."""
         reader, drawn = self._bench.past, self._bench.pages.drawn
         if state is None:
             return reader.past(view, counting, asks=False)
@@ -249,7 +249,7 @@ class Context:
         return head.tokens if head else 0
 
     def _keep_private(self, entry: Entry | None, assembled: AssembledRequest) -> None:
-        """What was sent and may not be stored stays in RAM, so that the next request begins with the same words."""
+        """Keeps a message with private words in memory, so that the next request begins with the same words."""
         if entry is None or assembled.sent is None:
             return
         kept = msgspec.structs.replace(entry, sent=assembled.tail)
@@ -258,7 +258,7 @@ class Context:
 
 
 def _is_running(view: BranchView) -> bool:
-    """Whether the branch ends within a turn: with a question, a tool's result, or a call for one."""
+    """Whether the branch ends within a turn: with a question, a tool's result, or a tool call."""
     if not view.entries:
         return False
     last = view.entries[-1]

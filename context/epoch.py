@@ -1,6 +1,6 @@
-"""An epoch: a run of turns within which each request begins with the whole of the one before.
+"""An epoch: a run of turns in which each request begins with the whole previous one.
 
-What stands at its head is written down when it begins, so that another process goes on with the very same bytes.
+Its head is stored when it begins, so that another process continues with the same bytes.
 """
 
 import msgspec
@@ -12,7 +12,7 @@ from foundation.privacy import ClearedBytes, encoded_struct
 
 
 class HeadPiece(Struct, frozen=True):
-    """One part of the head: which layer it counts to, where it comes from, its tag, its text."""
+    """One part of the head: its layer, its source, its text, its tag."""
 
     layer: str
     source: str
@@ -21,7 +21,7 @@ class HeadPiece(Struct, frozen=True):
 
 
 class ReportedChange(Struct, frozen=True):
-    """A change since the epoch began that a message has told: the digest it told, the message's entry, the words."""
+    """A change that a message reported during the epoch: its digest, the message's entry, the words."""
 
     digest: str
     entry: int
@@ -29,7 +29,7 @@ class ReportedChange(Struct, frozen=True):
 
 
 class EpochState(Struct, frozen=True, kw_only=True):
-    """All that must stand still while an epoch lasts."""
+    """Everything that is fixed during an epoch, as it is stored."""
 
     number: int = 1
     reason: str = ""  # why it began; "" for a conversation's first
@@ -52,7 +52,7 @@ class EpochState(Struct, frozen=True, kw_only=True):
 
 
 class EpochBasis(Struct, frozen=True, kw_only=True):
-    """What an epoch stands on, as it is now."""
+    """What an epoch depends on, as it is now."""
 
     model: str
     window: int
@@ -65,12 +65,12 @@ _decoder = msgspec.json.Decoder(EpochState)
 
 
 def encoded(state: EpochState) -> ClearedBytes:
-    """As `cold.set_epoch` stores it."""
+    """Encodes the state for `cold.set_epoch`."""
     return encoded_struct(state)
 
 
 def decoded(data: bytes) -> EpochState | None:
-    """The inverse of `encoded`; None where it is empty or of another version: a new epoch begins then."""
+    """The inverse of `encoded`; None where it is empty or of another version: then a new epoch begins."""
     if not data:
         return None
     try:
@@ -80,7 +80,7 @@ def decoded(data: bytes) -> EpochState | None:
 
 
 def why_it_ends(state: EpochState, now: EpochBasis) -> str:
-    """Why the epoch cannot go on, in words for a person; "" where it can."""
+    """Why the epoch must end, as a sentence; "" where it continues."""
     if state.model != now.model:
         return "the model changed"
     if now.window < state.window:

@@ -22,7 +22,7 @@ class RequestTooLarge(ContextError):
 
 
 class NoSuchSkill(Misuse):
-    """No skill of that name stands in the workspace."""
+    """The workspace has no skill of that name."""
 
     code = "no_such_skill"
 

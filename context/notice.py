@@ -1,4 +1,4 @@
-"""A quiet line about a file of the workspace."""
+"""Notice about a file of the workspace."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ Level = Literal["info", "warning", "error"]
 
 
 class FileNotice(Struct, frozen=True):
-    """What happened to a file, and where. `line` counts from 1; 0 where it has none.
+    """A message about a file. `line` counts from 1; 0 for none.
 
     A text that begins with the file's name is a whole sentence.
     """

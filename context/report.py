@@ -1,4 +1,4 @@
-"""What a request is made of: the `context` JSON of DESIGN 5, and the figures of the status bar."""
+"""Report of a request: the `context` JSON of DESIGN 5, and the figures of the status bar."""
 
 from typing import Any
 
@@ -7,15 +7,17 @@ from msgspec import Struct
 
 
 class SourceReport(Struct, frozen=True):
-    """One thing in a layer and what it takes."""
+    """One source in a layer, and its tokens."""
 
     name: str
     tokens: int
 
 
 class PageUsage(Struct, frozen=True):
-    """Pages in view: how many, what they cost with the words beside them, and what the words on them would cost as
-    text, in tokens of this request and of each that follows."""
+    """Pages in view: their number, their cost with the text beside them, and the cost of their words as text, in tokens
+    of
+    this request and of each later one.
+    """
 
     count: int
     tokens: int
@@ -27,8 +29,10 @@ class PageUsage(Struct, frozen=True):
 
 
 class ArchiveUsage(Struct, frozen=True):
-    """What left this conversation for the archive, in tokens as it stood in requests: `tokens` in all, of which so many
-    are `on_pages` in view. What is out of view costs its tokens again when it is recalled."""
+    """Tokens that this conversation moved to the archive, as they were sent in requests: `tokens` in all, of which so
+    many
+    are `on_pages` in view. What is out of view costs its tokens again when it is recalled.
+    """
 
     tokens: int
     on_pages: int = 0
@@ -39,12 +43,12 @@ class ArchiveUsage(Struct, frozen=True):
 
 
 def archive_of(tokens: int, pages: PageUsage | None) -> ArchiveUsage | None:
-    """The archive beside these pages in view; None where nothing left for it."""
+    """The usage of the archive beside these pages; None where nothing was archived."""
     return ArchiveUsage(tokens, min(tokens, pages.stands_for) if pages else 0) if tokens else None
 
 
 class DroppedSource(Struct, frozen=True):
-    """One thing, or a part of one, that did not fit. `tokens` is what was left out."""
+    """A source, or a part of one, that did not fit. `tokens` is what was left out."""
 
     name: str
     tokens: int
@@ -52,7 +56,7 @@ class DroppedSource(Struct, frozen=True):
 
 
 class LayerReport(Struct, frozen=True):
-    """One of the four layers. Its sources' tokens sum to `tokens`."""
+    """One of the four layers. The tokens of its sources sum to `tokens`."""
 
     name: str
     tokens: int
@@ -62,7 +66,7 @@ class LayerReport(Struct, frozen=True):
 
 
 class ZoneReport(Struct, frozen=True):
-    """One of the zones A to D. `messages` is how many it holds, `sha256` that of its messages as JSON."""
+    """One of the zones A to D. `messages` is their number, `sha256` the hash of the messages as JSON."""
 
     name: str
     messages: int
@@ -71,19 +75,21 @@ class ZoneReport(Struct, frozen=True):
 
 
 class DisplayMessage(Struct, frozen=True):
-    """A message, for display: pictures and tool calls are told in words."""
+    """A message as text: pictures and tool calls are described."""
 
     role: str
     text: str
 
 
 class ContextReport(Struct, frozen=True, kw_only=True):
-    """A request, accounted for. The layers' tokens sum to `total_tokens`, which is at most `window` − `reserve`.
+    """Token accounting of a request. The layers' tokens sum to `total_tokens`, at most `window` − `reserve`.
 
-    `prefix_sha256` is of all that stands before the tail (zones A to C). `unchanged_prefix_tokens` are those of the
-    previous request of this conversation that stand unchanged at the head of this one, of `previous_tokens` in all.
-    `pages` and `archive` are two savings that are never added up: what pages in view spare this request, and what left
-    for the archive, part of which is seen on those pages.
+    `prefix_sha256` is the hash of zones A to C. `unchanged_prefix_tokens` counts the tokens of the conversation's
+    previous
+    request, of `previous_tokens` in all, that are unchanged at the beginning of this one. `pages` and `archive` are two
+    savings that are never added up: tokens that pages in view save in this request, and tokens that left for the
+    archive,
+    part of which those pages show.
     """
 
     model: str
@@ -101,19 +107,19 @@ class ContextReport(Struct, frozen=True, kw_only=True):
 
     @property
     def budget(self) -> int:
-        """Tokens that a request may take."""
+        """Tokens that a request may have."""
         return self.window - self.reserve
 
     @property
     def filled(self) -> float:
-        """How much of the budget is taken, 0 to 1."""
+        """The used part of the budget, 0 to 1."""
         return self.total_tokens / self.budget if self.budget else 1.0
 
     @property
     def prefix_stability(self) -> float | None:
-        """The share of the previous request that stands unchanged; None before there is one."""
+        """The unchanged share of the previous request; None for the first one."""
         return self.unchanged_prefix_tokens / self.previous_tokens if self.previous_tokens else None
 
     def as_json(self) -> dict[str, Any]:
-        """The object of `palimpsest context --json`, less its `schema`."""
+        """The object of `palimpsest context --json`, without its `schema`."""
         return msgspec.to_builtins(self)

@@ -1,4 +1,4 @@
-"""The settings of the context room; agent.config.config composes them with the other rooms'."""
+"""Settings of the context; agent.config.config composes them with those of the other packages."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 
 class ContextSettings(Struct, frozen=True, kw_only=True):
-    """How a request is filled. Shares are of the window less the reserve."""
+    """How a request is filled. Shares are of the window without the reserve."""
 
     reserve: Annotated[
         int, Meta(ge=0, description="Tokens kept for the answer; 0 keeps a quarter of the window, 4,096 at most.")

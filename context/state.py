@@ -1,4 +1,4 @@
-"""What assembling and compaction work with; the Context face owns one."""
+"""State of the context: the components that requests are made with, and their caches."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from memory.search import Query, SearchResults
 
 
 class HeadCounts:
-    """Zone A, counted once an epoch and tokenizer."""
+    """Cache of zone A as a counted message, by epoch and tokenizer."""
 
     def __init__(self) -> None:
         self._known: tuple[EpochState, str, CountedMessage | None] | None = None
@@ -34,7 +34,7 @@ class HeadCounts:
 
 @dataclass
 class ContextState:
-    """The parts, and what is remembered from one request to the next."""
+    """The components, and what is cached from one request to the next."""
 
     cold: ColdStore
     search: Callable[[Query], SearchResults]

@@ -1,4 +1,4 @@
-"""What goes in and comes out: a turn, its attachments, and the request made of it."""
+"""Inputs and outputs of the context: a turn, its attachments, and the request made for it."""
 
 from msgspec import Struct
 
@@ -14,7 +14,7 @@ from models.messages import Message, RecalledSpan, Request
 
 
 class Attachment(Struct, frozen=True):
-    """A file that goes with a message."""
+    """A file that is sent with a message."""
 
     name: str
     media_type: str
@@ -24,7 +24,7 @@ class Attachment(Struct, frozen=True):
 class Turn(Struct, frozen=True, kw_only=True):
     """What is to be sent.
 
-    `leaf` is the seq that the branch ends with; `entry` that of this message where it is stored already (it is left
+    `leaf` is the seq at which the branch ends; `entry` that of this message where it is already stored (it is then left
     out of the branch and of recall). `continuing`: after tool results, without a new message.
     """
 
@@ -40,9 +40,9 @@ class Turn(Struct, frozen=True, kw_only=True):
 
 
 class AssembledRequest(Struct, frozen=True, kw_only=True):
-    """A request, ready to be sent, and what `Context.record` keeps of it.
+    """A request that is ready to be sent, and what `Context.record` stores of it.
 
-    `tail` holds the injected parts of the last message, cleared, as they are stored beside its entry.
+    `tail` holds the injected parts of the last message, private words removed, as they are stored beside its entry.
     `compaction`: older turns must leave first (`Context.compact`, then assemble again); the request is as it will be
     then.
     """

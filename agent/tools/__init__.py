@@ -1,1 +1,1 @@
-"""Tools that a model may call. Whatever changes something, or reads outside of memory, asks first."""
+"""Tools that a model may call. A tool that changes something, or reads outside of memory, asks first."""

@@ -1,4 +1,4 @@
-"""The port of a tool."""
+"""The port of a tool, and the settings of tools."""
 
 from typing import Annotated, Any, Protocol
 
@@ -21,13 +21,13 @@ class ToolSettings(Struct, frozen=True):
 
 
 class ToolFailure(PalimpsestError):
-    """A tool could not do what it was asked; the model is told why."""
+    """A tool could not do what was requested; the model gets the reason."""
 
     code = "tool"
 
 
 class AgentTool(Protocol):
-    """Something a model may ask for."""
+    """A tool that a model may call."""
 
     @property
     def definition(self) -> Tool: ...
@@ -39,7 +39,7 @@ class AgentTool(Protocol):
 
     @property
     def keeps(self) -> bool:
-        """Whether it writes its arguments down: it is given them without the words that the person hid."""
+        """Whether it stores its arguments: it gets them without the words that the person hid."""
         ...
 
     def summary(self, arguments: dict[str, Any]) -> str:
@@ -48,7 +48,7 @@ class AgentTool(Protocol):
 
     @property
     def structured(self) -> bool:
-        """Whether its output is a JSON object of ours, whose fields but `text` and `passages` are our own words."""
+        """Whether its output is a JSON object in which only `text` and `passages` hold foreign words."""
         ...
 
     def run(self, arguments: dict[str, Any]) -> str:
@@ -57,7 +57,7 @@ class AgentTool(Protocol):
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:
-    """The call's arguments as an object. Raises ToolFailure where they are none."""
+    """The call's arguments as an object. Raises ToolFailure for invalid JSON."""
     try:
         found = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
     except msgspec.DecodeError as error:

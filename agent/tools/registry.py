@@ -1,4 +1,4 @@
-"""Runs what a model calls: finds the tool, asks where it must, bounds what the model sees."""
+"""The tools of a session: finds and runs the tool of a call, and bounds the output that the model sees."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from models.messages import Tool, ToolCall
 
 
 class ToolOutput(Struct, frozen=True):
-    """`whole` goes to the cold store, `shown` to the model."""
+    """`whole` is stored, `shown` goes to the model."""
 
     whole: str
     shown: str
@@ -31,7 +31,7 @@ class Toolbox:
 
     @property
     def definitions(self) -> tuple[Tool, ...]:
-        """Sorted by name, so that a request's head stands still."""
+        """Sorted by name, so that a request's head does not change."""
         return tuple(self._tools[name].definition for name in sorted(self._tools))
 
     def asks(self, call: ToolCall) -> bool:
@@ -39,7 +39,7 @@ class Toolbox:
         return tool is not None and tool.asks
 
     def keeps(self, call: ToolCall) -> bool:
-        """Whether the call's arguments are written down by its tool."""
+        """Whether the call's tool stores its arguments."""
         tool = self._tools.get(call.name)
         return tool is not None and tool.keeps
 
@@ -52,7 +52,7 @@ class Toolbox:
             return f"{call.name} with unreadable arguments"
 
     def run(self, call: ToolCall, entry: str) -> ToolOutput:
-        """The call's output; a failure is told to the model, never raised. `entry` is the id of the call's result."""
+        """The call's output; a failure is reported to the model, never raised. `entry` is the id of the call's result."""
         tool = self._tools.get(call.name)
         if tool is None:
             known = ", ".join(sorted(self._tools))
@@ -64,7 +64,7 @@ class Toolbox:
         return ToolOutput(whole, self._bounded(whole, entry, structured=tool.structured))
 
     def declined(self, call: ToolCall, *, asked: bool = True) -> ToolOutput:
-        """What the model is told of a call that was not run. Without `asked` there was nobody who could be asked."""
+        """The output of a call that was not run. Without `asked` nobody could be asked."""
         why = "The user declined" if asked else "Declined, because nobody could be asked"
         return _failed(f"{why}: {self.summary(call)}.")
 

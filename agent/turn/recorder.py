@@ -1,7 +1,7 @@
-"""Writes an answer down while it streams. It is the first to see each event; the screen comes after.
+"""Stores an answer while it streams.
 
-Text passes through a stream that clears it on its way, so that nothing private or secret that a model repeats reaches
-disk, however it is split over deltas: neither what is marked, nor the words that the turn's message hid.
+Its text passes through a filter that removes private words and secrets, however they are split over chunks: both marked
+ones and those that the turn's message hid.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""How the window is shared. Pure: figures in, figures out.
+"""Splits the model's window into the layers' budgets. Pure functions of figures.
 
-Laws: the layers' budgets sum to the whole; a layer never takes more than its budget in a report; what one does not use
-another may borrow.
+Laws: the layers' budgets sum to the whole; no layer of a report exceeds its budget; a layer may borrow what another
+leaves unused.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ LARGEST_RESERVE = 4096
 
 
 class Budget(Struct, frozen=True):
-    """A window, the reserve kept for the answer, and each layer's share of the rest."""
+    """A window, the reserve for the answer, and each layer's share of the rest."""
 
     window: int
     reserve: int
@@ -26,12 +26,12 @@ class Budget(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """Tokens that a request may take."""
+        """Tokens that a request may have."""
         return self.window - self.reserve
 
 
 def budget_for(window: int, settings: ContextSettings) -> Budget:
-    """The shares of a window. The reserve never takes more than half of it."""
+    """Splits a window. The reserve is at most half of it."""
     wanted = settings.reserve or min(LARGEST_RESERVE, window // 4)
     reserve = min(wanted, window // 2)
     weights = (settings.system_share, settings.project_share, settings.conversation_share, settings.message_share)
@@ -39,7 +39,7 @@ def budget_for(window: int, settings: ContextSettings) -> Budget:
 
 
 def divided(total: int, weights: Sequence[float]) -> list[int]:
-    """`total` in parts by weight, none below its floor where all floors fit. The parts sum to `total`."""
+    """Splits `total` by weight, none below its floor where all floors fit. The parts sum to `total`."""
     floors = list(FLOORS.values())
     if sum(floors) >= total:
         return _proportional(total, floors)
@@ -50,7 +50,7 @@ def divided(total: int, weights: Sequence[float]) -> list[int]:
 
 
 def _proportional(total: int, weights: Sequence[float]) -> list[int]:
-    """Largest remainders: whole numbers by weight that sum to `total`."""
+    """Splits `total` by weight into whole numbers that sum to it, by largest remainders."""
     whole = sum(weights)
     exact = [total * weight / whole for weight in weights]
     parts = [int(value) for value in exact]
@@ -61,9 +61,9 @@ def _proportional(total: int, weights: Sequence[float]) -> list[int]:
 
 
 def settled(shares: Mapping[Layer, int], used: Mapping[Layer, int]) -> dict[Layer, int]:
-    """The budgets after lending: who used more than their share got it from those who used less.
+    """The budgets after lending: a layer over its share borrows from those that use less than theirs.
 
-    Sums to the same whole, and no layer is over its budget, where what is used fits the whole.
+    The sum stays the same, and no layer exceeds its budget where the whole fits.
     """
     missing = {layer: max(0, used[layer] - shares[layer]) for layer in Layer}
     spare = {layer: max(0, shares[layer] - used[layer]) for layer in Layer}

@@ -1,4 +1,5 @@
-"""One request, from its turn: reads what it needs, decides which epoch it belongs to, and hands it to `assemble`."""
+"""Builds one request for a turn: reads its sources, continues or begins an epoch, plans a compaction where it
+overflows."""
 
 import msgspec
 from msgspec import Struct
@@ -39,7 +40,7 @@ TOO_LATE = FileNotice(
 
 
 class AssemblyRequest(Struct, frozen=True):
-    """What `Context.assemble` was called with."""
+    """The arguments of `Context.assemble`."""
 
     turn: Turn
     profile: Profile
@@ -49,7 +50,7 @@ class AssemblyRequest(Struct, frozen=True):
 
 
 class RequestAssembler:
-    """Makes one request; nothing is stored."""
+    """Assembles one request. Stores nothing."""
 
     def __init__(self, bench: ContextState, asked: AssemblyRequest, counting: MessageCounter) -> None:
         self._bench = bench
@@ -65,7 +66,7 @@ class RequestAssembler:
         self._late = False  # whether the search was not ready in time
 
     def done(self) -> AssembledRequest:
-        """The request. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
+        """The assembled request. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
         return self._fitting(*self._epoch())
 
     def _fitting(self, state: EpochState, new: bool, changed: str) -> AssembledRequest:
@@ -85,7 +86,7 @@ class RequestAssembler:
     # ── the epoch ──
 
     def _epoch(self) -> tuple[EpochState, bool, str]:
-        """The epoch that goes on, or a new one; whether it is new; and why, where one before it ended."""
+        """The current epoch or a new one; whether it is new; and why the previous one ended."""
         conversation = self._turn.conversation
         stored = self._bench.cold.epoch(conversation.seq) if conversation else None
         if stored is None:
@@ -125,7 +126,7 @@ class RequestAssembler:
         return self._with_pages(state) if self._page_room and self._view.summaries else state
 
     def _with_pages(self, state: EpochState) -> EpochState:
-        """The epoch with what is old on pages, as far as the model sees and there is room."""
+        """Adds pages of the oldest turns to the epoch, where the model sees pictures and there is room."""
         beside = self._past(state).tokens + self._fixed(state)
         standing = self._bench.pages.chosen(
             PageRequest(
@@ -259,7 +260,7 @@ class RequestAssembler:
     # ── where it does not fit ──
 
     def _compaction(self, materials: RequestInputs) -> ProjectedCompaction | None:
-        """The compaction that must come before this request; None where none is needed, or nothing can leave."""
+        """The compaction that must precede this request; None where none is needed, or nothing can leave."""
         budget, settings, turn = self._budget, self._bench.settings, self._turn
         tail = self._tail_tokens(materials.tail)
         high = int(budget.total * settings.high_water)
@@ -292,7 +293,7 @@ class RequestAssembler:
         return self._counting.weighed(Role.USER, tail.pieces).tokens
 
     def _compacted(self, materials: RequestInputs, projection: ProjectedCompaction) -> RequestInputs:
-        """The materials as they will be after the compaction."""
+        """The inputs as they will be after the compaction."""
         plan, past = projection.plan, projection.past
         name, why = f"{len(plan.entries.leaving)} older entries", "they leave for the archive before this is sent"
         archive = archive_of(plan.left + archived_tokens(self._view), past.pages)
@@ -302,5 +303,5 @@ class RequestAssembler:
 
 
 def _storable(part: MessagePart) -> MessagePart:
-    """The part as it may be stored beside its entry."""
+    """The part as it may be stored beside its entry, private words removed."""
     return msgspec.structs.replace(part, text=clear(part.text, TextSource.OTHER)) if isinstance(part, Text) else part

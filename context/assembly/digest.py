@@ -1,4 +1,4 @@
-"""What a request was, in a few bytes a part: so that the next one can say how much of it still stands."""
+"""Digest of a request: a hash and a token count for each part, so that the next request can tell how much is unchanged."""
 
 import hashlib
 import hmac
@@ -16,7 +16,7 @@ _items = msgspec.json.Decoder(list[Item])
 
 
 def part_bytes(role: Role, part: MessagePart) -> bytes:
-    """A part as a model reads it; different parts give different bytes."""
+    """A part as the model reads it; different parts give different bytes."""
     match part:
         case Image(data=data, media_type=media_type):
             words = f"image\0{media_type}\0{hashlib.sha256(data).hexdigest()}"
@@ -30,33 +30,33 @@ def part_bytes(role: Role, part: MessagePart) -> bytes:
 
 
 def part_item(secret: bytes, role: Role, part: MessagePart, tokens: int) -> Item:
-    """The part, as the digest keeps it: hashed with the workspace's secret, for it may hold private words."""
+    """A part's digest, keyed by the workspace's secret, since a part may hold private words."""
     return hmac.digest(secret, part_bytes(role, part), "sha256").hex()[:16], tokens
 
 
 def message_item(secret: bytes, message: Message, tokens: int) -> Item:
-    """A whole message, as the digest keeps it."""
+    """A whole message's digest."""
     whole = b"".join(part_bytes(message.role, part) for part in message.parts)
     return hmac.digest(secret, whole, "sha256").hex()[:16], tokens
 
 
 def messages_sha256(messages: Iterable[Message]) -> str:
-    """One hash for all of them, in their order."""
+    """One hash of the messages, in order."""
     return _sha(b"\1" + part_bytes(message.role, part) for message in messages for part in message.parts)
 
 
 def tools_digest(tools: Sequence[Tool]) -> str:
-    """What stands for the tools offered; "" for none."""
+    """Digest of the offered tools; "" for none."""
     return _sha([msgspec.json.encode(tools, order="sorted")])[:16] if tools else ""
 
 
 def encoded_items(items: Sequence[Item]) -> ClearedBytes:
-    """As `cold.set_request` stores them."""
+    """Encodes a digest for `cold.set_request`."""
     return bytes_as_made(msgspec.json.encode(items))
 
 
 def decoded_items(data: bytes) -> list[Item]:
-    """The inverse; nothing where it cannot be read."""
+    """The inverse of `encoded_items`; an empty list for what cannot be decoded."""
     try:
         return _items.decode(data) if data else []
     except msgspec.DecodeError:
@@ -64,7 +64,7 @@ def decoded_items(data: bytes) -> list[Item]:
 
 
 def unchanged(before: Sequence[Item], now: Sequence[Item]) -> int:
-    """Tokens of the request before that stand unchanged at the head of this one."""
+    """Tokens of the previous request that are unchanged at the beginning of this one."""
     tokens = 0
     for old, new in zip(before, now, strict=False):
         if old[0] != new[0]:

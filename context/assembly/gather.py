@@ -1,4 +1,4 @@
-"""Gathers the tail of a turn: what its message fires, calls, recalls and brings along."""
+"""Gathers the tail of a request: the rules that fire, the skills that are called, what was recalled, attachments."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ from models.messages import MessagePart, RecalledSpan, Text
 
 
 class TailInputs(Struct, frozen=True):
-    """What the tail is gathered with."""
+    """Inputs of `gathered_tail`."""
 
     shelf: HeadSources
     profile: Profile
@@ -38,7 +38,7 @@ class TailInputs(Struct, frozen=True):
 
 
 class GatheredTail(Struct, frozen=True):
-    """The tail within its shares, and the changes that it tells."""
+    """The tail within its shares, and the changes that it reports."""
 
     tail: RequestTail
     changes: tuple[SourceChange, ...]
@@ -49,7 +49,7 @@ class GatheredTail(Struct, frozen=True):
 def gathered_tail(
     desk: TailInputs, turn: Turn, view: BranchView, changes: Sequence[SourceChange], recalled: Sequence[RecalledSpan]
 ) -> GatheredTail:
-    """The tail of a turn with a message. Raises NoSuchSkill, BadAttachment."""
+    """The tail for a turn with a message. Raises NoSuchSkill, BadAttachment."""
     attached = [_seen(desk, turn, n) for n in range(len(turn.attachments))]
     kinds = frozenset(kind for one in attached for kind in one.kinds)
     rules = fired(desk.shelf.system, ConditionInput(turn.text, desk.now, kinds))
@@ -76,7 +76,8 @@ def gathered_tail(
 
 
 def _stamped(pieces: Sequence[MessagePiece], nonce: str) -> tuple[MessagePiece, ...]:
-    """The pieces, their tags with this request's nonce: it is stored with them, so that it is sent again."""
+    """Puts this request's nonce into the tags of the pieces. It is stored with them, so that they are sent unchanged
+    again."""
     return tuple(
         replace(piece, part=replace(piece.part, nonce=nonce)) if isinstance(piece.part, Text | RecalledSpan) else piece
         for piece in pieces
@@ -99,7 +100,7 @@ def _seen(desk: TailInputs, turn: Turn, n: int) -> LoadedAttachment:
 
 
 def _skills(desk: TailInputs, turn: Turn, view: BranchView) -> tuple[MessagePiece, ...]:
-    """The bodies called; one that a trigger calls is not said again while it is in view."""
+    """The bodies of the called skills; one called by a trigger is left out while it is still in view."""
     in_view = {replace(part, nonce="") for entry in view.entries for part in entry.sent if isinstance(part, Text)}
     named = turn.skill.strip().casefold()
     called = [(skill, skill_piece(skill)) for skill in skills_called(desk.shelf.skills, turn.skill, turn.text)]
@@ -109,7 +110,7 @@ def _skills(desk: TailInputs, turn: Turn, view: BranchView) -> tuple[MessagePiec
 def _changes(
     desk: TailInputs, changes: Sequence[SourceChange]
 ) -> tuple[tuple[SourceChange, ...], MessagePiece | None, DroppedSource | None]:
-    """As many changes as a fourth of the project's share holds; the rest are told by the next messages."""
+    """As many changes as a quarter of the project's share holds; later messages report the rest."""
     limit = desk.budget.shares[Layer.PROJECT] // 4
     told: list[SourceChange] = []
     for change in changes:

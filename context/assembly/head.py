@@ -1,4 +1,4 @@
-"""Zone A: what stands at the head of every request of an epoch, written once when it begins."""
+"""Zone A: the head of every request of an epoch, fixed when the epoch begins."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ _WHY = "its layer's share is full"
 
 
 class HeadSources(Struct, frozen=True):
-    """All that a head is made of, as it stands now."""
+    """Everything that a head is made of, as last read."""
 
     system: SystemFile
     agents: str = ""
@@ -44,7 +44,7 @@ def begun(
     number: int,
     reason: str,
 ) -> EpochState:
-    """A new epoch. `tools` is what the tools' definitions take, in tokens; they count to the system layer."""
+    """Begins an epoch. `tools` is the tokens of the tools' definitions, which count to the system layer."""
     pool = max(0, budget.shares[Layer.SYSTEM] + budget.shares[Layer.PROJECT] - tools)
     documents = _documents(shelf)
     wanted = sum(counting.text(text) for _, text, _ in documents) + counting.text(shelf.memory)
@@ -74,7 +74,7 @@ def begun(
 
 
 def head_weighed(state: EpochState, counting: MessageCounter) -> CountedMessage | None:
-    """Zone A's one message; None where nothing stands in it."""
+    """Zone A's message; None where the head is empty."""
     if not state.pieces:
         return None
     pieces = tuple(
@@ -85,7 +85,7 @@ def head_weighed(state: EpochState, counting: MessageCounter) -> CountedMessage 
 
 
 class _HeadFitter:
-    """Gathers pieces within their rooms."""
+    """Collects pieces, each cut to its share."""
 
     def __init__(self, counting: MessageCounter) -> None:
         self.counting = counting

@@ -1,6 +1,6 @@
-"""Zones B and C: what is in view of a conversation, as messages, each with what it takes.
+"""Zones B and C: what is in view of a conversation, as messages with their token counts.
 
-Token counts of entries, cached by entry and tokenizer: in memory, and in the store from one process to the next.
+Counts are cached by entry and tokenizer, in memory and in the store.
 """
 
 import threading
@@ -31,7 +31,7 @@ class EntryCounts:
         self._new: dict[int, int] = {}
 
     def of(self, sent: Sequence[PastMessage], counting: MessageCounter, fleeting: frozenset[int]) -> list[int]:
-        """Tokens of each message. Entries in `fleeting` may still change, or are not as stored: counted each time."""
+        """Tokens of each message. Entries in `fleeting` may change, or are sent with other words: they are not cached."""
         wanted = {one.entry for one in sent if one.entry is not None and one.entry not in fleeting}
         with self._lock:
             if counting.key != self._key:
@@ -72,8 +72,10 @@ Pages = Sequence[tuple[PageRecipe, tuple[Image, Text]]]
 
 
 class HistoryReader:
-    """Reads the past of conversations. `overlay` holds messages that were sent with private words, in memory only;
-    it is replaced, never changed."""
+    """Reads the conversation in view as messages.
+
+    `overlay` holds messages that were sent with private words, in memory only; it is replaced, never changed.
+    """
 
     def __init__(self, cold: ColdStore, text_of: TextOf) -> None:
         self._cold = cold
@@ -97,8 +99,10 @@ class HistoryReader:
         hidden: Sequence[int] = (),
         nonce: str = "",
     ) -> HistoryZones:
-        """The view as it goes to the model. `asks`: a user's message comes next; `hidden`: summaries not said;
-        `nonce`: what the tags of summaries and pages carry."""
+        """The view as messages for the model.
+
+        `asks`: a user's message comes next; `hidden`: summaries left out; `nonce`: of the tags of summaries and pages.
+        """
         texts = [self.text_of(entry) for entry in view.summaries if entry.seq not in hidden]
         return self.past_of(texts, view.entries, counting, asks=asks, pages=pages, nonce=nonce)
 
@@ -112,7 +116,7 @@ class HistoryReader:
         pages: Pages = (),
         nonce: str = "",
     ) -> HistoryZones:
-        """The same of summaries' texts and entries."""
+        """The same for summaries' texts and entries."""
         before, sources, in_view = _zone_b(summaries, pages, counting, nonce)
         overlay = self.overlay
         turns = turn_messages(entries, self.text_of, overlay)
@@ -126,7 +130,7 @@ class HistoryReader:
 def _zone_b(
     summaries: Sequence[str], pages: Pages, counting: MessageCounter, nonce: str
 ) -> tuple[tuple[tuple[PastMessage, int], ...], tuple[SourceReport, ...], PageUsage | None]:
-    """The messages, what they are made of, and the pages summed up. The reply counts to whichever there is."""
+    """The messages of zone B, its sources, and the usage of its pages. The reply counts to whichever there is."""
     pieces = past_pieces(summaries, [drawn for _, drawn in pages], nonce)
     if not pieces:
         return (), (), None
@@ -144,7 +148,7 @@ def _zone_b(
 
 
 def tokens_by_entry(past: HistoryZones) -> Mapping[int, int]:
-    """What each entry in view takes; what only keeps the roles alternating counts to the entry before it."""
+    """Tokens of each entry in view. A message that only keeps the roles alternating counts to the entry before it."""
     found: dict[int, int] = {}
     last: int | None = None
     for sent, tokens in past.turns:

@@ -1,7 +1,7 @@
-"""Puts a request together from what was gathered. Pure: nothing is read, written or asked here.
+"""Builds the request from its inputs. Pure: no I/O.
 
-Zones A to C stand as they are; only the tail gives way where room is short. Where even that is not enough, older turns
-must leave first, and the request shows what it will be like then.
+Zones A to C are fixed; only the tail is cut where room is short. Where that is not enough, older turns must leave
+first, and the request is built as it will be then.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,9 +33,9 @@ from models.tokens import REQUEST_OVERHEAD
 
 
 class HistoryZones(Struct, frozen=True):
-    """Zones B and C, with what each message takes.
+    """Zones B and C, with the tokens of each message.
 
-    `sources` are what zone B is made of. `pages` sums up those in view.
+    `sources` are those of zone B; `pages` is the usage of the pages in view.
     """
 
     summaries: tuple[tuple[PastMessage, int], ...] = ()
@@ -54,7 +54,7 @@ class HistoryZones(Struct, frozen=True):
 
 
 class RequestInputs(Struct, frozen=True, kw_only=True):
-    """All that a request is made of. `head`, `past` and `tail` are as they should be; `tail` is None after a tool."""
+    """Inputs of a request. `tail` is None where the turn continues after a tool."""
 
     profile: Profile
     budget: Budget
@@ -73,12 +73,12 @@ class RequestInputs(Struct, frozen=True, kw_only=True):
 
     @property
     def fixed(self) -> int:
-        """Tokens that stand before the past: the opening, the tools and zone A."""
+        """Tokens before the history: the opening, the tools and zone A."""
         return REQUEST_OVERHEAD + self.tool_tokens + (self.head.tokens if self.head else 0)
 
 
 class BuiltRequest(Struct, frozen=True):
-    """The request, its report, its tail as it fitted, and its digest."""
+    """The request, its report, the tail that fitted, and its digest."""
 
     request: Request
     report: ContextReport
@@ -87,7 +87,7 @@ class BuiltRequest(Struct, frozen=True):
 
 
 def made(materials: RequestInputs) -> BuiltRequest:
-    """The request. Raises RequestTooLarge where what must be sent does not fit."""
+    """Builds the request. Raises RequestTooLarge where what must be sent does not fit."""
     room = materials.budget.total - materials.fixed - materials.past.tokens
     tail, last = _fitting_tail(materials, room)
     head = (materials.head.message,) if materials.head else ()
@@ -146,7 +146,7 @@ def _window(materials: RequestInputs) -> str:
 
 
 def _items(materials: RequestInputs, last: CountedMessage | None) -> list[Item]:
-    """The request's digest: the opening and the tools, the head's parts, then each message."""
+    """The request's digest: the opening and the tools, the parts of the head, then each message."""
     items = [(materials.state.tools or "tools", REQUEST_OVERHEAD + materials.tool_tokens)]
     if materials.head:
         items += [
@@ -227,7 +227,7 @@ def _zones(materials: RequestInputs, request: Request, last: CountedMessage | No
 
 
 def shown_text(message: Message) -> str:
-    """The message for a person to read: pictures and tool calls are told in words."""
+    """The message as text for a person: pictures and tool calls are described."""
     return "\n\n".join(text for part in as_sent(message) if (text := _shown(part)))
 
 

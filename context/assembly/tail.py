@@ -1,4 +1,4 @@
-"""Zone D: one user message of what was fired, called, changed, recalled and attached, and the message itself."""
+"""Zone D: one user message of instructions, skills, changes, recalled passages, attachments, and the message itself."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ _RANKS = {"changes": 1, "skill": 2, "instructions": 3, "attachment": 4}
 
 
 class RequestTail(Struct, frozen=True):
-    """The tail's pieces in their order, and what did not fit, with the layer it belongs to."""
+    """The tail's pieces in order, and what did not fit, by layer."""
 
     pieces: tuple[MessagePiece, ...]
     dropped: tuple[tuple[Layer, DroppedSource], ...] = ()
@@ -32,12 +32,12 @@ class RequestTail(Struct, frozen=True):
 
     @property
     def injected(self) -> tuple[MessagePart, ...]:
-        """All parts but the message itself."""
+        """All parts except the message itself."""
         return tuple(piece.part for piece in self.pieces if not _is_message(piece))
 
 
 class TailInput(Struct, frozen=True, kw_only=True):
-    """What should join the tail."""
+    """The pieces that the tail should hold."""
 
     instructions: tuple[MessagePiece, ...] = ()
     skills: tuple[MessagePiece, ...] = ()
@@ -48,7 +48,7 @@ class TailInput(Struct, frozen=True, kw_only=True):
 
 
 def bounded_tail(wanted: TailInput, budget: Budget, settings: ContextSettings, counting: MessageCounter) -> RequestTail:
-    """The tail within each group's share. (What is recalled was bounded when it was recalled.)"""
+    """The tail within each group's share. Recalled passages were bounded when they were recalled."""
     dropped: list[tuple[Layer, DroppedSource]] = []
     project = budget.shares[Layer.PROJECT]
 
@@ -69,9 +69,9 @@ def bounded_tail(wanted: TailInput, budget: Budget, settings: ContextSettings, c
 
 
 def squeezed(tail: RequestTail, room: int, counting: MessageCounter) -> tuple[RequestTail, CountedMessage]:
-    """The tail within `room` tokens: what is recalled goes first, then changes, skills, instructions, attachments.
+    """Cuts the tail to `room` tokens: recalled passages first, then changes, skills, instructions, attachments.
 
-    Raises RequestTooLarge where the message alone takes more.
+    Raises RequestTooLarge where the message alone does not fit.
     """
     pieces = list(tail.pieces)
     dropped = list(tail.dropped)
@@ -110,7 +110,7 @@ def _bounded(
 
 
 def _shortened(piece: MessagePiece, limit: int, counting: MessageCounter) -> tuple[MessagePiece | None, int]:
-    """The piece in at most `limit` tokens, and how many were left out; None where nothing of it can stand alone."""
+    """The piece cut to `limit` tokens, and how many were dropped; None where no part of it makes sense alone."""
     whole = counting.part(piece.part)
     if not isinstance(piece.part, Text):
         return None, whole
@@ -123,7 +123,7 @@ def _shortened(piece: MessagePiece, limit: int, counting: MessageCounter) -> tup
 
 
 def _least(pieces: Sequence[MessagePiece]) -> int | None:
-    """What goes next: the last of the lowest rank."""
+    """The piece to drop next: the last of the lowest rank."""
     ranked = [(rank, -n) for n, piece in enumerate(pieces) if (rank := _rank(piece)) is not None]
     return -min(ranked)[1] if ranked else None
 

@@ -1,7 +1,4 @@
-"""Counts pieces with the model's own counter, so that they sum to what the whole request takes.
-
-A piece: one part of a request, the layer it counts to, and where it comes from.
-"""
+"""Counts the pieces of a request with the model's own counter, so that they sum to the whole request."""
 
 from enum import StrEnum
 
@@ -14,7 +11,7 @@ from models.tokens import image_tokens, message_tokens
 
 
 class Layer(StrEnum):
-    """The four layers, in their order."""
+    """The four layers, in order."""
 
     SYSTEM = "system"
     PROJECT = "project"
@@ -31,7 +28,7 @@ class MessagePiece(Struct, frozen=True):
 
 
 class CountedMessage(Struct, frozen=True):
-    """A message and what each of its pieces takes; the pieces' tokens sum to the message's."""
+    """A message with the tokens of its pieces, which sum to the message's."""
 
     message: Message
     pieces: tuple[tuple[MessagePiece, int], ...]
@@ -47,7 +44,7 @@ def gathered(role: Role, pieces: tuple[MessagePiece, ...]) -> Message:
 
 
 class MessageCounter:
-    """One counter and one rule for pictures. `key` names the cache that its counts belong to."""
+    """One token counter and one rule for pictures. `key` names the cache of its counts."""
 
     def __init__(self, counter: TokenCounter, images: ImageRule) -> None:
         self.counter = counter
@@ -58,7 +55,7 @@ class MessageCounter:
         return self.counter.count(text)
 
     def part(self, part: MessagePart) -> int:
-        """Tokens of one part by itself."""
+        """Tokens of one part alone."""
         match part:
             case Image(width=width, height=height):
                 return image_tokens(self.images, width, height)
@@ -68,7 +65,7 @@ class MessageCounter:
                 return self.counter.count(render(part))
 
     def after(self, part: MessagePart, before: MessagePiece | None) -> int:
-        """Tokens that a part adds: one that was recalled joins the block of what was recalled before it."""
+        """Tokens that a part adds after another: recalled passages share a block."""
         if isinstance(part, RecalledSpan) and before is not None and isinstance(before.part, RecalledSpan):
             return self.counter.count(f"\n{passage(part, before.part)}")
         return self.part(part)
@@ -78,7 +75,7 @@ class MessageCounter:
         return message_tokens(message, self.counter, self.images)
 
     def weighed(self, role: Role, pieces: tuple[MessagePiece, ...]) -> CountedMessage:
-        """One message of these pieces. What the frame adds, or joining saves, counts to the largest."""
+        """One message of these pieces. The tokens of the frame, and what joining saves, count to the largest piece."""
         message = gathered(role, pieces)
         if len(pieces) == 1:
             return CountedMessage(message, ((pieces[0], self.message(message)),))
@@ -90,9 +87,9 @@ class MessageCounter:
 
 
 def fitted(text: str, limit: int, counting: MessageCounter, note: str) -> tuple[str, int]:
-    """As many leading lines as take at most `limit` tokens, with `note` as the last where some are missing.
+    """As many leading lines as fit `limit` tokens, with `note` as the last line where some are missing.
 
-    Gives "" where not even a line fits; the second value is what was left out, in tokens.
+    Gives "" where not even one line fits; the second value is the tokens left out.
     """
     whole = counting.text(text)
     if whole <= limit:

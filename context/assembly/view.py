@@ -1,4 +1,4 @@
-"""What of a conversation is in view: read back from the leaf to the compaction anchor, never from the root."""
+"""The entries in view: read from the leaf back to the last compaction, never to the root."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -14,7 +14,7 @@ _CHARACTERS_A_TOKEN = 16  # more than any text has; what lies further back could
 class BranchView(Struct, frozen=True):
     """Summaries, then entries, oldest first.
 
-    `further` is True where older entries lie beyond what was read.
+    `further`: there are older entries beyond those that were read.
     """
 
     summaries: tuple[Entry, ...] = ()
@@ -27,7 +27,7 @@ class BranchView(Struct, frozen=True):
 
 
 class CompactionAnchor(Struct, frozen=True):
-    """A summary's meta, as compaction writes it."""
+    """A summary's metadata, as compaction writes it."""
 
     first_kept: int | None = None
     prior: tuple[int, ...] = ()
@@ -38,7 +38,7 @@ EntriesAt = Callable[[Iterable[int]], dict[int, Entry]]
 
 
 def read_view(path: Iterator[Entry], tokens: int, entries_at: EntriesAt, without: int | None = None) -> BranchView:
-    """The branch that `path` walks, newest first, for a request of at most `tokens`.
+    """Reads the branch that `path` walks, newest first, for a request of at most `tokens`.
 
     `without` is left out: the message that is being sent. `entries_at` gives entries by their seq.
     """
@@ -77,6 +77,6 @@ def _begins_turn(entry: Entry) -> bool:
 
 
 def anchor_of(summary: Entry) -> CompactionAnchor:
-    """What a summary's meta says of the entries it stands for."""
+    """A summary's metadata about the entries it covers."""
     meta = summary.meta
     return CompactionAnchor(meta.get("first_kept"), tuple(meta.get("prior") or ()), meta.get("pinned"))

@@ -23,12 +23,10 @@ if TYPE_CHECKING:  # receipts alone are light
 
 
 class CompactionReceipt(Struct, frozen=True, kw_only=True):
-    """Older turns left for the archive and a summary stands in their place.
+    """What a compaction did. `text` is the sentence for a person.
 
-    `tokens_before` and `tokens_after` are of the whole request, with all that stays in it.
-
-    `text` is the sentence for a person. `summary_seq` is the summary's
-    seq (the conversation's new leaf) and `summary_entry` its id.
+    `tokens_before` and `tokens_after` are of the whole request. `summary_seq` is the seq of the summary, which is the
+    conversation's new leaf, and `summary_entry` its id.
     """
 
     text: str
@@ -51,7 +49,7 @@ OnPage = Callable[[int], None]
 
 
 class StoredSummary(Struct, frozen=True):
-    """The summary's entry, and what was archived with it (None where no text was left to archive)."""
+    """The summary's entry, and the archive of the entries (None where they had no text)."""
 
     summary: Entry
     archived: ArchiveResult | None
@@ -99,12 +97,12 @@ def carried_out(
 
 
 def archived_tokens(view: "BranchView") -> int:
-    """Tokens of all that the summaries in view stand for, as it stood in requests."""
+    """Tokens of everything that the summaries in view cover, as it was sent in requests."""
     return sum(int(summary.meta.get("tokens") or 0) for summary in view.summaries)
 
 
 def receipt_of(projection: "ProjectedCompaction", done: StoredSummary, summary_tokens: int) -> CompactionReceipt:
-    """What was done, in figures and in a sentence."""
+    """The figures of what was done, and the sentence for a person."""
     plan, in_view = projection.plan.entries, projection.past.pages
     before, after = projection.plan.before, projection.after
     pages = len(done.archived.pages) if done.archived else 0

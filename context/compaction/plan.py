@@ -1,4 +1,4 @@
-"""Which turns leave when a request passes the high water. Pure: entries and figures in, a plan out."""
+"""Chooses the turns that leave when a request passes the high water mark. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -16,8 +16,9 @@ NEARLY_FULL = 0.85  # of the budget: the last turn stays where the request is no
 
 
 class CompactionBudget(Struct, frozen=True):
-    """Tokens: what a request may take, what stands beside the conversation (head and tail), the summaries in view,
-    and how full it should be afterwards."""
+    """Tokens: `total` of a request, `fixed` outside the conversation (head and tail), of the summaries in view, and
+    `low`, the target after the compaction.
+    """
 
     total: int
     fixed: int
@@ -26,9 +27,10 @@ class CompactionBudget(Struct, frozen=True):
 
 
 class CompactionPlan(Struct, frozen=True):
-    """What leaves and what stays. `pinned`: the running turn's question, kept though entries after it leave.
+    """The entries that leave and those that stay. `pinned`: the running turn's question, kept though entries after it
+    leave.
 
-    `joins`: the summaries in view are taken into the new one.
+    `joins`: the new summary replaces the summaries in view.
     """
 
     leaving: tuple[Entry, ...]
@@ -40,18 +42,18 @@ class CompactionPlan(Struct, frozen=True):
 
     @property
     def first_kept(self) -> int | None:
-        """The seq that the branch is read back to."""
+        """The seq at which reading the branch stops."""
         rest = [entry.seq for entry in self.kept if self.pinned is None or entry.seq != self.pinned.seq]
         return min(rest) if rest else None
 
 
 def turns_of(entries: Sequence[Entry]) -> list[tuple[Entry, ...]]:
-    """Whole turns: each begins with a user's message (the first may not)."""
+    """Groups entries by turn: each begins with a user's message (the first may not)."""
     return _split(entries, lambda entry: entry.kind is EntryKind.MESSAGE and entry.role is Role.USER)
 
 
 def rounds_of(entries: Sequence[Entry]) -> list[tuple[Entry, ...]]:
-    """A turn's rounds after its question: each begins with what the assistant said, and holds its calls' results."""
+    """Groups a turn's entries after its question by round: an assistant's message with the results of its calls."""
     return _split(entries, lambda entry: entry.kind is EntryKind.MESSAGE)
 
 
@@ -67,10 +69,10 @@ def _split(entries: Sequence[Entry], begins: Callable[[Entry], bool]) -> list[tu
 def planned(
     view: BranchView, tokens: Mapping[int, int], figures: CompactionBudget, settings: ContextSettings, *, running: bool
 ) -> CompactionPlan | None:
-    """What leaves, down to the low water; None where nothing can.
+    """Chooses whole turns, oldest first, down to the low water mark; None where nothing can leave.
 
-    Whole turns leave, oldest first. While a turn is `running` its question stays, and its own older rounds leave only
-    where all older turns together are not enough.
+    While a turn is `running` its question stays, and its own older rounds leave only where all older turns are not
+    enough.
     """
     turns = turns_of(view.entries)
     if not turns:
@@ -116,7 +118,7 @@ class _CostEstimate:
         return sum(self._tokens.get(entry.seq, 0) for group in groups for entry in group)
 
     def limit(self, gone: Sequence[Sequence[Entry]]) -> int:
-        """What the summary of these may take."""
+        """The most tokens of a summary of these entries."""
         most = min(self._settings.summary_tokens, max(SUMMARY_FLOOR, self._figures.total // 8))
         return min(most, max(SUMMARY_FLOOR, int(self.of(gone) * SUMMARY_PART)))
 
@@ -125,7 +127,7 @@ class _CostEstimate:
         return self._figures.summaries > 0 and self._figures.summaries + self.limit(gone) > share
 
     def size(self, gone: Sequence[Sequence[Entry]], stay: Sequence[Sequence[Entry]]) -> int:
-        """Tokens of the request once these have gone."""
+        """Tokens of the request after these entries have left."""
         if not gone:
             return self._figures.fixed + self._figures.summaries + self.of(stay)
         return self._figures.fixed + self._summaries(gone) + FRAME + self.of(stay)
@@ -136,7 +138,7 @@ class _CostEstimate:
         return self._figures.summaries + self.limit(gone)
 
     def joined_limit(self, gone: Sequence[Sequence[Entry]]) -> int:
-        """A summary that takes in those before it may take more, within the summaries' share."""
+        """The most tokens of a summary that replaces earlier ones, within the summaries' share."""
         share = int(self._figures.total * self._settings.summaries_share)
         return max(self.limit(gone), min(2 * self._settings.summary_tokens, int(share * 0.6)))
 

@@ -1,4 +1,4 @@
-"""What a compaction would do, before it does it: figures for a person who is asked."""
+"""Preview of a compaction: its figures, for a person to agree to."""
 
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 class CompactionPreview(Struct, frozen=True, kw_only=True):
-    """Tokens are of the request, but for `text_tokens` (of the words that will be drawn) and `vision_tokens` (of the
-    pages they are drawn on): those and `pages` are what the archive will say. `tokens_after` is about right."""
+    """Figures of a compaction. Tokens are of the request, except `text_tokens` of the text that will be archived and
+    `vision_tokens` of its pages. `tokens_after` is an estimate.
+    """
 
     entries: int
     turns: int
@@ -30,7 +31,7 @@ class CompactionPreview(Struct, frozen=True, kw_only=True):
 
 
 def outlook_of(compaction: "PlannedCompaction", expected: "ArchiveEstimate") -> CompactionPreview:
-    """The figures of a plan. `expected` is what archiving its entries will give."""
+    """The preview of a plan. `expected` is the estimate for archiving its entries."""
     plan, before = compaction.entries, compaction.before
     return CompactionPreview(
         entries=len(plan.leaving),
@@ -47,7 +48,7 @@ def outlook_of(compaction: "PlannedCompaction", expected: "ArchiveEstimate") -> 
 
 
 def modes_for(cells: int, archive: ArchiveSettings) -> list[Mode]:
-    """The pages that so many cells fill: full ones, and the smallest that holds the rest."""
+    """The pages that fill so many cells: full ones, and the smallest that holds the rest."""
     mode = mode_named(archive.mode, archive.dense)
     full, rest = divmod(cells, mode.capacity)
     last = next((smaller for smaller in mode.smaller if rest <= smaller.capacity), mode)

@@ -1,7 +1,6 @@
-"""An extractive summary: what older turns said, in their own words, each with its entry. No model is called.
+"""Extractive summary of older turns: their own sentences, each with its entry. No model is called.
 
-It keeps what a person would miss: the first and the last ask, what was decided, what is still open, and the names,
-figures, dates and paths that were spoken of.
+It keeps the first and the last question, decisions, open points, and the names, figures, dates and paths mentioned.
 """
 
 import re
@@ -45,7 +44,7 @@ _KINDS = ("flight_number", "date", "money", "email", "url", "file_path")
 
 
 class SummaryEntry(Struct, frozen=True):
-    """One entry that leaves: its id, who spoke, when, and its words."""
+    """An entry to be summarised: its id, speaker, time and text."""
 
     ref: str
     speaker: str
@@ -65,9 +64,9 @@ class _Line(Struct, frozen=True):
 
 
 def summarise(said: Sequence[SummaryEntry], limit: int, count: CountTokens, *, before: Sequence[str] = ()) -> str:
-    """At most `limit` tokens about what was said. `before`: the texts of earlier summaries that this one takes in.
+    """Summarises the entries in at most `limit` tokens. `before`: texts of earlier summaries that this one replaces.
 
-    Always gives at least its first line, however small the limit.
+    Gives at least its first line, however small the limit.
     """
     head = _heading(said)
     lines = [head]
@@ -107,7 +106,7 @@ def _ask(label: str, one: SummaryEntry, longest: int) -> str:
 
 
 def _section(lines: list[str], title: str, found: Iterable[_Line], most: int, count: CountTokens) -> int:
-    """The best lines that `most` tokens hold, in the order in which they were said; gives what they take."""
+    """Adds the best lines that fit `most` tokens, in chronological order; gives their tokens."""
     chosen: list[_Line] = []
     used = count(title) + 1
     for line in sorted(found, key=lambda line: -(line.weight + line.recency)):
@@ -123,7 +122,7 @@ def _section(lines: list[str], title: str, found: Iterable[_Line], most: int, co
 
 
 def _carried(before: Sequence[str], most: int, longest: int, count: CountTokens) -> list[str]:
-    """What earlier summaries said, in `most` tokens: asks and decisions first, the newest first among equals."""
+    """Lines of earlier summaries in `most` tokens: questions and decisions first, then the newest."""
     room = most - count(_BEFORE) - 1
     found = [line for text in before for line in text.split("\n") if _REFERENCE.search(line)]
     ranked = sorted(
@@ -190,7 +189,7 @@ def _is_open(line: _Line) -> bool:
 
 
 def _facts(said: Sequence[SummaryEntry], before: Sequence[str], room: int, count: CountTokens) -> str:
-    """Names, figures, dates and paths, the most spoken of first; those of earlier summaries among them."""
+    """Names, figures, dates and paths, the most frequent first, those of earlier summaries included."""
     seen: Counter[str] = Counter()
     told = [line for text in before for line in text.split("\n") if line.startswith(_FACTS)]
     seen.update(fact for line in told for fact in line.removeprefix(_FACTS).split(" · "))

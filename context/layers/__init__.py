@@ -1,1 +1,1 @@
-"""The four layers of a request. Each file turns its sources into pieces; none counts or cuts."""
+"""The four layers of a request. Each module turns its sources into pieces; none counts or cuts."""

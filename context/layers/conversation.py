@@ -1,4 +1,4 @@
-"""The conversation layer: summaries in view (zone B), then entries exactly as they were sent (zone C)."""
+"""The conversation layer: summaries and pages (zone B), then entries exactly as they were sent (zone C)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -25,14 +25,14 @@ PAGES = (
 
 
 class PastMessage(Struct, frozen=True):
-    """A message of the past. `entry` is its seq; None where there is none: it only keeps the roles alternating."""
+    """A message of the history. `entry` is its entry's seq; None for one that only keeps the roles alternating."""
 
     message: Message
     entry: int | None = None
 
 
 def past_pieces(summaries: Sequence[str], pages: Sequence[tuple[Image, Text]], nonce: str) -> tuple[MessagePiece, ...]:
-    """Zone B's one user message: a part for each summary, oldest first, then the pages in view, oldest first."""
+    """Pieces of zone B's user message: the summaries, oldest first, then the pages, oldest first."""
     parts: list[tuple[str, MessagePart]] = [
         ("summaries", Text(clear(text, TextSource.OTHER), "summary", nonce)) for text in summaries
     ]
@@ -44,14 +44,14 @@ def past_pieces(summaries: Sequence[str], pages: Sequence[tuple[Image, Text]], n
 
 
 def reply_to_past(*, pages: bool) -> Message:
-    """The word in reply that keeps the roles alternating."""
+    """The assistant's reply to zone B, which keeps the roles alternating."""
     return Message(Role.ASSISTANT, (Text(READ_PAGES if pages else READ),))
 
 
 def turn_messages(
     entries: Iterable[Entry], text_of: Callable[[Entry], str], overlay: Mapping[int, Message]
 ) -> tuple[PastMessage, ...]:
-    """Zone C. Whatever a chat template may refuse is mended: two questions in a row, a call with no result."""
+    """Zone C. What a chat template may refuse is repaired: two questions in a row, a call without a result."""
     found: list[PastMessage] = []
     waiting: dict[str, ToolCall] = {}
     for entry in entries:
@@ -71,7 +71,7 @@ def turn_messages(
 
 
 def before_next(past: Sequence[PastMessage]) -> tuple[PastMessage, ...]:
-    """What must stand between the past and a user's next message."""
+    """The messages needed between the history and a user's next message."""
     if past and past[-1].message.role is Role.USER:
         return (PastMessage(Message(Role.ASSISTANT, (Text(NO_ANSWER),))),)
     return ()
@@ -94,7 +94,7 @@ def _not_run(waiting: dict[str, ToolCall]) -> list[PastMessage]:
 
 
 def message_of(entry: Entry, text: str) -> Message | None:
-    """The message as it was sent; None for what is none (a summary, a page, nothing at all)."""
+    """The message as it was sent; None for an entry that is none (a summary, a page, an empty one)."""
     match entry.kind, entry.role:
         case EntryKind.MESSAGE, Role.USER:
             parts: tuple[MessagePart, ...] = (*entry.sent, Text(text)) if text or not entry.sent else entry.sent
@@ -118,7 +118,7 @@ def message_of(entry: Entry, text: str) -> Message | None:
 
 
 class _StoredCall(Struct):
-    """A tool call in an answer's meta."""
+    """A tool call in an answer's metadata."""
 
     id: str
     name: str
@@ -126,7 +126,7 @@ class _StoredCall(Struct):
 
 
 def _calls(entry: Entry) -> tuple[ToolCall, ...]:
-    """The calls that an answer asked for. An import may bring anything under that name: what is no call is skipped."""
+    """An answer's tool calls. Imported metadata may hold anything under that name: what is no call is skipped."""
     given: object = entry.meta.get("tool_calls")
     found: list[ToolCall] = []
     for value in cast("list[object]", given) if isinstance(given, list) else ():

@@ -1,4 +1,4 @@
-"""The message layer: what was recalled, what is attached, and the message itself."""
+"""The message layer: recalled passages, attachments, and the message itself."""
 
 import mimetypes
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ _IMAGES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "ima
 
 
 class LoadedAttachment(Struct, frozen=True):
-    """An attachment as it joins the tail: its part, the kinds that a condition may ask for, and a word for a person."""
+    """An attachment as a part of the tail, the kinds that a condition may name, and a notice for the person."""
 
     piece: MessagePiece
     kinds: frozenset[str]
@@ -37,7 +37,7 @@ class LoadedAttachment(Struct, frozen=True):
 
 
 def load_attachment(path: Path) -> Attachment:
-    """The file, to go with a message. Raises BadAttachment."""
+    """Reads a file as an attachment. Raises BadAttachment."""
     try:
         data = read_bytes(real(path), most=MOST_BYTES)
     except IsADirectoryError as error:
@@ -56,7 +56,7 @@ def load_attachment(path: Path) -> Attachment:
 
 
 def media_type_of(name: str, data: bytes) -> str:
-    """By the first bytes for a picture, else by the name, else text where it is UTF-8."""
+    """By the first bytes for a picture, else by the file's name, else text where it is UTF-8."""
     for begins, media_type in _IMAGES.items():
         if data.startswith(begins) and (begins != b"RIFF" or data[8:12] == b"WEBP"):
             return media_type
@@ -65,7 +65,7 @@ def media_type_of(name: str, data: bytes) -> str:
 
 
 def seen(attachment: Attachment, *, vision: bool, read_image: ReadImage | None) -> LoadedAttachment:
-    """How the model sees it. Raises BadAttachment for what is neither text nor a picture."""
+    """The attachment as the model sees it. Raises BadAttachment for what is neither text nor a picture."""
     if attachment.media_type.startswith("image/") and attachment.media_type != "image/svg+xml":
         return _picture(attachment, vision, read_image)
     try:
@@ -134,10 +134,10 @@ def _size(attachment: Attachment) -> tuple[int, int]:
 
 
 def recalled_pieces(recalled: Sequence[RecalledSpan]) -> tuple[MessagePiece, ...]:
-    """Each passage, under its reference."""
+    """Each recalled passage, under its reference."""
     return tuple(MessagePiece(Layer.MESSAGE, f"recalled {part.citation.ref}", part) for part in recalled)
 
 
 def message_piece(text: str) -> MessagePiece:
-    """The message as the model sees it: what is private too, its tags dropped."""
+    """The message as the model sees it: private words included, without their tags."""
     return MessagePiece(Layer.MESSAGE, "message", Text(without_tags(text)))

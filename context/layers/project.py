@@ -1,4 +1,5 @@
-"""The project layer: AGENTS.md, SOUL.md, the skills' index and hot memory in the head; the rest in the tail."""
+"""The project layer: AGENTS.md, SOUL.md, the index of skills and hot memory in the head; skills and changes in the
+tail."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 class MemorySection(Struct, frozen=True):
-    """What the head holds of MEMORY.md, the ids of the notes in it, and what did not fit."""
+    """The head's part of MEMORY.md, the ids of its notes, and what did not fit."""
 
     text: str
     in_head: tuple[str, ...]
@@ -27,13 +28,13 @@ class MemorySection(Struct, frozen=True):
 
 
 def skills_text(skills: Sequence[Skill]) -> str:
-    """The index: a line a skill, sorted by name."""
+    """The index of skills, one a line, sorted by name."""
     lines = [f"- {skill.name}: {skill.description}" for skill in sorted(skills, key=lambda skill: skill.name)]
     return clear("\n".join(lines), TextSource.OTHER)
 
 
 def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: MessageCounter) -> MemorySection:
-    """MEMORY.md as it stands; where it takes more than `limit` tokens, its newest notes and how many more there are."""
+    """MEMORY.md; where it has more than `limit` tokens, its newest notes and the number of the others."""
     mine = [note for note in notes if note.path == MEMORY]
     text = clear(whole.strip(), TextSource.OTHER)
     tokens = counting.text(text)
@@ -67,7 +68,7 @@ def _others(count: int) -> str:
 
 
 def skills_called(skills: Sequence[Skill], name: str, text: str) -> tuple[Skill, ...]:
-    """The skill named, then those whose triggers stand in the message. Raises NoSuchSkill."""
+    """The named skill, then those whose triggers are in the message. Raises NoSuchSkill."""
     called = [skill for skill in skills if skill.called_by(text)]
     if not name.strip():
         return tuple(called)
@@ -89,7 +90,7 @@ def skill_piece(skill: Skill) -> MessagePiece:
 
 
 def changes_piece(lines: Sequence[str]) -> MessagePiece:
-    """What changed in memory and skills since the epoch began."""
+    """The changes of memory and skills since the epoch began."""
     opening = "Changed since the head was written. This is what holds now; what it replaces no longer does."
     text = "\n".join([opening, *lines])
     return MessagePiece(Layer.PROJECT, "changes", Text(clear(text, TextSource.OTHER), injected="changes"))

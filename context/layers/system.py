@@ -1,4 +1,4 @@
-"""The system layer: what always holds stands in the head, what a condition fires joins the tail."""
+"""The system layer: unconditional lines in the head, the lines of rules that fire in the tail."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from models.messages import Text
 
 
 def static_text(file: SystemFile) -> str:
-    """The lines that always hold, as the head holds them."""
+    """The unconditional lines."""
     return clear("\n".join(file.abilities), TextSource.OTHER)
 
 
@@ -36,7 +36,7 @@ def instruction_pieces(rules: Iterable[SystemRule]) -> tuple[MessagePiece, ...]:
 
 
 def knowledge_pieces() -> tuple[MessagePiece, ...]:
-    """How to answer from the person's own files, for a message that asks of them."""
+    """Instructions for answering from the person's own files."""
     return (MessagePiece(Layer.SYSTEM, "knowledge", Text(_FROM_FILES, injected="instructions")),)
 
 

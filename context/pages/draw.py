@@ -1,4 +1,4 @@
-"""Draws a page in view from exact text: the picture, and the words that go with it."""
+"""Draws a page in view from exact text: the picture, and the text beside it."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ PageParts = tuple[Image, Text]
 
 
 class DrawablePage(Struct, frozen=True):
-    """A page that could be drawn: its id, what its chapter says, and what stands where."""
+    """A laid-out page: its id, its chapter's texts, and its sheet."""
 
     id: str
     texts: Sequence[ChapterText]
@@ -27,7 +27,8 @@ class DrawablePage(Struct, frozen=True):
 
 
 def drawn(recipe: PageRecipe, entries: Mapping[int, Entry], words: WordsOf) -> PageParts:
-    """The same bytes for the same recipe and words. Raises Damaged where an entry is not what it was, MemoryFailure."""
+    """Draws the page; the same recipe and text give the same bytes. Raises Damaged where an entry changed,
+    MemoryFailure."""
     page = laid(recipe, entries, words)
     side = page.sheet.mode.side
     picture = Image(deflated(draw(page.sheet, page.id, 1).png), "image/png", side, side, f"page {page.id}")
@@ -35,7 +36,7 @@ def drawn(recipe: PageRecipe, entries: Mapping[int, Entry], words: WordsOf) -> P
 
 
 def laid(recipe: PageRecipe, entries: Mapping[int, Entry], words: WordsOf) -> DrawablePage:
-    """The page before it is drawn. Raises Damaged where an entry is not what it was, MemoryFailure."""
+    """Lays the page out without drawing it. Raises Damaged where an entry changed, MemoryFailure."""
     if any(seq not in entries for seq in recipe.chapter.entries):
         raise Damaged("A page in view", "An entry that it showed is gone.", "The next request is made without it.")
     texts = texts_of(recipe.chapter, entries, words)
@@ -47,7 +48,7 @@ def laid(recipe: PageRecipe, entries: Mapping[int, Entry], words: WordsOf) -> Dr
 
 
 def page_id(sheet: PageSheet) -> str:
-    """An id that the page's own words and size make, so that every process gives it the same."""
+    """An id derived from the text and size of the page, the same in every process."""
     hashed = hashlib.sha256(f"{sheet.mode.name}/{sheet.mode.cell.name}\0{sheet.text}".encode("utf-8", "surrogatepass"))
     number = int.from_bytes(hashed.digest()[:8], "big")
     return "pg_" + "".join(_LETTERS[number // 36**place % 36] for place in range(12))

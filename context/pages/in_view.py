@@ -1,6 +1,6 @@
-"""The pages in view of one epoch: chosen when it begins, drawn again by whichever process goes on with it.
+"""The pages in view of an epoch: chosen when it begins, drawn again by every process that continues it.
 
-What draws pages is loaded when there are some, and only then.
+The modules that draw are imported when there are pages to draw.
 """
 
 import hashlib
@@ -33,8 +33,10 @@ TO_COME = 2**62
 
 
 class PagesState(Struct, frozen=True):
-    """What an epoch keeps of its pages: how each is drawn, oldest first, the digest of them all, and the summaries that
-    need not be said because every word they stand for stands on a page."""
+    """An epoch's pages: their recipes, oldest first, the digest of them all, and the summaries that are left out
+    because
+    pages show every word that they cover.
+    """
 
     pages: tuple[PageRecipe, ...] = ()
     digest: str = ""
@@ -55,7 +57,7 @@ class PagesInView:
         self._recipes: dict[tuple[Chapter, Mode, str], PageRecipe | None] = {}
 
     def room(self, profile: Profile, budget: Budget) -> int:
-        """Tokens that pages may take; 0 where they are off, the model's arithmetic is not known, or none fits."""
+        """Tokens that pages may take; 0 where they are off, the model's image cost is unknown, or no page fits."""
         reader = _reader(profile)
         if not self._settings.resident_pages or reader is None:
             return 0
@@ -64,7 +66,7 @@ class PagesInView:
         return room if room >= min(map(reader.tokens, reader.modes)) + FRAME else 0
 
     def chosen(self, asked: "PageRequest") -> PagesState:
-        """The pages of an epoch that begins now. Nothing is stored."""
+        """Chooses the pages of an epoch that begins now. Stores nothing."""
         from context.pages.select import SelectionPolicy, chosen, hidden, ladder
 
         reader = _reader(asked.profile)
@@ -106,7 +108,7 @@ class PagesInView:
         return tuple(complete[page] for page in pages)
 
     def why_not(self, pages: Sequence[PageRecipe], digest: str, profile: Profile) -> str:
-        """Why an epoch with these pages cannot go on; "" where it can."""
+        """Why an epoch with these pages must end; "" where it continues."""
         if not pages:
             return ""
         if not self._settings.resident_pages or _reader(profile) is None:
@@ -114,14 +116,14 @@ class PagesInView:
         return OTHERWISE if self.changed(pages, digest) else ""
 
     def changed(self, pages: Sequence[PageRecipe], digest: str) -> bool:
-        """Whether these pages no longer are what they were when the epoch began."""
+        """Whether these pages differ from those that the epoch began with."""
         try:
             return digest_of(self.drawn(pages)) != digest
         except MemoryFailure:
             return True
 
     def forget(self) -> None:
-        """Drops what is remembered, where entries were changed."""
+        """Empties the caches, where entries were changed."""
         with self._lock:
             self._drawn, self._recipes = {}, {}
 
@@ -130,8 +132,10 @@ class PagesInView:
 
 
 class PageRequest(Struct, frozen=True, kw_only=True):
-    """What pages are chosen for. `summaries` are those in view (by seq, oldest first), `leaving` what is about to be
-    let go: its summary is TO_COME then."""
+    """What pages are chosen for. `summaries` are those in view (by seq, oldest first), `leaving` the entries that are
+    about
+    to leave: their summary is TO_COME.
+    """
 
     leaf: int | None
     in_view: frozenset[int]
@@ -145,7 +149,7 @@ class PageRequest(Struct, frozen=True, kw_only=True):
 
 
 def words_of(text_of: Callable[[Entry], str]) -> Callable[[Entry], str]:
-    """What the model was shown of an entry, where `text_of` gives its whole text."""
+    """An entry's text as the model was shown it; `text_of` gives the whole text."""
 
     def words(entry: Entry) -> str:
         shown = entry.meta.get("shown") if entry.kind is EntryKind.TOOL_RESULT else None
@@ -155,12 +159,12 @@ def words_of(text_of: Callable[[Entry], str]) -> Callable[[Entry], str]:
 
 
 def page_room(room: int, budget: Budget, beside: int) -> int:
-    """What pages may take of `room` where so much stands beside them."""
+    """Tokens of `room` that pages may take beside so many others."""
     return max(0, min(room, int(budget.total * MOST_FULL) - beside))
 
 
 def digest_of(pages: Sequence[PageParts]) -> str:
-    """What stands for these very bytes; "" for none."""
+    """Digest of the bytes of these pages; "" for none."""
     hashed = hashlib.sha256()
     for picture, words in pages:
         hashed.update(hashlib.sha256(picture.data).digest())

@@ -1,7 +1,4 @@
-"""Lays chapters of the past out on pages: whole where they fit, else each entry's beginning, under its own line.
-
-The words that stand beside a page: when, which entries, how much of them, and the exact tokens.
-"""
+"""Lays chapters of the history out on pages: whole where they fit, else the beginning of each entry."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -23,7 +20,7 @@ CUT = "…"
 
 
 class ChapterLayout(Struct, frozen=True):
-    """A chapter on a page. `shown` are the entries on it, `most` the characters of each; 0: all."""
+    """A chapter on a page. `shown` are its entries there, `most` the characters of each; 0: all."""
 
     sheet: PageSheet
     shown: tuple[int, ...]
@@ -31,7 +28,7 @@ class ChapterLayout(Struct, frozen=True):
 
 
 class ChapterText(Struct, frozen=True):
-    """The part of an entry that belongs to a chapter: `text` from `start` on, which is in its line `line`."""
+    """An entry's part of a chapter: `text` from character `start`, which is in line `line`."""
 
     entry: Entry
     text: str
@@ -44,9 +41,9 @@ class ChapterText(Struct, frozen=True):
 
 
 def chapters_of(texts: Sequence[ChapterText], mode: Mode) -> Iterator[Chapter]:
-    """The texts, oldest first, in chapters of a page of this mode each; the last one may be less.
+    """Splits the texts, oldest first, into chapters of one page of this mode; the last may be shorter.
 
-    What is appended to the texts later changes no chapter but the last.
+    Texts that are appended later change no chapter except the last.
     """
     lines = {text.entry.seq: text.text for text in texts}
     if not texts:
@@ -58,7 +55,7 @@ def chapters_of(texts: Sequence[ChapterText], mode: Mode) -> Iterator[Chapter]:
 
 
 def texts_of(chapter: Chapter, entries: Mapping[int, Entry], words: WordsOf) -> list[ChapterText]:
-    """What each of the chapter's entries says in it. Raises KeyError for an entry that is gone."""
+    """The texts of the chapter's entries. Raises KeyError for an entry that is gone."""
     last = len(chapter.entries) - 1
     return [
         ChapterText(
@@ -71,7 +68,7 @@ def texts_of(chapter: Chapter, entries: Mapping[int, Entry], words: WordsOf) -> 
 
 
 def laid_out(texts: Sequence[ChapterText], mode: Mode) -> ChapterLayout | None:
-    """The chapter on one page: whole, or else as much of each entry as fits; None where not even that does."""
+    """The chapter on one page: whole, or as much of each entry as fits; None where not even that fits."""
     everyone = tuple(text.entry.seq for text in texts)
     if whole := fitting(texts, mode, everyone, 0):
         return ChapterLayout(whole, everyone, 0)
@@ -86,7 +83,7 @@ def laid_out(texts: Sequence[ChapterText], mode: Mode) -> ChapterLayout | None:
 
 
 def fitting(texts: Sequence[ChapterText], mode: Mode, shown: Sequence[int], most: int) -> PageSheet | None:
-    """The page with these entries and at most so many characters of each (0: all); None where that is too much."""
+    """The page with these entries and at most so many characters of each (0: all); None where it does not fit."""
     kept = [text for text in texts if text.entry.seq in set(shown)]
     if not kept:
         return None
@@ -97,12 +94,12 @@ def fitting(texts: Sequence[ChapterText], mode: Mode, shown: Sequence[int], most
 
 
 def shown_text(texts: Sequence[ChapterText], shown: Sequence[int], most: int) -> str:
-    """The words of the entries as the page shows them, without the lines that name them."""
+    """The text that the page shows, without the lines that name entries."""
     return "\n".join(_cut(text.part, most) for text in texts if text.entry.seq in set(shown))
 
 
 def _longest(texts: Sequence[ChapterText], mode: Mode) -> tuple[int, ...]:
-    """The entries of which at least a little can be shown on this page: the longest say the most."""
+    """The entries of which at least a part fits on this page, the longest first."""
     room = mode.capacity
     shown: set[int] = set()
     for text in sorted(texts, key=lambda text: (-len(text.part), text.entry.seq)):
@@ -128,7 +125,7 @@ def _head(entry: Entry) -> EntryHead:
 
 
 def words_beside(texts: Sequence[ChapterText], shown: Sequence[int], most: int, facts: int) -> Cleared:
-    """Of a page of these texts that shows `shown` of their entries, `most` characters of each (0: all)."""
+    """The text beside a page that shows `shown` of these texts, `most` characters of each (0: all)."""
     first, last = texts[0].entry, texts[-1].entry
     days = f"{first.time:%Y-%m-%d}", f"{last.time:%Y-%m-%d}"
     when = days[0] if days[0] == days[1] else f"{days[0]} to {days[1]}"
@@ -140,5 +137,5 @@ def words_beside(texts: Sequence[ChapterText], shown: Sequence[int], most: int, 
 
 
 def said(texts: Sequence[ChapterText]) -> str:
-    """All that the texts say."""
+    """All the texts, joined."""
     return "\n".join(text.part for text in texts)

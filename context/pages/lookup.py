@@ -1,4 +1,4 @@
-"""Passages by reference, and the entries that a page in view shows: it is drawn for a request and kept nowhere."""
+"""Resolves references to passages, and to pages in view, which are drawn for a request and stored nowhere."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -26,7 +26,7 @@ _EPOCHS = """SELECT conversation, state FROM epochs WHERE instr(state, CAST('"pa
 
 
 class PageCoverage(Struct, frozen=True):
-    """A page in view of a conversation (its seq), and the entries on it; `whole`: all that they say."""
+    """A page in view of a conversation (its seq), and its entries; `whole`: it shows all their text."""
 
     conversation: int
     entries: tuple[Entry, ...]
@@ -72,7 +72,7 @@ def _named(entries: Sequence[Entry]) -> str:
 
 
 def seen_on(cold: ColdStore, page_id: str, words: "WordsOf") -> PageCoverage | None:
-    """What the page shows; None where no conversation's last request had it. Lays pages out, draws none."""
+    """The entries on the page; None where no conversation's last request had it. Lays pages out, draws none."""
     from context.pages.draw import laid
 
     for conversation, recipe in _recipes(cold):

@@ -1,12 +1,12 @@
-"""What a page in view is drawn from: entries of the past, the mode and cells, and how much of each entry it shows."""
+"""Recipe of a page in view: its entries, its mode and cells, and how much of each entry it shows."""
 
 from msgspec import Struct
 
 
 class Chapter(Struct, frozen=True):
-    """As much of the past as one page shows while it is new.
+    """The part of the history that one page shows while it is new.
 
-    It goes from character `start` of the first entry, which is in its line `line`, to character `end` of the last.
+    From character `start` of the first entry, which is in its line `line`, to character `end` of the last.
     """
 
     entries: tuple[int, ...]  # seqs, oldest first
@@ -16,10 +16,10 @@ class Chapter(Struct, frozen=True):
 
 
 class PageRecipe(Struct, frozen=True):
-    """One page in view. `shown` are the chapter's entries that stand on it, `most` how many characters of each; 0: all.
+    """One page in view. `shown` are the entries of its chapter on it, `most` the characters of each; 0: all.
 
-    `facts` is how many exact tokens its factsheet has. The figures are tokens: what picture and words cost, and what
-    the words shown on it would cost as text.
+    `facts` is the number of exact tokens in the text beside it. Figures are tokens: the cost of picture and text, and
+    `stands_for`, the cost of the shown words as text.
     """
 
     chapter: Chapter
@@ -33,12 +33,12 @@ class PageRecipe(Struct, frozen=True):
 
     @property
     def whole(self) -> bool:
-        """Whether all of the chapter stands on it."""
+        """Whether the page shows all of its chapter."""
         return self.most == 0
 
 
 class ChapterStart(Struct, frozen=True):
-    """Where the first chapter begins: an entry's seq, the character in it, and that character's line."""
+    """Where the first chapter begins: an entry's seq, a character in it, and that character's line."""
 
     entry: int
     start: int = 0

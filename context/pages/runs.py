@@ -1,4 +1,4 @@
-"""What compactions let go, read back from the leaf: a run of entries for each summary on the branch."""
+"""The entries that earlier compactions removed from view, read from the leaf: one run for each summary on the branch."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,25 +11,25 @@ _SHOWN = (EntryKind.MESSAGE, EntryKind.TOOL_RESULT)
 
 
 class CompactionRun(Struct, frozen=True):
-    """The entries that one compaction let go, oldest first. `summary` is its summary's seq; 0 for one still to come."""
+    """The entries that one compaction removed, oldest first. `summary` is its summary's seq; 0 for a planned one."""
 
     summary: int
     entries: tuple[Entry, ...]
 
 
 class CompactionRuns(Struct, frozen=True):
-    """Newest first. `all` says whether these are all that the branch has."""
+    """Newest first. `all`: these are all runs of the branch."""
 
     runs: tuple[CompactionRun, ...] = ()
     all: bool = True
 
 
 def read_runs(path: Iterable[Entry], in_view: frozenset[int], characters: int) -> CompactionRuns:
-    """The newest runs of the branch that `path` walks, newest first, until they hold so many characters together.
+    """Reads the newest runs of the branch that `path` walks, newest first, up to so many characters.
 
-    An entry belongs to the first compaction that covered it; one that is in view still belongs to none. A summary
-    stands above the last entry that it covers and below the first that the next one does, so the walk ends with the
-    first entry that none covers.
+    An entry belongs to the first compaction that covered it, and to none while it is in view. A summary comes after the
+    last entry that it covers and before the first that the next one covers, so the walk ends at the first uncovered
+    entry.
     """
     summaries: list[Entry] = []
     gone: list[Entry] = []
@@ -54,7 +54,7 @@ def _covers(summary: Entry) -> tuple[int, int]:
 
 
 def _parted(summaries: list[Entry], gone: list[Entry]) -> Iterator[CompactionRun]:
-    """The runs, newest first; `summaries` and `gone` are so too."""
+    """The runs, newest first, as are `summaries` and `gone`."""
     left = gone[::-1]
     found: list[CompactionRun] = []
     for summary in reversed(summaries):

@@ -1,7 +1,4 @@
-"""Which of the past stands on which page: the newest at the largest size, older at smaller ones, within a budget.
-
-The sizes that a page goes through as it ages, by the arithmetic of the one who reads it.
-"""
+"""Chooses the pages in view within a budget: the newest entries on the largest pages, older ones on smaller pages."""
 
 from collections.abc import Iterator, Sequence
 
@@ -36,8 +33,10 @@ FACTS_PART = 8  # a factsheet takes at most an eighth of what its picture does
 
 
 class PageSelection(Struct, frozen=True):
-    """Pages, oldest first. `whole` are the entries of which every word stands on them; `begin` is where the first of
-    them begins, so that the next epoch cuts the past in the same places; `unread`: why entries could not be read."""
+    """The chosen pages, oldest first. `whole` are the entries of which every word is shown; `begin` is where the first
+    page
+    begins, so that the next epoch makes the same chapters; `unread`: why entries could not be read.
+    """
 
     pages: tuple[PageRecipe, ...] = ()
     whole: frozenset[int] = frozenset()
@@ -46,7 +45,7 @@ class PageSelection(Struct, frozen=True):
 
 
 class _BudgetLadder:
-    """A budget going down a ladder: each rung may spend half of what is left when it begins, the last all of it."""
+    """A budget spent down a ladder of sizes: each may take half of what is left, the last all of it."""
 
     def __init__(self, rungs: Sequence[Mode], room: int) -> None:
         self._rungs = rungs
@@ -59,7 +58,7 @@ class _BudgetLadder:
         return self._rungs[self._at] if self._at < len(self._rungs) else None
 
     def takes(self, tokens: int) -> bool:
-        """Whether this rung may spend so much; its first page may be more than half."""
+        """Whether this size may spend so much; its first page may be more than half."""
         return tokens <= self.left and (self._first or tokens <= self._rung_left)
 
     def spend(self, tokens: int) -> None:
@@ -77,8 +76,10 @@ class _BudgetLadder:
 
 
 class SelectionPolicy(Struct, frozen=True):
-    """What pages are chosen by: the sizes that they go through as they age, the tokens they may take, how an entry is
-    read and what it costs. `known` holds recipes made before, so that none is made twice for one compaction."""
+    """How pages are chosen: the ladder of sizes, the tokens they may take, and how an entry is read and counted.
+    `known`
+    caches recipes, so that none is made twice for one compaction.
+    """
 
     ladder: tuple[Mode, ...]
     room: int
@@ -88,10 +89,11 @@ class SelectionPolicy(Struct, frozen=True):
 
 
 def chosen(entries: Sequence[Entry], begin: ChapterStart | None, terms: SelectionPolicy) -> PageSelection:
-    """Pages of these entries (oldest first), the newest first chosen, until the budget is spent.
+    """Chooses pages of these entries (oldest first), the newest first, until the budget is spent.
 
-    What the gate keeps as text, or cannot be read, is left to the summaries. Where all together would cost as much as
-    their words, there are none.
+    Entries that the gate keeps as text, or that cannot be read, are left to the summaries. No page is chosen where all
+    of
+    them would cost as much as their text.
     """
     reading, counting = _EntryReader(terms.words), terms.counting
     texts = reading.texts(_from(entries, begin), begin)
@@ -111,7 +113,7 @@ def chosen(entries: Sequence[Entry], begin: ChapterStart | None, terms: Selectio
 
 
 class _EntryReader:
-    """Reads entries once each; one that cannot be read says nothing, and why is kept."""
+    """Reads each entry once; collects why entries could not be read."""
 
     def __init__(self, words: WordsOf) -> None:
         self._words = words
@@ -124,7 +126,7 @@ class _EntryReader:
         return self._read[entry.seq]
 
     def texts(self, entries: Sequence[Entry], begin: ChapterStart | None) -> list[ChapterText]:
-        """Those that say anything; the first from where the chapters begin."""
+        """The texts that are not empty; the first from where the chapters begin."""
         found = [ChapterText(entry, words) for entry in entries if (words := self.of(entry))]
         if found and begin and found[0].entry.seq == begin.entry:
             found[0] = ChapterText(found[0].entry, found[0].text, begin.start, begin.line)
@@ -139,7 +141,7 @@ class _EntryReader:
 
 
 def _from(entries: Sequence[Entry], begin: ChapterStart | None) -> Sequence[Entry]:
-    """The entries from where the chapters begin; all where that is not among them."""
+    """The entries from the first chapter on; all where its entry is not among them."""
     at = next((n for n, entry in enumerate(entries) if begin and entry.seq == begin.entry), 0)
     return entries[at:]
 
@@ -147,7 +149,7 @@ def _from(entries: Sequence[Entry], begin: ChapterStart | None) -> Sequence[Entr
 def _made(
     chapter: Chapter, texts: Sequence[ChapterText], spending: _BudgetLadder, terms: SelectionPolicy
 ) -> PageRecipe | None:
-    """The chapter on the first rung that may still take it; None where none may, or the gate says no."""
+    """The chapter on the largest size that may still take it; None where none may, or the gate refuses."""
     if spending.rung is None or stays_text(said(texts)):
         return None
     while rung := spending.rung:
@@ -167,7 +169,7 @@ def _made(
 def recipe_of(
     chapter: Chapter, texts: Sequence[ChapterText], rung: Mode, counting: MessageCounter
 ) -> PageRecipe | None:
-    """The chapter on a page of this rung; None where it would not pay, or fits in no way."""
+    """The chapter on a page of this size; None where it would not save tokens, or does not fit."""
     laid = laid_out(texts, rung)
     if laid is None:
         return None
@@ -181,7 +183,7 @@ def recipe_of(
 
 
 def _facts(texts: Sequence[ChapterText], laid: ChapterLayout, image: int, counting: MessageCounter) -> tuple[int, int]:
-    """How many exact tokens of the chapter go beside its page, and what all words beside it cost."""
+    """The number of exact tokens of the chapter beside its page, and the cost of all text beside it."""
 
     def words(most: int) -> int:
         return counting.part(Said(words_beside(texts, laid.shown, laid.most, most), "page", SAMPLE_NONCE))
@@ -202,10 +204,10 @@ def _fewer(most: int) -> Iterator[int]:
 def hidden(
     summaries: Sequence[int], runs: Sequence[CompactionRun], choice: PageSelection, *, complete: bool
 ) -> tuple[int, ...]:
-    """The summaries in view, oldest first, that need not be said: every word they stand for stands on a page.
+    """The summaries in view, oldest first, that can be left out because pages show every word they cover.
 
-    A summary stands for the runs since the one before it; the first for all before, so `complete` says whether `runs`
-    are all that the branch has.
+    A summary covers the runs since the previous one, the first all earlier ones: `complete` says whether `runs` are
+    all.
     """
     found: list[int] = []
     before = 0
@@ -223,10 +225,9 @@ GAIN = 2.0  # the larger cells are chosen for the newest pages where they still 
 
 
 def ladder(profile: RenderProfile, room: int) -> tuple[Mode, ...]:
-    """From the newest pages' size to the oldest's, for pages that may take `room` tokens together.
+    """The sizes of pages from the newest to the oldest, for pages of `room` tokens together.
 
-    None costs more than half of that, where there is a choice. The newest are drawn in the larger cells where that
-    pays.
+    None costs more than half of that where there is a choice. The newest use the larger cells where that saves tokens.
     """
     names = [name for name in profile.modes if 2 * profile.tokens(name) <= room] or profile.modes[-1:]
     dense = profile.cell == DENSE.name

@@ -1,6 +1,4 @@
-"""What a message cites: `[House · Ann · 2026-03-14 · e_4kx7…]` in it brings that passage first and whole, since a
-person pointed at it.
-"""
+"""Citations in a message: `[House · Ann · 2026-03-14 · e_4kx7…]` brings that passage first and whole."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -21,7 +19,7 @@ MOST_CITED = 20
 
 
 class CitablePassage(Protocol):
-    """A whole passage, with its address, as `Memory.recall` gives it."""
+    """A whole passage with its citation, as `Memory.recall` gives it."""
 
     @property
     def text(self) -> str: ...
@@ -34,14 +32,15 @@ class CitablePassage(Protocol):
 
 
 class CitedMessage(Struct, frozen=True):
-    """A message's own words, less the citations that name something, and the passages that these name, in order."""
+    """A message's text without the citations that resolve, and the cited passages, in order."""
 
     words: str
     passages: tuple[CitablePassage, ...] = ()
 
 
 def pointed(text: str, recall: Callable[[str], Sequence[CitablePassage]]) -> CitedMessage:
-    """What the message points at. Brackets that name nothing are words; what is damaged or gone is passed over."""
+    """Resolves the citations in a message. Brackets that name nothing stay text; damaged or deleted passages are
+    skipped."""
     found: dict[str, Sequence[CitablePassage]] = {}
     for ref in cited(text)[:MOST_CITED]:
         try:
@@ -56,7 +55,7 @@ def pointed(text: str, recall: Callable[[str], Sequence[CitablePassage]]) -> Cit
 def pointed_parts(
     passages: Sequence[CitablePassage], tokens: int, counting: MessageCounter
 ) -> tuple[RecalledSpan, ...]:
-    """The passages, whole where `tokens` hold them all; else the longest are cut, and say how to get the rest."""
+    """The cited passages, whole where `tokens` hold them all; else the longest are cut, with a reference to the rest."""
     whole = [_part(one, clear(one.text.strip(), TextSource.OTHER), rank) for rank, one in enumerate(passages)]
     costs = [counting.text(recalled_block([part])) for part in whole]
     room, parts = tokens, dict[int, RecalledSpan]()

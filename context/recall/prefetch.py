@@ -1,5 +1,6 @@
-"""Asked ahead: what memory has on a message is looked for from the moment it is sent, while it is committed and the
-request's other layers are gathered. The turn waits for it at the last, and not for ever.
+"""Prefetch: starts the memory search while the message is being stored.
+
+The turn waits for its result as late as possible, and at most for the configured time.
 """
 
 from collections.abc import Callable
@@ -14,14 +15,14 @@ from models.messages import Role
 
 
 class PrefetchResult(Struct, frozen=True):
-    """What was found, for what, and which entries were left out of it."""
+    """The results, their query, and the entries that it excluded."""
 
     results: SearchResults
     query: Query
 
 
 class Prefetch:
-    """One search, run by whoever has a thread for it: `run` blocks, `wait` waits for it, `end` lets all go on."""
+    """One search: `run` blocks and is called in a thread, `wait` waits for it, `end` releases whoever waits."""
 
     def __init__(self, query: Callable[[], Query | None], search: Callable[[Query], SearchResults]) -> None:
         self._query = query
@@ -31,7 +32,7 @@ class Prefetch:
         self._error: Exception | None = None
 
     def run(self) -> None:
-        """Looks. Raises nothing: `wait` does."""
+        """Searches. Raises nothing: `wait` raises what it met."""
         try:
             query = None if self._done.is_set() else self._query()
             if query is not None:
@@ -42,8 +43,7 @@ class Prefetch:
             self._done.set()
 
     def wait(self, seconds: float) -> PrefetchResult | None:
-        """What was found; None where nothing was asked, it is not ready in time, or it was ended. Raises what `run`
-        met with."""
+        """The result; None where nothing was searched, it is not ready in time, or it was ended. Raises what `run` met."""
         self._done.wait(seconds)
         if self._error is not None:
             raise self._error
@@ -54,12 +54,12 @@ class Prefetch:
         return self._done.is_set()
 
     def end(self) -> None:
-        """Nobody waits any longer. The search itself comes to its own end."""
+        """Releases whoever waits. The search itself runs to its end."""
         self._done.set()
 
 
 def asked_before(view: BranchView) -> str:
-    """The words of the user's message before this one."""
+    """The text of the user's previous message."""
     said = (e for e in reversed(view.entries) if e.kind is EntryKind.MESSAGE and e.role is Role.USER)
     entry = next(said, None)
     return (entry.text or "") if entry else ""

@@ -1,4 +1,4 @@
-"""Recall: what memory has on a message, in passages of about 200 tokens, within a share of the budget."""
+"""Recall: memory's passages on a message, of about 200 tokens each, within a share of the budget."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
@@ -30,7 +30,7 @@ CLOSE = 0.03  # of the best score: hits within one such step below it are taken 
 
 
 class RecallRequest(Struct, frozen=True):
-    """What to recall for: the message, the one before it, and what is in view already."""
+    """What to recall for: the message, the previous one, and what is already in view."""
 
     text: str
     before: str = ""
@@ -41,7 +41,7 @@ class RecallRequest(Struct, frozen=True):
 
 
 class RecallLimits(Struct, frozen=True):
-    """Tokens in all, tokens a passage, and passages; and the tokens of what the message cites, which may be more."""
+    """Tokens in all, tokens of a passage, the number of passages, and tokens of cited passages, which may be more."""
 
     tokens: int
     passage: int
@@ -50,14 +50,14 @@ class RecallLimits(Struct, frozen=True):
 
 
 def limits_of(settings: ContextSettings, total: int) -> RecallLimits:
-    """What may be recalled into a request of `total` tokens."""
+    """The limits for a request of `total` tokens."""
     share = int(total * settings.recall_share)
     tokens = min(share, settings.recall_tokens) if settings.recall_tokens else share
     return RecallLimits(tokens, settings.recall_passage, settings.recall_most, share)
 
 
 def question(text: str, before: str) -> str:
-    """What is searched for: the message, and where it is short the words of the user's previous one."""
+    """The text to search for: the message, with the user's previous one where it is short."""
     if not before or _length(text) >= SHORT_MESSAGE:
         return text
     return f"{text}\n{' '.join(tokens(before)[:_MOST_OF_PREVIOUS])}"
@@ -69,7 +69,7 @@ def _length(text: str) -> float:
 
 
 def query_for(text: str, before: str, limits: RecallLimits, exclude: frozenset[int] = frozenset()) -> Query | None:
-    """What is asked of the search; None where nothing is. Asked for more than fits: some is in view, some too long."""
+    """The query; None where nothing is searched. It asks for more than fits: some hits are in view, some too long."""
     if not text.strip() or limits.most == 0 or limits.tokens <= 0:
         return None
     most = min(limits.most, limits.tokens // SHORTEST) + SPARE
@@ -80,9 +80,11 @@ def query_for(text: str, before: str, limits: RecallLimits, exclude: frozenset[i
 def recalled(
     search: Callable[[Query], SearchResults], wanted: RecallRequest, limits: RecallLimits, counting: MessageCounter
 ) -> tuple[RecalledSpan, ...]:
-    """What fits: what is cited, as it is cited, then what is found, most relevant first. Passages of one day of a
-    conversation stand together, in their order, under the label of the best of them. Nothing where nothing is
-    relevant."""
+    """Searches and gives the passages that fit: cited ones first, then hits by relevance; none where nothing is
+    relevant.
+
+    Passages of one day of a conversation share a label, at the rank of the best of them, in chronological order.
+    """
     query = query_for(wanted.text, wanted.before, limits, wanted.entries)
     return fitting(search(query) if query else None, wanted, limits, counting)
 
@@ -90,7 +92,7 @@ def recalled(
 def fitting(
     results: SearchResults | None, wanted: RecallRequest, limits: RecallLimits, counting: MessageCounter
 ) -> tuple[RecalledSpan, ...]:
-    """The same, of what a search has found; None where nothing was searched for."""
+    """The same for the results of a search; None where nothing was searched."""
     first = pointed_parts(wanted.cited, max(limits.cited, limits.tokens), counting)
     found = results.hits if results else ()
     hits = [hit for hit in found if not _in_view(hit, wanted) and not _is_told(hit, first)]
@@ -112,7 +114,7 @@ def _in_view(hit: Hit, wanted: RecallRequest) -> bool:
 
 
 def _is_told(hit: Hit, first: Sequence[RecalledSpan]) -> bool:
-    """Whether what the message cites says it already."""
+    """Whether a cited passage already holds the hit."""
     if not first:
         return False
     words, place = " ".join(clear(hit.snippet, TextSource.OTHER).split()), (hit.citation.ref, hit.citation.lines)
@@ -125,7 +127,7 @@ def _is_told(hit: Hit, first: Sequence[RecalledSpan]) -> bool:
 
 
 def _echoes(hit: Hit, text: str) -> bool:
-    """Whether the hit holds nothing beyond the message itself."""
+    """Whether the hit adds nothing to the message itself."""
     said, asked = shingles(hit.snippet), shingles(text)
     return len(said) <= 1.25 * len(asked) and _says(said, asked)
 
@@ -146,7 +148,7 @@ def _says(one: Shingles, other: Shingles) -> bool:
 def _part(
     hit: Hit, rank: int, newer: Mapping[str, Hit], limits: RecallLimits, counting: MessageCounter
 ) -> tuple[RecalledSpan, int]:
-    """The part, and its entry's seq."""
+    """The passage, and its entry's seq."""
     text, _ = fitted(clear(hit.snippet.strip(), TextSource.OTHER), limits.passage * 2, counting, "…")
     by = newer.get(hit.superseded_by)
     superseded = iso(by.time)[:10] if by and by.time else ""
@@ -159,7 +161,7 @@ _Placed = tuple[RecalledSpan, int]
 
 
 class _Cost(Struct, frozen=True):
-    """What a part takes under a label of its own, and under one that stands already; and its worth for either."""
+    """The tokens of a passage with a label of its own and under an existing one, and its value per token for both."""
 
     placed: _Placed
     key: tuple[str, ...]
@@ -177,8 +179,9 @@ class _Cost(Struct, frozen=True):
 def _within(
     parts: Sequence[_Placed], first: tuple[RecalledSpan, ...], limits: RecallLimits, counting: MessageCounter
 ) -> list[_Placed]:
-    """As many as fit after the `first`, each time the one that is worth most for what it takes: a label is paid for
-    once, and of two that are as relevant the shorter leaves more room."""
+    """As many passages as fit after the `first`, by value per token: a label is paid once, and of two equally relevant
+    passages the shorter comes first.
+    """
     kept: list[_Placed] = []
     labels: dict[tuple[str, ...], RecalledSpan] = {}
     frame = (RecalledSpan("", Citation(kind="", ref=""), Trust.EXACT, nonce=SAMPLE_NONCE),)
@@ -199,7 +202,7 @@ def _within(
 
 
 def _arranged(parts: Sequence[_Placed]) -> tuple[RecalledSpan, ...]:
-    """Those that share a label together, where the best of them stood, in the order in which they were said."""
+    """Groups the passages that share a label at the rank of the best, in chronological order."""
     groups: dict[tuple[str, ...], list[_Placed]] = {}
     for part, seq in parts:
         groups.setdefault(together(part), []).append((part, seq))

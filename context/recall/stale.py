@@ -1,4 +1,4 @@
-"""What a change replaces: the words that the head, an earlier change or a recalled passage holds and no file does."""
+"""Finds the words that a change replaces: those in the head, an earlier change or a recalled passage, and in no file."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,25 +20,25 @@ _MARK = re.compile(r"^\s*(?:[-*+]|#{1,6}|>|\d{1,3}[.)])\s+")
 
 
 class NotesInContext(Struct, frozen=True):
-    """The notes' words as the request holds them: by id, and recalled passages by the place they came from."""
+    """The notes' text as the request holds it: by id, and recalled passages by their source."""
 
     notes: Mapping[str, Note]
     told: Mapping[str, str]
     recalled: Mapping[tuple[str, str, str], str]
 
     def words_at(self, id_: str) -> str:
-        """What the request holds of the note with this id; "" where it holds nothing."""
+        """The text of the note with this id in the request; "" for none."""
         if id_ in self.told:
             return self.told[id_]
         note = self.notes.get(id_)
         return _words(note) if note else ""
 
     def words_of(self, note: Note) -> str:
-        """The same of a note that still has its place, recalled passages included."""
+        """The same for a note that still exists, recalled passages included."""
         return self.words_at(note.id) or self.recalled.get((note.path, note.heading, str(note.time)), "")
 
     def successors(self, gone: Iterable[str], new: Sequence[Note]) -> dict[str, str]:
-        """For a new note that took the place of one that is gone: the id of that one."""
+        """For a new note that replaces a deleted one: that one's id."""
         found: dict[str, str] = {}
         for id_ in gone:
             then = self.notes.get(id_)
@@ -51,7 +51,7 @@ class NotesInContext(Struct, frozen=True):
 
 
 def old_notes(state: EpochState, in_view: frozenset[int], recalled: Sequence[RecalledSpan]) -> NotesInContext:
-    """What the head, the changes told in view and the passages recalled in view hold of the notes."""
+    """The notes as the head, the reported changes and the recalled passages in view hold them."""
     texts = [piece.text.partition(f"\n{NEWEST}")[0] for piece in state.pieces if piece.source == MEMORY]
     told = {key.removeprefix("note "): said.words for key, said in state.told.items() if said.entry in in_view}
     passages = {
@@ -64,12 +64,12 @@ def old_notes(state: EpochState, in_view: frozenset[int], recalled: Sequence[Rec
 
 
 def passages_in(view: BranchView) -> tuple[RecalledSpan, ...]:
-    """The passages that earlier messages in view recalled."""
+    """The passages that messages in view recalled."""
     return tuple(part for entry in view.entries for part in entry.sent if isinstance(part, RecalledSpan))
 
 
 def still_true(passages: Iterable[RecalledSpan], notes: Sequence[Note]) -> tuple[tuple[str, str], ...]:
-    """Reference and text of each passage, less those of notes that no note says any more."""
+    """Reference and text of each passage, without those of notes whose text is gone."""
     return tuple(
         (part.citation.ref, part.text)
         for part in passages
@@ -79,7 +79,7 @@ def still_true(passages: Iterable[RecalledSpan], notes: Sequence[Note]) -> tuple
 
 
 def replaced_lines(before: str, now: str) -> tuple[str, ...]:
-    """The lines of `before`, without the marks of lists and headings, that `now` does not say."""
+    """The lines of `before`, without list and heading marks, that `now` does not have."""
     stand = {_bare(line) for line in now.split("\n")}
     found: dict[str, None] = {}
     room = MOST_CHARACTERS
@@ -99,7 +99,7 @@ def _words(note: Note) -> str:
 
 
 def _same(then: Note, now: Note) -> float:
-    """How surely `now` is `then`, rewritten: 0 where it is another note."""
+    """How likely `now` is a new version of `then`: 0 for another note."""
     if then.path != now.path:
         return 0.0
     if then.time is not None and then.time == now.time:

@@ -1,4 +1,4 @@
-"""Words in a picture, for models that see none: by whichever OCR engine is installed, loaded when first needed."""
+"""Reads the text in pictures, for models that see none, with the installed OCR engine, loaded on first use."""
 
 import hashlib
 import threading
@@ -24,7 +24,7 @@ class PictureReader:
 
     @property
     def read_image(self) -> ReadImage | None:
-        """What reads pictures; None where no engine is installed."""
+        """Reads the text in a picture; None where no engine is installed."""
         return self._remembered if self._given or self._engine else None
 
     @cached_property

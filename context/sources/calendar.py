@@ -1,4 +1,4 @@
-"""JSON as a person would write it down; a calendar event as title, when, where, who."""
+"""Renders JSON as readable lines; a calendar event as title, time, place and people."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
@@ -14,13 +14,13 @@ MOST_DEPTH = 12
 
 
 def is_event(value: object) -> bool:
-    """Whether it looks like a calendar event: an object with a title and a time at which it begins."""
+    """Whether it looks like a calendar event: an object with a title and a start time."""
     fields = _object(value)
     return fields is not None and _first(fields, _TITLE) is not None and _first(fields, _START) is not None
 
 
 def events_in(value: object) -> list[Mapping[str, Any]]:
-    """The events of a calendar's JSON: one, a list of them, or a list within `items`, `events` or `value`."""
+    """The events in a JSON calendar: one, a list of them, or a list under `items`, `events` or `value`."""
     if is_event(value):
         return [cast("Mapping[str, Any]", value)]
     fields = _object(value)
@@ -34,7 +34,7 @@ def events_in(value: object) -> list[Mapping[str, Any]]:
 
 
 def readable(value: object) -> str:
-    """The JSON in lines that read well."""
+    """The JSON as readable lines."""
     events = events_in(value)
     if events:
         return "\n\n".join(_event(event) for event in events)

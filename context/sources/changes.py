@@ -1,6 +1,6 @@
-"""What changed in hot memory and skills since an epoch began, told once.
+"""Changes of hot memory and skills since an epoch began, each reported once.
 
-A change says what a file says now, and under it, a line each, the words that no longer hold: `replaces: …`.
+A change gives the new text, and below it a line for each sentence that no longer holds: `replaces: …`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,9 +20,9 @@ GONE = "gone"
 
 
 class SourceChange(Struct, frozen=True):
-    """One thing that changed: its key, its digest now (`gone` where it was removed), and the lines that tell it.
+    """One change: its key, its new digest (`gone` for a removal), and the lines that report it.
 
-    `words`: what a note says now, for the change that may follow this one.
+    `words`: the new text of a note, for a change that may follow.
     """
 
     key: str
@@ -32,12 +32,12 @@ class SourceChange(Struct, frozen=True):
 
 
 def note_digests(notes: Iterable[Note]) -> dict[str, str]:
-    """What an epoch keeps of the notes as they stood."""
+    """The digests of the notes, for an epoch."""
     return {note.id: _digest(note) for note in notes}
 
 
 def skill_digests(skills: Iterable[Skill]) -> dict[str, str]:
-    """What an epoch keeps of the skills as they stood."""
+    """The digests of the skills, for an epoch."""
     return {skill.name: skill.digest for skill in skills}
 
 
@@ -48,7 +48,7 @@ def untold(
     in_view: frozenset[int],
     recalled: Sequence[RecalledSpan] = (),
 ) -> tuple[SourceChange, ...]:
-    """What differs from the head and was told by no message in view. `recalled`: the passages still in view."""
+    """The differences from the head that no message in view has reported. `recalled`: the passages still in view."""
     old = old_notes(state, in_view, recalled)
     changes = (*_notes(state.notes, notes, old), *_skills(state.skills, skills))
     known = {f"note {key}": digest for key, digest in state.notes.items()}
@@ -60,7 +60,7 @@ def untold(
 
 
 def unchanged(state: EpochState, notes: Iterable[Note]) -> frozenset[str]:
-    """The ids of the notes that stand as the head has them."""
+    """The ids of the notes that are as in the head."""
     held = frozenset(state.in_head)
     return frozenset(note.id for note in notes if note.id in held and state.notes.get(note.id) == _digest(note))
 
@@ -76,7 +76,7 @@ def _restored(
     in_view: frozenset[int],
     notes: Mapping[str, Note],
 ) -> list[SourceChange]:
-    """What was told as changed and stands again as the head has it."""
+    """What was reported as changed and is now as in the head again."""
     found: list[SourceChange] = []
     for key, said in told.items():
         if key in current or said.entry not in in_view or said.digest == known.get(key, GONE):
@@ -92,7 +92,7 @@ def _restored(
 
 
 def _notes(then: Mapping[str, str], notes: Sequence[Note], old: NotesInContext) -> Iterable[SourceChange]:
-    """Changed and new notes; then those that are gone, unless another took their place."""
+    """Changed and new notes; then deleted ones, unless another replaced them."""
     now = {note.id: note for note in notes}
     gone = [key for key in then if key not in now]
     successors = old.successors(gone, [note for note in notes if note.id not in then])

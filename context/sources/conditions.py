@@ -1,8 +1,6 @@
-"""When a rule of system.yaml holds.
+"""Conditions of the rules in system.yaml, and the kinds of things that they may name.
 
-Kinds of things that a text may name, for the conditions in system.yaml.
-
-The patterns are flat: none has a repeat within a repeat, so none can run away.
+The patterns have no repeat within a repeat, so that none backtracks without bound.
 """
 
 import re
@@ -58,7 +56,7 @@ ENTITIES = tuple(_PATTERNS)
 
 
 def names_a(kind: str, text: str) -> bool:
-    """Whether `text` names something of this kind. Raises KeyError where there is no such kind."""
+    """Whether `text` contains a thing of this kind. Raises KeyError for an unknown kind."""
     return _PATTERNS[kind].search(text) is not None
 
 
@@ -75,14 +73,14 @@ _LATIN = re.compile(r"[A-Za-z0-9_\u00c0-\u024f]")
 
 
 class HourRange(Struct, frozen=True):
-    """A stretch of the day in minutes since midnight, local time; one that ends before it begins goes over midnight."""
+    """A range of the day in minutes since midnight, local time; one that ends before it begins spans midnight."""
 
     first: int
     last: int
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """`22:00-06:00`. Raises ValueError."""
+        """Parses `22:00-06:00`. Raises ValueError."""
         found = _HOURS.fullmatch(text.strip())
         if found is None:
             raise ValueError(f"`{text}` is no stretch of the day like 22:00-06:00")
@@ -98,7 +96,7 @@ class HourRange(Struct, frozen=True):
 
 
 class ConditionInput(Struct, frozen=True):
-    """What a condition looks at: the message, the local time, and which kinds of attachment come with it."""
+    """Input of a condition: the message, the local time, and the kinds of the attachments."""
 
     text: str
     now: datetime
@@ -107,7 +105,7 @@ class ConditionInput(Struct, frozen=True):
 
 
 class Condition(Struct, frozen=True):
-    """All kinds given must hold; within a kind, any one."""
+    """All given kinds must hold; within a kind, any one."""
 
     patterns: tuple[SafePattern, ...] = ()
     keywords: tuple[str, ...] = ()
@@ -128,7 +126,7 @@ class Condition(Struct, frozen=True):
 
 
 def has_keyword(text: str, keywords: Sequence[str]) -> bool:
-    """Whether one of the words stands in the text: whole where it is written in letters with spaces between words."""
+    """Whether the text contains one of the keywords: as a whole word in scripts with spaces."""
     lowered = text.casefold()
     return any(_stands(keyword.casefold(), lowered) for keyword in keywords)
 

@@ -1,4 +1,4 @@
-"""The workspace's files that a request is made of: read when they changed, and only then."""
+"""The workspace's files that requests are made of, read only when they changed."""
 
 import hashlib
 from datetime import datetime
@@ -13,7 +13,7 @@ _YOUNG_NS = 2_000_000_000  # a file as young as this may change again within one
 
 
 class SourceFile(Struct, frozen=True):
-    """A file as it stood when it was last read. `digest` is "" where there is no such file."""
+    """A file as last read. `digest` is "" where there is no such file."""
 
     path: Path
     text: str = ""
@@ -23,9 +23,9 @@ class SourceFile(Struct, frozen=True):
 
 
 def refreshed(known: SourceFile, clock: Clock, root: Path) -> SourceFile:
-    """The file as it stands now: `known` itself where its stat says that nothing changed.
+    """The file as it is now: `known` itself where its stat is unchanged.
 
-    A link that leads out of `root` is trouble: what it leads to is not read.
+    A link that leads out of `root` is reported as trouble, and not read.
     """
     try:
         stat = known.path.stat()
@@ -57,5 +57,5 @@ def _young(mtime_ns: int, now: datetime) -> bool:
 
 
 def digest_of(text: str) -> str:
-    """Sixteen hex digits that stand for the text."""
+    """Sixteen hex digits of the hash of the text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -29,7 +29,7 @@ _CHANGED = "it is new or changed since you trusted this workspace; the skill is 
 
 
 class Skill(Struct, frozen=True):
-    """One skill. `digest` stands for its whole file."""
+    """One skill. `digest` is of its whole file."""
 
     name: str
     description: str
@@ -39,7 +39,7 @@ class Skill(Struct, frozen=True):
     digest: str
 
     def called_by(self, text: str) -> bool:
-        """Whether one of its triggers stands in the message."""
+        """Whether the message contains one of its triggers."""
         return has_keyword(text, self.triggers)
 
 
@@ -54,7 +54,7 @@ class SkillRegistry:
     """The skills of a workspace, read again when they change."""
 
     def __init__(self, workspace: Workspace, clock: Clock, in_force: Callable[[str], bool] = lambda _: True) -> None:
-        """`in_force` says of a skill's file (`skills/<name>/SKILL.md`) whether its owner trusted it as it is."""
+        """`in_force` tells whether the owner trusted a skill's file (`skills/<name>/SKILL.md`) as it is."""
         self._workspace = workspace
         self._folder = workspace.skills
         self._in_force = in_force
@@ -67,7 +67,7 @@ class SkillRegistry:
         self.skills: tuple[Skill, ...] = ()
 
     def refresh(self) -> tuple[FileNotice, ...]:
-        """Looks again; a notice for each file that changed and cannot be used."""
+        """Reads the files that changed; gives a notice for each that cannot be used."""
         notices: list[FileNotice] = []
         self._folder = self._workspace.skills
         try:
@@ -108,13 +108,13 @@ class SkillRegistry:
         return tuple(notices)
 
     def find(self, name: str) -> Skill | None:
-        """The skill of this name, in whichever case it is written."""
+        """The skill of this name, in any case."""
         wanted = name.strip().casefold()
         return next((skill for skill in self.skills if skill.name.casefold() == wanted), None)
 
 
 def read_skill(text: str, digest: str, shown: str) -> tuple[Skill | None, list[FileNotice]]:
-    """A SKILL.md, read; None and a notice where its front matter cannot be used."""
+    """Parses a SKILL.md; None and a notice where its front matter cannot be used."""
     lines = text.split("\n")
     if lines[0].strip() != "---":
         return None, [

@@ -27,7 +27,7 @@ Read = TypeVar("Read")
 
 
 class SystemRule(Struct, frozen=True):
-    """Lines that join the tail when the condition holds."""
+    """Lines that are added to the tail when the condition holds."""
 
     name: str
     when: Condition
@@ -35,14 +35,14 @@ class SystemRule(Struct, frozen=True):
 
 
 class SystemFile(Struct, frozen=True):
-    """A system.yaml, read."""
+    """The contents of system.yaml."""
 
     abilities: tuple[str, ...] = ()
     rules: tuple[SystemRule, ...] = ()
 
 
 class SystemFileProblem(Struct, frozen=True):
-    """What is wrong, and on which line (from 1)."""
+    """A problem, and its line (from 1)."""
 
     line: int
     text: str
@@ -63,7 +63,7 @@ DEFAULT = SystemFile(
 
 
 def parse_system_yaml(text: str) -> SystemFile:
-    """The file's contents. Raises BrokenSystemFile with the line of the first problem."""
+    """Parses the file. Raises BrokenSystemFile with the line of the first problem."""
     try:
         root = compose_yaml(text)
     except BadYaml as error:
@@ -158,7 +158,7 @@ def _items(node: yaml.Node, name: str) -> list[yaml.Node]:
 
 
 def _lines(node: yaml.Node, name: str) -> tuple[str, ...]:
-    """A list of lines; one line alone will do."""
+    """A list of lines, or a single line."""
     if isinstance(node, yaml.ScalarNode) and node.tag != "tag:yaml.org,2002:null":
         return (_word(node, name),)
     return tuple(_word(item, name) for item in _items(node, name))

@@ -1,4 +1,4 @@
-"""The workspace's own files, as they stand now: read when they change, with a quiet word about what is wrong."""
+"""The workspace's own files as last read, with notices about what changed or is broken."""
 
 import threading
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from memory.hot import HotFileProblem, Note
 
 
 class HotMemoryPort(Protocol):
-    """What is needed of hot memory."""
+    """What the context needs of hot memory."""
 
     def refresh(self, *, ours: bool = True) -> list[str]: ...
     def notes(self) -> tuple[Note, ...]: ...
@@ -99,7 +99,7 @@ class WorkspaceSources:
             )
 
     def keep_last_good(self) -> None:
-        """Writes the system.yaml in force where a later process finds it, should the person's own be broken then."""
+        """Saves the current system.yaml for later processes, in case the person's own is broken by then."""
         with self._lock:
             digest = digest_of(self._good)
             if not self._good or digest == self._kept or self._workspace.is_read_only:
