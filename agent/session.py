@@ -16,8 +16,7 @@ from agent.background.scheduler import Scheduler
 from agent.config.config import Config
 from agent.config.embedder import embedding_of
 from agent.events import SessionEvent
-from agent.tools.builtin.files import ReadFile
-from agent.tools.builtin.memory import RecallPassage, RememberNote, SearchMemory
+from agent.tools.builtin import ReadFile, RecallPassage, RememberNote, SearchMemory
 from agent.tools.registry import Toolbox
 from agent.turn.ports import TurnPorts, UserMessage
 from agent.turn.store import StoredTurn

@@ -23,14 +23,13 @@ from context.compaction.projection import (
 )
 from context.epoch import EpochState, ReportedChange, decoded, encoded
 from context.layers.conversation import message_of
-from context.layers.message import ReadImage
+from context.layers.message import PictureReader, ReadImage
 from context.notice import FileNotice
 from context.pages.in_view import PagesInView
 from context.recall.citations import pointed
 from context.recall.prefetch import Prefetch, asked_before
 from context.recall.recall import limits_of, query_for
 from context.settings import ContextSettings
-from context.sources.attachments import PictureReader
 from context.sources.skills import Skill
 from context.sources.workspace import WorkspaceSources
 from context.state import ContextState

@@ -7,10 +7,10 @@ from context.assembly.head import head_weighed
 from context.assembly.history import HistoryReader
 from context.assembly.tokens import CountedMessage, MessageCounter
 from context.epoch import EpochState
+from context.layers.message import PictureReader
 from context.pages.in_view import PagesInView
 from context.recall.citations import CitablePassage
 from context.settings import ContextSettings
-from context.sources.attachments import PictureReader
 from context.sources.workspace import WorkspaceSources
 from foundation.clock import Clock
 from memory.cold import ColdStore

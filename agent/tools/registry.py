@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.tools.builtin.memory import rest_of, shortened
+from agent.tools.builtin import rest_of, shortened
 from agent.tools.port import AgentTool, ToolFailure, ToolSettings, arguments_of
 from foundation.errors import PalimpsestError
 from foundation.sizes import MEGABYTE
@@ -52,7 +52,7 @@ class Toolbox:
             return f"{call.name} with unreadable arguments"
 
     def run(self, call: ToolCall, entry: str) -> ToolOutput:
-        """The call's output; a failure is reported to the model, never raised. `entry` is the id of the call's result."""
+        """The call's output; a failure is its text, never raised. `entry` is the id of the call's result."""
         tool = self._tools.get(call.name)
         if tool is None:
             known = ", ".join(sorted(self._tools))

@@ -1,4 +1,4 @@
-"""Digest of a request: a hash and a token count for each part, so that the next request can tell how much is unchanged."""
+"""Digest of a request: a hash and a token count for each part, so that the next can tell how much is unchanged."""
 
 import hashlib
 import hmac

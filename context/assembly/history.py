@@ -31,7 +31,7 @@ class EntryCounts:
         self._new: dict[int, int] = {}
 
     def of(self, sent: Sequence[PastMessage], counting: MessageCounter, fleeting: frozenset[int]) -> list[int]:
-        """Tokens of each message. Entries in `fleeting` may change, or are sent with other words: they are not cached."""
+        """Tokens of each message. Entries in `fleeting` may change, or are sent with other words: not cached."""
         wanted = {one.entry for one in sent if one.entry is not None and one.entry not in fleeting}
         with self._lock:
             if counting.key != self._key:

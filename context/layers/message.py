@@ -1,7 +1,10 @@
 """The message layer: recalled passages, attachments, and the message itself."""
 
+import hashlib
 import mimetypes
+import threading
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -19,11 +22,14 @@ from foundation.privacy import without_tags
 from foundation.program import PROGRAM
 from models.fence import one_line
 from models.messages import Image, RecalledSpan, Text
+from models.ocr.open import installed_engine
+from models.ocr.port import OcrEngine
 
 ReadImage = Callable[[bytes], str]
 """Gives the words in a picture; "" where it finds none."""
 
 MOST_BYTES = 20_000_000
+CACHED_PICTURES = 8  # their texts: one request may be assembled more than once
 MOST_PIXELS = 40_000_000  # a picture larger than this may be a bomb
 _IMAGES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
 
@@ -141,3 +147,38 @@ def recalled_pieces(recalled: Sequence[RecalledSpan]) -> tuple[MessagePiece, ...
 def message_piece(text: str) -> MessagePiece:
     """The message as the model sees it: private words included, without their tags."""
     return MessagePiece(Layer.MESSAGE, "message", Text(without_tags(text)))
+
+
+class PictureReader:
+    """Finds the engine once, and caches what it read last; it reads one picture at a time.
+
+    `given` replaces the installed engine.
+    """
+
+    def __init__(self, given: ReadImage | None = None) -> None:
+        self._given = given
+        self._read: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def read_image(self) -> ReadImage | None:
+        """Reads the text in a picture; None where no engine is installed."""
+        return self._remembered if self._given or self._engine else None
+
+    @cached_property
+    def _engine(self) -> OcrEngine | None:
+        return installed_engine()
+
+    def _remembered(self, data: bytes) -> str:
+        key = hashlib.sha256(data).hexdigest()
+        with self._lock:
+            if key not in self._read:
+                if len(self._read) >= CACHED_PICTURES:
+                    self._read.pop(next(iter(self._read)))
+                self._read[key] = self._words(data)
+            return self._read[key]
+
+    def _words(self, data: bytes) -> str:
+        if self._given:
+            return self._given(data)
+        return self._engine.read(data).text if self._engine else ""

@@ -1,4 +1,4 @@
-"""The entries that earlier compactions removed from view, read from the leaf: one run for each summary on the branch."""
+"""The entries that earlier compactions removed from view, read from the leaf: a run for each summary."""
 
 from collections.abc import Iterable, Iterator
 

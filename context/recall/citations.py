@@ -55,7 +55,7 @@ def pointed(text: str, recall: Callable[[str], Sequence[CitablePassage]]) -> Cit
 def pointed_parts(
     passages: Sequence[CitablePassage], tokens: int, counting: MessageCounter
 ) -> tuple[RecalledSpan, ...]:
-    """The cited passages, whole where `tokens` hold them all; else the longest are cut, with a reference to the rest."""
+    """The cited passages, whole where `tokens` hold them all; else the longest are cut, with a reference."""
     whole = [_part(one, clear(one.text.strip(), TextSource.OTHER), rank) for rank, one in enumerate(passages)]
     costs = [counting.text(recalled_block([part])) for part in whole]
     room, parts = tokens, dict[int, RecalledSpan]()

@@ -43,7 +43,7 @@ class Prefetch:
             self._done.set()
 
     def wait(self, seconds: float) -> PrefetchResult | None:
-        """The result; None where nothing was searched, it is not ready in time, or it was ended. Raises what `run` met."""
+        """The result; None where nothing was searched, or it was ended or is late. Raises what `run` met."""
         self._done.wait(seconds)
         if self._error is not None:
             raise self._error

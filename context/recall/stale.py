@@ -1,4 +1,4 @@
-"""Finds the words that a change replaces: those in the head, an earlier change or a recalled passage, and in no file."""
+"""Finds the words that a change replaces: those that the request holds and no file does."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from agent.services.browse import look, whole
 from agent.services.recall import recall_markdown
-from agent.tools.builtin.memory import RecallPassage
+from agent.tools.builtin import RecallPassage
 from context.pages.lookup import by_reference
 from context.recall.citations import pointed
 from foundation.errors import PalimpsestError

@@ -21,7 +21,7 @@ from agent.events import (
     UserStored,
 )
 from agent.session import Session
-from agent.tools.builtin.memory import MOST_TOKENS, SearchMemory
+from agent.tools.builtin import MOST_TOKENS, SearchMemory
 from agent.tools.port import ToolSettings
 from context.recall.prefetch import Prefetch, PrefetchResult
 from foundation.paths import Workspace

@@ -8,8 +8,7 @@ import pytest
 from PIL import Image as Pillow
 
 from context.errors import BadAttachment
-from context.layers.message import load_attachment, message_piece, seen
-from context.sources.attachments import PictureReader
+from context.layers.message import PictureReader, load_attachment, message_piece, seen
 from context.types import Attachment
 from models.messages import Image, Text, render
 

@@ -1,18 +1,19 @@
-"""Memory, as the model may use it: search, recall the whole of a passage, remember.
+"""The built-in tools: search memory, recall a passage, remember a note, read a file of the workspace.
 
-Passages come as JSON: where one comes from, and how far to trust it, stands in fields that nothing in its text can
-pass for.
+Passages are JSON: their source and their trust are fields of their own, which no text of a passage can imitate.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from agent.tools.port import wanted
+from agent.tools.port import ToolFailure, wanted
 from context.pages.lookup import by_reference
 from foundation.clock import iso
+from foundation.files import FileTooLarge, read_bytes, real_within
 from foundation.privacy import TextSource, clear
 from foundation.trust import Citation
 from memory.memory import Memory
@@ -22,11 +23,12 @@ from models.fence import label, reference
 from models.messages import Tool
 from models.tokens import estimate
 
-MOST_TOKENS = 1200  # of all passages of one search: a tool's output is not cut within one
+MOST_TOKENS = 1200  # of all passages of one search, so that the output is not cut within a passage
+MOST_BYTES = 2_000_000  # of a file that is read
 
 
 class SearchMemory:
-    """Finds passages; each comes with its address, date and trust, the words it was found by, what superseded it."""
+    """Searches memory; each passage has its citation, trust, matched words, and the passage that superseded it."""
 
     asks = False
     keeps = False
@@ -62,7 +64,7 @@ class SearchMemory:
 
 
 class RecallPassage:
-    """Brings back the whole of one passage by its reference."""
+    """Recalls one whole passage by its reference."""
 
     asks = False
     keeps = False
@@ -88,7 +90,7 @@ class RecallPassage:
 
 
 class RememberNote:
-    """Adds a note to MEMORY.md. Asks: what a model or a web page says goes nowhere unasked."""
+    """Adds a note to MEMORY.md. Asks first: a model or a web page writes nothing on its own."""
 
     asks = True
     keeps = True
@@ -113,8 +115,47 @@ class RememberNote:
         return f"Remembered as {note.id}."
 
 
+class ReadFile:
+    """Reads one text file of the workspace. Asks first, and never leaves the folder."""
+
+    asks = True
+    keeps = False
+    structured = False
+    definition = Tool(
+        "read_file",
+        "Read a text file of the user's workspace. The user is asked each time.",
+        {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+    )
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.resolve()
+
+    def summary(self, arguments: dict[str, Any]) -> str:
+        return f"read {arguments.get('path', '')}"
+
+    def run(self, arguments: dict[str, Any]) -> str:
+        path = self._within(wanted(arguments, "path"))
+        try:
+            body = read_bytes(real_within(path, self._root), most=MOST_BYTES)
+            return body.decode("utf-8").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            raise ToolFailure("Not text", f"{path.name} is not UTF-8 text.") from error
+        except FileTooLarge as error:
+            raise ToolFailure("Too large", f"{path.name} is larger than {MOST_BYTES:,} bytes.") from error
+        except OSError as error:
+            raise ToolFailure("Not readable", f"{path.name}: {error.strerror}.") from error
+
+    def _within(self, asked: str) -> Path:
+        path = (self._root / asked).resolve()
+        inside = path.is_relative_to(self._root)
+        hidden = inside and any(part.startswith(".") for part in path.relative_to(self._root).parts)
+        if not inside or hidden:
+            raise ToolFailure("Out of bounds", f"{asked} is not a visible file of the workspace.")
+        return path
+
+
 def shortened(whole: str, most: int, entry: str) -> str:
-    """A passage's JSON with so much of its text that about `most` characters stand there; "" for what has no text."""
+    """A passage's JSON with its text cut to about `most` characters; "" for output without a text."""
     try:
         passage: dict[str, Any] = msgspec.json.decode(whole, type=dict[str, Any])
     except msgspec.DecodeError:
@@ -127,12 +168,12 @@ def shortened(whole: str, most: int, entry: str) -> str:
 
 
 def rest_of(characters: int, entry: str) -> str:
-    """How the model gets at what was cut off."""
+    """How the model gets the rest."""
     return f"… {characters:,} more characters: recall {entry} brings the whole."
 
 
 def _bounded(shown: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The best, as many as fit; the first in any case."""
+    """The best passages that fit; at least the first."""
     room = MOST_TOKENS
     for passage in shown:
         tokens = estimate(_as_json(passage))
@@ -156,7 +197,7 @@ def _shown(hit: Hit) -> dict[str, Any]:
 
 
 def _cite(citation: Citation) -> str:
-    """What stands within a citation's brackets, each name a label: `Bank · Ann · 2026-01-01 · e_4kx7…`."""
+    """The text between a citation's brackets: `Bank · Ann · 2026-01-01 · e_4kx7…`."""
     day = iso(citation.time)[:10] if citation.time else ""
     ref = reference(citation.ref)
     where = f"{ref}#L{citation.lines[0]}-L{citation.lines[1]}" if citation.lines else ref
@@ -165,5 +206,5 @@ def _cite(citation: Citation) -> str:
 
 
 def _as_json(fields: dict[str, Any]) -> str:
-    """The fields that say something, in their order."""
+    """The fields that are not empty, in order, as JSON."""
     return json.dumps({name: value for name, value in fields.items() if value}, ensure_ascii=False)
