@@ -151,7 +151,7 @@ class Session:
             tools=self.toolbox,
             store=StoredTurn(self, self.memory, context, model, self.toolbox),
             prepare=self.prepare_model,
-            prefetch=lambda text: context.ask_ahead(self.conversation, text, model.profile),
+            prefetch=lambda text: context.prefetch(self.conversation, text, model.profile),
             reload=lambda: context.reload(sending=True),
             assemble=self.assemble,
             compact=lambda planned: context.compact(planned, model.counter),

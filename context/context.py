@@ -12,22 +12,22 @@ from context.assembly.history import HistoryReader
 from context.assembly.request import HistoryZones
 from context.assembly.tokens import MessageCounter
 from context.assembly.view import BranchView, read_view
-from context.compaction.compact import CompactionReceipt, OnPage, carried_out, receipt_of
-from context.compaction.preview import CompactionPreview, outlook_of
+from context.compaction.compact import CompactionReceipt, OnPage, carry_out, receipt_of
+from context.compaction.preview import CompactionPreview, preview_of
 from context.compaction.projection import (
     CompactionInputs,
     PlannedCompaction,
     ProjectedCompaction,
-    compaction_for,
-    projected,
+    plan_compaction,
+    project,
 )
-from context.epoch import EpochState, ReportedChange, decoded, encoded
+from context.epoch import EpochState, ReportedChange, decode_epoch, encode_epoch
 from context.layers.conversation import message_of
 from context.layers.message import PictureReader, ReadImage
 from context.notice import FileNotice
 from context.pages.in_view import PagesInView
-from context.recall.citations import pointed
-from context.recall.prefetch import Prefetch, asked_before
+from context.recall.citations import resolve_citations
+from context.recall.prefetch import Prefetch, previous_question
 from context.recall.recall import limits_of, query_for
 from context.settings import ContextSettings
 from context.sources.skills import Skill
@@ -89,7 +89,7 @@ class Context:
         """The workspace's skills, by name."""
         return self._bench.shelf.now().skills
 
-    def ask_ahead(self, conversation: Conversation | None, text: str, profile: Profile) -> Prefetch | None:
+    def prefetch(self, conversation: Conversation | None, text: str, profile: Profile) -> Prefetch | None:
         """The prefetch for a message that is about to be stored, for its `Turn`; None where nothing is to be recalled.
 
         Its `run` blocks, and is called in a thread of its own.
@@ -103,7 +103,7 @@ class Context:
 
         def query() -> Query | None:
             view = read_view(cold.path(leaf), total, cold.entries) if leaf is not None else BranchView()
-            return query_for(pointed(text, bench.recall).words, asked_before(view), limits, view.seqs)
+            return query_for(resolve_citations(text, bench.recall).words, previous_question(view), limits, view.seqs)
 
         return Prefetch(query, bench.search)
 
@@ -119,7 +119,7 @@ class Context:
     ) -> AssembledRequest:
         """The request for a turn. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
         asked = AssemblyRequest(turn, profile, tools, facts, recall)
-        return RequestAssembler(self._bench, asked, MessageCounter(counter, profile.images)).done()
+        return RequestAssembler(self._bench, asked, MessageCounter(counter, profile.images)).assemble()
 
     def record(self, conversation: Conversation, entry: Entry | None, assembled: AssembledRequest) -> None:
         """Stores what is about to be sent: the tail beside its entry, the epoch, the request's digest.
@@ -143,7 +143,7 @@ class Context:
                     context_state.set_sent(db, entry.seq, assembled.tail)
                 if assembled.new_epoch or told:
                     context_state.set_epoch(
-                        db, conversation.seq, state.number, clear(state.reason), encoded(state), now_ms=now
+                        db, conversation.seq, state.number, clear(state.reason), encode_epoch(state), now_ms=now
                     )
                 answered = entry.seq if entry else assembled.answers
                 context_state.set_request(db, conversation.seq, answered, assembled.digest, now_ms=now)
@@ -185,12 +185,12 @@ class Context:
             page_room=bench.pages.room(profile, budget),
             begin=state.pages_begin if state else None,
         )
-        return compaction_for(occasion, bench.settings)
+        return plan_compaction(occasion, bench.settings)
 
     def outlook(self, plan: PlannedCompaction, archive: ArchiveSettings) -> CompactionPreview:
         """The plan's figures for a person, with those of the pages that will be drawn."""
         leaving = [entry for entry in plan.entries.leaving if entry.text]
-        return outlook_of(plan, self._memory.vault.expected(leaving, mode=archive.mode, dense=archive.dense))
+        return preview_of(plan, self._memory.vault.expected(leaving, mode=archive.mode, dense=archive.dense))
 
     def compact(
         self,
@@ -207,14 +207,14 @@ class Context:
         and what `on_page` raises.
         """
         if isinstance(planned, PlannedCompaction):
-            planned = projected(self._bench, planned, MessageCounter(counter, planned.occasion.profile.images))
-        done = carried_out(self._memory, planned, on_page=on_page, label=label)
+            planned = project(self._bench, planned, MessageCounter(counter, planned.occasion.profile.images))
+        done = carry_out(self._memory, planned, on_page=on_page, label=label)
         return receipt_of(planned, done, counter.count(planned.text))
 
     def last_model(self, conversation: Conversation) -> str:
         """The spec of the model of the conversation's last request; "" where it is unknown."""
         stored = self._memory.cold.epoch(conversation.seq)
-        state = decoded(stored.state) if stored else None
+        state = decode_epoch(stored.state) if stored else None
         return state.model if state else ""
 
     def begin_epoch(self, conversation: Conversation, reason: str) -> None:
@@ -229,7 +229,7 @@ class Context:
     def _current_epoch(self, conversation: Conversation) -> EpochState | None:
         """The epoch of the conversation's last request, unless its pages have changed since."""
         stored = self._memory.cold.epoch(conversation.seq)
-        state = decoded(stored.state) if stored else None
+        state = decode_epoch(stored.state) if stored else None
         return None if state and self._bench.pages.changed(state.pages, state.pages_digest) else state
 
     def _past_of(self, view: BranchView, state: EpochState | None, counting: MessageCounter) -> HistoryZones:
@@ -243,7 +243,7 @@ class Context:
     def _head_tokens(self, conversation: Conversation, counting: MessageCounter) -> int:
         """Tokens of zone A in the conversation's last request."""
         stored = self._memory.cold.epoch(conversation.seq)
-        state = decoded(stored.state) if stored else None
+        state = decode_epoch(stored.state) if stored else None
         head = self._bench.heads.weighed(state, counting) if state else None
         return head.tokens if head else 0
 

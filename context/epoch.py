@@ -64,12 +64,12 @@ class EpochBasis(Struct, frozen=True, kw_only=True):
 _decoder = msgspec.json.Decoder(EpochState)
 
 
-def encoded(state: EpochState) -> ClearedBytes:
+def encode_epoch(state: EpochState) -> ClearedBytes:
     """Encodes the state for `cold.set_epoch`."""
     return encoded_struct(state)
 
 
-def decoded(data: bytes) -> EpochState | None:
+def decode_epoch(data: bytes) -> EpochState | None:
     """The inverse of `encoded`; None where it is empty or of another version: then a new epoch begins."""
     if not data:
         return None
@@ -79,7 +79,7 @@ def decoded(data: bytes) -> EpochState | None:
         return None
 
 
-def why_it_ends(state: EpochState, now: EpochBasis) -> str:
+def reason_to_end(state: EpochState, now: EpochBasis) -> str:
     """Why the epoch must end, as a sentence; "" where it continues."""
     if state.model != now.model:
         return "the model changed"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from context.assembly.head import head_weighed
+from context.assembly.head import head_message
 from context.assembly.history import HistoryReader
 from context.assembly.tokens import CountedMessage, MessageCounter
 from context.epoch import EpochState
@@ -27,7 +27,7 @@ class HeadCounts:
         known = self._known
         if known and (known[0].pieces, known[0].nonce, known[1]) == (state.pieces, state.nonce, counting.key):
             return known[2]
-        found = head_weighed(state, counting)
+        found = head_message(state, counting)
         self._known = (state, counting.key, found)
         return found
 

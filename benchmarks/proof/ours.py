@@ -15,7 +15,7 @@ from agent.importers.store import store_all
 from benchmarks.corpora import Asked, Corpus, Store
 from benchmarks.proof.figures import CONTEXTS, DEEPEST, Answer, Progress, ranks
 from context.assembly.tokens import MessageCounter
-from context.recall.recall import RecallLimits, RecallRequest, recalled
+from context.recall.recall import RecallLimits, RecallRequest, recall_passages
 from foundation.paths import Workspace
 from foundation.privacy import TextSource, clear
 from memory.memory import Memory
@@ -73,7 +73,9 @@ class Opened:
         says “Yes!”); a passage longer than a part, where one of its answers does, or where nobody says what they are,
         where a part is of that passage.
         """
-        parts = recalled(search, RecallRequest(asked.text), RecallLimits(tokens, PASSAGE, _MOST_PARTS), self._counting)
+        parts = recall_passages(
+            search, RecallRequest(asked.text), RecallLimits(tokens, PASSAGE, _MOST_PARTS), self._counting
+        )
         return sum(self._stands(asked, each, parts) for each in asked.evidence) / len(asked.evidence)
 
     def _stands(self, asked: Asked, evidence: str, parts: tuple[RecalledSpan, ...]) -> bool:

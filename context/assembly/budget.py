@@ -35,10 +35,10 @@ def budget_for(window: int, settings: ContextSettings) -> Budget:
     wanted = settings.reserve or min(LARGEST_RESERVE, window // 4)
     reserve = min(wanted, window // 2)
     weights = (settings.system_share, settings.project_share, settings.conversation_share, settings.message_share)
-    return Budget(window, reserve, dict(zip(Layer, divided(window - reserve, weights), strict=True)))
+    return Budget(window, reserve, dict(zip(Layer, divide(window - reserve, weights), strict=True)))
 
 
-def divided(total: int, weights: Sequence[float]) -> list[int]:
+def divide(total: int, weights: Sequence[float]) -> list[int]:
     """Splits `total` by weight, none below its floor where all floors fit. The parts sum to `total`."""
     floors = list(FLOORS.values())
     if sum(floors) >= total:
@@ -60,7 +60,7 @@ def _proportional(total: int, weights: Sequence[float]) -> list[int]:
     return parts
 
 
-def settled(shares: Mapping[Layer, int], used: Mapping[Layer, int]) -> dict[Layer, int]:
+def lend(shares: Mapping[Layer, int], used: Mapping[Layer, int]) -> dict[Layer, int]:
     """The budgets after lending: a layer over its share borrows from those that use less than theirs.
 
     The sum stays the same, and no layer exceeds its budget where the whole fits.

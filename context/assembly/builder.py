@@ -5,25 +5,25 @@ import msgspec
 from msgspec import Struct
 
 from context.assembly.budget import Budget, budget_for
-from context.assembly.digest import Item, decoded_items, tools_digest
-from context.assembly.gather import GatheredTail, TailInputs, gathered_tail
-from context.assembly.head import HeadSources, begun
-from context.assembly.request import BuiltRequest, HistoryZones, RequestInputs, made
+from context.assembly.digest import Item, decode_items, tools_digest
+from context.assembly.gather import GatheredTail, TailInputs, gather_tail
+from context.assembly.head import HeadSources, new_epoch_state
+from context.assembly.request import BuiltRequest, HistoryZones, RequestInputs, build_request
 from context.assembly.tail import RequestTail
 from context.assembly.tokens import Layer, MessageCounter
 from context.assembly.view import BranchView
 from context.compaction.compact import archived_tokens
-from context.compaction.projection import CompactionInputs, ProjectedCompaction, compaction_for, projected
-from context.epoch import EpochBasis, EpochState, decoded, why_it_ends
+from context.compaction.projection import CompactionInputs, ProjectedCompaction, plan_compaction, project
+from context.epoch import EpochBasis, EpochState, decode_epoch, reason_to_end
 from context.errors import RequestTooLarge
 from context.notice import FileNotice
 from context.pages.in_view import PageRequest, page_room
-from context.recall.citations import pointed, pointed_parts
-from context.recall.prefetch import asked_before
-from context.recall.recall import RecallRequest, fitting, limits_of, recalled
-from context.recall.stale import passages_in, still_true
+from context.recall.citations import cited_parts, resolve_citations
+from context.recall.prefetch import previous_question
+from context.recall.recall import RecallRequest, fit_passages, limits_of, recall_passages
+from context.recall.stale import current_passages, passages_in
 from context.report import DroppedSource, archive_of
-from context.sources.changes import unchanged, untold
+from context.sources.changes import unchanged_notes, unreported_changes
 from context.state import ContextState
 from context.types import AssembledRequest, Turn
 from foundation.privacy import TextSource, clear
@@ -65,7 +65,7 @@ class RequestAssembler:
         self._stood: EpochState | None = None  # the epoch as it was stored
         self._late = False  # whether the search was not ready in time
 
-    def done(self) -> AssembledRequest:
+    def assemble(self) -> AssembledRequest:
         """The assembled request. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
         return self._fitting(*self._epoch())
 
@@ -91,17 +91,19 @@ class RequestAssembler:
         stored = self._bench.cold.epoch(conversation.seq) if conversation else None
         if stored is None:
             return self._begun(1, ""), True, ""
-        state = self._stood = decoded(stored.state)
+        state = self._stood = decode_epoch(stored.state)
         if state is None:  # ended by hand: words may have been forgotten
             self._bench.pages.forget()
-        why = self._why_it_ends(state) if state else stored.reason
+        why = self._reason_to_end(state) if state else stored.reason
         if state and not why:
             return state, False, ""
         return self._begun(stored.number + 1, why), True, why
 
-    def _why_it_ends(self, state: EpochState) -> str:
+    def _reason_to_end(self, state: EpochState) -> str:
         pages = self._bench.pages
-        return why_it_ends(state, self._ground()) or pages.why_not(state.pages, state.pages_digest, self._asked.profile)
+        return reason_to_end(state, self._ground()) or pages.why_not(
+            state.pages, state.pages_digest, self._asked.profile
+        )
 
     def _ground(self) -> EpochBasis:
         summaries = self._view.summaries
@@ -114,7 +116,7 @@ class RequestAssembler:
         )
 
     def _begun(self, number: int, reason: str) -> EpochState:
-        state = begun(
+        state = new_epoch_state(
             self._shelf,
             self._ground(),
             self._budget,
@@ -171,7 +173,7 @@ class RequestAssembler:
             archive=archive_of(archived_tokens(self._view), past.pages),
         )
         compaction = self._compaction(materials)
-        result = made(self._compacted(materials, compaction) if compaction else materials)
+        result = build_request(self._compacted(materials, compaction) if compaction else materials)
         return self._assembled(result, state, new, changed, gathered, compaction=compaction)
 
     def _past(self, state: EpochState) -> HistoryZones:
@@ -216,7 +218,7 @@ class RequestAssembler:
     def _previous(self) -> list[Item]:
         conversation = self._turn.conversation
         last = self._bench.cold.last_request(conversation.seq) if conversation else None
-        return decoded_items(last.state) if last else []
+        return decode_items(last.state) if last else []
 
     # ── the tail ──
 
@@ -232,8 +234,8 @@ class RequestAssembler:
             bench.pictures.read_image if self._turn.attachments else None,
         )
         shown = passages_in(self._view)
-        changes = untold(state, self._shelf.notes, self._shelf.skills, self._view.seqs, shown)
-        return gathered_tail(desk, self._turn, self._view, changes, self._recalled(state))
+        changes = unreported_changes(state, self._shelf.notes, self._shelf.skills, self._view.seqs, shown)
+        return gather_tail(desk, self._turn, self._view, changes, self._recalled(state))
 
     def _recalled(self, state: EpochState) -> tuple[RecalledSpan, ...]:
         settings, turn = self._bench.settings, self._turn
@@ -241,21 +243,21 @@ class RequestAssembler:
             return turn.brought
         if not self._asked.recall:
             return ()
-        here = pointed(turn.text, self._bench.recall)
+        here = resolve_citations(turn.text, self._bench.recall)
         limits = limits_of(settings, self._budget.total)
         if not settings.recall:  # what a message points at it brings all the same, as it does an attachment
-            return pointed_parts(here.passages, limits.cited, self._counting)
+            return cited_parts(here.passages, limits.cited, self._counting)
         entries = self._view.seqs | ({turn.entry} if turn.entry is not None else set[int]())
-        standing = unchanged(state, self._shelf.notes)
-        shown = still_true(passages_in(self._view), self._shelf.notes)
-        wanted = RecallRequest(here.words, asked_before(self._view), entries, standing, shown, here.passages)
+        standing = unchanged_notes(state, self._shelf.notes)
+        shown = current_passages(passages_in(self._view), self._shelf.notes)
+        wanted = RecallRequest(here.words, previous_question(self._view), entries, standing, shown, here.passages)
         if turn.ahead is None:
-            return recalled(self._bench.search, wanted, limits, self._counting)
+            return recall_passages(self._bench.search, wanted, limits, self._counting)
         found = turn.ahead.wait(settings.recall_wait)
         self._late = not turn.ahead.done
         if found is not None and not found.query.exclude <= entries:  # some of what was in view has left it since
-            return recalled(self._bench.search, wanted, limits, self._counting)
-        return fitting(found.results if found else None, wanted, limits, self._counting)
+            return recall_passages(self._bench.search, wanted, limits, self._counting)
+        return fit_passages(found.results if found else None, wanted, limits, self._counting)
 
     # ── where it does not fit ──
 
@@ -281,11 +283,11 @@ class RequestAssembler:
             page_room=self._page_room,
             begin=materials.state.pages_begin,
         )
-        plan = compaction_for(occasion, settings)
+        plan = plan_compaction(occasion, settings)
         if plan is None:
             return None
         shown = [entry for entry in plan.entries.kept if entry.seq != turn.entry]
-        return projected(self._bench, plan, self._counting, shown, asks=not turn.continuing)
+        return project(self._bench, plan, self._counting, shown, asks=not turn.continuing)
 
     def _tail_tokens(self, tail: RequestTail | None) -> int:
         if tail is None:

@@ -50,12 +50,12 @@ def tools_digest(tools: Sequence[Tool]) -> str:
     return _sha([msgspec.json.encode(tools, order="sorted")])[:16] if tools else ""
 
 
-def encoded_items(items: Sequence[Item]) -> ClearedBytes:
+def encode_items(items: Sequence[Item]) -> ClearedBytes:
     """Encodes a digest for `cold.set_request`."""
     return bytes_as_made(msgspec.json.encode(items))
 
 
-def decoded_items(data: bytes) -> list[Item]:
+def decode_items(data: bytes) -> list[Item]:
     """The inverse of `encoded_items`; an empty list for what cannot be decoded."""
     try:
         return _items.decode(data) if data else []
@@ -63,7 +63,7 @@ def decoded_items(data: bytes) -> list[Item]:
         return []
 
 
-def unchanged(before: Sequence[Item], now: Sequence[Item]) -> int:
+def unchanged_tokens(before: Sequence[Item], now: Sequence[Item]) -> int:
     """Tokens of the previous request that are unchanged at the beginning of this one."""
     tokens = 0
     for old, new in zip(before, now, strict=False):

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from context.assembly.budget import Budget
 from context.assembly.head import HeadSources
-from context.assembly.tail import RequestTail, TailInput, bounded_tail
+from context.assembly.tail import RequestTail, TailInput, bound_tail
 from context.assembly.tokens import Layer, MessageCounter, MessagePiece
 from context.assembly.view import BranchView
-from context.layers.message import LoadedAttachment, ReadImage, message_piece, recalled_pieces, seen
+from context.layers.message import LoadedAttachment, ReadImage, load_for_model, message_piece, recalled_pieces
 from context.layers.project import changes_piece, skill_piece, skills_called
-from context.layers.system import fired, instruction_pieces, knowledge_pieces
+from context.layers.system import instruction_pieces, knowledge_pieces, matching_rules
 from context.notice import FileNotice
 from context.report import DroppedSource
 from context.settings import ContextSettings
@@ -46,13 +46,13 @@ class GatheredTail(Struct, frozen=True):
     notices: tuple[FileNotice, ...] = ()
 
 
-def gathered_tail(
+def gather_tail(
     desk: TailInputs, turn: Turn, view: BranchView, changes: Sequence[SourceChange], recalled: Sequence[RecalledSpan]
 ) -> GatheredTail:
     """The tail for a turn with a message. Raises NoSuchSkill, BadAttachment."""
     attached = [_seen(desk, turn, n) for n in range(len(turn.attachments))]
     kinds = frozenset(kind for one in attached for kind in one.kinds)
-    rules = fired(desk.shelf.system, ConditionInput(turn.text, desk.now, kinds))
+    rules = matching_rules(desk.shelf.system, ConditionInput(turn.text, desk.now, kinds))
     told, changed, left = _changes(desk, changes)
     nonce = new_nonce()
     changed = _stamped((changed,), nonce)[0] if changed else None
@@ -68,7 +68,7 @@ def gathered_tail(
     others = any((wanted.instructions, wanted.skills, wanted.changes, wanted.recalled, wanted.attachments))
     if turn.text or not others:
         wanted = _with_message(wanted, turn.text)
-    tail = bounded_tail(wanted, desk.budget, desk.settings, desk.counting)
+    tail = bound_tail(wanted, desk.budget, desk.settings, desk.counting)
     if left:
         tail = RequestTail(tail.pieces, (*tail.dropped, (Layer.PROJECT, left)))
     notices = tuple(one.notice for one in attached if one.notice)
@@ -96,7 +96,7 @@ def _with_message(wanted: TailInput, text: str) -> TailInput:
 
 
 def _seen(desk: TailInputs, turn: Turn, n: int) -> LoadedAttachment:
-    return seen(turn.attachments[n], vision=desk.profile.vision, read_image=desk.read_image)
+    return load_for_model(turn.attachments[n], vision=desk.profile.vision, read_image=desk.read_image)
 
 
 def _skills(desk: TailInputs, turn: Turn, view: BranchView) -> tuple[MessagePiece, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from context.assembly.budget import Budget
-from context.assembly.tokens import CountedMessage, Layer, MessageCounter, MessagePiece, fitted
+from context.assembly.tokens import CountedMessage, Layer, MessageCounter, MessagePiece, fit_lines
 from context.epoch import EpochBasis, EpochState, HeadPiece
 from context.layers.project import memory_section, skills_text
 from context.layers.system import static_text
@@ -34,7 +34,7 @@ class HeadSources(Struct, frozen=True):
     digests: dict[str, str] = {}  # of what moves the head when it is edited
 
 
-def begun(
+def new_epoch_state(
     shelf: HeadSources,
     ground: EpochBasis,
     budget: Budget,
@@ -73,7 +73,7 @@ def begun(
     )
 
 
-def head_weighed(state: EpochState, counting: MessageCounter) -> CountedMessage | None:
+def head_message(state: EpochState, counting: MessageCounter) -> CountedMessage | None:
     """Zone A's message; None where the head is empty."""
     if not state.pieces:
         return None
@@ -97,7 +97,7 @@ class _HeadFitter:
         if not text.strip():
             return
         frame = self.counting.part(Text("", injected, SAMPLE_NONCE)) + 2 if injected else 2
-        kept, left = fitted(text, room - frame, self.counting, f"… (the rest of {source} did not fit)")
+        kept, left = fit_lines(text, room - frame, self.counting, f"… (the rest of {source} did not fit)")
         if left:
             self.dropped.append((layer.value, DroppedSource(source, left, _WHY)))
         if kept:

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from context.assembly.budget import Budget, settled
-from context.assembly.digest import Item, encoded_items, message_item, messages_sha256, part_item, unchanged
-from context.assembly.tail import RequestTail, squeezed
+from context.assembly.budget import Budget, lend
+from context.assembly.digest import Item, encode_items, message_item, messages_sha256, part_item, unchanged_tokens
+from context.assembly.tail import RequestTail, squeeze
 from context.assembly.tokens import CountedMessage, Layer, MessageCounter
 from context.epoch import EpochState
 from context.errors import RequestTooLarge
@@ -86,7 +86,7 @@ class BuiltRequest(Struct, frozen=True):
     digest: ClearedBytes
 
 
-def made(materials: RequestInputs) -> BuiltRequest:
+def build_request(materials: RequestInputs) -> BuiltRequest:
     """Builds the request. Raises RequestTooLarge where what must be sent does not fit."""
     room = materials.budget.total - materials.fixed - materials.past.tokens
     tail, last = _fitting_tail(materials, room)
@@ -104,7 +104,7 @@ def made(materials: RequestInputs) -> BuiltRequest:
         facts=materials.facts,
     )
     items = _items(materials, last)
-    return BuiltRequest(request, _report(materials, request, tail, last, items), tail, encoded_items(items))
+    return BuiltRequest(request, _report(materials, request, tail, last, items), tail, encode_items(items))
 
 
 def _fitting_tail(materials: RequestInputs, room: int) -> tuple[RequestTail, CountedMessage | None]:
@@ -113,7 +113,7 @@ def _fitting_tail(materials: RequestInputs, room: int) -> tuple[RequestTail, Cou
             raise _turn_too_large(materials, -room)
         return RequestTail(()), None
     try:
-        return squeezed(materials.tail, room, materials.counting)
+        return squeeze(materials.tail, room, materials.counting)
     except RequestTooLarge as error:
         raise _message_too_large(materials, materials.tail, room) from error
 
@@ -172,7 +172,7 @@ def _report(
         zones=_zones(materials, request, last),
         messages=tuple(DisplayMessage(message.role.value, shown_text(message)) for message in request.messages),
         prefix_sha256=messages_sha256(request.messages[: request.zones[2]]),
-        unchanged_prefix_tokens=unchanged(materials.previous, items),
+        unchanged_prefix_tokens=unchanged_tokens(materials.previous, items),
         previous_tokens=sum(tokens for _, tokens in materials.previous),
         pages=materials.past.pages,
         archive=materials.archive,
@@ -193,7 +193,7 @@ def _layers(materials: RequestInputs, tail: RequestTail, last: CountedMessage | 
         sources[Layer.CONVERSATION].append(SourceReport(f"entries ({past.entries})", sum(n for _, n in past.turns)))
     dropped = _dropped(materials, tail)
     used = {layer: sum(source.tokens for source in sources[layer]) for layer in Layer}
-    budgets = settled(materials.budget.shares, used)
+    budgets = lend(materials.budget.shares, used)
     return tuple(
         LayerReport(layer.value, used[layer], budgets[layer], tuple(sources[layer]), tuple(dropped[layer]))
         for layer in Layer

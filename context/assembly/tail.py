@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from context.assembly.budget import Budget
-from context.assembly.tokens import CountedMessage, Layer, MessageCounter, MessagePiece, fitted
+from context.assembly.tokens import CountedMessage, Layer, MessageCounter, MessagePiece, fit_lines
 from context.errors import RequestTooLarge
 from context.report import DroppedSource
 from context.settings import ContextSettings
@@ -47,7 +47,7 @@ class TailInput(Struct, frozen=True, kw_only=True):
     message: tuple[MessagePiece, ...] = ()
 
 
-def bounded_tail(wanted: TailInput, budget: Budget, settings: ContextSettings, counting: MessageCounter) -> RequestTail:
+def bound_tail(wanted: TailInput, budget: Budget, settings: ContextSettings, counting: MessageCounter) -> RequestTail:
     """The tail within each group's share. Recalled passages were bounded when they were recalled."""
     dropped: list[tuple[Layer, DroppedSource]] = []
     project = budget.shares[Layer.PROJECT]
@@ -68,7 +68,7 @@ def bounded_tail(wanted: TailInput, budget: Budget, settings: ContextSettings, c
     return RequestTail(pieces, tuple(dropped))
 
 
-def squeezed(tail: RequestTail, room: int, counting: MessageCounter) -> tuple[RequestTail, CountedMessage]:
+def squeeze(tail: RequestTail, room: int, counting: MessageCounter) -> tuple[RequestTail, CountedMessage]:
     """Cuts the tail to `room` tokens: recalled passages first, then changes, skills, instructions, attachments.
 
     Raises RequestTooLarge where the message alone does not fit.
@@ -116,7 +116,7 @@ def _shortened(piece: MessagePiece, limit: int, counting: MessageCounter) -> tup
         return None, whole
     part = piece.part
     frame = counting.part(replace(part, text=""))
-    text, left = fitted(part.text, limit - frame, counting, f"… (the rest of {piece.source} did not fit)")
+    text, left = fit_lines(part.text, limit - frame, counting, f"… (the rest of {piece.source} did not fit)")
     if not text or not left:
         return None, whole
     return MessagePiece(piece.layer, piece.source, replace(part, text=text)), left

@@ -86,7 +86,7 @@ class MessageCounter:
         return CountedMessage(message, tuple(zip(pieces, counts, strict=True)))
 
 
-def fitted(text: str, limit: int, counting: MessageCounter, note: str) -> tuple[str, int]:
+def fit_lines(text: str, limit: int, counting: MessageCounter, note: str) -> tuple[str, int]:
     """As many leading lines as fit `limit` tokens, with `note` as the last line where some are missing.
 
     Gives "" where not even one line fits; the second value is the tokens left out.

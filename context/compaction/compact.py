@@ -55,7 +55,7 @@ class StoredSummary(Struct, frozen=True):
     archived: ArchiveResult | None
 
 
-def carried_out(
+def carry_out(
     memory: "Memory", projection: "ProjectedCompaction", *, on_page: OnPage | None, label: str = ""
 ) -> StoredSummary:
     """Archives the entries that leave and appends the summary as a child of the leaf, in one transaction.

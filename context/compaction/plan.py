@@ -66,7 +66,7 @@ def _split(entries: Sequence[Entry], begins: Callable[[Entry], bool]) -> list[tu
     return [tuple(one) for one in found]
 
 
-def planned(
+def plan_entries(
     view: BranchView, tokens: Mapping[int, int], figures: CompactionBudget, settings: ContextSettings, *, running: bool
 ) -> CompactionPlan | None:
     """Chooses whole turns, oldest first, down to the low water mark; None where nothing can leave.

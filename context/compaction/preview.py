@@ -30,7 +30,7 @@ class CompactionPreview(Struct, frozen=True, kw_only=True):
     kept_turns: int
 
 
-def outlook_of(compaction: "PlannedCompaction", expected: "ArchiveEstimate") -> CompactionPreview:
+def preview_of(compaction: "PlannedCompaction", expected: "ArchiveEstimate") -> CompactionPreview:
     """The preview of a plan. `expected` is the estimate for archiving its entries."""
     plan, before = compaction.entries, compaction.before
     return CompactionPreview(

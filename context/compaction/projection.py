@@ -14,7 +14,7 @@ from context.assembly.history import tokens_by_entry
 from context.assembly.request import HistoryZones
 from context.assembly.tokens import MessageCounter
 from context.assembly.view import BranchView
-from context.compaction.plan import CompactionBudget, CompactionPlan, planned
+from context.compaction.plan import CompactionBudget, CompactionPlan, plan_entries
 from context.compaction.summary import SummaryEntry, summarise
 from context.pages.in_view import TO_COME, PageRequest, page_room
 from context.pages.recipe import ChapterStart
@@ -86,7 +86,7 @@ class ProjectedCompaction(Struct, frozen=True):
         return self.plan.beside + sum(tokens for _, tokens in self.past.summaries)
 
 
-def compaction_for(occasion: CompactionInputs, settings: ContextSettings) -> PlannedCompaction | None:
+def plan_compaction(occasion: CompactionInputs, settings: ContextSettings) -> PlannedCompaction | None:
     """The plan; None where nothing can leave."""
     past, view, message = occasion.past, occasion.view, occasion.message
     tokens = dict(tokens_by_entry(past))
@@ -99,7 +99,7 @@ def compaction_for(occasion: CompactionInputs, settings: ContextSettings) -> Pla
     summaries = sum(count for _, count in past.summaries)
     pages = _expected_pages(occasion.page_room, past)
     figures = CompactionBudget(occasion.budget.total, fixed + pages, summaries - past.page_tokens, occasion.low)
-    entries = planned(view, tokens, figures, settings, running=occasion.running)
+    entries = plan_entries(view, tokens, figures, settings, running=occasion.running)
     if entries is None:
         return None
     return PlannedCompaction(
@@ -111,7 +111,7 @@ def compaction_for(occasion: CompactionInputs, settings: ContextSettings) -> Pla
     )
 
 
-def projected(
+def project(
     bench: "ContextState",
     plan: PlannedCompaction,
     counting: MessageCounter,

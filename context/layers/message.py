@@ -70,7 +70,7 @@ def media_type_of(name: str, data: bytes) -> str:
     return guessed or "text/plain"
 
 
-def seen(attachment: Attachment, *, vision: bool, read_image: ReadImage | None) -> LoadedAttachment:
+def load_for_model(attachment: Attachment, *, vision: bool, read_image: ReadImage | None) -> LoadedAttachment:
     """The attachment as the model sees it. Raises BadAttachment for what is neither text nor a picture."""
     if attachment.media_type.startswith("image/") and attachment.media_type != "image/svg+xml":
         return _picture(attachment, vision, read_image)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from context.assembly.tokens import Layer, MessageCounter, MessagePiece, fitted
+from context.assembly.tokens import Layer, MessageCounter, MessagePiece, fit_lines
 from context.errors import NoSuchSkill
 from context.report import DroppedSource
 from context.sources.skills import Skill
@@ -52,7 +52,7 @@ def memory_section(whole: str, notes: Sequence[Note], limit: int, counting: Mess
         shown.append(more)
     section = "\n\n".join([*shown, _others(len(mine) - len(kept))]) if mine else ""
     if not kept:
-        section, _ = fitted(text, limit, counting, "… more of MEMORY.md can be searched.")
+        section, _ = fit_lines(text, limit, counting, "… more of MEMORY.md can be searched.")
     left = max(0, tokens - counting.text(section))
     missing = len(mine) - len(kept)
     name = f"{MEMORY}: {missing} older notes" if missing else f"{MEMORY}: its end"

@@ -14,7 +14,7 @@ def static_text(file: SystemFile) -> str:
     return clear("\n".join(file.abilities), TextSource.OTHER)
 
 
-def fired(file: SystemFile, moment: ConditionInput) -> tuple[SystemRule, ...]:
+def matching_rules(file: SystemFile, moment: ConditionInput) -> tuple[SystemRule, ...]:
     """The rules whose condition holds, in the file's order."""
     return tuple(rule for rule in file.rules if rule.when.holds(moment))
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from context.pages.layout import ChapterText, WordsOf, fitting, texts_of, words_beside
+from context.pages.layout import ChapterText, WordsOf, fit_sheet, texts_of, words_beside
 from context.pages.recipe import PageRecipe
 from memory.errors import Damaged
 from memory.pages.cost.gate import deflated
@@ -26,22 +26,22 @@ class DrawablePage(Struct, frozen=True):
     sheet: PageSheet
 
 
-def drawn(recipe: PageRecipe, entries: Mapping[int, Entry], words: WordsOf) -> PageParts:
+def draw_page(recipe: PageRecipe, entries: Mapping[int, Entry], words: WordsOf) -> PageParts:
     """Draws the page; the same recipe and text give the same bytes. Raises Damaged where an entry changed,
     MemoryFailure."""
-    page = laid(recipe, entries, words)
+    page = lay_out(recipe, entries, words)
     side = page.sheet.mode.side
     picture = Image(deflated(draw(page.sheet, page.id, 1).png), "image/png", side, side, f"page {page.id}")
     return picture, Text(words_beside(page.texts, recipe.shown, recipe.most, recipe.facts), injected="page")
 
 
-def laid(recipe: PageRecipe, entries: Mapping[int, Entry], words: WordsOf) -> DrawablePage:
+def lay_out(recipe: PageRecipe, entries: Mapping[int, Entry], words: WordsOf) -> DrawablePage:
     """Lays the page out without drawing it. Raises Damaged where an entry changed, MemoryFailure."""
     if any(seq not in entries for seq in recipe.chapter.entries):
         raise Damaged("A page in view", "An entry that it showed is gone.", "The next request is made without it.")
     texts = texts_of(recipe.chapter, entries, words)
     mode = mode_named(recipe.mode, dense=recipe.cell == DENSE.name)
-    sheet = fitting(texts, mode, recipe.shown, recipe.most)
+    sheet = fit_sheet(texts, mode, recipe.shown, recipe.most)
     if sheet is None:
         raise Damaged("A page in view", "What it showed has changed.", "The next request is made with a new one.")
     return DrawablePage(page_id(sheet), texts, sheet)

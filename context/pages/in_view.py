@@ -67,12 +67,12 @@ class PagesInView:
 
     def chosen(self, asked: "PageRequest") -> PagesState:
         """Chooses the pages of an epoch that begins now. Stores nothing."""
-        from context.pages.select import SelectionPolicy, chosen, hidden, ladder
+        from context.pages.select import SelectionPolicy, choose_pages, redundant_summaries, size_ladder
 
         reader = _reader(asked.profile)
         if reader is None or asked.room <= 0 or not asked.summaries:
             return PagesState()
-        sizes = ladder(reader, asked.nominal)
+        sizes = size_ladder(reader, asked.nominal)
         characters = sizes[0].capacity * (1 + asked.room // reader.tokens(sizes[-1].name))
         past = read_runs(self._cold.path(asked.leaf), asked.in_view, characters) if asked.leaf else CompactionRuns()
         runs = (CompactionRun(TO_COME, tuple(asked.leaving)), *past.runs) if asked.leaving else past.runs
@@ -82,8 +82,8 @@ class PagesInView:
                 self._recipes = {}
             recipes = self._recipes
         terms = SelectionPolicy(sizes, asked.room, self._words, asked.counting, recipes)
-        choice = chosen(entries, asked.begin, terms)
-        hides = hidden(asked.summaries, runs, choice, complete=past.all)
+        choice = choose_pages(entries, asked.begin, terms)
+        hides = redundant_summaries(asked.summaries, runs, choice, complete=past.all)
         try:
             digest = digest_of(self.drawn(choice.pages))
         except MemoryFailure as trouble:  # an entry went while its page was made
@@ -96,11 +96,11 @@ class PagesInView:
         missing = [page for page in pages if page not in cached]
         if not missing:
             return tuple(cached[page] for page in pages)
-        from context.pages.draw import drawn
+        from context.pages.draw import draw_page
 
         seqs = {seq for page in missing for seq in page.chapter.entries}
         entries = self._cold.entries(seqs)
-        made = {page: drawn(page, entries, self._words) for page in missing}
+        made = {page: draw_page(page, entries, self._words) for page in missing}
         complete = {page: made.get(page) or cached[page] for page in pages}
         with self._lock:
             if self._drawn is cached:  # else words were forgotten meanwhile, or other pages were drawn

@@ -67,22 +67,22 @@ def texts_of(chapter: Chapter, entries: Mapping[int, Entry], words: WordsOf) -> 
     ]
 
 
-def laid_out(texts: Sequence[ChapterText], mode: Mode) -> ChapterLayout | None:
+def lay_out_chapter(texts: Sequence[ChapterText], mode: Mode) -> ChapterLayout | None:
     """The chapter on one page: whole, or as much of each entry as fits; None where not even that fits."""
     everyone = tuple(text.entry.seq for text in texts)
-    if whole := fitting(texts, mode, everyone, 0):
+    if whole := fit_sheet(texts, mode, everyone, 0):
         return ChapterLayout(whole, everyone, 0)
     shown = _longest(texts, mode)
     low, high = LEAST - 1, max(len(text.part) for text in texts)
     best: PageSheet | None = None
     while low < high:
         middle = (low + high + 1) // 2
-        found = fitting(texts, mode, shown, middle)
+        found = fit_sheet(texts, mode, shown, middle)
         low, high, best = (middle, high, found) if found else (low, middle - 1, best)
     return ChapterLayout(best, shown, low) if best else None
 
 
-def fitting(texts: Sequence[ChapterText], mode: Mode, shown: Sequence[int], most: int) -> PageSheet | None:
+def fit_sheet(texts: Sequence[ChapterText], mode: Mode, shown: Sequence[int], most: int) -> PageSheet | None:
     """The page with these entries and at most so many characters of each (0: all); None where it does not fit."""
     kept = [text for text in texts if text.entry.seq in set(shown)]
     if not kept:
@@ -131,11 +131,11 @@ def words_beside(texts: Sequence[ChapterText], shown: Sequence[int], most: int, 
     when = days[0] if days[0] == days[1] else f"{days[0]} to {days[1]}"
     which = first.id if first is last else f"{first.id} to {last.id}"
     cut = f"; {len(shown)} of {len(texts)} entries, shortened" if most else ""
-    found = " · ".join(factsheet(said(texts), facts))
+    found = " · ".join(factsheet(joined_text(texts), facts))
     exact = f"\nExact: {found}" if found else ""
     return clear(f"The page above: {when}, {which}{cut}.{exact}", TextSource.OTHER)
 
 
-def said(texts: Sequence[ChapterText]) -> str:
+def joined_text(texts: Sequence[ChapterText]) -> str:
     """All the texts, joined."""
     return "\n".join(text.part for text in texts)

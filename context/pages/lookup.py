@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from context.epoch import decoded
+from context.epoch import decode_epoch
 from context.pages.recipe import PageRecipe
 from foundation.citations import reference_in
 from foundation.program import own_command
@@ -73,12 +73,12 @@ def _named(entries: Sequence[Entry]) -> str:
 
 def seen_on(cold: ColdStore, page_id: str, words: "WordsOf") -> PageCoverage | None:
     """The entries on the page; None where no conversation's last request had it. Lays pages out, draws none."""
-    from context.pages.draw import laid
+    from context.pages.draw import lay_out
 
     for conversation, recipe in _recipes(cold):
         entries = cold.entries(recipe.chapter.entries)
         try:
-            found = laid(recipe, entries, words).id
+            found = lay_out(recipe, entries, words).id
         except MemoryFailure:  # an entry is gone: the next request has another page
             continue
         if found == page_id:
@@ -88,6 +88,6 @@ def seen_on(cold: ColdStore, page_id: str, words: "WordsOf") -> PageCoverage | N
 
 def _recipes(cold: ColdStore) -> Iterator[tuple[int, PageRecipe]]:
     for conversation, stored in cold.read(lambda db: fetch(db, _EPOCHS, (MOST,))):
-        state = decoded(stored)
+        state = decode_epoch(stored)
         for recipe in state.pages if state else ():
             yield conversation, recipe

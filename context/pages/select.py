@@ -11,8 +11,8 @@ from context.pages.layout import (
     ChapterText,
     WordsOf,
     chapters_of,
-    laid_out,
-    said,
+    joined_text,
+    lay_out_chapter,
     shown_text,
     texts_of,
     words_beside,
@@ -88,7 +88,7 @@ class SelectionPolicy(Struct, frozen=True):
     known: dict[tuple[Chapter, Mode, str], PageRecipe | None]
 
 
-def chosen(entries: Sequence[Entry], begin: ChapterStart | None, terms: SelectionPolicy) -> PageSelection:
+def choose_pages(entries: Sequence[Entry], begin: ChapterStart | None, terms: SelectionPolicy) -> PageSelection:
     """Chooses pages of these entries (oldest first), the newest first, until the budget is spent.
 
     Entries that the gate keeps as text, or that cannot be read, are left to the summaries. No page is chosen where all
@@ -150,7 +150,7 @@ def _made(
     chapter: Chapter, texts: Sequence[ChapterText], spending: _BudgetLadder, terms: SelectionPolicy
 ) -> PageRecipe | None:
     """The chapter on the largest size that may still take it; None where none may, or the gate refuses."""
-    if spending.rung is None or stays_text(said(texts)):
+    if spending.rung is None or stays_text(joined_text(texts)):
         return None
     while rung := spending.rung:
         key = (chapter, rung, terms.counting.key)
@@ -170,7 +170,7 @@ def recipe_of(
     chapter: Chapter, texts: Sequence[ChapterText], rung: Mode, counting: MessageCounter
 ) -> PageRecipe | None:
     """The chapter on a page of this size; None where it would not save tokens, or does not fit."""
-    laid = laid_out(texts, rung)
+    laid = lay_out_chapter(texts, rung)
     if laid is None:
         return None
     mode = laid.sheet.mode
@@ -201,7 +201,7 @@ def _fewer(most: int) -> Iterator[int]:
         most = most * 2 // 3
 
 
-def hidden(
+def redundant_summaries(
     summaries: Sequence[int], runs: Sequence[CompactionRun], choice: PageSelection, *, complete: bool
 ) -> tuple[int, ...]:
     """The summaries in view, oldest first, that can be left out because pages show every word they cover.
@@ -224,7 +224,7 @@ CHARACTERS_A_TOKEN = 4.63  # English by DeepSeek's tokenizer (docs/pages.md)
 GAIN = 2.0  # the larger cells are chosen for the newest pages where they still save half
 
 
-def ladder(profile: RenderProfile, room: int) -> tuple[Mode, ...]:
+def size_ladder(profile: RenderProfile, room: int) -> tuple[Mode, ...]:
     """The sizes of pages from the newest to the oldest, for pages of `room` tokens together.
 
     None costs more than half of that where there is a choice. The newest use the larger cells where that saves tokens.

@@ -6,7 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from context.assembly.tokens import MessageCounter, fitted
+from context.assembly.tokens import MessageCounter, fit_lines
 from foundation.citations import cited, uncited
 from foundation.errors import PalimpsestError
 from foundation.privacy import TextSource, clear
@@ -38,7 +38,7 @@ class CitedMessage(Struct, frozen=True):
     passages: tuple[CitablePassage, ...] = ()
 
 
-def pointed(text: str, recall: Callable[[str], Sequence[CitablePassage]]) -> CitedMessage:
+def resolve_citations(text: str, recall: Callable[[str], Sequence[CitablePassage]]) -> CitedMessage:
     """Resolves the citations in a message. Brackets that name nothing stay text; damaged or deleted passages are
     skipped."""
     found: dict[str, Sequence[CitablePassage]] = {}
@@ -52,9 +52,7 @@ def pointed(text: str, recall: Callable[[str], Sequence[CitablePassage]]) -> Cit
     return CitedMessage(uncited(text, found.keys()), tuple(each.values()))
 
 
-def pointed_parts(
-    passages: Sequence[CitablePassage], tokens: int, counting: MessageCounter
-) -> tuple[RecalledSpan, ...]:
+def cited_parts(passages: Sequence[CitablePassage], tokens: int, counting: MessageCounter) -> tuple[RecalledSpan, ...]:
     """The cited passages, whole where `tokens` hold them all; else the longest are cut, with a reference."""
     whole = [_part(one, clear(one.text.strip(), TextSource.OTHER), rank) for rank, one in enumerate(passages)]
     costs = [counting.text(recalled_block([part])) for part in whole]
@@ -76,7 +74,7 @@ def _part(passage: CitablePassage, text: str, rank: int) -> RecalledSpan:
 
 def _cut(part: RecalledSpan, tokens: int, counting: MessageCounter) -> RecalledSpan:
     frame = counting.text(recalled_block([replace(part, text="")]))
-    text, _ = fitted(part.text, tokens - frame, counting, f"… (the rest: recall {_ref(part.citation)})")
+    text, _ = fit_lines(part.text, tokens - frame, counting, f"… (the rest: recall {_ref(part.citation)})")
     return replace(part, text=text)
 
 

@@ -58,7 +58,7 @@ class Prefetch:
         self._done.set()
 
 
-def asked_before(view: BranchView) -> str:
+def previous_question(view: BranchView) -> str:
     """The text of the user's previous message."""
     said = (e for e in reversed(view.entries) if e.kind is EntryKind.MESSAGE and e.role is Role.USER)
     entry = next(said, None)

@@ -6,8 +6,8 @@ from typing import Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from context.assembly.tokens import MessageCounter, fitted
-from context.recall.citations import CitablePassage, pointed_parts
+from context.assembly.tokens import MessageCounter, fit_lines
+from context.recall.citations import CitablePassage, cited_parts
 from context.settings import ContextSettings
 from foundation.clock import iso
 from foundation.privacy import TextSource, clear
@@ -56,7 +56,7 @@ def limits_of(settings: ContextSettings, total: int) -> RecallLimits:
     return RecallLimits(tokens, settings.recall_passage, settings.recall_most, share)
 
 
-def question(text: str, before: str) -> str:
+def search_text(text: str, before: str) -> str:
     """The text to search for: the message, with the user's previous one where it is short."""
     if not before or _length(text) >= SHORT_MESSAGE:
         return text
@@ -73,11 +73,11 @@ def query_for(text: str, before: str, limits: RecallLimits, exclude: frozenset[i
     if not text.strip() or limits.most == 0 or limits.tokens <= 0:
         return None
     most = min(limits.most, limits.tokens // SHORTEST) + SPARE
-    asked = question(text, before)
+    asked = search_text(text, before)
     return Query(text=asked, limit=most, exclude=exclude, window_tokens=limits.passage, as_it_stands=True)
 
 
-def recalled(
+def recall_passages(
     search: Callable[[Query], SearchResults], wanted: RecallRequest, limits: RecallLimits, counting: MessageCounter
 ) -> tuple[RecalledSpan, ...]:
     """Searches and gives the passages that fit: cited ones first, then hits by relevance; none where nothing is
@@ -86,14 +86,14 @@ def recalled(
     Passages of one day of a conversation share a label, at the rank of the best of them, in chronological order.
     """
     query = query_for(wanted.text, wanted.before, limits, wanted.entries)
-    return fitting(search(query) if query else None, wanted, limits, counting)
+    return fit_passages(search(query) if query else None, wanted, limits, counting)
 
 
-def fitting(
+def fit_passages(
     results: SearchResults | None, wanted: RecallRequest, limits: RecallLimits, counting: MessageCounter
 ) -> tuple[RecalledSpan, ...]:
     """The same for the results of a search; None where nothing was searched."""
-    first = pointed_parts(wanted.cited, max(limits.cited, limits.tokens), counting)
+    first = cited_parts(wanted.cited, max(limits.cited, limits.tokens), counting)
     found = results.hits if results else ()
     hits = [hit for hit in found if not _in_view(hit, wanted) and not _is_told(hit, first)]
     newer = {hit.id: hit for hit in found}
@@ -149,7 +149,7 @@ def _part(
     hit: Hit, rank: int, newer: Mapping[str, Hit], limits: RecallLimits, counting: MessageCounter
 ) -> tuple[RecalledSpan, int]:
     """The passage, and its entry's seq."""
-    text, _ = fitted(clear(hit.snippet.strip(), TextSource.OTHER), limits.passage * 2, counting, "…")
+    text, _ = fit_lines(clear(hit.snippet.strip(), TextSource.OTHER), limits.passage * 2, counting, "…")
     by = newer.get(hit.superseded_by)
     superseded = iso(by.time)[:10] if by and by.time else ""
     return RecalledSpan(

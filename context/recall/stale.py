@@ -68,7 +68,7 @@ def passages_in(view: BranchView) -> tuple[RecalledSpan, ...]:
     return tuple(part for entry in view.entries for part in entry.sent if isinstance(part, RecalledSpan))
 
 
-def still_true(passages: Iterable[RecalledSpan], notes: Sequence[Note]) -> tuple[tuple[str, str], ...]:
+def current_passages(passages: Iterable[RecalledSpan], notes: Sequence[Note]) -> tuple[tuple[str, str], ...]:
     """Reference and text of each passage, without those of notes whose text is gone."""
     return tuple(
         (part.citation.ref, part.text)

@@ -41,7 +41,7 @@ def skill_digests(skills: Iterable[Skill]) -> dict[str, str]:
     return {skill.name: skill.digest for skill in skills}
 
 
-def untold(
+def unreported_changes(
     state: EpochState,
     notes: Sequence[Note],
     skills: Sequence[Skill],
@@ -59,7 +59,7 @@ def untold(
     return (*fresh, *back)
 
 
-def unchanged(state: EpochState, notes: Iterable[Note]) -> frozenset[str]:
+def unchanged_notes(state: EpochState, notes: Iterable[Note]) -> frozenset[str]:
     """The ids of the notes that are as in the head."""
     held = frozenset(state.in_head)
     return frozenset(note.id for note in notes if note.id in held and state.notes.get(note.id) == _digest(note))

@@ -11,7 +11,7 @@ from agent.services.browse import look, whole
 from agent.services.recall import recall_markdown
 from agent.tools.builtin import RecallPassage
 from context.pages.lookup import by_reference
-from context.recall.citations import pointed
+from context.recall.citations import resolve_citations
 from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
@@ -125,7 +125,7 @@ def screen(memory: Memory, ref: str) -> str:
 
 
 def cited(memory: Memory, ref: str) -> str:
-    (passage,) = pointed(ref if ref.startswith("[") else f"See [House · {ref}].", memory.recall).passages
+    (passage,) = resolve_citations(ref if ref.startswith("[") else f"See [House · {ref}].", memory.recall).passages
     return passage.text
 
 
@@ -169,7 +169,7 @@ def test_a_reference_to_nothing_is_the_same_error_at_every_face(memory: Memory, 
     ((_, message, hint),) = said
     assert hint
     assert look(memory, ref).wrong == message
-    assert pointed(f"See [House · {ref}].", memory.recall).passages == ()
+    assert resolve_citations(f"See [House · {ref}].", memory.recall).passages == ()
 
 
 def test_the_command_line_has_the_same_errors(run: Run, known: Known, root: Path) -> None:

@@ -97,13 +97,13 @@ def test_nothing_waits_for_pages_that_are_drawn(talk: Talk, gate: Gate, monkeypa
     assert talk.assembled is not None
     before = talk.assembled
     talk.reopen()
-    drawn = draw.drawn
+    drawn = draw.draw_page
 
     def slow(*given: Any) -> draw.PageParts:
         gate()
         return drawn(*given)
 
-    monkeypatch.setattr(draw, "drawn", slow)
+    monkeypatch.setattr(draw, "draw_page", slow)
     with gate.held(lambda: talk.preview("And now?")):
         assert [name for name, work in others(talk, before).items() if not ends(work)] == []
 

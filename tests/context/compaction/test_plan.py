@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.assembly.view import BranchView
-from context.compaction.plan import CompactionBudget, planned, turns_of
+from context.compaction.plan import CompactionBudget, plan_entries, turns_of
 from context.settings import ContextSettings
 from memory.records import Entry, EntryKind
 from models.messages import Role
@@ -47,7 +47,7 @@ def test_whole_turns_leave_and_nothing_is_lost(
     held = entries(*(what for one in [*done, *([current] if current else [])] for what in one))
     tokens = {one.seq: sizes[one.seq % 80] for one in held}
     figures = CompactionBudget(total=2000, fixed=300, summaries=0, low=1000)
-    plan = planned(BranchView((), held), tokens, figures, ContextSettings(), running=current is not None)
+    plan = plan_entries(BranchView((), held), tokens, figures, ContextSettings(), running=current is not None)
     if plan is None:
         return
     assert sorted(one.seq for one in (*plan.leaving, *plan.kept)) == [one.seq for one in held]
@@ -77,11 +77,13 @@ def test_turns_begin_with_a_question() -> None:
 def test_what_would_save_nothing_does_not_leave() -> None:
     held = entries(Q, A)
     figures = CompactionBudget(total=2000, fixed=1990, summaries=0, low=1000)
-    assert planned(BranchView((), held), {1: 5, 2: 5}, figures, ContextSettings(), running=False) is None
+    assert plan_entries(BranchView((), held), {1: 5, 2: 5}, figures, ContextSettings(), running=False) is None
 
 
 def test_the_last_turn_stays_where_it_fits() -> None:
     held = entries(Q, A, Q, A)
     figures = CompactionBudget(total=2000, fixed=300, summaries=0, low=1000)
-    plan = planned(BranchView((), held), {1: 500, 2: 500, 3: 500, 4: 500}, figures, ContextSettings(), running=False)
+    plan = plan_entries(
+        BranchView((), held), {1: 500, 2: 500, 3: 500, 4: 500}, figures, ContextSettings(), running=False
+    )
     assert plan is not None and [one.seq for one in plan.kept] == [3, 4] and plan.first_kept == 3

@@ -234,9 +234,9 @@ def test_an_entry_that_changed_ends_the_epoch(seeing: Talk) -> None:
 
 
 def test_an_epoch_stored_before_there_were_pages_is_read(talk: Talk) -> None:
-    from context.epoch import decoded
+    from context.epoch import decode_epoch
 
-    state = decoded(b'{"number": 3, "reason": "", "model": "m", "window": 8192, "summary": 7}')
+    state = decode_epoch(b'{"number": 3, "reason": "", "model": "m", "window": 8192, "summary": 7}')
     assert state is not None and state.pages == () and state.hidden == ()
 
 

@@ -1,11 +1,11 @@
 """The sizes that pages go through, by reader and by room."""
 
-from context.pages.select import ladder
+from context.pages.select import size_ladder
 from memory.pages.cost.profiles import profile_named
 
 
 def sizes(name: str, room: int) -> list[tuple[str, str]]:
-    return [(mode.name, mode.cell.name) for mode in ladder(profile_named(name), room)]
+    return [(mode.name, mode.cell.name) for mode in size_ladder(profile_named(name), room)]
 
 
 def test_with_room_the_newest_are_large_and_age_to_tiny() -> None:

@@ -7,7 +7,7 @@ import pytest
 from context.assembly.tokens import MessageCounter
 from context.pages.layout import WordsOf
 from context.pages.recipe import ChapterStart
-from context.pages.select import PageSelection, SelectionPolicy, chosen, ladder
+from context.pages.select import PageSelection, SelectionPolicy, choose_pages, size_ladder
 from memory.errors import Damaged
 from memory.pages.cost.profiles import profile_named
 from memory.records import Entry, EntryKind
@@ -41,8 +41,10 @@ def words(entry: Entry) -> str:
 
 
 def choose(past: list[Entry], room: int, *, begin: ChapterStart | None = None, read: WordsOf = words) -> PageSelection:
-    sizes = ladder(profile_named("qwen3-vl"), room)
-    return chosen(past, begin, SelectionPolicy(sizes, room, read, MessageCounter(Estimate(), ImageRule.QWEN3), {}))
+    sizes = size_ladder(profile_named("qwen3-vl"), room)
+    return choose_pages(
+        past, begin, SelectionPolicy(sizes, room, read, MessageCounter(Estimate(), ImageRule.QWEN3), {})
+    )
 
 
 @pytest.mark.parametrize("room", [700, 2000, 5000, 12_000])

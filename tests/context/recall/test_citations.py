@@ -1,7 +1,7 @@
 """A citation in a message brings its passage first and whole, whatever the question finds."""
 
 from context import Turn
-from context.recall.citations import MOST_CITED, pointed
+from context.recall.citations import MOST_CITED, resolve_citations
 from foundation.trust import Citation, Trust
 from memory.errors import NotFound
 from memory.recalled_passage import RecalledPassage
@@ -99,7 +99,7 @@ def test_two_of_one_day_stand_under_their_own_references(talk: Talk) -> None:
 
 def test_a_citation_is_no_part_of_what_is_asked_ahead(talk: Talk) -> None:
     (ferry,) = remembered(talk, FERRY)
-    ahead = talk.context.ask_ahead(None, f"What does {cites(talk, ferry)} mean, in other words, please?", talk.profile)
+    ahead = talk.context.prefetch(None, f"What does {cites(talk, ferry)} mean, in other words, please?", talk.profile)
     assert ahead is not None
     ahead.run()
     searched = ahead.wait(0)
@@ -124,7 +124,7 @@ def test_so_many_are_looked_up_and_no_more() -> None:
         citation = Citation(kind="entry", ref=ref)
         return (RecalledPassage(id=ref, kind="entry", citation=citation, trust=Trust.EXACT, text="x"),)
 
-    found = pointed(" ".join(f"[e_{n}]" for n in range(50)), recall)
+    found = resolve_citations(" ".join(f"[e_{n}]" for n in range(50)), recall)
     assert len(asked) == MOST_CITED
     assert len(found.passages) == MOST_CITED - 1
     assert found.words.split()[:2] == ["[e_3]", f"[e_{MOST_CITED}]"]

@@ -27,7 +27,7 @@ def held() -> Iterator[threading.Event]:
 
 
 def begun(talk: Talk, text: str) -> Prefetch:
-    ahead = talk.context.ask_ahead(talk.conversation, text, talk.profile)
+    ahead = talk.context.prefetch(talk.conversation, text, talk.profile)
     assert ahead is not None
     return ahead
 
@@ -122,9 +122,9 @@ def test_what_the_search_met_with_is_raised_where_it_is_waited_for() -> None:
 
 
 def test_without_recall_or_words_nothing_is_asked_ahead(talk: Talk) -> None:
-    assert talk.context.ask_ahead(None, "  ", talk.profile) is None
+    assert talk.context.prefetch(None, "  ", talk.profile) is None
     talk.switch_recall_off()
-    assert talk.context.ask_ahead(None, QUESTION, talk.profile) is None
+    assert talk.context.prefetch(None, QUESTION, talk.profile) is None
 
 
 def test_what_left_the_view_since_is_searched_again(talk: Talk) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from context.assembly.tokens import MessageCounter
-from context.recall.recall import RecallLimits, RecallRequest, question, recalled
+from context.recall.recall import RecallLimits, RecallRequest, recall_passages, search_text
 from foundation.privacy import clear
 from foundation.trust import Citation, Trust
 from memory.records import EntryDraft, EntryKind
@@ -147,7 +147,7 @@ def test_recall_keeps_to_its_share(small_talk: Talk) -> None:
 )
 def test_only_a_short_message_brings_the_words_of_the_one_before(text: str, leans: bool) -> None:
     before = "订好极光酒店了吗 Hotel Aurora?"
-    assert question(text, before) == (f"{text}\n订好极光酒店了吗 Hotel Aurora" if leans else text)
+    assert search_text(text, before) == (f"{text}\n订好极光酒店了吗 Hotel Aurora" if leans else text)
 
 
 def test_a_short_follow_up_leans_on_the_question_before(talk: Talk) -> None:
@@ -212,7 +212,7 @@ def test_the_best_passage_goes_before_newer_ones_that_only_come_close(talk: Talk
         hit("Seven keys fit the vault of the bank.", 0.615, 3),
     )
     limits, counting = RecallLimits(1000, 200, 8), MessageCounter(Estimate(), ImageRule.NONE)
-    found = recalled(
+    found = recall_passages(
         lambda _: SearchResults(query="", total=3, hits=hits), RecallRequest("the vault code"), limits, counting
     )
     assert [part.citation.ref for part in found] == ["e_2", "e_1", "e_3"]  # equals newest first, and no others
@@ -220,7 +220,7 @@ def test_the_best_passage_goes_before_newer_ones_that_only_come_close(talk: Talk
 
 def found_by_hand(hits: tuple[Hit, ...], tokens: int = 2000) -> tuple[RecalledSpan, ...]:
     limits, counting = RecallLimits(tokens, 200, 100), MessageCounter(Estimate(), ImageRule.NONE)
-    return recalled(
+    return recall_passages(
         lambda _: SearchResults(query="", total=len(hits), hits=hits), RecallRequest("the vault"), limits, counting
     )
 

@@ -42,7 +42,7 @@ def embedded(workspace: Workspace, clock: FakeClock, embedder: FakeEmbedder) -> 
 
 def sent(talk: Talk) -> AssembledRequest:
     """As a turn does: asked ahead in a thread, waited for at the last."""
-    ahead = talk.context.ask_ahead(None, QUESTION, talk.profile)
+    ahead = talk.context.prefetch(None, QUESTION, talk.profile)
     assert ahead is not None
     asking = threading.Thread(target=ahead.run)
     asking.start()

@@ -78,12 +78,12 @@ def test_every_reason_of_the_context_has_plain_words() -> None:
     import msgspec
 
     from context.assembly.builder import OUTGREW
-    from context.epoch import EpochBasis, EpochState, why_it_ends
+    from context.epoch import EpochBasis, EpochState, reason_to_end
 
     ground = EpochBasis(model="a", window=9, tools="t", files={}, summary=None)
     state = msgspec.convert({"model": "a", "window": 9, "tools": "t", "files": {}, "summary": None}, EpochState)
     now = {"model": "b", "window": 8, "tools": "u", "summary": 3}
-    whys = [why_it_ends(state, msgspec.structs.replace(ground, **{name: value})) for name, value in now.items()]
+    whys = [reason_to_end(state, msgspec.structs.replace(ground, **{name: value})) for name, value in now.items()]
     assert (whys[0], whys[3]) == (MODEL_CHANGED, ARCHIVED)
     told = [epoch_words(why) for why in [*whys, OUTGREW]]
     assert all(words[0].isupper() and "epoch" not in words for words in told)
