@@ -161,7 +161,7 @@ class Invocation:
         session = await asyncio.to_thread(Session.open, workspace, self.reading.config, facts=facts)
         try:
             self._say_access(session.memory.access)
-            if lost := session.memory.vault.index_lost():
+            if lost := await asyncio.to_thread(session.memory.vault.index_lost):
                 output.say(lost)
             await self._choose_conversation(session)
         except PalimpsestError:
