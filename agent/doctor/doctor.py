@@ -11,9 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agent.config.config import read_config
-from agent.doctor.check_result import CheckResult
-from agent.doctor.embedding import embed_findings
-from agent.doctor.ocr import ocr_findings
+from agent.doctor.model_checks import CheckResult, embed_findings, ocr_findings
 from agent.version import version
 from foundation.errors import PalimpsestError
 from foundation.install_hints import DISTRIBUTION, install_command, install_extra
@@ -50,7 +48,7 @@ OPTIONAL = (
     OptionalLibrary("docx", "knowledge", "Word documents can be added to knowledge"),
     OptionalLibrary("pptx", "knowledge", "slides can be added to knowledge"),
 )
-"""What an engine needs beside its library is looked at in agent.doctor.ocr."""
+"""What an engine needs beside its library is looked at in agent.doctor.model_checks."""
 
 
 def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[CheckResult]:

@@ -1,12 +1,11 @@
 """Persistence of a turn: stores each step and gives the events that are true from then on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import msgspec
 
 from agent import events
-from agent.background.usage import use_cited, use_recalled
 from agent.events import SessionEvent
 from agent.tools.registry import Toolbox, ToolOutput
 from agent.turn.ports import UserMessage
@@ -18,9 +17,10 @@ from foundation.privacy import EMPTY, Cleared, EchoFilter, clear, cleared_fields
 from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryDraft, EntryKind
 from models.chat.port import AnswerEnd, AnswerError, ChatModel, StopReason
-from models.messages import Image, Request, Role, ToolCall, Usage, nonces
+from models.messages import Image, RecalledSpan, Request, Role, ToolCall, Usage, nonces
 
 TITLE_CHARS = 60
+_PAGE = "page"  # the kind of a citation of an archived page
 _BLOCKS_LEFT_OUT = (
     "{:,} characters of the answer repeat what the program put into the request, tags and all: [injected] stands for "
     "them in what is stored."
@@ -95,7 +95,7 @@ class StoredTurn:
         self._echoes = self._echoes.sealing(nonces(assembled.request))
         self._context.record(self.conversation, None if turn.continuing else self._message, assembled)
         if not turn.continuing and turn.brought is None:
-            use_recalled(self._memory, assembled.recalled)
+            _use_recalled(self._memory, assembled.recalled)
         self._state.report = assembled.report
 
     def begin_answer(self, calls: int, arguments: int) -> AnswerRecorder:
@@ -125,7 +125,7 @@ class StoredTurn:
                 return *notices, events.Stopped(conversation.id, kept.id if kept else "", recorder.text)
             case AnswerEnd(reason=reason):
                 self._newest = stored = recorder.finish(reason=reason.value)
-                use_cited(self._memory, recorder.text, assembled.recalled)
+                _use_cited(self._memory, recorder.text, assembled.recalled)
                 return (
                     *notices,
                     events.UsageKnown(usage, recorder.seconds, recorder.tokens_per_second),
@@ -175,3 +175,25 @@ def _first_line(text: str) -> str:
     """The first line, cut at a word: a title."""
     line = " ".join(text.split("\n", 1)[0].split())
     return line if len(line) <= TITLE_CHARS else line[:TITLE_CHARS].rsplit(" ", 1)[0] + "…"
+
+
+def _use_recalled(memory: Memory, recalled: Iterable[RecalledSpan]) -> None:
+    """Counts a use of each added file that was recalled into a request."""
+    if used := _conversations(part for part in recalled if part.citation.kind == _PAGE):
+        memory.knowledge.used(used)
+
+
+def _use_cited(memory: Memory, answer: str, recalled: Iterable[RecalledSpan]) -> None:
+    """Counts a use of each recalled file that the answer cites, by reference or by name."""
+    pages = [part for part in recalled if part.citation.kind == _PAGE]
+    if used := _conversations(part for part in pages if _named(part, answer)):
+        memory.knowledge.used(used)
+
+
+def _named(part: RecalledSpan, answer: str) -> bool:
+    name = part.citation.title.rpartition("/")[2]
+    return part.citation.ref in answer or bool(name and name in answer)
+
+
+def _conversations(parts: Iterable[RecalledSpan]) -> list[str]:
+    return list(dict.fromkeys(part.citation.conversation for part in parts if part.citation.conversation))

@@ -130,6 +130,6 @@ def _memory(workspace: Workspace, embedder: Embedder | None) -> Memory:
 
 def signals(*, embedded: bool) -> tuple[str, ...]:
     """The names of the ranking's signals that can be switched off; with vectors or without."""
-    from memory.search.ranking.signals import EMBEDDED, SIGNALS
+    from memory.search.ranking.question import EMBEDDED, SIGNALS
 
     return tuple(name for name in SIGNALS if embedded or name not in EMBEDDED)

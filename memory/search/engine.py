@@ -10,18 +10,23 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from foundation.clock import Clock
+from foundation.clock import Clock, to_ms
+from foundation.text.analysis import analyse
 from foundation.text.cross_language import held_languages
+from foundation.text.term_codec import split
 from memory.cold import ColdStore
+from memory.cold.changes import TermsRow
 from memory.hot import HotMemory, Note
 from memory.passage_cache import PassageCache
+from memory.records import AnalysedTerms, EntryAnalyser
+from memory.search.index.documents import Documents
 from memory.search.index.index import IndexProgress, SearchIndex
 from memory.search.index.maintenance import OnIndexed
-from memory.search.note_index import NoteDocuments
-from memory.search.query.day_questions import days_alone
+from memory.search.index.postings import Posting, RecentPostings
+from memory.search.index.postings import find as find_postings
 from memory.search.query.filters import entries_allowed, entries_lending, notes_allowed
-from memory.search.query.query import BEST, Query, SearchResults
-from memory.search.query.timeline import anchor, beside, best_of, by_conversation, moment_of, timeline
+from memory.search.query.query import BEST, NOTE, Query, SearchResults
+from memory.search.query.timeline import anchor, beside, best_of, by_conversation, days_alone, moment_of, timeline
 from memory.search.query.timeline import near as around_then
 from memory.search.ranking.question import Question, called, nameless, take_apart
 from memory.search.ranking.retrieve import NewestHits, RankedHits, SearchSource, find, newest, notes_source
@@ -174,3 +179,35 @@ class SearchEngine:
                 self._notes, notes_allowed(query, notes, self._notes.find, self._kinds), near and near.notes(notes)
             ),
         ), notes
+
+
+class NoteDocuments:
+    """Notes of the hot memory as documents: few, kept in memory, analysed again only where they changed.
+
+    Document n is note n of `notes`. No note is another's neighbour.
+    """
+
+    def __init__(self, analyse: EntryAnalyser = analyse) -> None:
+        self._analyse = analyse
+        self.notes: tuple[Note, ...] = ()
+        self.documents = Documents()
+        self._recent = RecentPostings()
+        self._analysed: dict[tuple[str, str], AnalysedTerms] = {}
+
+    def keep_up(self, notes: tuple[Note, ...]) -> None:
+        """Takes the notes as they stand now."""
+        if notes == self.notes:
+            return
+        self._analysed = {
+            key: self._analysed.get(key) or self._analyse(note.text, note.heading)
+            for note in notes
+            if (key := (note.heading, note.text))
+        }
+        self.notes, self.documents, self._recent = notes, Documents(), RecentPostings()
+        for place, note in enumerate(notes):
+            terms = self._analysed[note.heading, note.text]
+            row = TermsRow(place, place, NOTE, "", "", to_ms(note.time) if note.time else 0, terms.packed, terms.length)
+            self._recent.put(self.documents.put(row), *split(terms.packed))
+
+    def find(self, term: str) -> Posting:
+        return find_postings(term, (self._recent,))

@@ -20,8 +20,7 @@ from memory.search.ranking.retrieve import NewestHits, RankedHit, RankedHits
 from memory.search.results.contradictions import superseded
 from memory.search.results.diversify import folded, spread
 from memory.search.results.features import BYTES_A_CHARACTER, TextFeatures
-from memory.search.results.highlight import marked
-from memory.search.results.snippets import best_window
+from memory.search.results.snippets import best_window, marked
 
 _ENTRIES = 0
 _TOGETHER = 15  # hits at least are arranged together, however few are shown: what gives way needs somebody to give to

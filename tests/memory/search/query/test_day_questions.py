@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.search import Query
-from memory.search.query.day_questions import days_alone
+from memory.search.query.timeline import days_alone
 from tests.fakes import FakeClock
 from tests.memory.search.conversation import Talk
 

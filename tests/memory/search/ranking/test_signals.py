@@ -7,8 +7,7 @@ import pytest
 from foundation.paths import Workspace
 from memory.memory import Memory
 from memory.search.embedding import EmbedderSet
-from memory.search.ranking.question import nameless
-from memory.search.ranking.signals import EMBEDDED, SIGNALS
+from memory.search.ranking.question import EMBEDDED, SIGNALS, nameless
 from tests.fakes import FakeClock
 from tests.memory.search.conversation import Talk
 from tests.memory.search.vectors.fake_embedder import FakeEmbedder

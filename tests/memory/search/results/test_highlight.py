@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.text.analysis import words
-from memory.search.results.highlight import marked
+from memory.search.results.snippets import marked
 
 
 def shown(snippet: str, question: str) -> list[str]:
