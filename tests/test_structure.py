@@ -8,7 +8,6 @@ from tests.paths import ROOT
 
 PACKAGES = ("foundation", "models", "memory", "context", "agent", "tui")
 NOUNS_IN_ING = {
-    "agent/doctor/embedding.py": "an embedding is a vector; the check of the embedder and its vectors",
     "foundation/text/folding.py": "Unicode's term: case folding",
     "foundation/text/stemming.py": "the term of information retrieval",
     "memory/cold/encoding.py": "a text's encoding",
