@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from memory.memory import Memory
     from models.messages import Image
     from tui.images.protocol import GraphicsProtocol
-    from tui.search.choice import EntryTarget
+    from tui.search.controller import EntryTarget
 
 __all__ = ["PAST", "ChatController", "ChatPort"]
 

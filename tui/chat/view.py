@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # loaded after first paint
     from memory.memory import Memory
     from tui.dialogs.choices import ExpandChoice
     from tui.images.protocol import GraphicsProtocol
-    from tui.search.choice import EntryTarget
+    from tui.search.controller import EntryTarget
 
 MOST_WAITING: Final = 3  # shown, of the messages that wait
 

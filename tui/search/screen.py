@@ -1,4 +1,4 @@
-"""The search: a field that finds as one types, what is found, and what was said around it."""
+"""Search screen: a field that searches as one types, the results, and the context of the chosen one."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,16 +14,24 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from agent.services import live_search
 from agent.services.browse import BrowsePage
 from agent.services.filter_syntax import HELP, worded
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
-from tui.internal_errors import in_thread
-from tui.search.choice import EntryTarget, SearchChoice
+from tui.search.controller import (
+    BUSY,
+    INDEXING,
+    KEYS,
+    KEYS_IN_LIST,
+    EntryTarget,
+    SearchChoice,
+    SearchController,
+    figures,
+)
 from tui.search.highlight import Spans, spans_of
 from tui.search.preview import NO_PREVIEW, lines_to_mark, preview
 from tui.search.rows import row_text
-from tui.search.strings import BUSY, KEYS, KEYS_IN_LIST, NOT_YET, figures
 from tui.typed_app import host
 from tui.widgets.query_input import QueryInput
 
@@ -67,6 +75,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         """`at_rest` says whether the chat may go elsewhere now; `pictures` is the setting `screen.pictures`."""
         super().__init__()
         self._memory = memory
+        self._controller = SearchController(memory)
         self.query_text = text
         self._pictures = pictures
         self._at_rest = at_rest
@@ -147,7 +156,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
                 return
             text, explain = self.query_text, self._explain
             slow = self.set_timer(SLOW, lambda: self._tell("looking …"))
-            found = await self._found(text, 1, explain=explain)
+            found = await self._controller.find(text, 1, explain=explain)
             slow.stop()
             if self._stands and (text, explain) == (self.query_text, self._explain):
                 self._show(found)
@@ -166,21 +175,13 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
             await asyncio.sleep(left)
             await self._calm()
 
-    async def _found(self, text: str, number: int, *, explain: bool) -> BrowsePage:
-        from agent.services.live_search import seek
-
-        try:
-            return await in_thread(seek, self._memory, text, number, explain=explain)
-        except PalimpsestError as error:
-            return BrowsePage(wrong=f"{error.title}: {error.message}")
-
     # What is found
 
     def _show(self, found: BrowsePage) -> None:
         """The list anew. Where the words are wrong it stands as it was, and what is wrong is said."""
         again, self.is_up_to_date = self.is_up_to_date, True
         unfinished = worded(self.query_text).unfinished
-        values = _values_of(unfinished) if unfinished else ""
+        values = live_search.values_of(unfinished) if unfinished else ""
         self._note(found.wrong or values or found.told, wrong=bool(found.wrong))
         if found.wrong:
             self._tell("")
@@ -215,7 +216,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         if number is None or self.is_fetching:
             return
         self.is_fetching = True
-        found = await self._found(text, number, explain=explain)
+        found = await self._controller.find(text, number, explain=explain)
         self.is_fetching = False
         if (
             self._stands
@@ -235,13 +236,11 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
             listed.replace_option_prompt_at_index(number, row_text(row, self, span, self._list_width))
 
     def _tell_nothing(self, *, reading: bool) -> None:
-        from agent.services.live_search import nothing
-
         empty = not self.rows
         self.query_one("#search-body").display = not empty
         told = self.query_one("#search-nothing", Static)
         told.display = empty
-        told.update(Text(visible(NOT_YET if reading else nothing(self.query_text))) if empty else "")
+        told.update(Text(visible(INDEXING if reading else live_search.nothing(self.query_text))) if empty else "")
 
     def _tell(self, text: str) -> None:
         self.query_one("#search-found", Static).update(Text(visible(text), no_wrap=True, overflow="ellipsis"))
@@ -278,14 +277,8 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     @work(exclusive=True, group="around")
     async def _look_around(self, row: "BrowseRow") -> None:
-        from agent.services.live_search import PassageContext, around
-
         await asyncio.sleep(REST)
-        try:
-            near = await in_thread(around, self._memory, row)
-        except PalimpsestError:  # the passage itself is shown; opening it says what is wrong
-            near = PassageContext()
-        self.nearby[row.key] = near
+        self.nearby[row.key] = near = await self._controller.context(row)
         if self._stands and row is self.selected:
             self._draw(row, near)
 
@@ -349,10 +342,8 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     @work(exclusive=True, group="go")
     async def _find_entry(self, row: "BrowseRow") -> None:
-        from agent.services.live_search import entry_of
-
         try:
-            entry = await in_thread(entry_of, self._memory, row)
+            entry = await self._controller.entry(row)
         except PalimpsestError as error:
             self.notify(f"{error.message} {error.hint}", title=error.title, severity="warning", markup=False)
             return
@@ -394,10 +385,3 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
-
-
-def _values_of(name: str) -> str:
-    """What may stand after a filter's colon."""
-    from agent.services.live_search import values_of
-
-    return values_of(name)

@@ -1,0 +1,67 @@
+"""Logic of the search screen, without Textual: queries, the context of a passage, the entry behind a result."""
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from agent.services import live_search
+from agent.services.browse import BrowsePage
+from foundation.errors import PalimpsestError
+from foundation.program import PROGRAM
+from tui.internal_errors import in_thread
+
+if TYPE_CHECKING:
+    from agent.services.browse import BrowseRow
+    from memory.memory import Memory
+
+KEYS: Final = "Enter goes there · Ctrl+Y cites · Ctrl+O opens · Ctrl+S why · Esc leaves"
+KEYS_IN_LIST: Final = "Enter goes there · y cites · o opens · s why · Tab the field · Esc leaves"
+INDEXING: Final = "Nothing so far. What is remembered is still being read; it goes on looking by itself."
+BUSY: Final = "An answer is under way. Ctrl+O shows the passage here; Esc in the chat stops the answer."
+
+
+class EntryTarget(Struct, frozen=True):
+    """An entry (its seq) to go to in its conversation, and the query that matched it."""
+
+    entry: int
+    sought: str = ""
+
+
+SearchChoice = EntryTarget | str
+"""An entry to go to, or a citation to put into the prompt."""
+
+
+class SearchController:
+    """Runs the queries of one search screen on threads."""
+
+    def __init__(self, memory: "Memory") -> None:
+        self._memory = memory
+
+    async def find(self, text: str, number: int, *, explain: bool) -> BrowsePage:
+        """The results of page `number`; an error is a page that says what is wrong."""
+        try:
+            return await in_thread(live_search.seek, self._memory, text, number, explain=explain)
+        except PalimpsestError as error:
+            return BrowsePage(wrong=f"{error.title}: {error.message}")
+
+    async def context(self, row: "BrowseRow") -> live_search.PassageContext:
+        """The neighbours of a passage; none where they cannot be read: opening the passage says what is wrong."""
+        try:
+            return await in_thread(live_search.around, self._memory, row)
+        except PalimpsestError:
+            return live_search.PassageContext()
+
+    async def entry(self, row: "BrowseRow") -> int | None:
+        """The entry behind a result, None where it has none. Raises PalimpsestError."""
+        return await in_thread(live_search.entry_of, self._memory, row)
+
+
+def figures(page: BrowsePage) -> str:
+    """The number of results and the time they took; during indexing, how much of memory is indexed."""
+    if page.reading is not None:
+        return f"{page.total:,} found so far · {100 * page.reading:.0f} % of memory is read"
+    damaged = f"{len(page.damaged):,} pages are damaged" if len(page.damaged) != 1 else "a page is damaged"
+    if page.damaged:
+        return f"{page.total:,} found · {damaged}: `{PROGRAM} check --repair`"
+    near = "found" if page.sure else "lie near, none surely answers"
+    return f"{page.total:,} {near} · {page.took_ms:,.0f} ms" if page.total else ""
