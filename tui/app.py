@@ -1,4 +1,4 @@
-"""The application: themes, signals, one screen."""
+"""The Textual application: themes, signals and the chat screen."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, ClassVar

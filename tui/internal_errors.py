@@ -1,4 +1,4 @@
-"""A defect of ours, told in a sentence: no trace, no values, for a value may be a key or a private word."""
+"""Reports a defect of the program as an error without a trace or values, which may be private."""
 
 import asyncio
 from collections.abc import Callable

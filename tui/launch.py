@@ -1,4 +1,4 @@
-"""From the command line's words to a running screen."""
+"""Opens the screen with the options of the command line."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The entry point: the command line, with a screen to open."""
+"""Entry point: the command line, with a function that opens the screen."""
 
 import sys
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Signals and a terminal that is gone end the chat as a key would."""
+"""Ends the chat in the normal way on a signal or when the terminal is closed."""
 
 import asyncio
 import contextlib

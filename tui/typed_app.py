@@ -1,4 +1,4 @@
-"""The application that a widget lives in, typed."""
+"""Typed access to the application and the theme of a widget."""
 
 from typing import cast
 

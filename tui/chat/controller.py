@@ -1,4 +1,4 @@
-"""Runs what a person asks for, one thing after another: messages and commands, to the transcript."""
+"""Logic of the chat screen: handles messages and commands, and shows their results in the transcript."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -1,7 +1,4 @@
-"""What is being written, kept on disk as it is typed, so that no crash and no closed window loses it.
-
-Keeps what stands in the prompt on disk, under the conversation that it is written in.
-"""
+"""Drafts: the text in the prompt, kept on disk as it is typed, one file a conversation."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""The stored part of the transcript: the newest entries, or those around a place. More comes as one scrolls.
-
-Stored entries as pieces of a transcript.
-"""
+"""Loads stored entries into the transcript: the newest, or those around an entry; more on scrolling."""
 
 import asyncio
 from collections import deque

@@ -1,7 +1,4 @@
-"""Conversations by what was said in them.
-
-What a report calls by its address, in a person's words.
-"""
+"""Conversations by their text, and readable names for the sources of a context report."""
 
 from typing import TYPE_CHECKING, Final
 

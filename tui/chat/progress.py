@@ -1,4 +1,4 @@
-"""Pages under way: counted on the status bar from the thread that makes them, and ended by a key."""
+"""Progress of pages or files, shown in the status bar and cancelled by a key."""
 
 import asyncio
 from threading import Event

@@ -1,4 +1,4 @@
-"""The one chat screen: transcript, prompt, status. It paints first and opens the session after."""
+"""Chat screen: transcript, prompt and status bar. It paints first and opens the session afterwards."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What the chat is opened with."""
+"""Options that the chat screen is opened with."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the talk asks of the screen: to choose, to permit, to show what waits and what is being opened."""
+"""View of the chat for its controller: dialogs, waiting messages and the state of opening."""
 
 import os
 from collections.abc import Callable

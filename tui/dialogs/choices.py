@@ -1,4 +1,4 @@
-"""A list to pick from, with a line to narrow it."""
+"""Dialog with a list to choose from and a field that filters it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,4 @@
-"""Shows what a command would do, and asks with one key.
-
-Asks before a tool runs.
-"""
+"""Dialogs that ask for one key: permission for a tool, confirmation of a command."""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Questions about trust at opening: a workspace that was made elsewhere or changed, and links out of a trusted one."""
+"""Trust dialogs at opening: an untrusted or changed workspace, and links out of a trusted one."""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""A picture that went with a message, small, under the message. Made from a thread; drawn when it comes into view."""
+"""Thumbnail of an attached picture, shown under its message. Created on a thread; drawn when it comes into view."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final

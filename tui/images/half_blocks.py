@@ -1,4 +1,4 @@
-"""A picture in characters: half blocks of colour, two pixels a cell, or shades where there are no colours."""
+"""Pictures drawn in characters: half blocks of colour, two pixels a cell, or shades without colour."""
 
 from functools import lru_cache
 from itertools import groupby

@@ -1,4 +1,4 @@
-"""Pictures from files and bytes, made small enough to show. Blocks: call it from a thread."""
+"""Decodes pictures from files and bytes, scaled down for the screen. Blocks: call it from a thread."""
 
 import warnings
 from io import BytesIO

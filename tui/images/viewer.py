@@ -1,4 +1,4 @@
-"""A file in the system's own viewer: a program and its argument, never a line for a shell."""
+"""Opens a file in the system's viewer, as a program with an argument and never through a shell."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""A page as it was drawn, as a picture in the terminal: where the passage stands, closer, farther, or whole."""
+"""Page screen: a page image in the terminal, with zoom, from where the passage begins."""
 
 import asyncio
 import os

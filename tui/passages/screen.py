@@ -1,4 +1,4 @@
-"""One passage, whole: where it comes from, how far to trust it, and every line."""
+"""Passage screen: a whole passage with its source and trust level; for a note, its file."""
 
 import asyncio
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The list: a line to ask on, what is found, and what it says. It fills itself as one goes down."""
+"""Recall screen: a query field, the list of passages, and a preview of the chosen one."""
 
 import asyncio
 from collections.abc import Sequence

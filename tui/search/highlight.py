@@ -1,4 +1,4 @@
-"""Where the words that were asked for stand in a text, and the text with them marked, safe for a terminal."""
+"""Matched words: their spans in a text, and the text with them marked, safe for a terminal."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a row says, with the words that were asked for marked, and what was said around it."""
+"""Preview of a search result: the passage with the matched words marked, and its context."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple

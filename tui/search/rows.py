@@ -1,4 +1,4 @@
-"""A row of the list: what it says, and below it where, who, when, how far to trust it and how likely it is meant."""
+"""Row of the result list: the passage, then its title, speaker, date, trust level and likelihood."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -1,4 +1,4 @@
-"""The row between the transcript and the prompt: empty, or the way down to what came below."""
+"""Hint between the transcript and the prompt that there is new text below."""
 
 from typing import Final
 

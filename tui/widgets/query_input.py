@@ -1,4 +1,4 @@
-"""A line to type a question into. What is pasted comes in visible, and on one line."""
+"""Single-line query field. Pasted text is made visible and put on one line."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The line at the foot: model, context, speed, and what is being done."""
+"""Status bar: model, context, speed and the current activity."""
 
 from typing import Final
 

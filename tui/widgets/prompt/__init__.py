@@ -1,1 +1,1 @@
-"""Where a person writes: the editor, what it remembers, and what it completes."""
+"""Prompt: the editor, its history and its completion."""

@@ -1,4 +1,4 @@
-"""What the prompt offers for what is being typed."""
+"""Completion of commands and file names in the prompt."""
 
 import asyncio
 from pathlib import Path

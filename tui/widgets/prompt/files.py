@@ -1,4 +1,4 @@
-"""`@file` in a message: finding the names to offer."""
+"""Completion of file names after `@` in a message."""
 
 import os
 import re

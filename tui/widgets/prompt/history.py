@@ -1,4 +1,4 @@
-"""What was typed before: kept in memory as it was, on disk without what is private."""
+"""Prompt history: in memory as it was typed, on disk without private text."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The editor: Enter sends, Shift+Enter and Ctrl+J begin a line; nothing typed is ever destroyed."""
+"""Prompt editor: Enter sends, Shift+Enter and Ctrl+J begin a line; typed text is never lost."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Final

@@ -1,4 +1,4 @@
-"""Long pastes stand in the prompt as `[Pasted text #1 · 120 lines]`, and are sent whole."""
+"""Placeholders for long pastes (`[Pasted text #1 · 120 lines]`), which are sent whole."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""The list above the prompt: commands after a slash, files after an @."""
+"""List of suggestions above the prompt: commands after a slash, files after an @."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,1 +1,1 @@
-"""The conversation as it is shown: Markdown made into lines once, and the end of it while it streams."""
+"""Transcript of the conversation: Markdown rendered once, and the end of it while it streams."""

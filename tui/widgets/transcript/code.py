@@ -1,4 +1,4 @@
-"""Code, coloured by Pygments, on a panel of its own."""
+"""Code blocks, highlighted by Pygments, on a panel."""
 
 from collections.abc import Callable
 from functools import lru_cache

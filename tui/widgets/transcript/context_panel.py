@@ -1,4 +1,4 @@
-"""The next request, layer by layer, with bars."""
+"""Panel of the next request, layer by layer, with bars."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final

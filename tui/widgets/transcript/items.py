@@ -1,4 +1,4 @@
-"""What a transcript is made of, from top to bottom. Each knows its own lines at a width."""
+"""Items of a transcript; each renders its own lines for a width."""
 
 from typing import Final, Protocol
 

@@ -1,4 +1,4 @@
-"""A text with the numbers of its lines; those in doubt are marked, and those that are pointed at."""
+"""Text with line numbers; doubtful lines and the referenced ones are marked."""
 
 from collections.abc import Iterator
 from itertools import islice

@@ -1,4 +1,4 @@
-"""A block made into strips, once for each width."""
+"""Renders a Markdown block into lines, and lines into strips."""
 
 from rich.segment import Segment
 from textual.strip import Strip

@@ -1,4 +1,4 @@
-"""Runs of styled text, and the lines they are cut into."""
+"""Runs of styled text, and their wrapping into lines."""
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise

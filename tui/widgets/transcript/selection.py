@@ -1,4 +1,4 @@
-"""Selecting in the transcript: the mark on the screen, and the text that is copied."""
+"""Selection in the transcript: its highlight, and the text that is copied."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""An answer while it comes: what is finished, and what is still open."""
+"""Streaming answer: its finished blocks, and the block that is still open."""
 
 from tui.widgets.transcript.items import AnswerBlock, TranscriptItem
 from tui.widgets.transcript.splitter import MarkdownBlock, MarkdownSplitter

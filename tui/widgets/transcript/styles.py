@@ -1,4 +1,4 @@
-"""The styles that Markdown and the lines around it are drawn in, taken from the theme."""
+"""Styles of the transcript, taken from the theme."""
 
 from collections.abc import Mapping
 from typing import Final, Self

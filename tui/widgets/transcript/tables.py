@@ -1,4 +1,4 @@
-"""Tables: columns as wide as their words where there is room, narrowed fairly where there is not."""
+"""Tables: columns at their natural width where there is room, narrowed evenly where there is not."""
 
 from collections.abc import Sequence
 from typing import Final

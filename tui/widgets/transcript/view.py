@@ -1,4 +1,4 @@
-"""The transcript: it draws lines made once, follows only at its end, and wraps what is seen first."""
+"""Transcript widget: draws cached lines, follows its end, and wraps the visible part first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

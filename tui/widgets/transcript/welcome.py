@@ -1,4 +1,4 @@
-"""What stands in an empty transcript: where one is, what this does, who answers."""
+"""Welcome text of an empty transcript: workspace, model and help."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Where a line of text breaks, in terminal cells: at spaces, and between characters of scripts that set none."""
+"""Line breaking in terminal cells: at spaces, and between characters of scripts without spaces."""
 
 from collections.abc import Iterator
 
