@@ -1,4 +1,4 @@
-"""Queries as a person or a program words them, answered."""
+"""Queries from the command line's options, and batches of them as JSON lines."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Memory as a list to look through: what a question finds, what a reference or a picture says, or what is newest."""
+"""Rows of the recall screen: hits of a question, the passages of a reference or a picture, or the newest entries."""
 
 import time
 from datetime import datetime

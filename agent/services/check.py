@@ -1,27 +1,30 @@
-"""Looking over what a workspace stores, and mending what can be mended."""
+"""Integrity check of a workspace, and its repair."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from agent.services.forged_files import forged_files, put_aside
-from foundation.paths import Workspace
+from foundation.files import list_files
+from foundation.names import DRAFT, MIRROR, Grammar
+from foundation.paths import Workspace, is_draft_name
 from memory.archive.repair.from_mirrors import MirrorRecovery, MissingTurns
 from memory.archive.repair.quarantine import Quarantine
 from memory.archive.repair.repair import repair
 from memory.cold.integrity.forged_names import forged, take_out
 from memory.cold.integrity.salvage import salvage_store
+from memory.cold.mirrors.parse import misnamed_mirrors
 from memory.errors import Damaged, StoreError
 from memory.memory import Memory
+from memory.names import shown
 from memory.records import IntegrityProblem
 from memory.settings import ArchiveSettings
 
 
 class CheckReport(Struct, frozen=True, kw_only=True):
-    """What was found; after a repair also what was mended and what is lost, and where the originals are kept."""
+    """The problems; after a repair also what was mended, what is lost, and where the originals are kept."""
 
     problems: tuple[IntegrityProblem, ...]
     pages: int
@@ -131,8 +134,46 @@ def _tell_brought_back(one: MissingTurns, mended: list[str], lost: list[str]) ->
 
 
 def _each_once(problems: Iterable[IntegrityProblem]) -> tuple[IntegrityProblem, ...]:
-    """What is found damaged in two ways is named once."""
+    """Each place once, however many checks found it damaged."""
     named: dict[tuple[str, str], IntegrityProblem] = {}
     for one in problems:
         named.setdefault((one.what, one.where), one)
     return tuple(named.values())
+
+
+_TEMPORARY = ".tmp"
+
+
+class ForgedFile(Struct, frozen=True):
+    """A draft or mirror under a name that this program never gives: the file, and the grammar that the name breaks."""
+
+    path: Path
+    grammar: Grammar
+
+    @property
+    def problem(self) -> IntegrityProblem:
+        where = f"{self.path.parent.name}/{shown(self.path.name)}"
+        return IntegrityProblem("name", where, f"The file does not have {self.grammar.noun}, and is not read.")
+
+
+def forged_files(workspace: Workspace) -> list[ForgedFile]:
+    """Drafts whose names fit no grammar, and files that claim to mirror a conversation under another name."""
+    return [*_drafts(workspace), *_mirrors(workspace)]
+
+
+def put_aside(one: ForgedFile, damages: Quarantine) -> str:
+    """Moves the file into the repair's quarantine; gives a sentence about it."""
+    kept = damages.put_aside(one.path)
+    return f"{one.problem.where}: {one.problem.message} It was moved to {kept.parent.name}/{kept.name}."
+
+
+def _drafts(workspace: Workspace) -> Iterator[ForgedFile]:
+    for path in list_files(workspace.drafts):
+        is_ours = path.name.startswith(".") and path.name.endswith(_TEMPORARY)  # a write that was cut short
+        if not is_ours and not is_draft_name(path.name):
+            yield ForgedFile(path, DRAFT)
+
+
+def _mirrors(workspace: Workspace) -> Iterator[ForgedFile]:
+    for name in misnamed_mirrors(workspace.conversations):
+        yield ForgedFile(workspace.conversations / name, MIRROR)

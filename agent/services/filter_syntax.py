@@ -1,4 +1,4 @@
-"""Filters typed as words: `since:30d who:Anna kind:note boiler -gas` is a question and what it is narrowed to.
+"""Parser of filters typed as words: `since:30d who:Anna kind:note boiler -gas` is a query with three filters.
 
 The search screen's field and `/search` share it. A word that is no filter of ours (`http://…`, `12:30`, `std::map`)
 stays a word of the question; so do "exact phrases" and `-words`, which the query itself takes apart.

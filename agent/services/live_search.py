@@ -1,4 +1,4 @@
-"""Searching as one types: what the words of the field find, and what stands around a passage."""
+"""Live search: the rows for the words in the search field, and the context of a passage."""
 
 import re
 import time

@@ -1,7 +1,4 @@
-"""Where on its pages a passage stands: the page, and the pixels at which its words begin.
-
-Where an entry stands in its conversation: what comes after it on its branch, and whether talk goes on from there.
-"""
+"""Locations: of a passage on its pages, to the pixel, and of an entry in its conversation."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -15,9 +12,6 @@ from memory.records import Conversation, Entry
 if TYPE_CHECKING:  # a list is shown without them
     from memory.memory import Memory
     from memory.pages.types import PageText
-
-if TYPE_CHECKING:
-    from memory.memory import Memory
 
 
 class PageLocation(Struct, frozen=True):
