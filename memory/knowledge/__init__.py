@@ -1,1 +1,1 @@
-"""Knowledge: files that a person added, kept as memories, each with an importance, a use and an age (seed 001)."""
+"""Knowledge: files that a person added, each a memory with importance, access count and age (seed 001)."""

@@ -1,10 +1,10 @@
-"""What can go wrong with a file that is to be known.
+"""Errors of adding and reading files.
 
 MemoryFailure
 └── KnowledgeError
-    ├── UnreadableDocument      it is of a kind that we read, and cannot be read; the message is the reason
-    │   └── MissingReader    the library that reads it is not installed; the hint is the one command that installs it
-    └── UnsupportedFile         it is of no kind that we read
+    ├── UnreadableDocument      the kind is supported, but this file cannot be read; the message says why
+    │   └── MissingReader    the library for this kind is not installed; the hint is the command that installs it
+    └── UnsupportedFile         the kind is not supported
 """
 
 from foundation.install_hints import install_extra

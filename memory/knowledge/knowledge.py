@@ -1,4 +1,4 @@
-"""The face of knowledge: add files, list them, weigh them, bring back what they say."""
+"""The interface of knowledge: add files, list them, rate them, and retrieve from them."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -83,6 +83,7 @@ class Knowledge:
 
         Raises what ends the whole run: a store that is full or damaged. A bad file is in the report.
         """
+        # readers, archiver and OCR, 24 modules: most runs add nothing
         from memory.knowledge.ingest.add import IngestRun
         from memory.knowledge.ocr import installed_sight
 

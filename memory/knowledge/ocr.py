@@ -1,4 +1,4 @@
-"""What reads words in pictures here: the OCR engine that was chosen or is installed."""
+"""The OCR engine for adding files: the one that was chosen, or is installed."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from models.settings import ModelSettings
 
 
 def installed_sight(settings: ModelSettings | None = None, env: Mapping[str, str] | None = None) -> OcrReader | None:
-    """The engine at hand, unloaded; None where there is none. What it cannot read makes its file a bad one."""
+    """The installed engine, not yet loaded; None where there is none. It raises UnreadableDocument for bad images."""
     engine = installed_engine(settings, env)
     if engine is None:
         return None

@@ -1,4 +1,4 @@
-"""A file that is known: one memory, as its row says."""
+"""The record of an added file: one memory."""
 
 from datetime import datetime
 

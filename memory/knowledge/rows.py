@@ -1,4 +1,4 @@
-"""The rows of knowledge, within a transaction that the caller holds."""
+"""Queries of the knowledge tables, within a transaction of the caller."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 
 class KnowledgeSettings(Struct, frozen=True, kw_only=True):
-    """What of the files that were added stands in view, and for how long the rest is kept."""
+    """How much of the added files is in view, and how long the rest is kept."""
 
     max_vision_tokens: Annotated[
         int,

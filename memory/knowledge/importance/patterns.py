@@ -1,4 +1,4 @@
-"""Which files a pattern means: `contracts/*.pdf`, `*.md`, a name, a path, or an id."""
+"""Matches files by pattern: `contracts/*.pdf`, `*.md`, a name, a path, or an id."""
 
 import glob
 import os
@@ -10,8 +10,8 @@ from memory.knowledge.records import KnowledgeRecord
 
 
 def means(pattern: str, known: KnowledgeRecord) -> bool:
-    """Whether the pattern means the file: its id, its name as it is listed, the end of that or of its path from some
-    folder on, or a folder that it lies in. An absolute path is held against the whole one."""
+    """Whether the pattern matches the file: its id, its listed name, the end of its name or path from a folder on, or a
+    folder that contains it. An absolute pattern is compared with the absolute path."""
     if is_named(pattern, known):
         return True
     typed, source = _typed(pattern), PurePath(known.source).as_posix()
@@ -24,7 +24,7 @@ def means(pattern: str, known: KnowledgeRecord) -> bool:
 
 
 def is_named(name: str, known: KnowledgeRecord) -> bool:
-    """The same of a name as it stands, in which `[`, `]`, `*` and `?` are letters like others."""
+    """The same for a literal name, in which `[`, `]`, `*` and `?` are ordinary characters."""
     typed, source = _typed(name), PurePath(known.source).as_posix()
     if typed in {known.id, known.name, source}:
         return True
@@ -34,24 +34,24 @@ def is_named(name: str, known: KnowledgeRecord) -> bool:
 
 
 def meant(pattern: str, memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
-    """Those so named, to the letter; where none is, those that the pattern means."""
+    """The files of that literal name; where there is none, the files that it matches as a pattern."""
     memories = list(memories)
     return [one for one in memories if is_named(pattern, one)] or [one for one in memories if means(pattern, one)]
 
 
 def as_pattern(name: str) -> str:
-    """A pattern that means what is so named, and nothing else."""
+    """The pattern that matches this literal name and nothing else."""
     return glob.escape(name)
 
 
 def _typed(pattern: str) -> str:
-    """With the slashes of a stored path, and none at its end."""
+    """The pattern with forward slashes, as paths are stored, and no trailing slash."""
     typed = pattern.replace("\\", "/") if os.name == "nt" else pattern
     return typed.rstrip("/") or typed
 
 
 def importance_of(known: KnowledgeRecord, patterns: Iterable[tuple[str, float]], default: float) -> float:
-    """By the pattern that was set last among those that mean the file."""
+    """The importance by the last pattern that matches the file; `default` where none does."""
     found = default
     for pattern, importance in patterns:
         if means(pattern, known):
@@ -60,7 +60,7 @@ def importance_of(known: KnowledgeRecord, patterns: Iterable[tuple[str, float]],
 
 
 def settled(typed: str, here: Path) -> str:
-    """A pattern as it is kept: a path that begins with `.`, `~` or `/` is made absolute, for it was typed `here`."""
+    """The pattern as it is stored: a path that begins with `.`, `~` or `/` is resolved against `here`."""
     if typed.startswith((".", "~", "/")) or Path(typed).is_absolute():
         return os.path.realpath(here / Path(typed).expanduser())
     return typed

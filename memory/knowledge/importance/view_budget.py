@@ -1,7 +1,7 @@
-"""Forgetting: what stands in view when all that was added takes more vision tokens than the budget. Pure.
+"""Forgetting: selects what stays in view when everything added would exceed the budget of vision tokens. Pure.
 
-It is worked out anew from what each memory is worth now, so nothing is lost by it: raise an importance, use a memory,
-or widen the budget, and what was out of view stands in view again. The archive is not touched.
+The selection is computed anew from current scores, so nothing is lost by it: raise an importance, use a memory, or
+raise the budget, and what was out of view is in view again. The archive is not touched.
 
 In this order, and only while the budget is exceeded (seed 001): memories that score under 3.0 leave the view, the
 lowest first; those used more than 10 times go to a smaller mode, the lowest first, a step at a time; of near-duplicates

@@ -1,4 +1,4 @@
-"""What each memory is worth now, and where it stands in view."""
+"""The current score and view state of each memory, and the figures of all of them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ DAY = 86_400
 
 
 class ScoredMemory(Struct, frozen=True, kw_only=True):
-    """A memory, what it scores now, and where it stands."""
+    """A memory with its current score and view state."""
 
     known: KnowledgeRecord
     score: float
@@ -48,7 +48,7 @@ class KnowledgeStats(Struct, frozen=True, kw_only=True):
 
 
 class ImportanceScorer:
-    """Weighs all that is known by the clock of its store."""
+    """Scores all memories by the clock of the store."""
 
     def __init__(self, cold: ColdStore) -> None:
         self._cold = cold

@@ -1,7 +1,7 @@
-"""Adding files: each is read, archived and made a memory in one transaction of its own.
+"""Adds files: each is read, archived and recorded in its own transaction.
 
-Killed anywhere, what was added stays, nothing stands twice, and the same command goes on where it stopped. One bad file
-never stops the rest.
+If the process is killed, finished files stay, none is added twice, and the same command resumes where it stopped. A bad
+file never stops the others.
 """
 
 import errno

@@ -1,6 +1,6 @@
-"""A document with its secrets counted, and taken out where that was asked for.
+"""Counts the secrets of a document, and removes them on request.
 
-A document is cleared as a whole: what is private, and a key, may go over a heading, a page or a slide.
+A document is cleared as a whole, since a private passage or a key may span a heading, a page or a slide.
 """
 
 import re

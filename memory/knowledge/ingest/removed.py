@@ -1,4 +1,4 @@
-"""Files that are gone from disk, noticed; and what is deleted where a person set a retention."""
+"""Detects files that were removed from disk, and memories whose retention has expired."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from memory.knowledge.records import KnowledgeRecord
 
 
 def is_gone(known: KnowledgeRecord) -> bool:
-    """Whether its file was removed. Where its whole folder is away (a drive that is not plugged in) nobody can say."""
+    """Whether its file was removed. False where the whole folder is missing: its drive may be unplugged."""
     if known.root and not Path(known.root).exists():
         return False
     try:
@@ -22,12 +22,12 @@ def is_gone(known: KnowledgeRecord) -> bool:
 
 
 def removed(memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
-    """Those whose files are gone, and were there when last seen."""
+    """The memories whose files are missing now and were not before."""
     return [known for known in memories if known.missing is None and is_gone(known)]
 
 
 def returned(memories: Iterable[KnowledgeRecord]) -> list[KnowledgeRecord]:
-    """Those whose files were gone, and are there again."""
+    """The memories whose files were missing and exist again."""
     return [known for known in memories if known.missing is not None and Path(known.source).exists()]
 
 
@@ -38,9 +38,9 @@ def due(
     now: datetime,
     days: int,
 ) -> list[KnowledgeRecord]:
-    """What a retention of so many days has outlived; nothing where it is 0, for ever.
+    """The memories whose retention of `days` has expired; none where it is 0, which keeps them for ever.
 
-    Kept for so long after it was last of use: what was replaced, what is gone from disk, what is out of view.
+    Only replaced, missing and out-of-view memories expire, counted from the last time they were of use.
     """
     if days <= 0:
         return []

@@ -1,11 +1,11 @@
-"""What adding files did: the report at the end, and the options it was asked with."""
+"""The options of adding files, its progress and its report."""
 
 from msgspec import Struct, field
 
 
 class AddOptions(Struct, frozen=True, kw_only=True):
-    """How files are added. `importance` and `category` are the person's own word; None leaves them to the patterns
-    and to where the file lies."""
+    """How files are added. `importance` and `category` are set by the person; None leaves them to the patterns and to
+    the file's folder."""
 
     mode: str = "base"
     redact: bool = False
@@ -16,7 +16,7 @@ class AddOptions(Struct, frozen=True, kw_only=True):
 
 
 class FileMessage(Struct, frozen=True):
-    """A file, and what is to be said of it."""
+    """A file, and the message about it."""
 
     name: str
     source: str
@@ -26,8 +26,8 @@ class FileMessage(Struct, frozen=True):
 
 
 class AddReport(Struct, kw_only=True):
-    """Filled as files are added. `bad` are files of a kind that is read, and could not be; `skipped` are of no such
-    kind, or are passed over by rule; `removed` are memories whose files are gone from disk."""
+    """Filled while files are added. `bad`: of a supported kind, but unreadable. `skipped`: of an unsupported kind, or
+    excluded by rule. `removed`: memories whose files are gone from disk."""
 
     added: list[FileMessage] = field(default_factory=list[FileMessage])
     changed: list[FileMessage] = field(default_factory=list[FileMessage])
@@ -53,7 +53,7 @@ class AddReport(Struct, kw_only=True):
 
 
 class AddProgress(Struct, frozen=True):
-    """`done` of `total` files, and the one that is being read."""
+    """`done` of `total` files, and the name of the current one."""
 
     done: int
     total: int

@@ -1,4 +1,4 @@
-"""One file becomes a memory: its text archived, and its rows beside it, in one transaction."""
+"""Stores one file as a memory: archives its text and inserts its rows in one transaction."""
 
 import hashlib
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""The files under what a person named, in order: folders walked, what is not theirs to know passed over.
+"""Walks the files and folders that a person named, in order, and skips what is not theirs to add.
 
-Links to folders are not followed, so no loop can be, nor is a link that leads out of the folder that was named: a
-folder from a stranger brings only what lies in it. What is passed over is told.
+Links to folders are not followed, so there are no loops, and neither are links that lead out of the named folder: an
+untrusted folder adds only what it contains. Skipped files are reported.
 """
 
 import os

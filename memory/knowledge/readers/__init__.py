@@ -1,1 +1,1 @@
-"""Readers: one file a kind. Each takes a file's bytes and gives its text, and where in the file it stands."""
+"""Readers, a module for each kind of file: from its bytes to its text with the places in the file."""

@@ -1,4 +1,4 @@
-"""What a reader gives: a file's text, the places in it, and the pictures that are kept as they are."""
+"""The result of a reader: a file's text, its places, and its pictures, which are kept unchanged."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

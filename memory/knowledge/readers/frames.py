@@ -1,4 +1,4 @@
-"""What the process that reads files and ours say to each other: frames of MessagePack, each after its length."""
+"""The protocol of the reader process: MessagePack frames, each preceded by its length."""
 
 import struct
 from typing import IO

@@ -1,4 +1,4 @@
-"""HTML: the words that a person would read, with a place at each heading. No script, style or comment."""
+"""HTML reader: the visible text, with a place at each heading, without scripts, styles and comments."""
 
 import codecs
 import re

@@ -1,13 +1,14 @@
-"""Screenshots and photographs: kept as they are, with the words that are on them.
+"""Image reader: screenshots and photographs are kept unchanged, with the words on them.
 
-A page of our own is read from its pixels, to the letter. On any other picture an OCR engine finds the words, where one
-is installed; without one the picture's name is what it is found by.
+A page that this program drew is read exactly, from its pixels. Any other picture is read by the OCR engine; where none
+is installed, the picture is found by its name only.
 """
 
 import warnings
 from io import BytesIO
 from pathlib import PurePath
 
+from foundation.trust import Trust
 from memory.errors import NotAPage
 from memory.knowledge.errors import UnreadableDocument
 from memory.knowledge.readers.document import Document, DocumentImage, DocumentLocation, OcrReader
@@ -71,9 +72,8 @@ def _words(raw: bytes, name: str, sight: OcrReader | None, too_many: str) -> tup
 
 
 def _own_page(raw: bytes) -> str | None:
-    """The text of a page of ours whose hash matches; None for any other picture."""
-    from foundation.trust import Trust
-    from memory.pages.read.exact import read
+    """The text of a page that this program drew, whose hash matches; None for any other picture."""
+    from memory.pages.read.exact import read  # with numpy, for pictures alone
 
     try:
         reading = read(raw)

@@ -1,4 +1,4 @@
-"""The process that reads files from strangers, from our side: started with the first, replaced when one ends it."""
+"""Client of the reader process: starts it with the first file, and replaces it when a file has ended it."""
 
 import os
 import subprocess

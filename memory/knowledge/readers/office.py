@@ -1,10 +1,8 @@
-"""What a docx or pptx may unpack to: refused by its own figures first, then counted while it is unpacked.
+"""Office readers: docx through python-docx, pptx through python-pptx.
 
-Tables as lines: cells parted by bars, an empty row left out.
-
-Word documents through python-docx: headings, paragraphs, lists, tables and footnotes, in their order.
-
-Slides through python-pptx: titles, text, tables and the speaker's notes, slide by slide.
+A document gives headings, paragraphs, lists, tables and footnotes in their order; a presentation gives titles, text,
+tables and speaker's notes by slide. A table row is a line, its cells separated by bars; empty rows are left out. The
+unpacked size is limited twice: by the sizes that the zip declares, and again while it is unpacked.
 """
 
 import importlib

@@ -1,6 +1,6 @@
-"""PDF through pypdfium2: the text layer, page by page. A page without one becomes a picture, and its words are read.
+"""PDF reader: the text layer of each page through pypdfium2. A page without text is drawn and read by OCR.
 
-PDFium runs in the process that reads files, with a bound on memory and on how long a page may take.
+PDFium runs in the reader process, with limits on memory and on the time of a page.
 """
 
 import importlib.util

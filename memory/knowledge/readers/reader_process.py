@@ -1,9 +1,9 @@
-"""Reads files from strangers in a process of its own: one that asks for gigabytes ends that process, not ours.
+"""The reader process, which parses untrusted files. One that asks for gigabytes ends this process, not the program.
 
     python -m memory.knowledge.readers.reader_process
 
-Standard input: the kind (pdf, html, docx, pptx) and the file's bytes, each after its length, file after file. Standard
-output: the frames of each, up to EndFrame or RefusalFrame.
+Standard input: for each file its kind (pdf, html, docx, pptx) and its bytes, each preceded by its length. Standard
+output: the frames of each file, up to EndFrame or RefusalFrame.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Which reader a file goes to: by its ending, and where that says nothing by its first bytes."""
+"""Selects the reader of a file: by its suffix, and where that says nothing by its first bytes."""
 
 import importlib.util
 from pathlib import PurePath

@@ -1,7 +1,4 @@
-"""Plain text and code: to the byte, with a place every twenty lines.
-
-Markdown: to the byte, with a place at each heading.
-"""
+"""Text readers, which keep every byte: plain text and code with a place every twenty lines, Markdown at headings."""
 
 import codecs
 import re

@@ -1,7 +1,4 @@
-"""Kept pictures, to the byte; and pictures as a vision model is shown them, no larger than a mode.
-
-Pages and pictures as a model that sees is shown them.
-"""
+"""Stores pictures unchanged, and scales pages and pictures down for a vision model."""
 
 import hashlib
 import stat

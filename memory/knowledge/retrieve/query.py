@@ -1,7 +1,7 @@
-"""What a question to knowledge is about, and what the search finds on it.
+"""Rewrites a question to knowledge, and searches for its subject.
 
-"What did I learn about transformers in my notes?" asks of transformers: that a person learned it, and that it stands in
-notes, every file here could say. So those words are left out, and asked with only where nothing is found without them.
+"What did I learn about transformers in my notes?" is about transformers; that the person learned it, and has notes on
+it, holds for every file here. So those words are left out, and used only where nothing is found without them.
 """
 
 from collections.abc import Callable, Iterator, Sequence

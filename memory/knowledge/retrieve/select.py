@@ -1,8 +1,8 @@
-"""What knowledge has on a question, within a budget: pages for a model that sees, passages for one that reads.
+"""Selects what knowledge has on a question, within a budget: pages for a vision model, else passages.
 
-Candidates are what the search finds relevant. They are taken by relevance, recency and importance (memory.knowledge.
-score), as many as the budget holds; of one file the best passage first, its others after what other files say as well.
-What forgetting took out of view is asked only where nothing in view is relevant.
+Candidates are the relevant hits. They are selected by relevance, recency and importance (importance.score), as many as
+fit; further passages of a file yield to other files that are about as good. What is out of view is searched only where
+nothing in view is relevant.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -76,7 +76,7 @@ def _columns(rows: list[TermsRow], rest: Rest) -> tuple[list[str], dict[str, Col
 def _count_content_words(  # noqa: PLR0917 — the postings, a column each
     rows: list[TermsRow], vocabulary: list[bytes], terms: Column, documents: Column, counts: Column, rest: Rest
 ) -> dict[str, Column]:
-    """What `substance` says of each row, each term judged once."""
+    """What `count_content_words` gives of each row, each term judged once."""
     judged: list[tuple[int, bool]] = []
     for start in range(0, len(vocabulary), _A_SLICE):
         judged += [_judged(term) for term in vocabulary[start : start + _A_SLICE]]
