@@ -18,7 +18,7 @@ from agent.config.embedder import embedding_of
 from agent.events import SessionEvent
 from agent.tools.builtin import ReadFile, RecallPassage, RememberNote, SearchMemory
 from agent.tools.registry import Toolbox
-from agent.turn.ports import TurnPorts, UserMessage
+from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.store import StoredTurn
 from agent.turn.turn import TurnRun
 from context import AssembledRequest, Attachment, Context, Turn
@@ -133,7 +133,7 @@ class Session:
         refuse_read_only(self.workspace)
         if self._turn is not None:
             raise TemporaryFailure("Still answering", "One message at a time.", "Wait, or stop the answer first.")
-        self._turn = turn = TurnRun(self._ports(), UserMessage(text, tuple(attachments), skill, brought))
+        self._turn = turn = TurnRun(self._ports(), TurnInput(text, tuple(attachments), skill, brought))
         self._idle.clear()
         try:
             async with aclosing(turn.events()) as events:

@@ -19,7 +19,7 @@ from models.chat.port import AnswerEnd, AnswerError, ChatModel
 from models.messages import RecalledSpan, ToolCall
 
 
-class UserMessage(Struct, frozen=True):
+class TurnInput(Struct, frozen=True):
     """What a person sends. `brought` is what knowledge has on it; nothing else is recalled for it then."""
 
     text: str
@@ -41,7 +41,7 @@ class TurnStore(Protocol):
         """The newest entry of the turn. Not before `message`."""
         ...
 
-    def message(self, message: UserMessage) -> Sequence[SessionEvent]:
+    def message(self, message: TurnInput) -> Sequence[SessionEvent]:
         """Stores the message; gives UserStored, and WordsHidden where words were hidden."""
         ...
 

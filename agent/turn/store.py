@@ -8,7 +8,7 @@ import msgspec
 from agent import events
 from agent.events import SessionEvent
 from agent.tools.registry import Toolbox, ToolOutput
-from agent.turn.ports import UserMessage
+from agent.turn.ports import TurnInput
 from agent.turn.recorder import AnswerRecorder
 from context import AssembledRequest, Context, Turn
 from context.compaction.compact import CompactionReceipt
@@ -59,7 +59,7 @@ class StoredTurn:
         assert self._newest is not None
         return self._newest
 
-    def message(self, message: UserMessage) -> Sequence[SessionEvent]:
+    def message(self, message: TurnInput) -> Sequence[SessionEvent]:
         """Stores the message, in a new conversation where there is none."""
         state, cold = self._state, self._memory.cold
         findings = examine(message.text)

@@ -14,7 +14,7 @@ import msgspec
 from agent import events
 from agent.events import SessionEvent
 from agent.tools.registry import Toolbox
-from agent.turn.ports import TurnPorts, UserMessage
+from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.recorder import AnswerRecorder
 from context import AssembledRequest, Turn
 from context.recall.prefetch import Prefetch
@@ -27,7 +27,7 @@ from models.messages import ToolCall
 class TurnRun:
     """A turn under way. Iterate `events()` once; `stop()` from anywhere on the loop ends the answer and keeps it."""
 
-    def __init__(self, ports: TurnPorts, message: UserMessage) -> None:
+    def __init__(self, ports: TurnPorts, message: TurnInput) -> None:
         self._ports = ports
         self._message = message
         self._stopped = False

@@ -10,7 +10,7 @@ from agent import events
 from agent.events import SessionEvent
 from agent.tools.port import ToolSettings
 from agent.tools.registry import Toolbox, ToolOutput
-from agent.turn.ports import TurnPorts, UserMessage
+from agent.turn.ports import TurnInput, TurnPorts
 from agent.turn.turn import TurnRun
 from context import AssembledRequest, Turn
 from context.compaction.compact import CompactionReceipt
@@ -78,7 +78,7 @@ class FakeStore:
         self._log.append(f"store {name}")
         self.newest = entry(self.newest.seq + 1)
 
-    def message(self, message: UserMessage) -> Sequence[SessionEvent]:
+    def message(self, message: TurnInput) -> Sequence[SessionEvent]:
         self._step("message")
         return (events.UserStored("c_1", self.newest.id),)
 
@@ -157,7 +157,7 @@ async def run(log: list[str], model: FakeModel, *, fails: str = "") -> list[Sess
         warnings=tuple,
     )
     seen: list[SessionEvent] = []
-    async for event in TurnRun(ports, UserMessage("Hello")).events():
+    async for event in TurnRun(ports, TurnInput("Hello")).events():
         text = event.text if isinstance(event, events.TextDelta) else ""
         log.append(f"face {type(event).__name__} {text}".rstrip())
         seen.append(event)
