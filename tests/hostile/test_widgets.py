@@ -40,7 +40,7 @@ from tui.search.screen import SearchScreen
 from tui.widgets.prompt.suggestions import Suggestion, Suggestions
 from tui.widgets.query_input import QueryInput
 from tui.widgets.transcript.context_panel import ContextPanel
-from tui.widgets.transcript.items import AnswerBlock, ErrorItem, MutedLine, UserMessage
+from tui.widgets.transcript.items import AnswerBlock, ErrorItem, MutedLine, UserItem
 from tui.widgets.transcript.line_numbers import numbered
 from tui.widgets.transcript.splitter import MarkdownSplitter
 from tui.widgets.transcript.styles import TranscriptStyles
@@ -84,7 +84,7 @@ def report(text: str) -> ContextReport:
 
 
 PIECES = {
-    UserMessage: lambda text: [UserMessage(text, note=text)],
+    UserItem: lambda text: [UserItem(text, note=text)],
     AnswerBlock: answered,
     MutedLine: lambda text: [MutedLine(text)],
     ErrorItem: lambda text: [ErrorItem(text, text, text)],
@@ -260,7 +260,7 @@ async def test_the_chat_shows_nothing_that_a_terminal_obeys(open_chat: Open, tmp
             chat.screen.prompt.put(text)
             chat.screen.prompt.put_in(text)
             chat.screen.query_one(Suggestions).offer([Suggestion(text, text, text, text)])
-            chat.screen.transcript.add(*answered(text), MutedLine(text), UserMessage(text, note=text))
+            chat.screen.transcript.add(*answered(text), MutedLine(text), UserItem(text, note=text))
             await chat.pilot.pause(0.02)
             assert breaks_out(on_screen(chat)) == [], text
             chat.screen.query_one(Suggestions).offer(())
@@ -293,7 +293,7 @@ async def test_the_walk_sees_one_that_is_switched_off(
             case "offer":
                 chat.screen.query_one(Suggestions).offer([Suggestion(text, text, text, text)])
             case "pieces":
-                chat.screen.transcript.add(UserMessage("x", note=text))
+                chat.screen.transcript.add(UserItem("x", note=text))
             case "notify":
                 await toasted(chat, text)
             case _:

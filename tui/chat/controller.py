@@ -35,7 +35,7 @@ from tui.dialogs.choices import ExpandChoice
 from tui.internal_errors import defect
 from tui.widgets.status import StatusBar
 from tui.widgets.transcript.context_panel import ContextPanel
-from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserMessage, passages
+from tui.widgets.transcript.items import ErrorItem, MutedLine, TranscriptItem, UserItem, passages
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class ChatController:
         attachments, told, pictures = await asyncio.to_thread(self._attached, text)
         if self._past.elsewhere:
             await self.newest()
-        self._face.transcript.add(UserMessage(text, told), *pictures)
+        self._face.transcript.add(UserItem(text, told), *pictures)
         self._face.transcript.to_end()
         quotes = self.session.profile.spec == "offline"
         scribe = TurnView(self._face.transcript, self._face.status, quotes=quotes, known=self._known)

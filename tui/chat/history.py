@@ -10,7 +10,7 @@ from memory.pages.types import EntryText
 from memory.records import Entry, EntryKind
 from models.messages import Image, Role
 from tui.widgets.status import short_count
-from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserMessage, passages
+from tui.widgets.transcript.items import MutedLine, TranscriptItem, UserItem, passages
 from tui.widgets.transcript.view import Transcript
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _pieces(entry: Entry, passage: Callable[[Entry], EntryText], pictures: Pictu
             return [MutedLine("older turns are in the archive; a summary stands in their place", gap=True)]
         case EntryKind.MESSAGE, Role.USER:
             seen = [part for part in entry.sent if isinstance(part, Image)]
-            return [UserMessage(_text(entry, passage)), *pictures(seen)]
+            return [UserItem(_text(entry, passage)), *pictures(seen)]
         case EntryKind.MESSAGE, _:
             shown = passages(_text(entry, passage))
             return shown if entry.complete else [*shown, MutedLine("the answer broke off here", gap=True)]

@@ -12,7 +12,7 @@ from memory.memory import Memory
 from tests.fakes import FakeClock
 from tests.memory.archive.intact_workspace import talk
 from tui.chat.history import pieces_of
-from tui.widgets.transcript.items import UserMessage
+from tui.widgets.transcript.items import UserItem
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_a_conversation_that_is_taken_up_shows_what_is_sound_and_marks_what_is_l
     conversation = damaged.cold.conversation("The boiler")
     assert conversation.leaf is not None
     entries = list(damaged.cold.path(conversation.leaf))[::-1]
-    asked = [piece for piece in pieces_of(entries, damaged.passage, lambda _: []) if isinstance(piece, UserMessage)]
+    asked = [piece for piece in pieces_of(entries, damaged.passage, lambda _: []) if isinstance(piece, UserItem)]
     assert [piece.text.startswith("[lost: Page pg_") for piece in asked] == [True, False]
     assert asked[1].text.startswith("Entry 2 tells of the boiler")
     damaged.close()

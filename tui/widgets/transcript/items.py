@@ -25,7 +25,7 @@ class TranscriptItem(Protocol):
         ...
 
 
-class UserMessage(Struct, frozen=True):
+class UserItem(Struct, frozen=True):
     """What the person said, as they wrote it. `note` stands muted below: attachments, that it waits."""
 
     text: str
@@ -97,7 +97,7 @@ def guessed_height(piece: TranscriptItem, width: int) -> int:
     match piece:
         case AnswerBlock(block=block):
             text = block.source
-        case UserMessage(text=text) | MutedLine(text=text):
+        case UserItem(text=text) | MutedLine(text=text):
             pass
         case _ if words := getattr(piece, "text", ""):
             text = words

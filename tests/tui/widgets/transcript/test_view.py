@@ -11,7 +11,7 @@ from textual.selection import Selection
 
 from tui.themes import DARK, LIGHT, THEMES
 from tui.widgets.transcript import view as view_module
-from tui.widgets.transcript.items import MutedLine, UserMessage, passages
+from tui.widgets.transcript.items import MutedLine, UserItem, passages
 from tui.widgets.transcript.view import Transcript
 
 LONG = "\n\n".join(f"Paragraph {number}. " + "some words that wrap " * 12 for number in range(60))
@@ -151,7 +151,7 @@ async def test_older_pieces_come_in_above_without_moving_the_view() -> None:
         view.scroll_to(y=0, animate=False)
         await pilot.pause()
         before = top_line(view)
-        view.put_before([UserMessage("older"), *passages(LONG)])
+        view.put_before([UserItem("older"), *passages(LONG)])
         await pilot.pause()
         assert top_line(view) == before
 
@@ -172,7 +172,7 @@ async def test_lines_far_above_are_let_go_and_made_again_when_seen() -> None:
 
 async def test_selected_text_comes_without_marks_and_margins() -> None:
     async with shown((140, 20)) as (view, _):
-        view.add(UserMessage("锅炉 question"), *passages("The answer\n\nsecond"))
+        view.add(UserItem("锅炉 question"), *passages("The answer\n\nsecond"))
         text = view.get_selection(Selection(None, None))
         assert text == ("锅炉 question\n\nThe answer\n\nsecond", "\n")
         line = next(n for n in range(9) if "question" in view.line_cache.line(n).text)  # type: ignore[union-attr]
