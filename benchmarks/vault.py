@@ -111,7 +111,7 @@ def page_ms(workspace: Workspace, ids: list[str]) -> float:
     for page in random.Random(1).choices(ids, k=200):
         vault = Vault(workspace.packs, workspace.page_cache, cold, SystemClock())
         began = time.process_time()
-        vault._stacks.png(cold.read(lambda db, page=page: page_rows.page_row(db, page)))
+        vault.page_reader.png(cold.read(lambda db, page=page: page_rows.page_row(db, page)))
         times.append(time.process_time() - began)
     cold.close()
     return round(statistics.median(times) * 1000, 2)
@@ -122,9 +122,9 @@ def neighbours_ms(workspace: Workspace, ids: list[str]) -> float:
     cold, vault = opened(workspace)
     times: list[float] = []
     for at in random.Random(2).choices(range(len(ids) - 1), k=50):
-        vault._stacks.png(cold.read(lambda db, page=ids[at]: page_rows.page_row(db, page)))
+        vault.page_reader.png(cold.read(lambda db, page=ids[at]: page_rows.page_row(db, page)))
         began = time.process_time()
-        vault._stacks.png(cold.read(lambda db, page=ids[at + 1]: page_rows.page_row(db, page)))
+        vault.page_reader.png(cold.read(lambda db, page=ids[at + 1]: page_rows.page_row(db, page)))
         times.append(time.process_time() - began)
     cold.close()
     return round(statistics.median(times) * 1000, 2)

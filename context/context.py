@@ -65,7 +65,7 @@ class Context:
     ) -> None:
         self._memory = memory
         reader = HistoryReader(memory.cold, lambda entry: memory.passage(entry).text)
-        self._bench = ContextState(
+        self.state = ContextState(
             cold=memory.cold,
             search=lambda query: memory.search.query(query),  # noqa: PLW0108 — the index is opened by its first query
             recall=memory.recall,
@@ -83,18 +83,18 @@ class Context:
 
         `sending`: a message is sent right afterwards, and carries the changes.
         """
-        return self._bench.shelf.refresh(sending=sending)
+        return self.state.shelf.refresh(sending=sending)
 
     def skills(self) -> tuple[Skill, ...]:
         """The workspace's skills, by name."""
-        return self._bench.shelf.now().skills
+        return self.state.shelf.now().skills
 
     def prefetch(self, conversation: Conversation | None, text: str, profile: Profile) -> Prefetch | None:
         """The prefetch for a message that is about to be stored, for its `Turn`; None where nothing is to be recalled.
 
         Its `run` blocks, and is called in a thread of its own.
         """
-        bench = self._bench
+        bench = self.state
         if not bench.settings.recall or not text.strip():
             return None
         cold, total = self._memory.cold, budget_for(profile.window, bench.settings).total
@@ -119,7 +119,7 @@ class Context:
     ) -> AssembledRequest:
         """The request for a turn. Stores nothing. Raises RequestTooLarge, NoSuchSkill, BadAttachment."""
         asked = AssemblyRequest(turn, profile, tools, facts, recall)
-        return RequestAssembler(self._bench, asked, MessageCounter(counter, profile.images)).assemble()
+        return RequestAssembler(self.state, asked, MessageCounter(counter, profile.images)).assemble()
 
     def record(self, conversation: Conversation, entry: Entry | None, assembled: AssembledRequest) -> None:
         """Stores what is about to be sent: the tail beside its entry, the epoch, the request's digest.
@@ -134,9 +134,9 @@ class Context:
             )
             state = msgspec.structs.replace(assembled.epoch, told={**assembled.epoch.told, **told})
             if entry is not None:
-                self._bench.past.counts.drop(entry.seq)
-            tokenizer, counts = self._bench.past.counts.take_new()
-            now = to_ms(self._bench.clock.now())
+                self.state.past.counts.drop(entry.seq)
+            tokenizer, counts = self.state.past.counts.take_new()
+            now = to_ms(self.state.clock.now())
 
             def transaction(db: apsw.Connection) -> None:
                 if entry is not None and assembled.tail:
@@ -151,7 +151,7 @@ class Context:
 
             self._memory.cold.write(transaction)
             self._keep_private(entry, assembled)
-            self._bench.shelf.keep_last_good()
+            self.state.shelf.keep_last_good()
 
     def plan_compaction(
         self, conversation: Conversation, leaf: int | None, profile: Profile, counter: TokenCounter
@@ -162,7 +162,7 @@ class Context:
         """
         if leaf is None:
             return None
-        bench, counting = self._bench, MessageCounter(counter, profile.images)
+        bench, counting = self.state, MessageCounter(counter, profile.images)
         budget = budget_for(profile.window, bench.settings)
         view = bench.past.view(leaf, budget.total)
         state = self._current_epoch(conversation)
@@ -207,7 +207,7 @@ class Context:
         and what `on_page` raises.
         """
         if isinstance(planned, PlannedCompaction):
-            planned = project(self._bench, planned, MessageCounter(counter, planned.occasion.profile.images))
+            planned = project(self.state, planned, MessageCounter(counter, planned.occasion.profile.images))
         done = carry_out(self._memory, planned, on_page=on_page, label=label)
         return receipt_of(planned, done, counter.count(planned.text))
 
@@ -222,19 +222,19 @@ class Context:
         with self._recording:
             stored = self._memory.cold.epoch(conversation.seq)
             self._memory.cold.set_epoch(conversation.seq, stored.number if stored else 0, clear(reason), NO_BYTES)
-            self._bench.past.overlay = {}
-            self._bench.past.counts.forget()
-            self._bench.pages.forget()
+            self.state.past.overlay = {}
+            self.state.past.counts.forget()
+            self.state.pages.forget()
 
     def _current_epoch(self, conversation: Conversation) -> EpochState | None:
         """The epoch of the conversation's last request, unless its pages have changed since."""
         stored = self._memory.cold.epoch(conversation.seq)
         state = decode_epoch(stored.state) if stored else None
-        return None if state and self._bench.pages.changed(state.pages, state.pages_digest) else state
+        return None if state and self.state.pages.changed(state.pages, state.pages_digest) else state
 
     def _past_of(self, view: BranchView, state: EpochState | None, counting: MessageCounter) -> HistoryZones:
         """Zones B and C as in the last request."""
-        reader, drawn = self._bench.past, self._bench.pages.drawn
+        reader, drawn = self.state.past, self.state.pages.drawn
         if state is None:
             return reader.past(view, counting, asks=False)
         pages = tuple(zip(state.pages, drawn(state.pages), strict=True))
@@ -244,7 +244,7 @@ class Context:
         """Tokens of zone A in the conversation's last request."""
         stored = self._memory.cold.epoch(conversation.seq)
         state = decode_epoch(stored.state) if stored else None
-        head = self._bench.heads.weighed(state, counting) if state else None
+        head = self.state.heads.weighed(state, counting) if state else None
         return head.tokens if head else 0
 
     def _keep_private(self, entry: Entry | None, assembled: AssembledRequest) -> None:
@@ -252,8 +252,8 @@ class Context:
         if entry is None or assembled.sent is None:
             return
         kept = msgspec.structs.replace(entry, sent=assembled.tail)
-        if message_of(kept, self._bench.past.text_of(entry)) != assembled.sent:
-            self._bench.past.overlay = {**self._bench.past.overlay, entry.seq: assembled.sent}
+        if message_of(kept, self.state.past.text_of(entry)) != assembled.sent:
+            self.state.past.overlay = {**self.state.past.overlay, entry.seq: assembled.sent}
 
 
 def _is_running(view: BranchView) -> bool:

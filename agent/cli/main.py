@@ -80,7 +80,7 @@ def _run(words: list[str], invocation: Invocation) -> int:
     except Exception as error:  # the edge: a defect ends as a sentence
         if invocation.environment.get("PALIMPSEST_DEBUG"):
             raise
-        problem = _unforeseen(error)
+        problem = unforeseen(error)
     output.error(problem, as_data=invocation.json or _asks_for_json(words))
     return problem.exit_status
 
@@ -97,7 +97,7 @@ def _refused(error: OSError) -> PalimpsestError:
     return DiskRefused("The system refused", f"{error.strerror or error}{where}.", "What was stored before is safe.")
 
 
-def _unforeseen(error: Exception) -> PalimpsestError:
+def unforeseen(error: Exception) -> PalimpsestError:
     if isinstance(error, OverflowError) and "_PyTime_t" in str(error):  # Python's clock ends there
         message = "The machine's clock is past the year 2262, and no time can be read from it."
         return PalimpsestError("The clock is off", message, "Set the machine's clock, then try again.")

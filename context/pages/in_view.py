@@ -50,7 +50,7 @@ class PagesInView:
 
     def __init__(self, cold: ColdStore, text_of: Callable[[Entry], str], settings: ContextSettings) -> None:
         self._cold = cold
-        self._text_of = text_of
+        self.text_of = text_of
         self._settings = settings
         self._lock = threading.Lock()  # of what is cached; not held while pages are drawn
         self._drawn: dict[PageRecipe, PageParts] = {}
@@ -128,7 +128,7 @@ class PagesInView:
             self._drawn, self._recipes = {}, {}
 
     def _words(self, entry: Entry) -> str:
-        return words_of(self._text_of)(entry)
+        return words_of(self.text_of)(entry)
 
 
 class PageRequest(Struct, frozen=True, kw_only=True):

@@ -56,7 +56,7 @@ def open_folder(path: Path, *, listing: bool = False) -> int:
     path = checked(path)
     text = str(path)
     flags = _FOLDER | (os.O_RDONLY if listing else getattr(os, "O_PATH", getattr(os, "O_SEARCH", 0)))
-    if (opener := _opener()) is not None:
+    if (opener := system_opener()) is not None:
         try:
             return opener(text, flags)
         except OSError:
@@ -125,7 +125,7 @@ _NOT_IN_A_NAME = "/\\:\0" if WINDOWS else "/\0"
 
 
 @cache
-def _opener() -> Opener | None:
+def system_opener() -> Opener | None:
     """The system's own call that opens a folder and refuses links in every component, or None."""
     if sys.platform == "darwin":
         return lambda text, flags: os.open(text, flags | _NOFOLLOW_ANY)

@@ -115,6 +115,11 @@ class ClearingStream:
         self._words = _TokenFilter()
         self._named = _NamedValueFilter()
 
+    @property
+    def held(self) -> int:
+        """Characters that are kept back by the tag scanner, with the little before them that it looks at."""
+        return self._tags.held
+
     def feed(self, chunk: str) -> Cleared:
         """What is now safe to write, perhaps nothing."""
         return Cleared(self._named.feed(self._words.feed(self._tags.feed(chunk))))

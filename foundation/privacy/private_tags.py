@@ -74,6 +74,11 @@ class TagScanner:
         self._pairs = TagPairs(attached_count=source is TextSource.PERSON, is_ours=self._is_ours)
         self._never_ended: set[str] = set()  # endings that the rest of the text is known to lack
 
+    @property
+    def held(self) -> int:
+        """Characters in memory."""
+        return len(self._text)
+
     def feed(self, chunk: str) -> str:
         self._text += chunk
         self._scan(final=False)

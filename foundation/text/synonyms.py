@@ -27,7 +27,7 @@ class RelatedTerm(NamedTuple):
 
 def synonyms_of(term: str) -> tuple[RelatedTerm, ...]:
     """The synonyms of a term, most similar first; none for a term that is not in the table."""
-    table = _table()
+    table = stored_table()
     place = table.places.get(term)
     if place is None:
         return ()
@@ -56,7 +56,7 @@ def encode(kin: dict[str, list[RelatedTerm]]) -> bytes:
 
 
 @cache
-def _table() -> _Table:
+def stored_table() -> _Table:
     names, _, rest = zstandard.ZstdDecompressor().decompress(_FILE.read_bytes()).partition(b"\0")
     terms = names.decode().split("\n")
     counts = np.frombuffer(rest, "u1", len(terms))

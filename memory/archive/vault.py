@@ -78,7 +78,7 @@ class Vault:
         self._tokenizer = tokenizer
         self._lock = threading.Lock()
         self._texts: OrderedDict[str, PageText] = OrderedDict()
-        self._stacks = PageReader(self.storage, lambda page: cold.read(lambda db: page_rows.page_row(db, page)))
+        self.page_reader = PageReader(self.storage, lambda page: cold.read(lambda db: page_rows.page_row(db, page)))
 
     # ── in ──
 
@@ -194,7 +194,9 @@ class Vault:
 
     def png(self, page_id: str) -> Path:
         """The page as a file in the page cache, there for a day at least. Raises NotFound, Damaged."""
-        return self._cache.put(page_id, self._stacks.png(self._cold.read(lambda db: page_rows.page_row(db, page_id))))
+        return self._cache.put(
+            page_id, self.page_reader.png(self._cold.read(lambda db: page_rows.page_row(db, page_id)))
+        )
 
     def pages(self, archive: int | None = None) -> list[PageRow]:
         """All pages, or those that one archive (its seq) holds, in order."""
@@ -253,7 +255,7 @@ class Vault:
         """
         from memory.archive.lifecycle.release import PageReleaser
 
-        gone = PageReleaser(self._cold, self.storage, self._stacks, self._moving, self._text_of).release(page_ids)
+        gone = PageReleaser(self._cold, self.storage, self.page_reader, self._moving, self._text_of).release(page_ids)
         with self._lock:
             for page_id in gone:
                 self._texts.pop(page_id, None)
@@ -265,13 +267,13 @@ class Vault:
 
         Raises NotFound; StoreBusy while an answer is being written in it.
         """
-        return self._deleting.delete(seq)
+        return self.deleter.delete(seq)
 
     def finish_deletions(self) -> int:
         """Goes on with deletions that were cut short; how many are done now. Quick where there are none."""
         if self._cold.read_only or not self._cold.read(deletions.unfinished):
             return 0
-        return self._deleting.finish()
+        return self.deleter.finish()
 
     def fills_a_frame(self) -> bool:
         """Whether enough pages have come to rest that packing them anew is worth while. Quick; loads nothing."""
@@ -297,10 +299,10 @@ class Vault:
 
         figures = PageCosts(self.settings, self._count, self._tokenizer)
         parity = self.settings.parity
-        return Archiver(self.storage, self._cold, self._clock, figures, self._exact, parity=parity)
+        return Archiver(self.storage, self._cold, self._clock, figures, self.exact_text, parity=parity)
 
     @cached_property
-    def _deleting(self) -> "ConversationDeleter":
+    def deleter(self) -> "ConversationDeleter":
         from memory.archive.lifecycle.deletion import ConversationDeleter
 
         return ConversationDeleter(self._cold, self.storage, self.release, self._text_of)
@@ -309,19 +311,19 @@ class Vault:
     def _moving(self) -> "PageMover":
         from memory.archive.lifecycle.move import PageMover
 
-        return PageMover(self._cold, self.storage, self._clock, self._stacks, parity=self.settings.parity)
+        return PageMover(self._cold, self.storage, self._clock, self.page_reader, parity=self.settings.parity)
 
     def _mode(self, name: str | None, dense: bool | None) -> "Mode":
         from memory.pages.render.modes import mode_named
 
         return mode_named(name or self.settings.mode, self.settings.dense if dense is None else dense)
 
-    def _exact(self, row: PageRow) -> str | None:
+    def exact_text(self, row: PageRow) -> str | None:
         """The page's text from its pixels, where they match its hash."""
         from memory.pages.read.reader import read_picture
 
         try:
-            read = read_picture(self._stacks.png(row), sha256=row.sha256, page_id=row.id, engine="cells")
+            read = read_picture(self.page_reader.png(row), sha256=row.sha256, page_id=row.id, engine="cells")
         except (Damaged, NotAPage, NotFound):
             return None
         return read.text if read.trust is Trust.EXACT else None
@@ -361,7 +363,7 @@ class Vault:
 
         read, away, why = None, None, "its pixels do not match its hash"
         try:
-            read = read_picture(self._stacks.png(row), label=label, sha256=row.sha256, page_id=row.id)
+            read = read_picture(self.page_reader.png(row), label=label, sha256=row.sha256, page_id=row.id)
         except (Damaged, NotAPage) as error:
             away = error if isinstance(error, StorageUnreachable) else None
             why = error.message.rstrip(".")

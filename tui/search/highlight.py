@@ -37,7 +37,7 @@ def spans_of(text: str, asked: str) -> list[tuple[int, int]]:
 def marked(text: str, spans: Spans, style: str) -> Text:
     """The text, line for line, with the spans in this style."""
     shown = Text()
-    for part, is_marked in _parts(text, spans):
+    for part, is_marked in marked_parts(text, spans):
         shown.append(visible(part).replace("\t", TAB), style if is_marked else None)
     return shown
 
@@ -46,7 +46,7 @@ def marked_line(text: str, spans: Spans, style: str) -> Text:
     """The same on one line, from a little before the first span."""
     begin = _beginning(text, spans)
     shown = Text("… " if begin else "", end="")
-    for part, is_marked in _parts(text[begin:], [(start - begin, end - begin) for start, end in spans]):
+    for part, is_marked in marked_parts(text[begin:], [(start - begin, end - begin) for start, end in spans]):
         flat = _BLANKS.sub(" ", visible(part))
         if shown.plain.endswith(" ") or not shown.plain:
             flat = flat.removeprefix(" ")
@@ -54,7 +54,7 @@ def marked_line(text: str, spans: Spans, style: str) -> Text:
     return shown
 
 
-def _parts(text: str, spans: Spans) -> list[tuple[str, bool]]:
+def marked_parts(text: str, spans: Spans) -> list[tuple[str, bool]]:
     """The text cut at the spans' edges, and which parts they are. Spans outside of the text are left out."""
     parts: list[tuple[str, bool]] = []
     last = 0

@@ -54,7 +54,7 @@ class ConversationDeleter:
     ) -> None:
         self._cold = cold
         self._storage = storage
-        self._release = release
+        self.release = release
         self._results = ArchivedResults(cold, release, text_of)
 
     def delete(self, seq: int) -> DeletionResult:
@@ -64,7 +64,7 @@ class ConversationDeleter:
         with self._alone(PATIENCE):
             noted = self._cold.write(lambda db: self._noted(db, seq))
             try:
-                return self._forward(noted)
+                return self.carry_on(noted)
             except (StoreFull, OSError) as error:
                 if isinstance(error, OSError) and error.errno not in _NO_SPACE:
                     raise
@@ -83,7 +83,7 @@ class ConversationDeleter:
         with suppress(StoreBusy), self._alone(0):
             for one in self._cold.read(deletions.unfinished):
                 try:
-                    count += self._forward(one).finished
+                    count += self.carry_on(one).finished
                 except StoreBusy:  # it is written in again: who began to delete it was told so
                     self._cold.write(lambda db, token=one.token: deletions.withdraw(db, token))
         return count
@@ -92,14 +92,14 @@ class ConversationDeleter:
         conversations.refuse_in_use(db, seq)
         return deletions.note(db, seq, to_ms(self._cold.clock.now()))
 
-    def _forward(self, one: Deletion) -> DeletionResult:
+    def carry_on(self, one: Deletion) -> DeletionResult:
         results = self._results.bring_back(one.conversation)
         pages, changed = self._cold.write(lambda db: self._gone(db, one, results.pages))
         self._cold.empty_journal()
         with suppress(MemoryFailure, OSError):  # what cannot be reached or read now is tried again
-            self._release(pages)
+            self.release(pages)
             pack_gc.sweep(self._cold, self._storage)
-        return DeletionResult(pages, self._cold.write(lambda db: _settled(db, one)), changed, results.left)
+        return DeletionResult(pages, self._cold.write(lambda db: settled(db, one)), changed, results.left)
 
     def _gone(
         self, db: apsw.Connection, one: Deletion, beside: frozenset[str]
@@ -156,7 +156,7 @@ def _conversations_of(db: apsw.Connection, seqs: Sequence[int]) -> tuple[str, ..
     return tuple(sorted({row[0] for seq in seqs for row in fetch(db, sql, (seq,))}))
 
 
-def _settled(db: apsw.Connection, one: Deletion) -> bool:
+def settled(db: apsw.Connection, one: Deletion) -> bool:
     """Whether no page and no file is left of what was deleted; then it is finished."""
     archives, pages = archive_rows.orphans(db)
     if archives or pages or "" in pack_gc.leaving(db).values():

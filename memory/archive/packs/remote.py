@@ -79,7 +79,7 @@ class RemoteStorage(ABC):
         return size
 
     def write(self, name: str, data: bytes) -> None:
-        self._do(lambda fs: self._put(fs, self._path(name), data))
+        self._do(lambda fs: self.upload(fs, self._path(name), data))
 
     def delete(self, name: str) -> None:
         """Quiet where there is none."""
@@ -110,7 +110,7 @@ class RemoteStorage(ABC):
         """The file's bytes from `start` to `end`, or to its own end; nothing after them is fetched."""
 
     @abstractmethod
-    def _put(self, fs: Any, path: str, data: bytes) -> None:
+    def upload(self, fs: Any, path: str, data: bytes) -> None:
         """Whole, or not at all."""
 
     def _path(self, name: str) -> str:

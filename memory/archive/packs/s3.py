@@ -43,5 +43,5 @@ class S3Storage(RemoteStorage):
     def _get(self, fs: Any, path: str, start: int, end: int) -> bytes:
         return fs.cat_file(path, start=start, end=end)
 
-    def _put(self, fs: Any, path: str, data: bytes) -> None:
+    def upload(self, fs: Any, path: str, data: bytes) -> None:
         fs.pipe_file(path, data)

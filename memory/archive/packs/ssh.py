@@ -55,7 +55,7 @@ class SshStorage(RemoteStorage):
 
         return cast("Any", asyn).sync(fs.loop, _read_part, fs, path, start, end)
 
-    def _put(self, fs: Any, path: str, data: bytes) -> None:
+    def upload(self, fs: Any, path: str, data: bytes) -> None:
         from fsspec import asyn  # pyright: ignore[reportMissingTypeStubs]
 
         folder, _, name = path.rpartition("/")

@@ -57,7 +57,7 @@ def gather(fonts: Iterable[Path], unifont_hex: Path, unifont_upper: Path) -> dic
             if code not in found or (len(found[code]) < len(bits) and _is_in(code, _BETTER_WIDE)):
                 found[code] = bits
     for code, bits in read_unifont(unifont_hex, unifont_upper).items():
-        if code not in found and (fitted := _fitted(bits)) is not None:
+        if code not in found and (fitted := fitted_glyph(bits)) is not None:
             found[code] = fitted
     return {code: bits for code, bits in found.items() if _may_stand(code, bits)}
 
@@ -90,19 +90,19 @@ def _shifted(row: int, glyph: PcfGlyph) -> int:
     return row << shift if shift >= 0 else row >> -shift
 
 
-def _fitted(bits: Bitmap) -> Bitmap | None:
+def fitted_glyph(bits: Bitmap) -> Bitmap | None:
     """A Unifont glyph in the box, on the same baseline where it can be; None where it is too large even squeezed."""
     step = len(bits) // 16
     rows = [f"{int.from_bytes(bits[n * step : n * step + step], 'big'):0{8 * step}b}" for n in range(16)]
     if "1" not in "".join(rows):
         return bytes(_HEIGHT)
     top = next(n for n, row in enumerate(rows) if "1" in row)
-    rows = _squeezed(_trimmed(rows), _HEIGHT)
+    rows = squeezed_lines(_trimmed(rows), _HEIGHT)
     columns = _trimmed(_turned(rows))
     if step == 1 and len(columns) <= _NARROW_INK + 2:
-        slim = _squeezed(columns, _NARROW_INK)
+        slim = squeezed_lines(columns, _NARROW_INK)
         columns = slim if len(slim) == _NARROW_INK else columns
-    columns = _squeezed(columns, 2 * _WIDTH)
+    columns = squeezed_lines(columns, 2 * _WIDTH)
     height, width = len(rows), len(columns)
     if height > _HEIGHT or width > 2 * _WIDTH:
         return None
@@ -113,7 +113,7 @@ def _fitted(bits: Bitmap) -> Bitmap | None:
     return _bitmap([0] * down + inked + [0] * (_HEIGHT - height - down), wide=box > _WIDTH)
 
 
-def _squeezed(lines: list[str], most: int) -> list[str]:
+def squeezed_lines(lines: list[str], most: int) -> list[str]:
     """The lines without some that are like the one before, from the middle out, until there are no more than that.
 
     A stroke becomes shorter by it, or a gap; none vanishes.

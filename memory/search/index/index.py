@@ -23,8 +23,8 @@ from memory.search.index.maintenance import OnIndexed, keep
 from memory.search.index.postings import Posting
 from memory.search.index.segment import discard
 
-_DUE = 4096  # documents since the last segment: fewer are scanned in some hundredths of a millisecond a term
-_AT_ONCE = 20_000  # changes that a search takes in while it waits: about a second's work, once in a process's life
+DUE = 4096  # documents since the last segment: fewer are scanned in some hundredths of a millisecond a term
+AT_ONCE = 20_000  # changes that a search takes in while it waits: about a second's work, once in a process's life
 _NEWEST = 500  # changes that it takes in where there are more: some hundredths of a second
 _PATIENCE = 2.0  # seconds that a process's first search waits for an index that is being built
 _OTHERS = 60.0  # seconds that `update` waits for another process that is at it
@@ -89,7 +89,7 @@ class SearchIndex:
             return
         self._read()
         self._version = version
-        if self._known.many_came >= _DUE or self._known.skips:
+        if self._known.many_came >= DUE or self._known.skips:
             self._keep_in_background()
 
     def update(self, on_progress: OnIndexed | None = None) -> None:
@@ -120,9 +120,9 @@ class SearchIndex:
         last = self._cold.last_change()
         if self._known.change > last or (self.trouble and self._known.skips):
             self._whole = None  # the store was put back to an older state, or nobody will build what is missing
-        if last - self._known.change > _AT_ONCE and not self.trouble:
+        if last - self._known.change > AT_ONCE and not self.trouble:
             self._wait_for_the_rest()
-            if last - self._known.change > _AT_ONCE and not self.trouble:
+            if last - self._known.change > AT_ONCE and not self.trouble:
                 self._known.skip_to(last - _NEWEST)
         self._known.read(self._cold, last, no_rest)
 
@@ -165,7 +165,7 @@ class SearchIndex:
     def _prepared(self, rest: Rest) -> CombinedIndex:
         """As the segments have it now, and what came since."""
         ready, last = combined.opened(self._cold, self._folder), self._cold.last_change()
-        if last - ready.change > _AT_ONCE:
+        if last - ready.change > AT_ONCE:
             ready.skip_to(last - _NEWEST)
         ready.read(self._cold, last, rest)
         return ready

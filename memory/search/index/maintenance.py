@@ -32,7 +32,7 @@ from memory.search.index.segment import (
 )
 from memory.search.segments import collect_garbage, write_segment
 
-_AT_ONCE = 30_000  # changes in one segment: some seconds' work, and a hundred megabytes at most
+AT_ONCE = 30_000  # changes in one segment: some seconds' work, and a hundred megabytes at most
 _TIMES = 3  # a segment is merged with what came after it when that is a third as much
 _MOST = 40  # segments that a build leaves to be merged at its end
 
@@ -89,7 +89,7 @@ class _MaintenanceLock:
     def _written(self, segments: list[PostingsSegment]) -> list[PostingsSegment]:
         """With new segments for all that came since, up to now: somebody may go on writing all the time."""
         last = self._cold.last_change()
-        for new in journal.news(self._cold, _end(segments), _AT_ONCE, last):
+        for new in journal.news(self._cold, _end(segments), AT_ONCE, last):
             self._write(_end(segments), new)
             segments = self._open()
             self._on_step(sum(one.count for one in segments))

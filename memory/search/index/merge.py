@@ -17,7 +17,7 @@ from memory.search.index.segment import PostingsFooter, PostingsSegment, section
 from memory.search.segments import SegmentWriter
 
 Writer = SegmentWriter[PostingsFooter]
-_AT_ONCE = 200_000  # postings: some hundredths of a second
+AT_ONCE = 200_000  # postings: some hundredths of a second
 _ROOM, _LEAST_ROOM = 3, 256  # a third more rows than there are find place beside them
 
 
@@ -125,10 +125,10 @@ def _write_postings(inputs: list[_Input], into: Writer, rest: Rest) -> None:
 
 
 def _blocks(inputs: list[_Input]) -> Iterator[tuple[int, int]]:
-    """Ranges of hashes, low and high, that hold about `_AT_ONCE` postings; more where one term has more."""
+    """Ranges of hashes, low and high, that hold about `AT_ONCE` postings; more where one term has more."""
     largest = max((each.lists for each in inputs), key=lambda lists: len(lists.documents))
     together = sum(len(each.lists.documents) for each in inputs)
-    step = max(1, _AT_ONCE * len(largest.documents) // max(together, 1))  # all others have their share in a block
+    step = max(1, AT_ONCE * len(largest.documents) // max(together, 1))  # all others have their share in a block
     steps = np.arange(step, len(largest.documents), step, dtype="u4")
     bounds = np.unique(largest.hashes[largest.starts.searchsorted(steps) - 1]).tolist()
     yield from zip([0, *bounds], [*bounds, 1 << 64], strict=True)

@@ -157,7 +157,7 @@ class VectorFiller:
         try:
             return self._notes(notes, stop) and self._entries(covered, stop, told)
         finally:
-            self._flush()
+            self.flush()
 
     def _notes(self, notes: Sequence[Note], stop: Stop) -> bool:
         """What notes say now; what they said before goes from the files."""
@@ -225,7 +225,7 @@ class VectorFiller:
             )
         )
         if sum(map(len, self._waiting)) >= _FLUSH_ROWS or monotonic() - self._flushed >= _FLUSH_S:
-            self._flush()
+            self.flush()
 
     def _vectors(self, texts: Sequence[Cleared]) -> NDArray[np.float32]:
         """A row a text; zeros for one that the embedder cannot take by itself either."""
@@ -251,7 +251,7 @@ class VectorFiller:
                     raise
         return np.zeros((1, self._store.dimensions), np.float32)
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
         """Old vectors of the same entries go first: a crash in between leaves them without, not with both."""
         waiting, self._waiting = self._waiting, []
         self._flushed = monotonic()

@@ -86,9 +86,9 @@ class VectorStore:
         """Adds them: they are on disk when it returns."""
         if len(rows):
             with self._writing, self._locked():
-                self._write([rows], ())
+                self.replace_segments([rows], ())
                 while some := self._due():
-                    self._write([segment.rows for segment in some], some)
+                    self.replace_segments([segment.rows for segment in some], some)
 
     def drop(self, entries: Column) -> bool:
         """Nothing of these entries is in the files when it returns, nor what a crash left. Whether there was any."""
@@ -104,7 +104,7 @@ class VectorStore:
                     if gone == segment.header.rows:
                         discard(segment.path)
                     if is_file(segment.path):  # Windows keeps what is mapped: then an empty file stands for it
-                        self._write([segment.rows], [segment], without=entries)
+                        self.replace_segments([segment.rows], [segment], without=entries)
             self.look()
         return True
 
@@ -146,7 +146,7 @@ class VectorStore:
         self._names = names
         return True
 
-    def _write(
+    def replace_segments(
         self, parts: Sequence[VectorRows], instead_of: Sequence[VectorSegment], without: Column | None = None
     ) -> None:
         """Under the lock. The old files go when the new one is there."""

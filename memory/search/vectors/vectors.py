@@ -79,14 +79,14 @@ class Vectors:
         self._cold = cold
         self._hot = hot
         self._passage = passage
-        self._keepers = EmbedderRegistry(root, embedding or EmbedderSet())
+        self.registry = EmbedderRegistry(root, embedding or EmbedderSet())
         self._lock = Lock()
         self._filling = Lock()
         self._known: set[str] = set()  # names of embedders whose canary was looked at
         self._strangers: set[str] = set()  # names under which another model answered
         self._proven: set[Path] = set()  # folders whose files were looked through
         self._questions: OrderedDict[tuple[str, str], NDArray[np.float32]] = OrderedDict()
-        self._counted: tuple[float, int] = (-1e9, 0)
+        self.cached_count: tuple[float, int] = (-1e9, 0)
         self._made = 0  # in the last run
         self._failures = 0
         self._pause_until = -1e9
@@ -117,13 +117,13 @@ class Vectors:
 
     def _serving(self) -> OpenedEmbedder | None:
         """Whose vectors answer now."""
-        now = self._keepers.now()
+        now = self.registry.now()
         if now and self._covers(now):
             return now
-        before = self._keepers.before()
+        before = self.registry.before()
         if before and self._covers(before):
             return before
-        if self._keepers.embedder():
+        if self.registry.embedder():
             share = now.store.entries / max(self._total(), 1) if now else 0.0
             self.trouble = f"Vectors are still being made ({min(share, 0.99):.0%}); words alone find until then."
         return None
@@ -169,12 +169,12 @@ class Vectors:
         if not self._filling.acquire(blocking=False):
             return VectorFillResult(trouble="Vectors are being made already.")
         try:
-            embedder = self._keepers.embedder()
+            embedder = self.registry.embedder()
             if embedder is None or self._cold.read_only:
                 return VectorFillResult(done=embedder is None)
             if self._pausing:
                 return VectorFillResult(trouble=self.trouble)
-            folder = self._keepers.folder(embedder)
+            folder = self.registry.folder(embedder)
             make_private_folder(folder)
             with FileLock(folder / "filling.lock", timeout=0):
                 if seconds is not None and self._is_complete():
@@ -212,13 +212,13 @@ class Vectors:
             about = replace(about, covered=last if done else covered)
             abouts.write(kept.store.folder, abouts.seen_now(about, self._cold))
         if done:
-            self._keepers.discard_unused(kept.store.folder)
+            self.registry.discard_unused(kept.store.folder)
         return VectorFillResult(filling.made, done)
 
     def _is_complete(self) -> bool:
         """Whether nothing can be missing: then the background loads no model."""
         self._hot.look()
-        kept = self._keepers.now()
+        kept = self.registry.now()
         if kept is None or kept.embedder.name in self._strangers:
             return False
         if not kept.about.covered or not abouts.is_of(kept.about, self._cold):
@@ -233,21 +233,21 @@ class Vectors:
     def _begun(self, embedder: Embedder) -> OpenedEmbedder:
         """The embedder's folder, made where there is none, emptied where it is another model's or another store's."""
         canary = embedder.embed([CANARY], query=True)[0]
-        folder = self._keepers.folder(embedder)
+        folder = self.registry.folder(embedder)
         about = abouts.read(folder)
         if about is None or not (abouts.is_same_model(canary, about) and abouts.is_of(about, self._cold)):
             if about is not None:
-                self._keepers.store(folder, about.dimensions).clear()
+                self.registry.store(folder, about.dimensions).clear()
             rounded = [round(float(number), 5) for number in canary]
             about = VectorStoreInfo(
                 name=embedder.name, dimensions=len(canary), canary=rounded, swept=self._cold.last_change()
             )
-            self._keepers.store(folder, about.dimensions).clear()
+            self.registry.store(folder, about.dimensions).clear()
             abouts.write(folder, about)
         with self._lock:
             self._known.add(embedder.name)
             self._strangers.discard(embedder.name)
-        store = self._keepers.store(folder, about.dimensions)
+        store = self.registry.store(folder, about.dimensions)
         if folder not in self._proven:
             store.prove()
             self._proven.add(folder)
@@ -265,10 +265,10 @@ class Vectors:
         if self._cold.read_only:
             return
         try:
-            for store in self._keepers.stores():
+            for store in self.registry.stores():
                 self._sweep(store)
         except OSError as error:
-            self.trouble = f"What was removed is still in {self._keepers.root}: {error}."
+            self.trouble = f"What was removed is still in {self.registry.root}: {error}."
 
     def _sweep(self, store: VectorStore) -> None:
         """To drop what is gone twice does no harm: another process may be at it, too."""
@@ -293,17 +293,17 @@ class Vectors:
     @property
     def wanted(self) -> bool:
         """Whether an embedder is set. Raises PalimpsestError where it cannot be opened."""
-        return self._keepers.embedder() is not None
+        return self.registry.embedder() is not None
 
     @property
     def is_remote(self) -> bool:
         """Whether texts leave this machine to be embedded. Raises as `wanted` does."""
-        embedder = self._keepers.embedder()
+        embedder = self.registry.embedder()
         return embedder is not None and embedder.remote
 
     def coverage(self) -> Coverage:
         """How many entries have vectors. Raises PalimpsestError where the embedder cannot be opened."""
-        embedder, now = self._keepers.embedder(), self._keepers.now()
+        embedder, now = self.registry.embedder(), self.registry.now()
         if embedder is None:
             return Coverage()
         total = self._total(fresh=True)
@@ -314,14 +314,14 @@ class Vectors:
 
     def close(self) -> None:
         """Closes the embedders that were opened here."""
-        self._keepers.close()
+        self.registry.close()
 
     def _total(self, *, fresh: bool = False) -> int:
         """Entries that can be found; counted every few seconds at most."""
-        at, count = self._counted
+        at, count = self.cached_count
         if fresh or monotonic() - at > _COUNTED_FOR_S:
             count = int(self._cold.read(lambda db: fetch(db, "SELECT count(*) FROM terms"))[0][0])
-            self._counted = monotonic(), count
+            self.cached_count = monotonic(), count
         return count
 
     @property

@@ -228,8 +228,8 @@ def test_an_entry_that_changed_ends_the_epoch(seeing: Talk) -> None:
     assert seeing.assembled is not None
     shown = seeing.assembled.epoch.pages[0].chapter.entries[0]
     seeing.reopen()
-    text_of = seeing.context._bench.pages._text_of
-    seeing.context._bench.pages._text_of = lambda entry: "Gone." if entry.seq == shown else text_of(entry)
+    text_of = seeing.context.state.pages.text_of
+    seeing.context.state.pages.text_of = lambda entry: "Gone." if entry.seq == shown else text_of(entry)
     assert seeing.send("And now?").epoch_changed == OTHERWISE
 
 

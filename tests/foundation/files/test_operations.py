@@ -69,8 +69,8 @@ ON_NAMES: dict[str, Callable[[Path], object]] = {
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Folders opened by the system's own call, where it has one, and component by component."""
     if request.param == "walk":
-        monkeypatch.setattr(folders, "_opener", lambda: None)
-    elif sys.platform == "linux" and folders._opener() is None:
+        monkeypatch.setattr(folders, "system_opener", lambda: None)
+    elif sys.platform == "linux" and folders.system_opener() is None:
         pytest.skip("this kernel, or a sandbox, has no openat2")
     return request.param
 

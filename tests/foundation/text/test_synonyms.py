@@ -14,7 +14,7 @@ from foundation.text.synonyms import MOST, RelatedTerm, encode, synonyms_of
 
 @pytest.fixture
 def every_term() -> list[str]:
-    return module._table().terms
+    return module.stored_table().terms
 
 
 def test_a_word_is_known_by_those_near_it() -> None:
@@ -70,17 +70,17 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path, monkeypatch: pytest.M
     }
     (tmp_path / "kindred.zst").write_bytes(encode(table))
     monkeypatch.setattr(module, "_FILE", tmp_path / "kindred.zst")
-    module._table.cache_clear()
+    module.stored_table.cache_clear()
     try:
         assert {term: list(synonyms_of(term)) for term in table} == table
         assert synonyms_of("car") == ()
     finally:
-        module._table.cache_clear()
+        module.stored_table.cache_clear()
 
 
 def test_the_table_is_read_when_a_word_is_asked_for() -> None:
     code = (
-        "from foundation.text import synonyms as k; assert not k._table.cache_info().currsize;"
-        "k.synonyms_of('car'); assert k._table.cache_info().currsize"
+        "from foundation.text import synonyms as k; assert not k.stored_table.cache_info().currsize;"
+        "k.synonyms_of('car'); assert k.stored_table.cache_info().currsize"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

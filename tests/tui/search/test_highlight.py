@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.search.highlight import _parts, marked, marked_line, spans_of
+from tui.search.highlight import marked, marked_line, marked_parts, spans_of
 
 SPANS = st.lists(st.tuples(st.integers(-2, 60), st.integers(-2, 60)))
 
@@ -38,7 +38,7 @@ def test_the_line_begins_a_little_before_the_first_mark() -> None:
 
 @given(st.text(max_size=60), SPANS)
 def test_no_span_loses_or_moves_a_word(text: str, spans: list[tuple[int, int]]) -> None:
-    assert "".join(part for part, _ in _parts(text, spans)) == text
+    assert "".join(part for part, _ in marked_parts(text, spans)) == text
 
 
 @given(st.text(max_size=60), SPANS)

@@ -53,15 +53,15 @@ def cut_short(monkeypatch: pytest.MonkeyPatch, memory: Memory, where: str) -> No
     with monkeypatch.context() as patched:
         match where:
             case "noted":
-                patched.setattr(ConversationDeleter, "_forward", killed)
+                patched.setattr(ConversationDeleter, "carry_on", killed)
             case "rows":
                 patched.setattr("memory.archive.lifecycle.deletion.conversations.delete", killed)
             case "manifests":
                 patched.setattr("memory.archive.lifecycle.deletion.seal", killed)
             case "pages":
-                patched.setattr(memory.vault._deleting, "_release", killed)  # pyright: ignore[reportPrivateUsage]
+                patched.setattr(memory.vault.deleter, "release", killed)
             case _:
-                patched.setattr("memory.archive.lifecycle.deletion._settled", killed)
+                patched.setattr("memory.archive.lifecycle.deletion.settled", killed)
         with pytest.raises(Killed):
             memory.vault.delete_conversation(named(memory, "The boiler"))
 
@@ -166,7 +166,7 @@ def test_what_could_not_be_let_go_of_is_tried_again(memory: Memory, monkeypatch:
         raise Damaged("Away", "The disk is not there.", "")
 
     with monkeypatch.context() as patched:
-        patched.setattr(memory.vault._deleting, "_release", away)  # pyright: ignore[reportPrivateUsage]
+        patched.setattr(memory.vault.deleter, "release", away)
         assert not memory.vault.delete_conversation(named(memory, "The boiler")).finished
     memory.recover()
     assert problems(memory) == []

@@ -88,7 +88,7 @@ def test_a_reader_with_a_stale_row_gets_its_page(
     row = filled.pages()[0]
     filled.repacking.run(rest=NOW, least=1)
     assert not (workspace.packs / row.pack).exists()
-    assert other._exact(row) == filled.read_page(row.id).text
+    assert other.exact_text(row) == filled.read_page(row.id).text
 
 
 def test_a_run_that_is_stopped_leaves_all_as_it_was(filled: Vault, cold: ColdStore) -> None:

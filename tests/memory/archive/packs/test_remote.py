@@ -249,8 +249,8 @@ def test_a_place_that_gives_back_something_else_took_nothing(
     seq = talk(memory)
     from memory.archive.packs.s3 import S3Storage
 
-    put = S3Storage._put
-    monkeypatch.setattr(S3Storage, "_put", lambda self, fs, path, data: put(self, fs, path, data[:-1]))
+    put = S3Storage.upload
+    monkeypatch.setattr(S3Storage, "upload", lambda self, fs, path, data: put(self, fs, path, data[:-1]))
     with pytest.raises(Damaged, match="reads differently"):
         memory.vault.archive_entries([memory.cold.entry(seq)], label="overflow")
     assert memory.cold.entry(seq).text == TEXT

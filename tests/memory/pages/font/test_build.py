@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.pages.font.build import _fitted, _squeezed, build, serialise
+from memory.pages.font.build import build, fitted_glyph, serialise, squeezed_lines
 from memory.pages.font.glyphs import TABLES
 from memory.pages.font.unique import mark
 from memory.pages.render.modes import CELLS, DENSE, REGULAR, Cell
@@ -43,14 +43,14 @@ def test_a_wide_glyph_that_begins_like_a_narrow_one_is_marked_in_its_left_half()
 
 
 def test_only_lines_that_repeat_the_one_before_are_left_out() -> None:
-    assert _squeezed(["a", "b", "b", "b", "c", "c"], 4) == ["a", "b", "c", "c"]
-    assert _squeezed(["a", "b", "c"], 2) == ["a", "b", "c"]
+    assert squeezed_lines(["a", "b", "b", "b", "c", "c"], 4) == ["a", "b", "c", "c"]
+    assert squeezed_lines(["a", "b", "c"], 2) == ["a", "b", "c"]
 
 
 def test_a_tall_glyph_is_squeezed_into_twelve_rows_and_one_of_all_different_rows_is_not_drawn() -> None:
     bar = bytes([0] + [0x10] * 15)
-    fitted = _fitted(bar)
+    fitted = fitted_glyph(bar)
     assert fitted is not None
     assert (len(fitted), sum(map(bool, fitted))) == (12, 12)
     zigzag = bytes(0x80 >> row % 8 for row in range(16))
-    assert _fitted(zigzag) is None
+    assert fitted_glyph(zigzag) is None

@@ -93,7 +93,7 @@ class Writer:
 
 
 def main(root: str, number: str, seconds: str) -> None:
-    index._DUE, maintenance._AT_ONCE = 60, 150  # segments come and go all the time
+    index.DUE, maintenance.AT_ONCE = 60, 150  # segments come and go all the time
     memory = Memory.open(Workspace(Path(root)), SystemClock())
     writer, dice = Writer(memory, int(number)), random.Random(int(number))
     writer.ask(dice)  # opening the search is not what is timed

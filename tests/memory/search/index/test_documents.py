@@ -152,7 +152,7 @@ def test_speakers_are_found_by_the_first_word_of_their_name(tmp_path: Path) -> N
 
 
 def test_a_merge_goes_through_the_postings_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merging, "_AT_ONCE", 30)
+    monkeypatch.setattr(merging, "AT_ONCE", 30)
     there, sizes = There(), list[int]()
     batches = [[("put", 1 + entry) for entry in range(start, start + 3)] for start in range(0, 12, 3)]
     paths = [written(tmp_path / str(number), there, batch) for number, batch in enumerate(batches)]

@@ -27,8 +27,8 @@ from tests.paths import ROOT
 
 @pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "_DUE", 5)
-    monkeypatch.setattr(maintenance, "_AT_ONCE", 7)
+    monkeypatch.setattr(index, "DUE", 5)
+    monkeypatch.setattr(maintenance, "AT_ONCE", 7)
 
 
 def segments(memory: Memory) -> list[Path]:
@@ -339,7 +339,7 @@ def test_entries_that_the_journal_lost_are_found(
     scattered(talk, 20)
     memory.cold.write(lambda db: db.execute("DELETE FROM changes WHERE seq < 15") and None)
     if is_large:
-        monkeypatch.setattr(index, "_DUE", 5)
+        monkeypatch.setattr(index, "DUE", 5)
         memory.search.update()
     assert talk.ask("tea").total == 10
 
@@ -413,7 +413,7 @@ def test_where_the_disk_refuses_the_search_goes_on_and_says_so(talk: Talk, memor
 def test_a_file_in_the_folders_place_does_not_stop_the_search(
     talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index, "_AT_ONCE", 10)
+    monkeypatch.setattr(index, "AT_ONCE", 10)
     memory.workspace.postings.write_text("in the way")
     scattered(talk, 20)
     memory.search.update()
@@ -437,7 +437,7 @@ def test_catching_up_costs_by_what_is_new(talk: Talk, memory: Memory, monkeypatc
 def test_the_newest_is_found_while_the_rest_is_being_built(
     talk: Talk, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index, "_AT_ONCE", 30)
+    monkeypatch.setattr(index, "AT_ONCE", 30)
     monkeypatch.setattr(index, "_NEWEST", 4)
     monkeypatch.setattr(index, "_PATIENCE", 0.01)
     monkeypatch.setattr(index, "_SHOWN_EACH", 0.0)

@@ -32,7 +32,7 @@ def scattered(talk: Talk, count: int = 5) -> list[int]:
 
 
 def store_of(vectors: Vectors) -> VectorStore:
-    kept = vectors._keepers.now()
+    kept = vectors.registry.now()
     assert kept is not None
     kept.store.look()
     return kept.store

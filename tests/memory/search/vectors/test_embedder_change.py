@@ -205,5 +205,5 @@ def test_much_that_is_new_does_not_switch_vectors_off(talk: Talk, vectors: Vecto
     scattered(talk, 15)
     assert vectors.ask("boiler") is not None
     scattered(talk, 200)
-    vectors._counted = (-1e9, 0)
+    vectors.cached_count = (-1e9, 0)
     assert vectors.ask("boiler again") is None

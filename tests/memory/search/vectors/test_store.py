@@ -186,7 +186,7 @@ def test_a_merge_that_a_crash_cut_off_shows_nothing_twice(store: VectorStore, mo
     store.put(rows(2))
     monkeypatch.setattr(stores, "discard", lambda _: None)
     monkeypatch.setattr(stores, "collect_garbage", lambda *_: None)
-    store._write([segment.rows for segment in store.segments], store.segments)
+    store.replace_segments([segment.rows for segment in store.segments], store.segments)
     assert len(list(store.folder.glob("*.bin"))) == 3
     other = VectorStore(store.folder, SIZE)
     assert held(other) == {1: [[2] * SIZE], 2: [[3] * SIZE]}

@@ -237,7 +237,7 @@ def test_what_is_deleted_between_reading_and_writing_does_not_stay(
 ) -> None:
     talk.say("tea")
     secret = talk.say("a secret treaty", to="hidden")
-    flush = fill.VectorFiller._flush
+    flush = fill.VectorFiller.flush
 
     def late(self: fill.VectorFiller) -> None:
         if self._waiting:
@@ -245,7 +245,7 @@ def test_what_is_deleted_between_reading_and_writing_does_not_stay(
             memory.search.update()
         flush(self)
 
-    monkeypatch.setattr(fill.VectorFiller, "_flush", late)
+    monkeypatch.setattr(fill.VectorFiller, "flush", late)
     vectors.fill()
     assert store_of(vectors).has(np.array([secret.seq, secret.seq - 1])).tolist() == [False, True]
 
@@ -259,7 +259,7 @@ def test_one_process_fills_at_a_time(talk: Talk, vectors: Vectors, embedder: Fak
     embedder.waits.clear()
     run = threading.Thread(target=vectors.fill)
     run.start()
-    while not (vectors._keepers.root.exists() and list(vectors._keepers.root.rglob("filling.lock"))):
+    while not (vectors.registry.root.exists() and list(vectors.registry.root.rglob("filling.lock"))):
         time.sleep(0.01)
     time.sleep(0.05)
     assert "Another process" in other.fill().trouble
