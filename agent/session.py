@@ -199,7 +199,7 @@ class Session:
 
     def preview(self, text: str, attachments: Sequence[Attachment] = (), skill: str = "") -> AssembledRequest:
         """The request that this message would make now. Blocks; stores nothing."""
-        conversation = self.conversation and self.memory.cold.conversation_at(self.conversation.seq)
+        conversation = self.conversation and self.memory.conversations.at(self.conversation.seq)
         leaf = conversation.leaf if conversation else None
         turn = Turn(conversation=conversation, leaf=leaf, text=text, attachments=tuple(attachments), skill=skill)
         return self.assemble(turn)
@@ -255,13 +255,13 @@ class Session:
 
     async def resume(self, ref: str) -> Conversation:
         """Continues a conversation, by id, unique beginning of an id, or exact title. Raises NotFound."""
-        found = await asyncio.to_thread(self.memory.cold.conversation, ref)
+        found = await asyncio.to_thread(self.memory.conversations.find, ref)
         self.switch_to(found)
         return found
 
     async def resume_latest(self) -> Conversation | None:
         """Continues the conversation that was used last; None where there is none."""
-        found = await asyncio.to_thread(self.memory.cold.latest)
+        found = await asyncio.to_thread(self.memory.conversations.latest)
         if found is not None:
             self.switch_to(found)
         return found
@@ -273,7 +273,7 @@ class Session:
 
     async def conversations(self, limit: int) -> list[Conversation]:
         """The conversations used last, newest first."""
-        return await asyncio.to_thread(self.memory.cold.conversations, limit=limit)
+        return await asyncio.to_thread(self.memory.conversations.recent, limit=limit)
 
     async def model_mismatch(self) -> str:
         """A warning where the conversation's last request went to another model than the current one; else ""."""
@@ -287,7 +287,7 @@ class Session:
     async def rename(self, title: Cleared) -> Conversation:
         """Gives the conversation another title. Raises TemporaryFailure before its first message."""
         conversation = self._begun()
-        await asyncio.to_thread(self.memory.cold.rename, conversation.seq, title)
+        await asyncio.to_thread(self.memory.conversations.rename, conversation.seq, title)
         return await self._reload(conversation)
 
     async def branch_from(self, entry_id: str) -> Entry:
@@ -301,10 +301,10 @@ class Session:
         return entry
 
     def _move_leaf_before(self, conversation: int, entry_id: str) -> Entry:
-        entry = self.memory.cold.find(entry_id, conversation)
+        entry = self.memory.conversations.find_entry(entry_id, conversation)
         if entry.role is not Role.USER:
             raise Misuse("Not your message", f"{entry_id} was not said by you.", "/branch lists your messages.")
-        self.memory.cold.set_leaf(conversation, entry.parent)
+        self.memory.conversations.set_leaf(conversation, entry.parent)
         return entry
 
     async def own_messages(self, limit: int) -> list[tuple[Entry, str]]:
@@ -346,26 +346,26 @@ class Session:
 
     async def _reload(self, conversation: Conversation) -> Conversation:
         """The conversation as the store has it now."""
-        self.conversation = await asyncio.to_thread(self.memory.cold.conversation_at, conversation.seq)
+        self.conversation = await asyncio.to_thread(self.memory.conversations.at, conversation.seq)
         return self.conversation
 
     async def _read_branch(self, read: Callable[[Iterator[Entry]], T], before: int | None = None) -> T:
         """Runs `read` in a thread on the branch's entries, newest first, from the leaf or before a seq."""
-        conversation, cold = self.conversation, self.memory.cold
+        conversation, stored = self.conversation, self.memory.conversations
 
         def run() -> T:
             if conversation is None:
                 return read(iter(()))
-            start = cold.conversation_at(conversation.seq).leaf if before is None else cold.entry(before).parent
-            return read(iter(()) if start is None else cold.path(start))
+            start = stored.at(conversation.seq).leaf if before is None else stored.entry(before).parent
+            return read(iter(()) if start is None else stored.path(start))
 
         return await asyncio.to_thread(run)
 
     def _in_view(self) -> frozenset[int]:
         if self.conversation is None or self.conversation.leaf is None:
             return frozenset()
-        leaf = self.memory.cold.conversation_at(self.conversation.seq).leaf
-        branch = self.memory.cold.branch(leaf) if leaf else None
+        leaf = self.memory.conversations.at(self.conversation.seq).leaf
+        branch = self.memory.conversations.branch(leaf) if leaf else None
         return frozenset(entry.seq for entry in branch.entries) if branch else frozenset()
 
     def _after_turn(self) -> None:

@@ -3,7 +3,6 @@
 import threading
 from typing import TYPE_CHECKING
 
-import apsw
 import msgspec
 
 from context.assembly.budget import budget_for
@@ -34,10 +33,10 @@ from context.sources.skills import Skill
 from context.sources.workspace import WorkspaceSources
 from context.state import ContextState
 from context.types import AssembledRequest, Turn
-from foundation.clock import Clock, to_ms
+from foundation.clock import Clock
 from foundation.paths import Workspace
 from foundation.privacy import NO_BYTES, clear
-from memory.cold import context_state
+from memory.context_store import NewEpoch, SentRequest
 from memory.records import Conversation, Entry, EntryKind
 from memory.search import Query
 from memory.settings import ArchiveSettings
@@ -64,14 +63,15 @@ class Context:
         read_image: ReadImage | None = None,
     ) -> None:
         self._memory = memory
-        reader = HistoryReader(memory.cold, lambda entry: memory.passage(entry).text)
+        reader = HistoryReader(memory.conversations, memory.context_store, lambda entry: memory.passage(entry).text)
         self.state = ContextState(
-            cold=memory.cold,
+            conversations=memory.conversations,
+            store=memory.context_store,
             search=lambda query: memory.search.query(query),  # noqa: PLW0108 — the index is opened by its first query
             recall=memory.recall,
             shelf=WorkspaceSources(workspace, memory.hot, clock, memory.has_skill),
             past=reader,
-            pages=PagesInView(memory.cold, reader.text_of, settings),
+            pages=PagesInView(memory.conversations, reader.text_of, settings),
             settings=settings,
             clock=clock,
             pictures=PictureReader(read_image),
@@ -97,12 +97,12 @@ class Context:
         bench = self.state
         if not bench.settings.recall or not text.strip():
             return None
-        cold, total = self._memory.cold, budget_for(profile.window, bench.settings).total
-        leaf = cold.conversation_at(conversation.seq).leaf if conversation else None
+        conversations, total = self._memory.conversations, budget_for(profile.window, bench.settings).total
+        leaf = conversations.at(conversation.seq).leaf if conversation else None
         limits = limits_of(bench.settings, total)
 
         def query() -> Query | None:
-            view = read_view(cold.path(leaf), total, cold.entries) if leaf is not None else BranchView()
+            view = read_view(conversations.path(leaf), total, conversations.entries) if leaf else BranchView()
             return query_for(resolve_citations(text, bench.recall).words, previous_question(view), limits, view.seqs)
 
         return Prefetch(query, bench.search)
@@ -136,20 +136,17 @@ class Context:
             if entry is not None:
                 self.state.past.counts.drop(entry.seq)
             tokenizer, counts = self.state.past.counts.take_new()
-            now = to_ms(self.state.clock.now())
-
-            def transaction(db: apsw.Connection) -> None:
-                if entry is not None and assembled.tail:
-                    context_state.set_sent(db, entry.seq, assembled.tail)
-                if assembled.new_epoch or told:
-                    context_state.set_epoch(
-                        db, conversation.seq, state.number, clear(state.reason), encode_epoch(state), now_ms=now
-                    )
-                answered = entry.seq if entry else assembled.answers
-                context_state.set_request(db, conversation.seq, answered, assembled.digest, now_ms=now)
-                context_state.set_token_counts(db, tokenizer, counts)
-
-            self._memory.cold.write(transaction)
+            is_new = assembled.new_epoch or bool(told)
+            sent = SentRequest(
+                answers=entry.seq if entry else assembled.answers,
+                digest=assembled.digest,
+                epoch=NewEpoch(state.number, clear(state.reason), encode_epoch(state)) if is_new else None,
+                sent_with=entry.seq if entry else None,
+                parts=assembled.tail,
+                tokenizer=tokenizer,
+                token_counts=counts,
+            )
+            self._memory.context_store.record(conversation.seq, sent)
             self._keep_private(entry, assembled)
             self.state.shelf.keep_last_good()
 
@@ -213,22 +210,23 @@ class Context:
 
     def last_model(self, conversation: Conversation) -> str:
         """The spec of the model of the conversation's last request; "" where it is unknown."""
-        stored = self._memory.cold.epoch(conversation.seq)
+        stored = self._memory.context_store.epoch(conversation.seq)
         state = decode_epoch(stored.state) if stored else None
         return state.model if state else ""
 
     def begin_epoch(self, conversation: Conversation, reason: str) -> None:
         """Ends the conversation's epoch: after `/forget`, whose words must leave the head."""
         with self._recording:
-            stored = self._memory.cold.epoch(conversation.seq)
-            self._memory.cold.set_epoch(conversation.seq, stored.number if stored else 0, clear(reason), NO_BYTES)
+            stored = self._memory.context_store.epoch(conversation.seq)
+            epoch = NewEpoch(stored.number if stored else 0, clear(reason), NO_BYTES)
+            self._memory.context_store.set_epoch(conversation.seq, epoch)
             self.state.past.overlay = {}
             self.state.past.counts.forget()
             self.state.pages.forget()
 
     def _current_epoch(self, conversation: Conversation) -> EpochState | None:
         """The epoch of the conversation's last request, unless its pages have changed since."""
-        stored = self._memory.cold.epoch(conversation.seq)
+        stored = self._memory.context_store.epoch(conversation.seq)
         state = decode_epoch(stored.state) if stored else None
         return None if state and self.state.pages.changed(state.pages, state.pages_digest) else state
 
@@ -242,7 +240,7 @@ class Context:
 
     def _head_tokens(self, conversation: Conversation, counting: MessageCounter) -> int:
         """Tokens of zone A in the conversation's last request."""
-        stored = self._memory.cold.epoch(conversation.seq)
+        stored = self._memory.context_store.epoch(conversation.seq)
         state = decode_epoch(stored.state) if stored else None
         head = self.state.heads.weighed(state, counting) if state else None
         return head.tokens if head else 0

@@ -65,7 +65,7 @@ _decoder = msgspec.json.Decoder(EpochState)
 
 
 def encode_epoch(state: EpochState) -> ClearedBytes:
-    """Encodes the state for `cold.set_epoch`."""
+    """Encodes the state for `NewEpoch`."""
     return encoded_struct(state)
 
 

@@ -13,7 +13,8 @@ from context.recall.citations import CitablePassage
 from context.settings import ContextSettings
 from context.sources.workspace import WorkspaceSources
 from foundation.clock import Clock
-from memory.cold import ColdStore
+from memory.context_store import ContextStore
+from memory.conversations import Conversations
 from memory.search import Query, SearchResults
 
 
@@ -36,7 +37,8 @@ class HeadCounts:
 class ContextState:
     """The components, and what is cached from one request to the next."""
 
-    cold: ColdStore
+    conversations: Conversations
+    store: ContextStore
     search: Callable[[Query], SearchResults]
     recall: Callable[[str], Sequence[CitablePassage]]
     shelf: WorkspaceSources

@@ -118,6 +118,16 @@ class WorkspaceAccess:
             self._trust.expect_first_entry(self.workspace, entry)
 
 
+def sqlite_version() -> str:
+    """Versions of SQLite and of its binding. Raises CannotOpen for an SQLite that may damage a store."""
+    import apsw
+
+    from memory.cold.connection import refuse_old_sqlite
+
+    refuse_old_sqlite()
+    return f"SQLite {apsw.sqlite_lib_version()} through apsw {apsw.apsw_version()}"
+
+
 def first_entry(database: Path) -> str:
     """The id of the store's first entry; "" where there is none, or no store that can be read. Writes nothing."""
     from memory.cold.store import FIRST_ENTRY

@@ -1,9 +1,12 @@
 """All that a workspace remembers, opened together: hot Markdown, the cold store, the archive, and the search."""
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
+
+import apsw
 
 from foundation.clock import Clock, SystemClock
 from foundation.paths import Workspace
@@ -15,21 +18,22 @@ from memory.archive.rows.facts import seal_older
 from memory.archive.vault import Vault
 from memory.cold import ColdStore
 from memory.cold.mirrors.mirrors import Mirrors
+from memory.context_store import ContextStore
+from memory.conversations import Conversations
 from memory.errors import ForgedName, MemoryFailure
 from memory.hot import HotMemory
 from memory.knowledge.knowledge import Knowledge
-from memory.pages.types import EntryText
+from memory.pages.types import ArchiveResult, EntryText
 from memory.passage_cache import PassageCache
 from memory.recalled_passage import RecalledPassage
-from memory.records import Entry
+from memory.records import Entry, EntryDraft, Statistics
 from memory.references import References, nothing_named
 from memory.search import Search
 from memory.settings import ArchiveSettings
 
 if TYPE_CHECKING:
+    from memory.archive.write.page_writer import OnPage
     from memory.search.embedding import EmbedderSet
-
-if TYPE_CHECKING:
     from memory.search.reindex import Reindexer
 
 
@@ -80,6 +84,14 @@ class Memory:
             access.close()
             raise
         return cls(access.workspace, cold, clock, settings, embedding, access=access)
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        return Conversations(self.cold)
+
+    @cached_property
+    def context_store(self) -> ContextStore:
+        return ContextStore(self.cold)
 
     @cached_property
     def hot(self) -> HotMemory:
@@ -166,6 +178,32 @@ class Memory:
         if found := self.references.recall(ref):
             return found
         raise nothing_named(ref)
+
+    def statistics(self) -> Statistics:
+        """Counts of the whole store."""
+        return self.cold.statistics()
+
+    def analysis_problem(self) -> str:
+        """Why the workspace's own entity rules cannot be used, in a sentence; "" where they can, or there are none."""
+        return self.cold.analyse.problem
+
+    def archive_and_append(
+        self, entries: Sequence[Entry], draft: EntryDraft, *, label: str, on_page: "OnPage | None" = None
+    ) -> tuple[Entry, ArchiveResult | None]:
+        """Archives the entries (of one conversation) and appends the draft, in one transaction.
+
+        Gives the new entry, and what was archived: None where no entries are given. Raises OutOfDate where an entry
+        changed meanwhile; then nothing is stored.
+        """
+        if not entries:
+            return self.cold.append(draft), None
+        appended: list[Entry] = []
+
+        def append(db: apsw.Connection) -> None:
+            appended.append(self.cold.insert(db, draft))
+
+        archived = self.vault.archive_entries(entries, label=label, also=append, on_page=on_page)
+        return appended[-1], archived
 
     def recover(self) -> None:
         """What a crash cut off is brought to its end: answers become entries, and deletions go on.

@@ -182,6 +182,23 @@ class ChangeRow(Struct, frozen=True):
     entry: int
 
 
+class Epoch(Struct, frozen=True):
+    """A conversation's epoch; `state` is the context package's own."""
+
+    number: int
+    started: datetime
+    reason: str
+    state: bytes
+
+
+class LastRequest(Struct, frozen=True):
+    """A conversation's last request; `entry` is the seq of the entry that it answered, `state` context's own."""
+
+    entry: int
+    sent: datetime
+    state: bytes
+
+
 class IntegrityProblem(Struct, frozen=True):
     """A defect that a check found: `what` in a word, `where` its id, `message` a sentence."""
 

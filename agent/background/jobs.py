@@ -54,7 +54,7 @@ class RepackJob:
 
     def due(self) -> bool:
         """Whether there are enough pages at rest to fill a frame."""
-        return not self._memory.cold.read_only and self._memory.vault.fills_a_frame()
+        return not self._memory.read_only and self._memory.vault.fills_a_frame()
 
     def step(self, should_stop: ShouldStop) -> StepResult:
         def check(_: int) -> None:
@@ -82,7 +82,7 @@ class ReindexJob:
 
     def due(self) -> bool:
         """Whether there are such entries. Those whose text could not be read are tried again at the next start."""
-        if self._is_done or self._memory.cold.read_only:
+        if self._is_done or self._memory.read_only:
             return False
         self._is_done = self._memory.renewing.left() == 0
         return not self._is_done
@@ -106,7 +106,7 @@ class VectorJob:
 
     def __init__(self, memory: Memory, embedder: str, slice_s: float | None = None) -> None:
         self._memory = memory
-        self._is_wanted = embedder not in {"", "none"} and not memory.cold.read_only
+        self._is_wanted = embedder not in {"", "none"} and not memory.read_only
         self._slice_s = VECTORS_S if slice_s is None else slice_s
         self._progress: tuple[int, int] | None = None
 

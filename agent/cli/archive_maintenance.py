@@ -75,13 +75,13 @@ def _pin_conversation(invocation: Invocation, memory: Memory, ref: str, *, pinne
     try:
         memory.vault.find_archive(ref)
     except NotFound:
-        conversation = memory.cold.conversation(ref)
+        conversation = memory.conversations.find(ref)
     else:
         return False
     if pinned:
-        memory.cold.label(conversation.seq, as_made(PINNED))
+        memory.conversations.label(conversation.seq, as_made(PINNED))
     else:
-        memory.cold.unlabel(conversation.seq, PINNED)
+        memory.conversations.unlabel(conversation.seq, PINNED)
     if invocation.json:
         output.json_object({"conversation": conversation.id, "pinned": pinned})
     else:

@@ -25,7 +25,7 @@ def command(*, mending: bool) -> None:
 
     Exit 1 where something is wrong still, or was lost. Without --repair nothing is changed.
     """
-    from agent.services.check import check, check_and_repair
+    from memory.check import check, check_and_repair
 
     invocation = current()
     workspace, settings = invocation.prepare(writable=mending), invocation.reading.config.archive

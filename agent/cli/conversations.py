@@ -34,7 +34,7 @@ def list_(limit: int, page: int, label: str | None) -> None:
     """List conversations, newest first."""
     invocation = current()
     with invocation.memory() as memory:
-        found = memory.cold.conversations(limit=limit, offset=(page - 1) * limit, label=label)
+        found = memory.conversations.recent(limit=limit, offset=(page - 1) * limit, label=label)
     if invocation.json:
         output.json_object({"conversations": [described(one) for one in found]})
         return
@@ -52,7 +52,7 @@ def show(ref: str, raw: bool) -> None:
 
     invocation = current()
     with invocation.memory() as memory:
-        conversation = memory.cold.conversation(ref)
+        conversation = memory.conversations.find(ref)
         troubles = ErrorWriter(invocation)
         if invocation.json:
             entries = list(lines(memory, conversation, troubles))
@@ -72,7 +72,7 @@ def rename(ref: str, title: str) -> None:
 
     invocation = current()
     with invocation.memory() as memory:
-        conversation = memory.cold.rename(memory.cold.conversation(ref).seq, clear(title))
+        conversation = memory.conversations.rename(memory.conversations.find(ref).seq, clear(title))
         memory.mirrors.update(conversation.seq)
     if invocation.json:
         output.json_object(described(conversation))
@@ -96,7 +96,7 @@ def delete(ref: str, yes: bool) -> None:
     with invocation.memory() as memory:
         memory.recover()
         try:
-            conversation = memory.cold.conversation(ref)
+            conversation = memory.conversations.find(ref)
         except NotFound:
             if (gone := deletion_of(memory, ref)) is None:
                 raise

@@ -16,7 +16,7 @@ from agent.cli.troubles import ErrorWriter
 from foundation.errors import Misuse
 
 if TYPE_CHECKING:  # the store is loaded when it is opened
-    from memory.cold import ColdStore
+    from memory.conversations import Conversations
     from memory.memory import Memory
     from memory.records import Conversation
 
@@ -51,23 +51,21 @@ def command(refs: tuple[str, ...], form: str, folder: Path | None, raw: bool) ->
     invocation = current()
     with invocation.memory() as memory:
         troubles = ErrorWriter(invocation)
-        for conversation in _chosen(invocation, memory.cold, refs):
+        for conversation in _chosen(invocation, memory.conversations, refs):
             pieces = _pieces(memory, conversation, "jsonl" if invocation.json else form, troubles)
             if folder is None:
                 for piece in pieces:
                     output.data(piece, raw=raw)
                 continue
-            output.line(str(_write(folder, conversation, form, pieces)))
+            output.line(str(_write(folder / memory.mirrors.file_name(conversation), form, pieces)))
         troubles.tell()
 
 
-def _write(folder: Path, conversation: Conversation, form: str, pieces: Iterator[str]) -> Path:
+def _write(mirror: Path, form: str, pieces: Iterator[str]) -> Path:
     from foundation.files import exists, made_folder, write_atomically
     from foundation.privacy import as_given
-    from memory.cold.mirrors.render import mirror_name
 
-    folder = made_folder(folder)
-    path = (folder / mirror_name(conversation)).with_suffix(".jsonl" if form == "jsonl" else ".md")
+    path = (made_folder(mirror.parent) / mirror.name).with_suffix(".jsonl" if form == "jsonl" else ".md")
     if exists(path):
         raise Misuse("There already", f"{path} is there already.", "Give an empty folder.")
     write_atomically(path, as_given("".join(pieces)))  # what comes from the store was cleared on its way in
@@ -86,16 +84,16 @@ def _pieces(memory: Memory, conversation: Conversation, form: str, troubles: Err
         yield output.as_json(line) + "\n"
 
 
-def _chosen(invocation: Invocation, cold: ColdStore, refs: tuple[str, ...]) -> Iterator[Conversation]:
+def _chosen(invocation: Invocation, conversations: Conversations, refs: tuple[str, ...]) -> Iterator[Conversation]:
     if invocation.resume is not None:
         refs = (*refs, invocation.resume)
     if refs:
-        yield from [cold.conversation(ref) for ref in refs]
+        yield from [conversations.find(ref) for ref in refs]
         return
     if invocation.latest:
-        yield from [latest] if (latest := cold.latest()) else []
+        yield from [latest] if (latest := conversations.latest()) else []
         return
     offset = 0
-    while page := cold.conversations(limit=PAGE, offset=offset):
+    while page := conversations.recent(limit=PAGE, offset=offset):
         yield from page
         offset += len(page)

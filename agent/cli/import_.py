@@ -49,7 +49,7 @@ def command(file: Path, form: str | None, source: str | None) -> None:
     named = clear(source or (file.stem if form == "jsonl" else form))
     with invocation.memory(for_writing=True) as memory, output.Progress("entries") as progress:
         imported = store_all(
-            memory.cold,
+            memory.conversations,
             read_file(file, form, limits),
             source=named,
             fixed_source=source is not None,

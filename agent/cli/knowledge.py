@@ -173,7 +173,7 @@ def show(ref: str, raw: bool) -> None:
         passage = knowledge.text(known)
         places, pictures = knowledge.places(known), knowledge.pictures(known)
         remembered = next(one for one in knowledge.memories(settings.max_vision_tokens) if one.known.seq == known.seq)
-        knowledge.used([memory.cold.conversation_at(known.conversation).id])
+        knowledge.used([memory.conversations.at(known.conversation).id])
     if invocation.json:
         parts = [{"start": one.start, "place": one.label, "read_by": one.read_by} for one in places if one.label]
         beside = {"pictures": [str(path) for path in pictures], "pages": list(passage.pages), "places": parts}

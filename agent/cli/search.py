@@ -101,7 +101,7 @@ def command(words: tuple[str, ...], batch: str | None, raw: bool, **options: Any
 
 def _found(memory: Memory, query: Query) -> SearchResults:
     """A large index that is being built is waited for: this process asks once."""
-    if problem := memory.cold.analyse.problem:
+    if problem := memory.analysis_problem():
         output.say(f"{problem} Its kinds of entity mark nothing until it is mended.")
     results = memory.search.query(query)
     if not results.partial:

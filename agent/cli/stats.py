@@ -19,7 +19,7 @@ def command() -> None:
     """Say what is stored: conversations, entries, pages, notes, and what answers cost."""
     invocation = current()
     with invocation.memory() as memory:
-        figures = memory.cold.statistics()
+        figures = memory.statistics()
         memory.hot.refresh()
         notes = len(memory.hot.notes())
         left = memory.renewing.left()

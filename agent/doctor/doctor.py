@@ -67,16 +67,14 @@ def examine(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Ch
 
 def _sqlite() -> CheckResult:
     try:
-        import apsw
+        from memory.access import sqlite_version
 
-        from memory.cold.connection import refuse_old_sqlite
-
-        refuse_old_sqlite()
+        version = sqlite_version()
     except PalimpsestError as error:
         return CheckResult("sqlite", "wrong", error.message, error.hint)
     except ImportError as error:
         return CheckResult("sqlite", "wrong", f"apsw cannot be loaded: {error}.", f"Install {DISTRIBUTION} again.")
-    return CheckResult("sqlite", "ok", f"SQLite {apsw.sqlite_lib_version()} through apsw {apsw.apsw_version()}")
+    return CheckResult("sqlite", "ok", version)
 
 
 def _workspace(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[CheckResult]:
@@ -129,7 +127,7 @@ def _store(workspace: Workspace) -> CheckResult:
     except PalimpsestError as error:
         return CheckResult("store", "wrong", error.message, error.hint)
     try:
-        figures = memory.cold.statistics()
+        figures = memory.statistics()
         left = memory.renewing.left()
     finally:
         memory.close()

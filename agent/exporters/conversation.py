@@ -8,7 +8,6 @@ from agent.exporters.markdown import markdown
 from foundation.errors import Misuse
 from foundation.files import exists, real, write_atomically
 from foundation.privacy import as_given
-from memory.cold.mirrors.render import mirror_name
 from memory.memory import Memory
 from memory.records import Conversation
 
@@ -18,7 +17,7 @@ def export_to_file(memory: Memory, conversation: Conversation, asked: str) -> Pa
 
     Without a name it is `<conversation id>.md` in the workspace's root.
     """
-    path = Path(asked).expanduser() if asked else Path(mirror_name(conversation))
+    path = Path(asked).expanduser() if asked else Path(memory.mirrors.file_name(conversation))
     if not path.is_absolute():
         path = memory.workspace.root / path
     folder = real(path.parent)

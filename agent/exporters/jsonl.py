@@ -20,7 +20,7 @@ from memory.records import Conversation, EntryKind
 
 def lines(memory: Memory, conversation: Conversation, on_trouble: OnTrouble | None = None) -> Iterator[dict[str, Any]]:
     """One object an entry, all branches, parents first."""
-    leaf = memory.cold.entry(conversation.leaf).id if conversation.leaf is not None else ""
+    leaf = memory.conversations.entry(conversation.leaf).id if conversation.leaf is not None else ""
     for exported in entries_of(memory, conversation, on_trouble):
         yield _line(conversation, exported, leaf)
 

@@ -16,7 +16,7 @@ def markdown(memory: Memory, conversation: Conversation, on_trouble: OnTrouble |
     yield f"<!-- {conversation.id} · begun {iso(conversation.created)} -->\n"
     if conversation.leaf is None:
         return
-    wanted = {entry.seq for entry in memory.cold.path(conversation.leaf)}
+    wanted = {entry.seq for entry in memory.conversations.path(conversation.leaf)}
     for exported in entries_of(memory, conversation, on_trouble):
         if exported.entry.seq in wanted:
             yield _message(exported)

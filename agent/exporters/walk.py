@@ -4,12 +4,8 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from memory.archive.repair.entries import standing_text
-from memory.cold.lookup import entry_seqs
 from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
-
-PAGE = 500
 
 OnTrouble = Callable[[str], None]
 """Takes a sentence about what is damaged, and could not be written out as it was."""
@@ -33,21 +29,14 @@ def entries_of(
     What is damaged stops nothing: `on_trouble` is told of it, and what is sound is given.
     """
     above: dict[int, str] = {}  # seq → the id of the nearest entry at or above it that is written
-    after = 0
-    while seqs := memory.cold.read(lambda db: entry_seqs(db, conversation.seq, after, PAGE)):  # noqa: B023 - called at once
-        found = memory.cold.entries(seqs)
-        for seq in seqs:
-            entry = found.get(seq)
-            if entry is None:  # deleted meanwhile
-                continue
-            parent = above.get(entry.parent, "") if entry.parent is not None else ""
-            if entry.kind is EntryKind.SUMMARY:
-                above[seq] = parent
-                continue
-            above[seq] = entry.id
-            standing = standing_text(memory.vault, memory.cold, entry)
-            if on_trouble is not None:
-                for trouble in standing.troubles:
-                    on_trouble(trouble)
-            yield ExportedEntry(entry, standing.text, parent, standing.lost, standing.exact)
-        after = seqs[-1]
+    for entry in memory.conversations.all_entries(conversation.seq):
+        parent = above.get(entry.parent, "") if entry.parent is not None else ""
+        if entry.kind is EntryKind.SUMMARY:
+            above[entry.seq] = parent
+            continue
+        above[entry.seq] = entry.id
+        standing = memory.vault.standing_text(entry)
+        if on_trouble is not None:
+            for trouble in standing.troubles:
+                on_trouble(trouble)
+        yield ExportedEntry(entry, standing.text, parent, standing.lost, standing.exact)

@@ -5,20 +5,17 @@ Where an id is made of words that may be private, the hash in it is keyed with t
 """
 
 import hashlib
-from collections.abc import Iterable
 
 from agent.importers.record import ImportRecord
 from foundation.privacy import Cleared, as_made, clear, cleared_id, edited
-from memory.cold import ColdStore
-from memory.cold.lookup import ids_stored, is_id_taken
-from memory.cold.secret import keyed
+from memory.conversations import Conversations
 
 
 class ImportNames:
     """Names for one import into one store."""
 
-    def __init__(self, cold: ColdStore) -> None:
-        self._cold = cold
+    def __init__(self, conversations: Conversations) -> None:
+        self._conversations = conversations
         self._known: dict[str, Cleared] = {}
 
     def name(self, raw: str) -> Cleared:
@@ -32,17 +29,13 @@ class ImportNames:
 
     def made(self, record: ImportRecord, nth: int) -> Cleared:
         """The id of the nth entry of its conversation that says this, where the file gives none."""
-        return as_made(f"i_{keyed(self._cold.secret, _said(record))[:16]}{_suffix(nth)}")
-
-    def stored_before(self, conversation: int, ids: Iterable[str]) -> set[str]:
-        """Those of the ids that the conversation has in the store."""
-        return self._cold.read(lambda db: ids_stored(db, conversation, ids))
+        return as_made(f"i_{self._conversations.keyed_hash(_said(record))[:16]}{_suffix(nth)}")
 
     def _of_private(self, raw: str, cleared: Cleared) -> Cleared:
         before = cleared_id(raw)
-        if self._cold.read(lambda db: is_id_taken(db, before)):
+        if self._conversations.is_known_name(before):
             return before
-        digits = keyed(self._cold.secret, raw)[:8]
+        digits = self._conversations.keyed_hash(raw)[:8]
         return clear(edited(cleared, lambda text: f"{text}-{digits}"))
 
 

@@ -8,9 +8,7 @@ from msgspec.structs import replace
 from agent.importers.names import ImportNames, made_before, said
 from agent.importers.record import BadRecord, ConversationLeaf, ImportRecord, ParsedRecord
 from foundation.privacy import EMPTY, Cleared, TextSource, clear, cleared_fields, examine
-from memory.cold import ColdStore
-from memory.cold.insert import insert_conversation
-from memory.cold.sqlite_errors import REFUSED_VALUES
+from memory.conversations import Conversations, ImportedConversation
 from memory.errors import AlreadyExists, NotFound
 from memory.records import Conversation, Entry, EntryDraft
 
@@ -28,7 +26,6 @@ _OF_ONE_LINE = (
     TypeError,
     OverflowError,
     RecursionError,
-    *REFUSED_VALUES,
 )
 """What can be wrong with one entry; all else that the store raises is of the store itself."""
 
@@ -66,9 +63,11 @@ class _NamedRecord(Struct, frozen=True):
 class ImportWriter:
     """One import under way: `take` each thing read, then `finish`."""
 
-    def __init__(self, cold: ColdStore, source: str, *, fixed_source: bool, on_progress: OnImported | None) -> None:
-        self._cold = cold
-        self._naming = ImportNames(cold)
+    def __init__(
+        self, conversations: Conversations, source: str, *, fixed_source: bool, on_progress: OnImported | None
+    ) -> None:
+        self._destination = conversations
+        self._naming = ImportNames(conversations)
         self._source, self._fixed_source = self._naming.name(source), fixed_source
         self._on_progress = on_progress
         self._conversations: dict[tuple[Cleared, Cleared], _StoredConversation] = {}
@@ -104,7 +103,7 @@ class ImportWriter:
         for conversation, leaf in self._leaves.items():
             held = self._named.get(conversation)
             if held is not None and leaf in held.known and self._stands_elsewhere_in_file(held, leaf):
-                self._cold.set_leaf(held.seq, self._cold.find(leaf, held.seq).seq)
+                self._destination.set_leaf(held.seq, self._destination.find_entry(leaf, held.seq).seq)
         return ImportReport(
             source=self._source,
             conversations=tuple(self._touched),
@@ -118,8 +117,8 @@ class ImportWriter:
 
     def _stands_elsewhere_in_file(self, held: "_StoredConversation", wanted: str) -> bool:
         """Whether it stands at another entry of the file; where a person went on with it, it stays theirs."""
-        leaf = self._cold.conversation_at(held.seq).leaf
-        at = self._cold.entry(leaf).id if leaf is not None else ""
+        leaf = self._destination.at(held.seq).leaf
+        at = self._destination.entry(leaf).id if leaf is not None else ""
         return at != wanted and at in held.known
 
     def _ids(self, records: list[_NamedRecord]) -> list[Cleared]:
@@ -130,7 +129,7 @@ class ImportWriter:
             held = self._conversations[self._key(one)]
             if nth and held.leaf is not None:
                 older.setdefault(held.seq, []).append(made_before(one.record, nth))
-        stored = {seq: self._naming.stored_before(seq, ids) for seq, ids in older.items()}
+        stored = {seq: self._destination.known_ids(seq, ids) for seq, ids in older.items()}
         return [one.id or self._made_id(one, nth, stored) for one, nth in zip(records, numbered, strict=True)]
 
     def _made_id(self, one: _NamedRecord, nth: int, stored: dict[int, set[str]]) -> Cleared:
@@ -175,20 +174,8 @@ class ImportWriter:
     def _open_conversations(self, records: list[_NamedRecord]) -> None:
         """Those that the records are of and that are not open yet, in one transaction."""
         new = {self._key(one): one.record for one in reversed(records) if self._key(one) not in self._conversations}
-        wanted = [
-            (key, clear(key[1] if record.title is None else record.title, TextSource.OTHER), record)
-            for key, record in new.items()
-        ]
-        clock = self._cold.clock
-        if not wanted:
-            return
-        stored = self._cold.write(
-            lambda db: [
-                insert_conversation(db, clock, title, source=source, id=id_, created=record.created or record.time)
-                for (source, id_), title, record in reversed(wanted)
-            ]
-        )
-        for (key, _, _), conversation in zip(reversed(wanted), stored, strict=True):
+        wanted = [_wanted(key, record) for key, record in reversed(new.items())]
+        for key, conversation in zip(reversed(new), self._destination.open_imported(wanted), strict=True):
             self._conversations[key] = self._named[key[1]] = _StoredConversation(conversation)
 
     def _store(self) -> None:
@@ -205,7 +192,7 @@ class ImportWriter:
                 self._take_bad(BadRecord(one.record.place, _why(error)))
         drafts = [draft for _, draft in taken]
         try:
-            self._count(drafts, self._cold.append_many(drafts))
+            self._count(drafts, self._destination.append_many(drafts))
         except _OF_ONE_LINE:
             self._store_each(taken)
         if self._on_progress:
@@ -219,7 +206,7 @@ class ImportWriter:
             if draft.parent_id in bad:
                 draft = replace(draft, parent_id=EMPTY)  # noqa: PLW2901 — the same entry, elsewhere
             try:
-                self._count([draft], self._cold.append_many([draft]))
+                self._count([draft], self._destination.append_many([draft]))
             except _OF_ONE_LINE as error:
                 bad.add(draft.id)
                 self._conversations[self._key(one)].known.discard(draft.id)
@@ -237,6 +224,12 @@ class ImportWriter:
         findings = examine(text, TextSource.OTHER)
         self._taken_out += findings.private + len(findings.secrets)
         return findings.cleared
+
+
+def _wanted(key: tuple[Cleared, Cleared], record: ImportRecord) -> ImportedConversation:
+    source, id_ = key
+    title = clear(id_ if record.title is None else record.title, TextSource.OTHER)
+    return ImportedConversation(source, id_, title, record.created or record.time)
 
 
 def _why(error: Exception) -> str:
@@ -262,7 +255,7 @@ class _StoredConversation:
 
 
 def store_all(
-    cold: ColdStore,
+    conversations: Conversations,
     reads: Iterable[ParsedRecord],
     *,
     source: str,
@@ -270,7 +263,7 @@ def store_all(
     on_progress: OnImported | None = None,
 ) -> ImportReport:
     """Stores what a reader gives, a transaction a batch. With `fixed_source` lines cannot name another."""
-    storing = ImportWriter(cold, source, fixed_source=fixed_source, on_progress=on_progress)
+    storing = ImportWriter(conversations, source, fixed_source=fixed_source, on_progress=on_progress)
     for read in reads:
         storing.take(read)
     return storing.finish()

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from foundation.privacy import clear
 from foundation.program import PROGRAM
-from memory.archive.lifecycle.overdue import OverdueConversation, old, portions, put_away
+from memory.archive.lifecycle.overdue import OverdueConversation
 from memory.memory import Memory
 from memory.pages.cost.profiles import profile_named
 from memory.pages.types import ArchiveEstimate
@@ -60,7 +60,7 @@ def archive_older(
             on_page(pages + done)
 
     found: list[AgedConversation] = []
-    for one in old(memory.cold, before):
+    for one in memory.vault.overdue.conversations(before):
         aged = _expected(memory, one) if dry_run or one.spared else _done(memory, one, told)
         pages += 0 if aged.spared else aged.pages
         found.append(aged)
@@ -119,7 +119,7 @@ def _counted(count: int, what: str) -> str:
 def _expected(memory: Memory, one: OverdueConversation) -> AgedConversation:
     """Laid out and counted as it would be drawn; what two conversations of one run share is not known yet."""
     found, entries, damaged, large = list[ArchiveEstimate](), 0, list[Entry](), list[str]()
-    for portion in portions(memory.cold, one.entries, _most(memory)):
+    for portion in memory.vault.overdue.portions(one, _most(memory)):
         entries += len(portion.entries)
         damaged += portion.damaged
         large += portion.large
@@ -144,13 +144,7 @@ def _most(memory: Memory) -> int:
 
 def _done(memory: Memory, one: OverdueConversation, on_page: Callable[[int], None]) -> AgedConversation:
     label = clear(one.conversation.title) or one.conversation.id
-    done = put_away(
-        memory.cold,
-        one,
-        lambda entries, told: memory.vault.archive_entries(entries, label=label, on_page=told),
-        on_page,
-        most=_most(memory),
-    )
+    done = memory.vault.overdue.put_away(one, on_page, label=label, most=_most(memory))
     return _aged(
         one,
         entries=done.entries,

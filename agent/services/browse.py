@@ -127,10 +127,9 @@ def page_picture(memory: "Memory", page_id: str, start: int | None = None) -> Pa
     Blocks. Raises NotFound, Damaged.
     """
     from agent.services.locate import pixel_of
-    from memory.archive.rows import pages
 
     path = memory.vault.png(page_id)
-    row = memory.cold.read(lambda db: pages.page_row(db, page_id))
+    row = memory.vault.page(page_id)
     if start is None:
         return PagePicture(path, row)
     return PagePicture(path, row, pixel_of(memory.vault.read_page(page_id), row.mode, row.cell, start))

@@ -5,11 +5,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from foundation.clock import from_ms
 from foundation.files import read_bytes, scan
 from foundation.paths import Workspace
 from foundation.program import PROGRAM
-from memory.cold import deletions
 from memory.errors import MemoryFailure
 from memory.memory import Memory
 
@@ -18,8 +16,7 @@ LARGEST = 2**24  # bytes of a copy that is looked into
 
 def deletion_of(memory: Memory, id_: str) -> datetime | None:
     """When the conversation of that id was deleted; None where none was."""
-    found = memory.cold.read(lambda db: deletions.find(db, id_))
-    return from_ms(found.deleted_ms) if found and found.finished else None
+    return memory.conversations.deleted_at(id_)
 
 
 def let_go_by_search(memory: Memory) -> str:

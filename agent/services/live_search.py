@@ -120,7 +120,7 @@ def around(memory: "Memory", row: BrowseRow) -> PassageContext:
     if row.entry is None:
         return PassageContext(like=like, newer=newer)
     try:
-        near = memory.cold.neighbours(row.entry, NEAR, NEAR)
+        near = memory.conversations.neighbours(row.entry, NEAR, NEAR)
     except MemoryFailure:
         return PassageContext(like=like, newer=newer)
     before = tuple(_turn(memory, entry, end=True) for entry in near if entry.seq < row.entry)
@@ -150,8 +150,8 @@ def entry_of(memory: "Memory", row: BrowseRow) -> int | None:
 
     Blocks. Raises NotFound where it is gone.
     """
-    entry = memory.cold.entry(row.entry) if row.entry is not None else memory.cold.find(row.id)
-    return entry.seq if memory.cold.conversation_at(entry.conversation_seq).kind == TALK else None
+    entry = memory.conversations.entry(row.entry) if row.entry is not None else memory.conversations.find_entry(row.id)
+    return entry.seq if memory.conversations.at(entry.conversation_seq).kind == TALK else None
 
 
 def values_of(name: str) -> str:
@@ -193,8 +193,8 @@ def _turn_of(memory: "Memory", id: str) -> NearbyTurn | None:  # noqa: A002 — 
         if id.startswith("m_"):
             note = memory.hot.note(id)
             return NearbyTurn(id=id, title=note.ref, time=note.time, text=note.text[:LONGEST])
-        entry = memory.cold.find(id)
-        title = memory.cold.conversation_at(entry.conversation_seq).title
+        entry = memory.conversations.find_entry(id)
+        title = memory.conversations.at(entry.conversation_seq).title
     except MemoryFailure:
         return None
     return NearbyTurn(id=id, who=entry.said_by, title=title, time=entry.time, text=_words(memory, entry)[:LONGEST])

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from foundation.trust import Trust
-from memory.cold.tree import PAGE, steps_up
 from memory.recalled_passage import RecalledPassage
 from memory.records import Conversation, Entry
 
@@ -28,11 +27,9 @@ def place_of(memory: "Memory", found: RecalledPassage, snippet: str = "") -> Pag
     at = max(found.text.find(snippet), 0) if snippet else 0
     if found.entry is None:
         return PageLocation(found.pages[0], at)
-    from memory.archive.rows import pages
-
-    within = memory.cold.conversation(found.conversation).seq if found.conversation else None
-    entry = memory.cold.find(found.entry, within)
-    spans = memory.cold.read(lambda db: pages.spans_of(db, entry.seq))
+    within = memory.conversations.find(found.conversation).seq if found.conversation else None
+    entry = memory.conversations.find_entry(found.entry, within)
+    spans = memory.vault.spans(entry.seq)
     here = next((span for span in spans if span.start <= at < span.start + span.length), None)
     return PageLocation(here.page, here.page_start + at - here.start) if here else PageLocation(found.pages[0], 0)
 
@@ -73,25 +70,24 @@ def whereabouts(memory: "Memory", seq: int) -> EntryLocation:
 
     Raises NotFound.
     """
-    entry = memory.cold.entry(seq)
-    conversation = memory.cold.conversation_at(entry.conversation_seq)
+    entry = memory.conversations.entry(seq)
+    conversation = memory.conversations.at(entry.conversation_seq)
     below = _between(memory, seq, conversation.leaf)
     if below is not None:
         return EntryLocation(conversation=conversation, entry=entry, below=below)
-    after = memory.cold.neighbours(seq, 0, MOST_BESIDE)[1:]
+    after = memory.conversations.neighbours(seq, 0, MOST_BESIDE)[1:]
     return EntryLocation(conversation=conversation, entry=entry, below=tuple(each.seq for each in after), aside=True)
 
 
 def _between(memory: "Memory", seq: int, leaf: int | None) -> tuple[int, ...] | None:
     """The seqs from the one after `seq` down to `leaf`; None where `seq` is not above it."""
+    if leaf is None:
+        return None
     passed: list[int] = []
-    at = leaf
-    while at is not None and at >= seq:  # a parent is always older than its child
-        start = at
-        steps = memory.cold.read(lambda db, start=start: steps_up(db, start, PAGE))
-        for step, _, _ in steps:
-            if step == seq:
-                return tuple(reversed(passed))
-            passed.append(step)
-        at = steps[-1][1] if steps else None
+    for step in memory.conversations.path_seqs(leaf):
+        if step == seq:
+            return tuple(reversed(passed))
+        if step < seq:  # a parent is always older than its child
+            return None
+        passed.append(step)
     return None

@@ -179,7 +179,7 @@ def _passage_of_hit(memory: "Memory", hit: "Hit") -> RecalledPassage:
     if hit.note is not None:
         text, trust = _current_note(memory, hit)
     elif hit.entry is not None:
-        passage = memory.passage(memory.cold.entry(hit.entry))
+        passage = memory.passage(memory.conversations.entry(hit.entry))
         text, pages, warnings = passage.text, passage.pages, passage.told
         trust = passage.trust if hit.trust is Trust.EXACT else hit.trust  # text read by an OCR engine stays approximate
     return RecalledPassage(

@@ -13,7 +13,6 @@ from msgspec import Struct
 from foundation.files import UnsafePath, is_file, list_files, list_folders, read_bytes, remove, write_atomically
 from foundation.paths import Workspace, draft_name
 from foundation.privacy import clear, joined, json_line
-from memory.cold.lookup import entry_seqs
 from memory.errors import MemoryFailure
 from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
@@ -33,8 +32,7 @@ class Traces(Struct, frozen=True):
 def traces_of(memory: Memory, conversation: Conversation) -> Traces:
     """What to look for, once the conversation is gone."""
     typed, pages = set[str](), list[str]()
-    for seq in memory.cold.read(lambda db: entry_seqs(db, conversation.seq)):
-        entry = memory.cold.entry(seq)
+    for entry in memory.conversations.all_entries(conversation.seq):
         if entry.kind is EntryKind.PAGE:
             pages.append(_text(memory, entry))
         elif entry.kind is EntryKind.MESSAGE and entry.role is Role.USER:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from foundation.privacy import ClearedFields, EchoFilter, EchoFilterStream, clear
-from memory.cold import AnswerWriter
+from memory.conversations import AnswerWriter
 from memory.records import Entry
 from models.chat.port import ReasoningChunk, TextChunk
 from models.messages import ToolCall, Usage

@@ -61,18 +61,18 @@ class StoredTurn:
 
     def message(self, message: TurnInput) -> Sequence[SessionEvent]:
         """Stores the message, in a new conversation where there is none."""
-        state, cold = self._state, self._memory.cold
+        state, conversations = self._state, self._memory.conversations
         findings = examine(message.text)
         if state.conversation is None:
             title = clear(state.next_title) or edited(findings.cleared, _first_line)
-            state.conversation, state.next_title = cold.new_conversation(title), ""
+            state.conversation, state.next_title = conversations.new(title), ""
         hidden = (*state.hidden.get(state.conversation.seq, ()), *hidden_texts(message.text))
         if hidden:  # kept as long as requests carry the words: for the session
             state.hidden[state.conversation.seq] = tuple(dict.fromkeys(hidden))
             self._echoes = EchoFilter(hidden)
         meta = {"attachments": [one.name for one in message.attachments]} if message.attachments else {}
         # The leaf is read again: another process may have continued this conversation.
-        state.conversation = cold.conversation_at(state.conversation.seq)
+        state.conversation = conversations.at(state.conversation.seq)
         draft = EntryDraft(
             conversation=state.conversation.seq,
             parent=state.conversation.leaf,
@@ -81,14 +81,14 @@ class StoredTurn:
             text=findings.cleared,
             meta=cleared_fields(meta),
         )
-        self._message = self._newest = entry = cold.append(draft)
+        self._message = self._newest = entry = conversations.append(draft)
         stored = events.UserStored(state.conversation.id, entry.id)
         if findings.unclosed or findings.injected:
             return stored, events.WordsHidden(findings.unclosed, findings.injected)
         return (stored,)
 
     def compacted(self, receipt: CompactionReceipt) -> None:
-        self._newest = self._memory.cold.entry(receipt.summary_seq)
+        self._newest = self._memory.conversations.entry(receipt.summary_seq)
 
     def request(self, assembled: AssembledRequest, turn: Turn) -> None:
         """Records the request, and each use of a file that was recalled into it."""
@@ -108,7 +108,7 @@ class StoredTurn:
             speaker=clear(name),
             text=EMPTY,
         )
-        answer = self._memory.cold.begin_answer(draft)
+        answer = self._memory.conversations.begin_answer(draft)
         return AnswerRecorder(answer, name, calls=calls, arguments=arguments, echoes=self._echoes)
 
     def end_answer(
@@ -154,7 +154,7 @@ class StoredTurn:
             id=id_,
             meta=self._echoes.fields(meta),
         )
-        self._newest = entry = self._memory.cold.append(draft)
+        self._newest = entry = self._memory.conversations.append(draft)
         return entry
 
     def _usage(self, recorder: AnswerRecorder, assembled: AssembledRequest) -> Usage:

@@ -99,7 +99,7 @@ def opened(corpus: Corpus, *, whole: bool, embedder: Embedder | None, progress: 
                 workspace = Workspace(Path(folder, str(number)))
                 memories.append(_memory(workspace, embedder))
                 lines = (json.dumps(line).encode() for line in store.as_lines(whole=whole))
-                store_all(memories[-1].cold, read_jsonl(lines, "all"), source="benchmark", fixed_source=True)
+                store_all(memories[-1].conversations, read_jsonl(lines, "all"), source="benchmark", fixed_source=True)
                 memories[-1].search.update()
                 if embedder:
                     memories[-1].search.vectors.fill(

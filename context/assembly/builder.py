@@ -88,7 +88,7 @@ class RequestAssembler:
     def _epoch(self) -> tuple[EpochState, bool, str]:
         """The current epoch or a new one; whether it is new; and why the previous one ended."""
         conversation = self._turn.conversation
-        stored = self._bench.cold.epoch(conversation.seq) if conversation else None
+        stored = self._bench.store.epoch(conversation.seq) if conversation else None
         if stored is None:
             return self._begun(1, ""), True, ""
         state = self._stood = decode_epoch(stored.state)
@@ -169,7 +169,7 @@ class RequestAssembler:
             past=past,
             tail=gathered.tail if gathered else None,
             previous=self._previous(),
-            secret=self._bench.cold.secret,
+            secret=self._bench.store.secret,
             archive=archive_of(archived_tokens(self._view), past.pages),
         )
         compaction = self._compaction(materials)
@@ -217,7 +217,7 @@ class RequestAssembler:
 
     def _previous(self) -> list[Item]:
         conversation = self._turn.conversation
-        last = self._bench.cold.last_request(conversation.seq) if conversation else None
+        last = self._bench.store.last_request(conversation.seq) if conversation else None
         return decode_items(last.state) if last else []
 
     # ── the tail ──
@@ -274,7 +274,7 @@ class RequestAssembler:
             view=self._view,
             past=materials.past,
             fixed=materials.fixed,
-            message=self._bench.cold.entry(turn.entry) if turn.entry is not None else None,
+            message=self._bench.conversations.entry(turn.entry) if turn.entry is not None else None,
             tail=tail,
             low=int(budget.total * settings.low_water),
             running=turn.continuing or turn.entry is not None,

@@ -51,7 +51,7 @@ def tools_digest(tools: Sequence[Tool]) -> str:
 
 
 def encode_items(items: Sequence[Item]) -> ClearedBytes:
-    """Encodes a digest for `cold.set_request`."""
+    """Encodes a digest for `SentRequest`."""
     return bytes_as_made(msgspec.json.encode(items))
 
 

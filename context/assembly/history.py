@@ -12,7 +12,8 @@ from context.assembly.view import BranchView, read_view
 from context.layers.conversation import PastMessage, before_next, past_pieces, reply_to_past, turn_messages
 from context.pages.recipe import PageRecipe
 from context.report import PageUsage, SourceReport
-from memory.cold import ColdStore
+from memory.context_store import ContextStore
+from memory.conversations import Conversations
 from memory.records import Entry
 from models.messages import Image, Message, Role, Text
 
@@ -23,8 +24,8 @@ class EntryCounts:
     Methods may be called from any thread.
     """
 
-    def __init__(self, cold: ColdStore) -> None:
-        self._cold = cold
+    def __init__(self, store: ContextStore) -> None:
+        self._store = store
         self._lock = threading.Lock()  # of what is cached; not held while tokens are counted
         self._key = ""
         self._known: dict[int, int] = {}
@@ -37,7 +38,7 @@ class EntryCounts:
             if counting.key != self._key:
                 self._key, self._known, self._new = counting.key, {}, {}
             cached, known = self._known, {entry: self._known[entry] for entry in wanted & self._known.keys()}
-        stored = self._cold.token_counts(missing, counting.key) if (missing := wanted - known.keys()) else {}
+        stored = self._store.token_counts(missing, counting.key) if (missing := wanted - known.keys()) else {}
         known |= stored
         counts = [known.get(one.entry or 0) or counting.message(one.message) for one in sent]
         new = wanted - known.keys()
@@ -77,17 +78,17 @@ class HistoryReader:
     `overlay` holds messages that were sent with private words, in memory only; it is replaced, never changed.
     """
 
-    def __init__(self, cold: ColdStore, text_of: TextOf) -> None:
-        self._cold = cold
+    def __init__(self, conversations: Conversations, store: ContextStore, text_of: TextOf) -> None:
+        self._conversations = conversations
         self.text_of = text_of
         self.overlay: Mapping[int, Message] = {}
-        self.counts = EntryCounts(cold)
+        self.counts = EntryCounts(store)
 
     def view(self, leaf: int | None, tokens: int, without: int | None = None) -> BranchView:
         """What is in view from `leaf` for a request of at most so many tokens. Raises NotFound."""
         if leaf is None:
             return BranchView()
-        return read_view(self._cold.path(leaf), tokens, self._cold.entries, without)
+        return read_view(self._conversations.path(leaf), tokens, self._conversations.entries, without)
 
     def past(
         self,

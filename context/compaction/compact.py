@@ -7,7 +7,6 @@ are in view or the summary is.
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import apsw
 from msgspec import Struct
 
 from foundation.privacy import cleared_fields
@@ -65,7 +64,6 @@ def carry_out(
     plan, occasion = projection.plan.entries, projection.plan.occasion
     conversation, view = occasion.conversation, occasion.view
     assert conversation is not None
-    found: list[Entry] = []
     joined = archived_tokens(view) if plan.joins else 0
     draft = EntryDraft(
         conversation=conversation.seq,
@@ -84,16 +82,8 @@ def carry_out(
         ),
     )
 
-    def append(db: apsw.Connection) -> None:
-        found.append(memory.cold.insert(db, draft))
-
-    texts = [entry for entry in plan.leaving if entry.text]
-    if not texts:
-        memory.cold.write(append)
-        return StoredSummary(found[-1], None)
-    named = label or _label(conversation, plan)
-    archived = memory.vault.archive_entries(texts, label=named, also=append, on_page=on_page)
-    return StoredSummary(found[-1], archived)
+    leaving, label = [entry for entry in plan.leaving if entry.text], label or _label(conversation, plan)
+    return StoredSummary(*memory.archive_and_append(leaving, draft, label=label, on_page=on_page))
 
 
 def archived_tokens(view: "BranchView") -> int:

@@ -14,7 +14,7 @@ from context.assembly.tokens import MessageCounter
 from context.pages.recipe import Chapter, ChapterStart, PageRecipe
 from context.pages.runs import CompactionRun, CompactionRuns, read_runs
 from context.settings import ContextSettings
-from memory.cold import ColdStore
+from memory.conversations import Conversations
 from memory.errors import MemoryFailure
 from memory.pages.cost.gate import FRAME
 from memory.pages.cost.profiles import RenderProfile, profile_for
@@ -48,8 +48,10 @@ class PagesState(Struct, frozen=True):
 class PagesInView:
     """Chooses and draws pages for one workspace, and caches what it drew. Methods may be called from any thread."""
 
-    def __init__(self, cold: ColdStore, text_of: Callable[[Entry], str], settings: ContextSettings) -> None:
-        self._cold = cold
+    def __init__(
+        self, conversations: Conversations, text_of: Callable[[Entry], str], settings: ContextSettings
+    ) -> None:
+        self._conversations = conversations
         self.text_of = text_of
         self._settings = settings
         self._lock = threading.Lock()  # of what is cached; not held while pages are drawn
@@ -74,7 +76,11 @@ class PagesInView:
             return PagesState()
         sizes = size_ladder(reader, asked.nominal)
         characters = sizes[0].capacity * (1 + asked.room // reader.tokens(sizes[-1].name))
-        past = read_runs(self._cold.path(asked.leaf), asked.in_view, characters) if asked.leaf else CompactionRuns()
+        past = (
+            read_runs(self._conversations.path(asked.leaf), asked.in_view, characters)
+            if asked.leaf
+            else CompactionRuns()
+        )
         runs = (CompactionRun(TO_COME, tuple(asked.leaving)), *past.runs) if asked.leaving else past.runs
         entries = [entry for run in reversed(runs) for entry in run.entries]
         with self._lock:
@@ -99,7 +105,7 @@ class PagesInView:
         from context.pages.draw import draw_page
 
         seqs = {seq for page in missing for seq in page.chapter.entries}
-        entries = self._cold.entries(seqs)
+        entries = self._conversations.entries(seqs)
         made = {page: draw_page(page, entries, self._words) for page in missing}
         complete = {page: made.get(page) or cached[page] for page in pages}
         with self._lock:

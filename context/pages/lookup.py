@@ -9,8 +9,7 @@ from context.epoch import decode_epoch
 from context.pages.recipe import PageRecipe
 from foundation.citations import reference_in
 from foundation.program import own_command
-from memory.cold import ColdStore
-from memory.cold.sql import fetch
+from memory.context_store import ContextStore
 from memory.errors import MemoryFailure, NotFound
 from memory.recalled_passage import RecalledPassage
 from memory.records import Entry
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 MOST: Final = 20  # epochs that have pages, the newest first
 _MOST_NAMED: Final = 24  # entries that the error names
-_EPOCHS = """SELECT conversation, state FROM epochs WHERE instr(state, CAST('"pages":[{' AS BLOB)) > 0
-    ORDER BY started_ms DESC LIMIT ?"""
 
 
 class PageCoverage(Struct, frozen=True):
@@ -52,10 +49,10 @@ def _in_view(memory: "Memory", page_id: str) -> NotFound | None:
         return None
     from context.pages.in_view import words_of
 
-    seen = seen_on(memory.cold, page_id, words_of(lambda entry: memory.passage(entry).text))
+    seen = seen_on(memory, page_id, words_of(lambda entry: memory.passage(entry).text))
     if seen is None:
         return None
-    title = memory.cold.conversation_at(seen.conversation).title
+    title = memory.conversations.at(seen.conversation).title
     part = "" if seen.whole else "the beginnings of "
     return NotFound(
         "A page in view",
@@ -71,12 +68,12 @@ def _named(entries: Sequence[Entry]) -> str:
     return ", ".join(ids[:_MOST_NAMED]) + more
 
 
-def seen_on(cold: ColdStore, page_id: str, words: "WordsOf") -> PageCoverage | None:
+def seen_on(memory: "Memory", page_id: str, words: "WordsOf") -> PageCoverage | None:
     """The entries on the page; None where no conversation's last request had it. Lays pages out, draws none."""
     from context.pages.draw import lay_out
 
-    for conversation, recipe in _recipes(cold):
-        entries = cold.entries(recipe.chapter.entries)
+    for conversation, recipe in _recipes(memory.context_store):
+        entries = memory.conversations.entries(recipe.chapter.entries)
         try:
             found = lay_out(recipe, entries, words).id
         except MemoryFailure:  # an entry is gone: the next request has another page
@@ -86,8 +83,8 @@ def seen_on(cold: ColdStore, page_id: str, words: "WordsOf") -> PageCoverage | N
     return None
 
 
-def _recipes(cold: ColdStore) -> Iterator[tuple[int, PageRecipe]]:
-    for conversation, stored in cold.read(lambda db: fetch(db, _EPOCHS, (MOST,))):
+def _recipes(store: ContextStore) -> Iterator[tuple[int, PageRecipe]]:
+    for conversation, stored in store.epochs_with_pages(MOST):
         state = decode_epoch(stored)
         for recipe in state.pages if state else ():
             yield conversation, recipe

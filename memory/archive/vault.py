@@ -37,7 +37,9 @@ from memory.settings import ArchiveSettings
 if TYPE_CHECKING:
     from memory.archive.lifecycle.deletion import ConversationDeleter, DeletionResult
     from memory.archive.lifecycle.move import PageMover
+    from memory.archive.lifecycle.overdue import Overdue
     from memory.archive.lifecycle.repack import Repacker
+    from memory.archive.repair.entries import RestoredText
     from memory.archive.write.archiver import AfterArchive, Archiver
     from memory.archive.write.page_writer import OnPage
     from memory.pages.render.modes import Mode
@@ -177,6 +179,12 @@ class Vault:
         told = entry.doubts if sound else (*entry.doubts, _NOT_TO_THE_LETTER)
         return EntryText(text=text, trust=Trust.APPROXIMATE if told else Trust.EXACT, pages=drawn, told=told)
 
+    def standing_text(self, entry: Entry) -> "RestoredText":
+        """The entry's text as far as it can be read, with marks for lost pages. Raises StorageUnreachable alone."""
+        from memory.archive.repair.entries import standing_text
+
+        return standing_text(self, self._cold, entry)
+
     def knows(self, page_id: str) -> bool:
         """Whether this workspace has a page of that id."""
         return self._cold.read(lambda db: page_rows.sha256_of_page(db, page_id)) is not None
@@ -201,6 +209,22 @@ class Vault:
     def pages(self, archive: int | None = None) -> list[PageRow]:
         """All pages, or those that one archive (its seq) holds, in order."""
         return self._cold.read(lambda db: page_rows.page_rows(db, archive))
+
+    def page(self, page_id: str) -> PageRow:
+        """Raises NotFound."""
+        return self._cold.read(lambda db: page_rows.page_row(db, page_id))
+
+    def spans(self, entry: int) -> list[page_rows.EntrySpan]:
+        """Where the entry's text stands on pages, in order."""
+        return self._cold.read(lambda db: page_rows.spans_of(db, entry))
+
+    def label_doubts(self, archive: int) -> tuple[str, ...]:
+        """Why a citation that names the archive is not exact, in sentences."""
+        return self._cold.read(lambda db: archive_rows.label_doubts(db, archive))
+
+    def page_label_doubts(self, page_id: str) -> tuple[str, ...]:
+        """Why a citation that names the page's archive is not exact, in sentences."""
+        return self._cold.read(lambda db: archive_rows.page_label_doubts(db, page_id))
 
     def archives(self) -> list[ArchiveRow]:
         """What was archived, newest first."""
@@ -279,6 +303,13 @@ class Vault:
         """Whether enough pages have come to rest that packing them anew is worth while. Quick; loads nothing."""
         before = to_ms(self._clock.now() - AT_REST)
         return self._cold.read(lambda db: page_rows.warm_pages(db, before)) >= PAGES_A_FRAME
+
+    @property
+    def overdue(self) -> "Overdue":
+        """Archiving of conversations by age."""
+        from memory.archive.lifecycle.overdue import Overdue
+
+        return Overdue(self._cold, self.archive_entries)
 
     @property
     def repacking(self) -> "Repacker":

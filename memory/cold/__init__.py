@@ -2,7 +2,6 @@
 
 from memory.cold.answers import AnswerWriter
 from memory.cold.changes import TermsRow
-from memory.cold.context_state import Epoch, LastRequest
 from memory.cold.store import ColdStore
 
-__all__ = ["AnswerWriter", "ColdStore", "Epoch", "LastRequest", "TermsRow"]
+__all__ = ["AnswerWriter", "ColdStore", "TermsRow"]

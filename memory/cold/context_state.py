@@ -1,10 +1,8 @@
 """What context keeps of each conversation: its epoch, the last request, token counts, and the tail as it was sent."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 
 import apsw
-from msgspec import Struct
 
 from foundation.clock import from_ms
 from foundation.privacy import Cleared, ClearedBytes
@@ -12,25 +10,9 @@ from memory.cold.encoding import from_parts
 from memory.cold.integrity.row_hashes import seal_rows
 from memory.cold.integrity.row_seals import EPOCHS, REQUESTS, SealedTable
 from memory.cold.lookup import batches, entry_at, marks
-from memory.cold.sql import SqlRow, each, first, run, run_many
+from memory.cold.sql import SqlRow, each, fetch, first, run, run_many
+from memory.records import Epoch, LastRequest
 from models.cleared_parts import ClearedParts
-
-
-class Epoch(Struct, frozen=True):
-    """`state` is context's own."""
-
-    number: int
-    started: datetime
-    reason: str
-    state: bytes
-
-
-class LastRequest(Struct, frozen=True):
-    """`entry` is the seq of the entry that it answered; `state` is context's own."""
-
-    entry: int
-    sent: datetime
-    state: bytes
 
 
 def epoch(connection: apsw.Connection, conversation: int) -> Epoch | None:
@@ -69,6 +51,13 @@ def set_sent(connection: apsw.Connection, entry: int, parts: ClearedParts) -> No
     run(connection, "DELETE FROM token_counts WHERE entry = ?", (entry,))
     run(connection, "UPDATE entries SET sent = ? WHERE seq = ?", (from_parts(parts), entry))
     seal_rows(connection, [entry])
+
+
+def epochs_with_pages(connection: apsw.Connection, limit: int) -> list[tuple[int, bytes]]:
+    """Conversation and state of epochs that have pages in view, the newest first."""
+    sql = """SELECT conversation, state FROM epochs WHERE instr(state, CAST('"pages":[{' AS BLOB)) > 0
+        ORDER BY started_ms DESC LIMIT ?"""
+    return [(conversation, state) for conversation, state in fetch(connection, sql, (limit,))]
 
 
 def token_counts(connection: apsw.Connection, seqs: Iterable[int], tokenizer: str) -> dict[int, int]:

@@ -3,15 +3,11 @@
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 import apsw
 
 from foundation.program import PROGRAM
 from memory.errors import AlreadyExists, CannotOpen, Damaged, MemoryFailure, StoreBusy, StoreError, StoreFull
-
-REFUSED_VALUES: Final = (apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError)
-"""What SQLite raises for a value that a table does not take."""
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """The face of the cold store: SQLite, written by one thread of the process, read by any."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from functools import cached_property
@@ -9,14 +9,13 @@ from typing import Self, TypeVar
 
 import apsw
 
-from foundation.clock import Clock, to_ms
+from foundation.clock import Clock
 from foundation.files import is_file
-from foundation.privacy import EMPTY, Cleared, ClearedBytes
-from memory.cold import answers, changes, context_state, conversations, insert, lookup, statistics, tree
+from foundation.privacy import EMPTY, Cleared
+from memory.cold import answers, changes, conversations, insert, lookup, statistics, tree
 from memory.cold.answers import AnswerWriter
 from memory.cold.changes import TermsRow
 from memory.cold.connection import ReaderPool, connect, make_place, no_place, refuse_old_sqlite
-from memory.cold.context_state import Epoch, LastRequest
 from memory.cold.encoding import plain
 from memory.cold.integrity import check as integrity
 from memory.cold.integrity.row_seals import fill_seals
@@ -40,7 +39,6 @@ from memory.records import (
     Statistics,
     WorkspaceAnalyser,
 )
-from models.cleared_parts import ClearedParts
 
 T = TypeVar("T")
 
@@ -376,36 +374,6 @@ class ColdStore:
     def terms_of(self, seqs: Sequence[int]) -> dict[int, TermsRow]:
         """Terms of these entries, by seq."""
         return self.read(lambda db: changes.terms_of(db, seqs))
-
-    # ── what context keeps ──
-
-    def epoch(self, conversation: int) -> Epoch | None:
-        return self.read(lambda db: context_state.epoch(db, conversation))
-
-    def set_epoch(self, conversation: int, number: int, reason: Cleared, state: ClearedBytes) -> None:
-        self.write(
-            lambda db: context_state.set_epoch(db, conversation, number, reason, state, now_ms=to_ms(self.clock.now()))
-        )
-
-    def last_request(self, conversation: int) -> LastRequest | None:
-        return self.read(lambda db: context_state.last_request(db, conversation))
-
-    def set_request(self, conversation: int, entry: int, state: ClearedBytes) -> None:
-        self.write(lambda db: context_state.set_request(db, conversation, entry, state, to_ms(self.clock.now())))
-
-    def set_sent(self, entry: int, parts: ClearedParts) -> None:
-        """The tail's injected parts, as they were sent with the entry. Raises NotFound."""
-        self.write(lambda db: context_state.set_sent(db, entry, parts))
-
-    def token_count(self, entry: int, tokenizer: str) -> int | None:
-        return self.token_counts([entry], tokenizer).get(entry)
-
-    def token_counts(self, seqs: Iterable[int], tokenizer: str) -> dict[int, int]:
-        """Those that are known, by entry."""
-        return self.read(lambda db: context_state.token_counts(db, seqs, tokenizer))
-
-    def set_token_counts(self, tokenizer: str, counts: Mapping[int, int]) -> None:
-        self.write(lambda db: context_state.set_token_counts(db, tokenizer, counts))
 
     # ── the whole ──
 

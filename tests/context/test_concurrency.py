@@ -121,7 +121,7 @@ def test_a_page_drawn_while_its_words_are_forgotten_is_drawn_again(talk: Talk, g
         gate()
         return talk.memory.passage(entry).text
 
-    pages = PagesInView(talk.memory.cold, text_of, talk.settings)
+    pages = PagesInView(talk.memory.conversations, text_of, talk.settings)
     with gate.held(lambda: pages.drawn(recipes)):
         pages.forget()
     before = len(read)

@@ -12,12 +12,13 @@ import pytest
 from msgspec import Struct, field
 
 from agent.exporters.jsonl import lines
-from agent.services.check import check
 from agent.services.recall import recall
 from foundation.errors import PalimpsestError
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear, cleared_fields, encoded_struct
 from foundation.trust import Trust
+from memory.check import check
+from memory.context_store import NewEpoch
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
 from memory.search import Query
@@ -72,7 +73,8 @@ def filled(workspace: Workspace, tmp_path: Path) -> Workspace:
         manual.write_text("# Pump\n\nThe pump pressure is 2.5 bar.\n\n# Ferry\n\nIt leaves at 09:40.\n", "utf-8")
         memory.knowledge.add([manual])
         memory.knowledge.set_importance(["*.md"], 7)
-        memory.cold.set_epoch(chat.seq, 1, clear("start"), encoded_struct({"head": "words"}))
+        epoch = NewEpoch(1, clear("start"), encoded_struct({"head": "words"}))
+        memory.context_store.set_epoch(chat.seq, epoch)
         memory.mirrors.update(chat.seq)
         memory.search.query(Query(text="ferry"))
     assert check(workspace).problems == ()

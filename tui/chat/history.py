@@ -137,7 +137,7 @@ class HistoryView:
             self._oldest = entries[0].seq
 
     async def _pieces_at(self, seqs: Sequence[int]) -> list[TranscriptItem]:
-        found = await asyncio.to_thread(self._session.memory.cold.entries, seqs)
+        found = await asyncio.to_thread(self._session.memory.conversations.entries, seqs)
         return await self._pieces([found[seq] for seq in seqs if seq in found])
 
     async def _pieces(self, entries: "Sequence[Entry]") -> list[TranscriptItem]:

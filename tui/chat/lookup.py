@@ -36,7 +36,7 @@ def conversations_with(memory: "Memory", text: str) -> list[ChoiceItem]:
 
 def _conversation(memory: "Memory", entry: int) -> Conversation | None:
     try:
-        return memory.cold.conversation_at(memory.cold.entry(entry).conversation_seq)
+        return memory.conversations.at(memory.conversations.entry(entry).conversation_seq)
     except NotFound:  # forgotten since it was indexed
         return None
 
@@ -54,8 +54,8 @@ def names_of(report: "ContextReport", memory: "Memory") -> dict[str, str]:
 
 def _passage(memory: "Memory", ref: str) -> str:
     try:
-        entry = memory.cold.find(ref)
-        title = memory.cold.conversation_at(entry.conversation_seq).title
+        entry = memory.conversations.find_entry(ref)
+        title = memory.conversations.at(entry.conversation_seq).title
     except MemoryFailure:  # a note, a page, a file: its own name says what it is
         return ""
     return f"“{clipped(title or 'untitled', TITLE)}”, {iso(entry.time)[:10]}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import apsw
 from msgspec import Struct
@@ -59,8 +59,40 @@ class OverdueResult(Struct, frozen=True, kw_only=True):
     large: tuple[str, ...] = ()
 
 
-def old(cold: ColdStore, before: datetime) -> list[OverdueConversation]:
-    """Conversations with text from before then that has not left yet, oldest first."""
+class Overdue:
+    """Archiving of conversations by age. `archive` turns entries of one conversation into pages, under a label."""
+
+    def __init__(self, cold: ColdStore, archive: "Archive") -> None:
+        self._cold = cold
+        self._archive = archive
+
+    def conversations(self, before: datetime) -> list[OverdueConversation]:
+        """Conversations with text from before then that is still in the store, oldest first."""
+        return _old(self._cold, before)
+
+    def portions(self, one: OverdueConversation, most: int) -> Iterator[ArchivePortion]:
+        """Its entries in batches that make one archive each. Apart from them the damaged ones and, unread, those
+        above `most` bytes."""
+        return _portions(self._cold, one.entries, most)
+
+    def put_away(
+        self, one: OverdueConversation, on_page: OnPage | None = None, *, label: str, most: int
+    ) -> OverdueResult:
+        """Archives it, a portion at a time. Entries that changed meanwhile stay; so do damaged ones.
+
+        An entry of more than `most` bytes stays, too, and is not read. `on_page` is called with the number of proven
+        pages; what it raises ends the run, and what was archived by then stays so.
+        """
+        return _put_away(self._cold, one, partial(self._archive, label=label), on_page, most=most)
+
+
+class Archive(Protocol):
+    """`Vault.archive_entries`."""
+
+    def __call__(self, entries: Sequence[Entry], *, label: str, on_page: OnPage) -> ArchiveResult: ...
+
+
+def _old(cold: ColdStore, before: datetime) -> list[OverdueConversation]:
     ms = to_ms(before)
     sql = """SELECT DISTINCT c.seq FROM conversations c JOIN entries e ON e.conversation = c.seq
              WHERE c.kind = 'chat' AND e.body IS NOT NULL AND e.chars > 0 AND e.kind <> 'summary' AND e.time_ms < ?
@@ -73,24 +105,18 @@ def old(cold: ColdStore, before: datetime) -> list[OverdueConversation]:
     return [one for one in found if one.entries]
 
 
-def put_away(
+def _put_away(
     cold: ColdStore,
     one: OverdueConversation,
-    archive: Callable[[Sequence[Entry], OnPage], ArchiveResult],
-    on_page: OnPage | None = None,
+    archive: Callable[..., ArchiveResult],
+    on_page: OnPage | None,
     *,
     most: int,
 ) -> OverdueResult:
-    """Archives it, some of it at a time. What changed meanwhile is not old, and stays; so does what is damaged.
-
-    An entry of more than `most` bytes stays, too, and is not read.
-
-    `on_page` is told how many pages are proven; what it raises ends it, and what was put away stays so.
-    """
     done: list[ArchiveResult] = []
     damaged, large = list[Entry](), list[str]()
     left = 0
-    for portion in portions(cold, one.entries, most):
+    for portion in _portions(cold, one.entries, most):
         damaged += portion.damaged
         large += portion.large
         before = sum(len(archived.pages) for archived in done)
@@ -102,7 +128,7 @@ def put_away(
         if not portion.entries:
             continue
         try:
-            done.append(archive(portion.entries, told))
+            done.append(archive(portion.entries, on_page=told))
         except (NotFound, OutOfDate):  # deleted, or changed
             continue
         left += len(portion.entries)
@@ -127,7 +153,7 @@ def _spared(db: apsw.Connection, conversation: Conversation) -> str:
     return "an answer is being written" if fetch(db, sql, (conversation.seq,)) else ""
 
 
-def portions(cold: ColdStore, seqs: Sequence[int], most: int) -> Iterator[ArchivePortion]:
+def _portions(cold: ColdStore, seqs: Sequence[int], most: int) -> Iterator[ArchivePortion]:
     """The entries, as many at a time as make one archive. Apart from them the damaged ones and, unread, those above
     `most` bytes: a stranger's store may hold bodies of gigabytes, so sizes are looked at first.
     """

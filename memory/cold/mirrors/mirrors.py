@@ -67,6 +67,11 @@ class Mirrors:
         self._text_of = text_of
         self._known: dict[int, _WrittenFile] = {}
 
+    @staticmethod
+    def file_name(conversation: Conversation) -> str:
+        """The name of the conversation's mirror."""
+        return mirror_name(conversation)
+
     def update(self, conversation_seq: int) -> Path | None:
         """Brings the mirror up to the conversation's leaf; gives its path.
 

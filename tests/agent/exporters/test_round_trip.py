@@ -54,7 +54,7 @@ def test_an_export_imported_elsewhere_gives_the_same_tree(nodes: list[Any], leaf
             first.cold.set_leaf(conversation.seq, seqs[int(leaf * (len(seqs) - 1))])
             exported = list(lines(first, first.cold.conversation_at(conversation.seq)))
             raw = [json.dumps(line).encode() for line in exported]
-            store_all(second.cold, read_jsonl(raw, "other"), source="other", fixed_source=False)
+            store_all(second.conversations, read_jsonl(raw, "other"), source="other", fixed_source=False)
             moved = second.cold.conversation(conversation.id)
             assert list(lines(second, moved)) == exported
             assert [_told(second, entry) for entry in second.cold.path(moved.leaf or 0)] == [

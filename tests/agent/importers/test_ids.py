@@ -12,6 +12,7 @@ from foundation.privacy import cleared_id
 from foundation.text.analysis import Analyser
 from memory.cold import ColdStore
 from memory.cold.insert import insert_conversation
+from memory.conversations import Conversations
 from memory.records import EntryDraft, EntryKind
 from models.messages import Role
 from tests.fakes import FakeClock
@@ -28,7 +29,7 @@ LINE = b'{"text": "my pin is <private>4711</private>", "conversation": "c"}'
 
 
 def store(cold: ColdStore, *lines: bytes) -> ImportReport:
-    return store_all(cold, read_jsonl(lines, "c"), source="s", fixed_source=False)
+    return store_all(Conversations(cold), read_jsonl(lines, "c"), source="s", fixed_source=False)
 
 
 def old_id(text: str) -> str:

@@ -25,6 +25,7 @@ from foundation.privacy import clear
 from foundation.text.analysis import Analyser
 from foundation.trust import Trust
 from memory.cold import ColdStore
+from memory.conversations import Conversations
 from memory.records import Entry, EntryDraft, EntryKind
 from models.messages import Role
 from tests.fakes import FakeClock
@@ -42,7 +43,7 @@ def lines(*values: Any) -> list[bytes]:
 
 
 def stored(cold: ColdStore, reads: Iterable[ParsedRecord], **more: Any) -> ImportReport:
-    return store_all(cold, reads, **({"source": "s", "fixed_source": False} | more))
+    return store_all(Conversations(cold), reads, **({"source": "s", "fixed_source": False} | more))
 
 
 def branch(cold: ColdStore, conversation: str) -> list[Entry]:

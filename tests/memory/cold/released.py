@@ -11,6 +11,7 @@ import apsw
 from foundation.privacy import Cleared
 from memory.cold.schema import released
 from memory.cold.sql import fetch, run
+from memory.context_store import ContextStore, NewEpoch
 from models.messages import Text, Usage
 from tests.fakes import FakeClock
 from tests.memory.cold.drafts import answered, open_store, said
@@ -65,7 +66,7 @@ def fill(path: Path) -> None:
     cut = answered(conversation.seq, "", answer.entry.seq, id="e_cut")
     cold.write(lambda db: _cut_off(cold.insert(db, cut).seq, db))
     cold.label(conversation.seq, Cleared("travel"))
-    cold.set_epoch(conversation.seq, 1, "start", b"{}")
+    ContextStore(cold).set_epoch(conversation.seq, NewEpoch(1, "start", b"{}"))
     cold.close()
 
 

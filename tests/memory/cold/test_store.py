@@ -10,6 +10,7 @@ from foundation.privacy import Cleared
 from foundation.trust import Citation, Trust
 from memory.cold import ColdStore
 from memory.cold.sql import fetch
+from memory.context_store import ContextStore, NewEpoch, SentRequest
 from memory.errors import AlreadyExists, NotFound, StoreBusy, StoreClosed
 from memory.records import ALPHABET, EntryKind, new_id
 from models.messages import Image, RecalledSpan, Role, Text, ToolResult
@@ -38,7 +39,9 @@ def test_what_was_sent_comes_back_with_its_images_and_citations(cold: ColdStore,
         ToolResult("call", "files", "text", failed=True),
     )
     entry = cold.append(said(cold.new_conversation().seq, "hello"))
-    cold.set_sent(entry.seq, parts)
+    ContextStore(cold).record(
+        entry.conversation_seq, SentRequest(answers=1, digest=b"", sent_with=entry.seq, parts=parts)
+    )
     assert cold.entry(entry.seq).sent == parts
 
 
@@ -219,9 +222,9 @@ def test_deleting_a_conversation_leaves_nothing_of_it_but_the_news(cold: ColdSto
     for number in range(5):
         parent = cold.append(said(gone.seq, f"secret {number}", parent, id=f"g{number}")).seq
     cold.label(gone.seq, Cleared("x"))
-    cold.set_epoch(gone.seq, 1, "start", b"{}")
-    cold.set_request(gone.seq, 1, b"{}")
-    cold.set_token_counts("t", {1: 5})
+    epoch = NewEpoch(1, "start", b"{}")
+    sent = SentRequest(answers=1, digest=b"{}", epoch=epoch, tokenizer="t", token_counts={1: 5})
+    ContextStore(cold).record(gone.seq, sent)
     entry = cold.append(said(kept.seq, "hello"))
     before = cold.last_change()
     assert cold.delete_conversation(gone.seq) == ()
@@ -256,12 +259,13 @@ def test_a_conversation_is_not_deleted_while_an_answer_is_written_in_it(cold: Co
 def test_what_context_keeps_is_given_back(cold: ColdStore, clock: FakeClock) -> None:
     conversation = cold.new_conversation()
     entry = cold.append(said(conversation.seq, "hello"))
-    assert cold.epoch(conversation.seq) is None
-    assert cold.last_request(conversation.seq) is None
+    store = ContextStore(cold)
+    assert store.epoch(conversation.seq) is None
+    assert store.last_request(conversation.seq) is None
     for number in (1, 2):
-        cold.set_epoch(conversation.seq, number, "edit", b"state")
-        cold.set_request(conversation.seq, entry.seq, b"digest")
-    epoch, request = cold.epoch(conversation.seq), cold.last_request(conversation.seq)
+        epoch = NewEpoch(number, "edit", b"state")
+        store.record(conversation.seq, SentRequest(answers=entry.seq, digest=b"digest", epoch=epoch))
+    epoch, request = store.epoch(conversation.seq), store.last_request(conversation.seq)
     assert epoch is not None
     assert (epoch.number, epoch.reason, epoch.state, epoch.started) == (2, "edit", b"state", clock.now())
     assert request is not None
@@ -271,10 +275,11 @@ def test_what_context_keeps_is_given_back(cold: ColdStore, clock: FakeClock) -> 
 def test_token_counts_are_kept_by_tokenizer(cold: ColdStore) -> None:
     conversation = cold.new_conversation()
     entries = [cold.append(said(conversation.seq, str(n))) for n in range(3)]
-    cold.set_token_counts("qwen", {entries[0].seq: 3, entries[1].seq: 4, 99: 5})
-    assert cold.token_counts([e.seq for e in entries], "qwen") == {entries[0].seq: 3, entries[1].seq: 4}
-    assert cold.token_count(entries[0].seq, "qwen") == 3
-    assert cold.token_count(entries[0].seq, "llama") is None
+    store, counts = ContextStore(cold), {entries[0].seq: 3, entries[1].seq: 4}
+    sent = SentRequest(answers=1, digest=b"", tokenizer="qwen", token_counts={**counts, 99: 5})
+    store.record(conversation.seq, sent)
+    assert store.token_counts([e.seq for e in entries], "qwen") == counts
+    assert store.token_counts([entries[0].seq], "llama") == {}
 
 
 def test_a_transaction_of_ones_own_is_whole_or_not_at_all(cold: ColdStore) -> None:

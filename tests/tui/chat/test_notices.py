@@ -146,11 +146,11 @@ def test_recalled_parts_are_named_by_their_conversation() -> None:
     import msgspec
 
     entry = spoken(5, Role.USER, "x")
-    cold = SimpleNamespace(find=lambda _ref: entry, conversation_at=lambda _seq: SimpleNamespace(title="House"))
+    kept = SimpleNamespace(find_entry=lambda _ref: entry, at=lambda _seq: SimpleNamespace(title="House"))
     layer = msgspec.structs.replace(
         REPORT.layers[3],
         sources=tuple(msgspec.structs.replace(s, name="recalled e_5") for s in REPORT.layers[3].sources),
     )
     report = msgspec.structs.replace(REPORT, layers=(layer,))
-    names = names_of(report, SimpleNamespace(cold=cold))  # type: ignore[arg-type]
+    names = names_of(report, SimpleNamespace(conversations=kept))  # type: ignore[arg-type]
     assert names == {"recalled e_5": "recalled “House”, 2026-03-14"}

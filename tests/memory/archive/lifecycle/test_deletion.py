@@ -13,6 +13,7 @@ from memory.archive.lifecycle.deletion import ConversationDeleter
 from memory.archive.packs.tombstones import NAME, read_tombstones
 from memory.cold import conversations, deletions
 from memory.cold.sql import fetch
+from memory.context_store import NewEpoch, SentRequest
 from memory.errors import Damaged, StoreBusy, StoreFull
 from memory.memory import Memory
 from memory.records import EntryDraft, EntryKind
@@ -181,15 +182,15 @@ def test_passages_that_others_were_sent_go_with_it(memory: Memory) -> None:
         return RecalledSpan("the valve is behind the panel", citation, Trust.EXACT)
 
     entry = next(memory.cold.path(memory.cold.conversation_at(stays).leaf or 0))
-    memory.cold.set_sent(entry.seq, (Text("told", "skill"), passage(gone), passage(stays)))
-    memory.cold.set_epoch(stays, 1, "", b"{}")
-    memory.cold.set_request(stays, entry.seq, b"[]")
+    parts = (Text("told", "skill"), passage(gone), passage(stays))
+    sent = SentRequest(answers=entry.seq, digest=b"[]", epoch=NewEpoch(1, "", b"{}"), sent_with=entry.seq, parts=parts)
+    memory.context_store.record(stays, sent)
     memory.vault.delete_conversation(gone)
     told, blank, kept = memory.cold.entry(entry.seq).sent
     assert (told, kept) == (Text("told", "skill"), passage(stays))
     assert isinstance(blank, RecalledSpan)
     assert (blank.text, blank.citation.title, blank.citation.ref) == ("[deleted]", "", "e_x")
-    assert (memory.cold.epoch(stays), memory.cold.last_request(stays)) == (None, None)
+    assert (memory.context_store.epoch(stays), memory.context_store.last_request(stays)) == (None, None)
     assert problems(memory) == []
     assert b"behind the panel" in b"".join(row[0] for row in memory.cold.read(_sent))  # the other's own
     assert memory.cold.read(_sent)[0][0].count(b"behind the panel") == 1
@@ -208,7 +209,9 @@ def test_passages_of_a_tool_result_that_held_its_words_go_with_it(memory: Memory
     )
     result = memory.cold.append(told)
     citation = Citation(kind="entry", ref=result.id, title="The attic", conversation=stays.id)
-    memory.cold.set_sent(result.seq, (RecalledSpan("behind the panel", citation, Trust.EXACT),))
+    parts = (RecalledSpan("behind the panel", citation, Trust.EXACT),)
+    sent = SentRequest(answers=result.seq, digest=b"", sent_with=result.seq, parts=parts)
+    memory.context_store.record(result.conversation_seq, sent)
     assert memory.vault.delete_conversation(gone.seq).changed == (stays.id,)
     left = memory.cold.entry(result.seq)
     assert left.text == f'{{"cite": "{own.id}", "text": "[deleted]"}}'

@@ -10,6 +10,7 @@ from memory.cold import ColdStore
 from memory.cold.integrity.repair import mend_rows
 from memory.cold.integrity.row_hashes import seal_unsealed
 from memory.cold.sql import fetch, run
+from memory.context_store import ContextStore, SentRequest
 from models.messages import Role, Text
 from tests.memory.cold import released
 from tests.memory.cold.drafts import answered, open_store, said
@@ -76,7 +77,8 @@ def test_a_text_that_stands_elsewhere_comes_from_there(talk: ColdStore) -> None:
 
 def test_every_way_to_change_an_entry_seals_it(talk: ColdStore) -> None:
     answer = talk.begin_answer(answered(1, "", 2))
-    talk.set_sent(1, (Text("y", "skill"),))
+    sent = SentRequest(answers=1, digest=b"", sent_with=1, parts=(Text("y", "skill"),))
+    ContextStore(talk).record(1, sent)
     answer.finish(answer_text := said(1, "So it is.").text, meta={"reason": "stop"})
     assert talk.entry(3).text == answer_text
     assert talk.check() == []

@@ -8,6 +8,7 @@ from memory.cold import ColdStore
 from memory.cold.integrity.repair import mend_sealed_rows
 from memory.cold.integrity.row_seals import TABLES, broken_rows
 from memory.cold.sql import fetch, run
+from memory.context_store import ContextStore, NewEpoch, SentRequest
 from tests.memory.cold.drafts import answered, open_store, said
 
 FLIPS = {
@@ -24,8 +25,8 @@ def trip(cold: ColdStore) -> ColdStore:
     conversation = cold.new_conversation(Cleared("Trip"), id="c_trip")
     cold.append(said(conversation.seq, "hello"))
     cold.label(conversation.seq, Cleared("travel"))
-    cold.set_epoch(conversation.seq, 1, "start", b"{a")
-    cold.set_request(conversation.seq, 1, b"{a")
+    sent = SentRequest(answers=1, digest=b"{a", epoch=NewEpoch(1, "start", b"{a"))
+    ContextStore(cold).record(conversation.seq, sent)
     assert cold.check() == []
     return cold
 
@@ -44,8 +45,10 @@ def test_a_flipped_bit_is_named_and_put_back(trip: ColdStore, flip: str) -> None
     (problem,) = trip.check()
     assert "not the one that was stored: its seal differs" in problem.message
     assert trip.conversation_at(1).damaged is (flip in {"title", "id"})
-    assert (trip.epoch(1) is None) is (flip == "epoch")  # what is damaged is not sent: another epoch begins
-    assert (trip.last_request(1) is None) is (flip == "request")
+    assert (ContextStore(trip).epoch(1) is None) is (
+        flip == "epoch"
+    )  # what is damaged is not sent: another epoch begins
+    assert (ContextStore(trip).last_request(1) is None) is (flip == "request")
     kept = list[str]()
     assert mend_sealed_rows(trip, lambda: kept.append("kept")) == 1
     assert kept == ["kept"]
@@ -57,7 +60,7 @@ def test_a_flipped_bit_is_named_and_put_back(trip: ColdStore, flip: str) -> None
 def test_whatever_changes_a_row_seals_it(trip: ColdStore) -> None:
     trip.rename(1, Cleared("Ferries"))
     trip.label(1, Cleared("boats"))
-    trip.set_epoch(1, 2, "edit", b"{b")
+    ContextStore(trip).set_epoch(1, NewEpoch(2, "edit", b"{b"))
     trip.write(lambda db: run(db, "UPDATE labels SET label = 'ships' WHERE label = 'boats'"))
     assert trip.check() == []
     assert trip.read(lambda db: list(broken_rows(db))) == []

@@ -1,0 +1,168 @@
+"""Use cases on stored conversations and their entries, for the packages above memory.
+
+No caller up there holds a transaction or sees SQL: each method is a transaction of its own.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+import apsw
+from msgspec import Struct
+
+from foundation.clock import from_ms
+from foundation.privacy import EMPTY, Cleared
+from memory.cold import AnswerWriter, ColdStore, deletions
+from memory.cold.insert import insert_conversation
+from memory.cold.lookup import entries_with_id, entry_seqs, ids_stored, is_id_taken
+from memory.cold.secret import keyed
+from memory.cold.tree import PAGE, steps_up
+from memory.records import Branch, Conversation, Entry, EntryDraft
+
+__all__ = ["AnswerWriter", "Conversations", "ImportedConversation"]
+
+SEQS_AT_ONCE = 500
+
+
+class ImportedConversation(Struct, frozen=True):
+    """A conversation of an import: looked up by its source and id, or made with this title and moment."""
+
+    source: Cleared
+    id: Cleared
+    title: Cleared
+    created: datetime | None = None
+
+
+class Conversations:
+    """The conversations of one store. Methods may be called from any thread; every one blocks on the disk.
+
+    Any method raises a StoreError where the disk or another program is in the way, and Damaged where the file is
+    not whole. What writes returns after COMMIT.
+    """
+
+    def __init__(self, cold: ColdStore) -> None:
+        self._cold = cold
+
+    # ── conversations ──
+
+    def new(self, title: Cleared = EMPTY) -> Conversation:
+        return self._cold.new_conversation(title)
+
+    def find(self, ref: str) -> Conversation:
+        """By its id, its exact title, or a prefix of its id that no other has. Raises NotFound."""
+        return self._cold.conversation(ref)
+
+    def at(self, seq: int) -> Conversation:
+        """Raises NotFound."""
+        return self._cold.conversation_at(seq)
+
+    def recent(self, *, limit: int = 50, offset: int = 0, label: str | None = None) -> list[Conversation]:
+        """Chats, the one last written to first."""
+        return self._cold.conversations(limit=limit, offset=offset, label=label)
+
+    def latest(self) -> Conversation | None:
+        """The chat last written to."""
+        return next(iter(self.recent(limit=1)), None)
+
+    def rename(self, seq: int, title: Cleared) -> Conversation:
+        return self._cold.rename(seq, title)
+
+    def set_leaf(self, seq: int, entry: int | None) -> Conversation:
+        """Selects the branch on which the conversation continues. Raises NotFound for another conversation's entry."""
+        return self._cold.set_leaf(seq, entry)
+
+    def label(self, seq: int, name: Cleared) -> Conversation:
+        return self._cold.label(seq, name)
+
+    def unlabel(self, seq: int, name: str) -> Conversation:
+        return self._cold.unlabel(seq, name)
+
+    def deleted_at(self, id: str) -> datetime | None:  # noqa: A002 — the word the whole program uses
+        """When the conversation of that id was deleted; None where none was."""
+        found = self._cold.read(lambda db: deletions.find(db, id))
+        return from_ms(found.deleted_ms) if found and found.finished else None
+
+    # ── entries ──
+
+    def append(self, draft: EntryDraft) -> Entry:
+        """The entry, committed; it becomes its conversation's leaf. Raises NotFound for its parent, AlreadyExists."""
+        return self._cold.append(draft)
+
+    def begin_answer(self, draft: EntryDraft) -> AnswerWriter:
+        """An entry without text, committed as incomplete, that `AnswerWriter` writes."""
+        return self._cold.begin_answer(draft)
+
+    def entry(self, seq: int) -> Entry:
+        """Raises NotFound."""
+        return self._cold.entry(seq)
+
+    def entries(self, seqs: Iterable[int]) -> dict[int, Entry]:
+        """The entries that exist, by seq."""
+        return self._cold.entries(seqs)
+
+    def find_entry(self, id: str, conversation: int | None = None) -> Entry:  # noqa: A002 — as above
+        """By its id, or a prefix of it that no other has. Raises NotFound."""
+        return self._cold.find(id, conversation)
+
+    def entries_named(self, id: str, conversation: int | None = None) -> list[Entry]:  # noqa: A002 — as above
+        """Entries of exactly this id, oldest first: imports may bring the same id in several conversations."""
+        return self._cold.read(lambda db: entries_with_id(db, id, conversation))
+
+    def all_entries(self, conversation: int) -> Iterator[Entry]:
+        """Every entry on every branch, oldest first, read a batch at a time."""
+        after = 0
+        while seqs := self._cold.read(lambda db: entry_seqs(db, conversation, after, SEQS_AT_ONCE)):  # noqa: B023 — called at once
+            found = self._cold.entries(seqs)
+            yield from (found[seq] for seq in seqs if seq in found)  # not those deleted meanwhile
+            after = seqs[-1]
+
+    # ── branches ──
+
+    def path(self, leaf: int) -> Iterator[Entry]:
+        """The whole path to `leaf`, newest first, read a page at a time."""
+        return self._cold.path(leaf)
+
+    def path_seqs(self, leaf: int) -> Iterator[int]:
+        """The seqs of that path, newest first, without any text."""
+        start: int | None = leaf
+        while start is not None:
+            steps = self._cold.read(lambda db, start=start: steps_up(db, start, PAGE))
+            yield from (seq for seq, _, _ in steps)
+            start = steps[-1][1] if steps else None
+
+    def branch(self, leaf: int) -> Branch:
+        """The path to `leaf`, back to its compaction anchor. Raises NotFound."""
+        return self._cold.branch(leaf)
+
+    def neighbours(self, seq: int, before: int, after: int) -> list[Entry]:
+        """The entry with at most so many above and below it, oldest first. Raises NotFound."""
+        return self._cold.neighbours(seq, before, after)
+
+    # ── imports ──
+
+    def open_imported(self, wanted: Iterable[ImportedConversation]) -> list[Conversation]:
+        """The conversations of an import, found or made, all in one transaction."""
+        wanted, clock = list(wanted), self._cold.clock
+
+        def transaction(db: apsw.Connection) -> list[Conversation]:
+            return [
+                insert_conversation(db, clock, one.title, source=one.source, id=one.id, created=one.created)
+                for one in wanted
+            ]
+
+        return self._cold.write(transaction) if wanted else []
+
+    def append_many(self, drafts: Iterable[EntryDraft]) -> list[Entry | None]:
+        """Appends all in one transaction. None stands for those whose id the conversation has already."""
+        return self._cold.append_many(drafts)
+
+    def known_ids(self, conversation: int, ids: Iterable[str]) -> set[str]:
+        """Those of the ids that entries of the conversation have."""
+        return self._cold.read(lambda db: ids_stored(db, conversation, ids))
+
+    def is_known_name(self, name: str) -> bool:
+        """Whether a conversation, a source or an entry has that name."""
+        return self._cold.read(lambda db: is_id_taken(db, name))
+
+    def keyed_hash(self, text: str) -> str:
+        """HMAC-SHA256 of the text under the workspace's secret: 64 hexadecimal digits, not to be guessed from words."""
+        return keyed(self._cold.secret, text)
