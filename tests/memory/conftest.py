@@ -10,7 +10,17 @@ from memory.cold import ColdStore
 from memory.records import Entry, EntryDraft, EntryKind
 from models.messages import Role
 from tests.fakes import FakeClock
-from tests.memory.cold.drafts import fake_analyse
+from tests.memory.cold.drafts import FakeAnalyser, FakeTerms
+
+
+class FewWords(FakeAnalyser):
+    """Stores three words of a text, so that a test can look for the others in the file."""
+
+    def __call__(self, text: str, speaker: str = "", meta: object = None, /) -> FakeTerms:
+        return super().__call__(" ".join(text.split()[:3]), speaker, meta)
+
+
+fake_analyse = FewWords()
 
 Say = Callable[..., Entry]
 

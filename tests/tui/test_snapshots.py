@@ -144,13 +144,13 @@ async def shown(app: PalimpsestApp, pilot: Pilot[None], screen: type[Screen[Any]
 
 async def found(app: PalimpsestApp, pilot: Pilot[None]) -> None:
     """/recall boiler, answered."""
-    app.chat.controller.say("/recall boiler")  # type: ignore[union-attr]
+    app.chat.queue.add("/recall boiler")
     await shown(app, pilot, RecallScreen)
 
 
 def saying(text: str) -> Callable[[PalimpsestApp, Pilot[None]], Awaitable[None]]:
     async def act(app: PalimpsestApp, _pilot: Pilot[None]) -> None:
-        app.chat.controller.say(text)  # type: ignore[union-attr]
+        app.chat.queue.add(text)
         await resting(app)
 
     return act
@@ -205,7 +205,7 @@ def test_an_error_is_one_panel(look: Look) -> None:
 def test_messages_that_wait_stand_above_the_prompt(look: Look) -> None:
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         for text in ("one", "two [red]", "three 三"):
-            app.chat.controller.say(text)  # type: ignore[union-attr]
+            app.chat.queue.add(text)
             await pilot.pause(0.1)
 
     assert look(act, events=[*answer("Some words")[:5], asyncio.Event()], new=False)
@@ -214,7 +214,7 @@ def test_messages_that_wait_stand_above_the_prompt(look: Look) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=["small", "large"])
 def test_archiving_is_asked_for_with_its_figures(look: Look, size: tuple[int, int]) -> None:
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
-        app.chat.controller.say("/archive Spring plans")  # type: ignore[union-attr]
+        app.chat.queue.add("/archive Spring plans")
         await shown(app, pilot, ProposalScreen)
 
     assert look(act, size=size, new=False)
@@ -241,7 +241,7 @@ def test_a_passage_whole(look: Look, remembered: Memory, size: tuple[int, int]) 
 
 async def sought(app: PalimpsestApp, pilot: Pilot[None], text: str) -> None:
     """/search, answered, and what stands around the first hit read."""
-    app.chat.controller.say(f"/search {text}")
+    app.chat.queue.add(f"/search {text}")
     async with asyncio.timeout(20):
         while not (isinstance(app.screen, SearchScreen) and app.screen.is_up_to_date):
             await pilot.pause(0.02)
@@ -337,6 +337,6 @@ def test_more_below_is_hinted_at(look: Look) -> None:
         await pilot.press("pageup")
         await saying("second")(app, pilot)
         await pilot.press("pageup", "pageup")
-        app.chat.transcript.post_message(Transcript.Unseen(there=True))
+        app.chat.transcript.post_message(Transcript.NewBelowChanged(there=True))
 
     assert look(act)

@@ -209,7 +209,7 @@ def test_a_process_that_used_it_ends_well(folder: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
         assert done.stderr == ""
-        assert "Done" in done.stdout
+        assert "AnswerEnd" in done.stdout
 
 
 async def test_all_of_it_happens_on_one_thread(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
