@@ -5,8 +5,6 @@ adds the rows and lets the text go. Killed anywhere, a text is in the store or i
 worst a pack is left that nothing refers to. Nothing is deleted here unless `release` is told to.
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +14,6 @@ import apsw
 
 from foundation.clock import Clock, to_ms
 from foundation.privacy import Cleared, clear
-from foundation.program import PROGRAM
-from foundation.trust import Trust
 from memory.archive.packs.pack_cache import CachedStorage
 from memory.archive.packs.reader import PageReader
 from memory.archive.packs.storage import AT_REST, PAGES_A_FRAME, LocalStorage, Storage
@@ -26,11 +22,11 @@ from memory.archive.page_cache import PageCache
 from memory.archive.rows import archives as archive_rows
 from memory.archive.rows import pack_gc
 from memory.archive.rows import pages as page_rows
+from memory.archive.texts import ArchivedTexts
 from memory.archive.write.costs import FileArchiveOptions, PageCosts
 from memory.cold import ColdStore, deletions
-from memory.errors import Damaged, NotAPage, NotFound, StorageUnreachable
 from memory.pages.render.header import digest
-from memory.pages.types import STORED, ArchiveEstimate, ArchiveResult, ArchiveRow, EntryText, PageRow, PageText
+from memory.pages.types import ArchiveEstimate, ArchiveResult, ArchiveRow, EntryText, PageRow, PageText
 from memory.records import Entry, IntegrityProblem
 from memory.settings import ArchiveSettings
 
@@ -43,9 +39,6 @@ if TYPE_CHECKING:
     from memory.archive.write.archiver import AfterArchive, Archiver
     from memory.archive.write.page_writer import OnPage
     from memory.pages.render.modes import Mode
-
-_PAGES_REMEMBERED = 64  # texts of pages lately read
-_NOT_TO_THE_LETTER = "Its text is not to the letter: a page is damaged."
 
 
 class Vault:
@@ -73,14 +66,10 @@ class Vault:
         self._cache = PageCache(cache, clock)
         self._cold = cold
         self._clock = clock
-        self._kept = kept
-        self._told: set[str] = set()  # ids of damaged pages
-        self._untold: list[str] = []
         self._count = count
         self._tokenizer = tokenizer
-        self._lock = threading.Lock()
-        self._texts: OrderedDict[str, PageText] = OrderedDict()
         self.page_reader = PageReader(self.storage, lambda page: cold.read(lambda db: page_rows.page_row(db, page)))
+        self._texts = ArchivedTexts(cold, self.page_reader, kept)
 
     # ── in ──
 
@@ -134,50 +123,20 @@ class Vault:
     # ── out ──
 
     def read_page(self, page_id: str) -> PageText:
-        """The page's text, from its pixels; where they are damaged, from the text kept beside the archive.
+        """The page's text; `troubles` reports damage. Raises NotFound; Damaged where there is no text."""
+        return self._texts.page(page_id)
 
-        `troubles` tells of the damage. Raises NotFound; Damaged where there is no such text.
-        """
-        row, label, start = self._cold.read(lambda db: _row_and_place(db, page_id))
-        page = self._text_read(page_id)
-        if page is not None and page.label == label:
-            return page
-        page = self._page(row, label, start)
-        if page.trust is Trust.EXACT:
-            with self._lock:
-                self._texts[page_id] = page
-                if len(self._texts) > _PAGES_REMEMBERED:
-                    self._texts.popitem(last=False)
-        return page
-
-    def _text_read(self, page_id: str) -> PageText | None:
-        """The text of a page that was read lately. Whether the page is still there, the caller knows."""
-        with self._lock:
-            if page_id in self._texts:
-                self._texts.move_to_end(page_id)
-            return self._texts.get(page_id)
+    def exact_text(self, row: PageRow) -> str | None:
+        """The page's text from its pixels; None where they do not match its hash."""
+        return self._texts.exact_page(row)
 
     def entry_text(self, entry: Entry) -> EntryText:
-        """The entry's whole text: as stored, or read back from its pages.
+        """The entry's whole text: as stored, or read back from its pages. Raises Damaged where a page is lost."""
+        return self._texts.entry(entry)
 
-        Exact where every page's hash, the entry's own and its row's match. Raises Damaged where a page is lost.
-        """
-        if entry.text is not None:
-            return EntryText(text=entry.text, trust=entry.trust, told=entry.doubts)
-        found, sha256 = self._cold.read(
-            lambda db: (page_rows.spans_of(db, entry.seq), page_rows.sha256_of(db, entry.seq))
-        )
-        if not found:
-            return self._restored(entry)
-        try:
-            pages = {span.page: self._text_read(span.page) or self.read_page(span.page) for span in found}
-        except NotFound:
-            return self._restored(entry)
-        text = "".join(pages[s.page].text[s.page_start : s.page_start + s.length] for s in found)
-        sound = digest(text) == sha256 and all(page.trust is Trust.EXACT for page in pages.values())
-        drawn = tuple(page for page, read in pages.items() if read.engine != STORED)
-        told = entry.doubts if sound else (*entry.doubts, _NOT_TO_THE_LETTER)
-        return EntryText(text=text, trust=Trust.APPROXIMATE if told else Trust.EXACT, pages=drawn, told=told)
+    def troubles(self) -> list[str]:
+        """Damage found since the last call: a sentence per page, each reported once."""
+        return self._texts.troubles()
 
     def standing_text(self, entry: Entry) -> "RestoredText":
         """The entry's text as far as it can be read, with marks for lost pages. Raises StorageUnreachable alone."""
@@ -193,12 +152,6 @@ class Vault:
         """Whether this workspace has a page of that id with another text: then a picture of that name is forged."""
         known = self._cold.read(lambda db: page_rows.sha256_of_page(db, page_id))
         return known is not None and known != digest(text)
-
-    def troubles(self) -> list[str]:
-        """What was found damaged since the last time this was asked: a sentence a page, each told once."""
-        with self._lock:
-            told, self._untold = list(self._untold), []
-        return told
 
     def png(self, page_id: str) -> Path:
         """The page as a file in the page cache, there for a day at least. Raises NotFound, Damaged."""
@@ -279,10 +232,10 @@ class Vault:
         """
         from memory.archive.lifecycle.release import PageReleaser
 
-        gone = PageReleaser(self._cold, self.storage, self.page_reader, self._moving, self._text_of).release(page_ids)
-        with self._lock:
-            for page_id in gone:
-                self._texts.pop(page_id, None)
+        gone = PageReleaser(self._cold, self.storage, self.page_reader, self._moving, self._texts.exact_entry).release(
+            page_ids
+        )
+        self._texts.forget(gone)
         for page_id in gone:
             self._cache.drop(page_id)
 
@@ -336,7 +289,7 @@ class Vault:
     def deleter(self) -> "ConversationDeleter":
         from memory.archive.lifecycle.deletion import ConversationDeleter
 
-        return ConversationDeleter(self._cold, self.storage, self.release, self._text_of)
+        return ConversationDeleter(self._cold, self.storage, self.release, self._texts.exact_entry)
 
     @cached_property
     def _moving(self) -> "PageMover":
@@ -349,35 +302,6 @@ class Vault:
 
         return mode_named(name or self.settings.mode, self.settings.dense if dense is None else dense)
 
-    def exact_text(self, row: PageRow) -> str | None:
-        """The page's text from its pixels, where they match its hash."""
-        from memory.pages.read.reader import read_picture
-
-        try:
-            read = read_picture(self.page_reader.png(row), sha256=row.sha256, page_id=row.id, engine="cells")
-        except (Damaged, NotAPage, NotFound):
-            return None
-        return read.text if read.trust is Trust.EXACT else None
-
-    def _text_of(self, entry: Entry) -> str | None:
-        """The entry's text where it can be had to the letter."""
-        try:
-            passage = self.entry_text(entry)
-        except Damaged:
-            return None
-        return passage.text if passage.trust is Trust.EXACT else None
-
-    def _restored(self, entry: Entry) -> EntryText:
-        """An entry whose pages went while it was being read has its text in the store again. Raises Damaged."""
-        now = self._cold.entry(entry.seq)
-        if now.text is not None:
-            return EntryText(text=now.text, trust=now.trust, told=now.doubts)
-        raise Damaged(
-            "A text is missing",
-            f"Entry {entry.id} has no text in the store and stands on no page.",
-            f"`{PROGRAM} check --repair` mends what can be mended; a backup of the workspace has it.",
-        )
-
     def _changed(self, archive: int, change: Callable[[apsw.Connection], object]) -> ArchiveRow:
         from memory.archive.rows.facts import seal
 
@@ -388,55 +312,3 @@ class Vault:
             return found
 
         return self._cold.write(transaction)
-
-    def _page(self, row: PageRow, label: str, start: int) -> PageText:
-        from memory.pages.read.reader import read_picture
-
-        read, away, why = None, None, "its pixels do not match its hash"
-        try:
-            read = read_picture(self.page_reader.png(row), label=label, sha256=row.sha256, page_id=row.id)
-        except (Damaged, NotAPage) as error:
-            away = error if isinstance(error, StorageUnreachable) else None
-            why = error.message.rstrip(".")
-        if read is not None and read.trust is Trust.EXACT:
-            return read
-        if read is not None and read.page_id not in ("", row.id):
-            read, why = None, f"page {read.page_id} stands in its place"
-        kept = self._kept_text(row, label, start)
-        if away is not None and kept is None:
-            raise away
-        if kept is not None:
-            self._tell(row, label, why, "Its text is taken from memory/archive, where it was kept to the letter.")
-            return PageText(
-                text=kept, trust=Trust.EXACT, engine=STORED, read_ms=0.0, page_id=row.id, number=row.number, label=label
-            )
-        if read is not None:
-            return read
-        self._tell(row, label, why, "What stands on it is left out.")
-        raise Damaged(
-            "A page is damaged",
-            f"Page {row.id} of “{label}”: {why}.",
-            f"`{PROGRAM} check --repair` mends what can be mended; else a backup of the workspace has the page.",
-        )
-
-    def _kept_text(self, row: PageRow, label: str, start: int) -> str | None:
-        if self._kept is None:
-            return None
-        from memory.archive.write.sidecar import kept_page
-
-        return kept_page(self._kept, label, start, row.chars, row.sha256)
-
-    def _tell(self, row: PageRow, label: str, why: str, then: str) -> None:
-        with self._lock:
-            if row.id not in self._told:
-                self._told.add(row.id)
-                self._untold.append(
-                    f"Page {row.id} of “{label}” is damaged: {why}. {then} "
-                    f"`{PROGRAM} check --repair` mends what can be mended."
-                )
-
-
-def _row_and_place(db: apsw.Connection, page_id: str) -> tuple[PageRow, str, int]:
-    """The page, its archive's label, and where in the archive's text it begins."""
-    row = page_rows.page_row(db, page_id)
-    return row, archive_rows.label_of(db, row.archive), page_rows.start_of(db, row)

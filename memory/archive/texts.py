@@ -1,0 +1,177 @@
+"""Reading back: texts of pages and entries, with a cache, and reports of damage."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+
+import apsw
+
+from foundation.program import PROGRAM
+from foundation.trust import Trust
+from memory.archive.packs.reader import PageReader
+from memory.archive.rows import archives as archive_rows
+from memory.archive.rows import pages as page_rows
+from memory.cold import ColdStore
+from memory.errors import Damaged, NotAPage, NotFound, StorageUnreachable
+from memory.pages.render.header import digest
+from memory.pages.types import STORED, EntryText, PageRow, PageText
+from memory.records import Entry
+
+_PAGES_REMEMBERED = 64  # texts of recently read pages
+_NOT_TO_THE_LETTER = "Its text is not to the letter: a page is damaged."
+
+
+class ArchivedTexts:
+    """Exact texts of what is archived. `kept` is the folder of texts kept beside explicit archives.
+
+    Methods are safe to call from any thread.
+    """
+
+    def __init__(self, cold: ColdStore, page_reader: PageReader, kept: Path | None) -> None:
+        self._cold = cold
+        self._page_reader = page_reader
+        self._kept = kept
+        self._lock = threading.Lock()
+        self._texts: OrderedDict[str, PageText] = OrderedDict()
+        self._reported: set[str] = set()  # ids of damaged pages
+        self._unreported: list[str] = []
+
+    def page(self, page_id: str) -> PageText:
+        """The page's text, from its pixels, or if they are damaged, from the text kept beside the archive.
+
+        `troubles` reports the damage. Raises NotFound; Damaged where there is no such text.
+        """
+        row, label, start = self._cold.read(lambda db: _row_and_place(db, page_id))
+        page = self._recent(page_id)
+        if page is not None and page.label == label:
+            return page
+        page = self._read(row, label, start)
+        if page.trust is Trust.EXACT:
+            with self._lock:
+                self._texts[page_id] = page
+                if len(self._texts) > _PAGES_REMEMBERED:
+                    self._texts.popitem(last=False)
+        return page
+
+    def _recent(self, page_id: str) -> PageText | None:
+        """The cached text of a page. The caller knows whether the page still exists."""
+        with self._lock:
+            if page_id in self._texts:
+                self._texts.move_to_end(page_id)
+            return self._texts.get(page_id)
+
+    def entry(self, entry: Entry) -> EntryText:
+        """The entry's whole text: as stored, or read back from its pages.
+
+        Exact where every page's hash, the entry's own and its row's match. Raises Damaged where a page is lost.
+        """
+        if entry.text is not None:
+            return EntryText(text=entry.text, trust=entry.trust, told=entry.doubts)
+        found, sha256 = self._cold.read(
+            lambda db: (page_rows.spans_of(db, entry.seq), page_rows.sha256_of(db, entry.seq))
+        )
+        if not found:
+            return self._restored(entry)
+        try:
+            pages = {span.page: self._recent(span.page) or self.page(span.page) for span in found}
+        except NotFound:
+            return self._restored(entry)
+        text = "".join(pages[s.page].text[s.page_start : s.page_start + s.length] for s in found)
+        sound = digest(text) == sha256 and all(page.trust is Trust.EXACT for page in pages.values())
+        drawn = tuple(page for page, read in pages.items() if read.engine != STORED)
+        told = entry.doubts if sound else (*entry.doubts, _NOT_TO_THE_LETTER)
+        return EntryText(text=text, trust=Trust.APPROXIMATE if told else Trust.EXACT, pages=drawn, told=told)
+
+    def troubles(self) -> list[str]:
+        """Damage found since the last call: a sentence per page, each reported once."""
+        with self._lock:
+            unreported, self._unreported = self._unreported, []
+        return unreported
+
+    def exact_page(self, row: PageRow) -> str | None:
+        """The page's text from its pixels; None where they do not match its hash."""
+        from memory.pages.read.reader import read_picture
+
+        try:
+            read = read_picture(self._page_reader.png(row), sha256=row.sha256, page_id=row.id, engine="cells")
+        except (Damaged, NotAPage, NotFound):
+            return None
+        return read.text if read.trust is Trust.EXACT else None
+
+    def exact_entry(self, entry: Entry) -> str | None:
+        """The entry's text where it is exact."""
+        try:
+            passage = self.entry(entry)
+        except Damaged:
+            return None
+        return passage.text if passage.trust is Trust.EXACT else None
+
+    def forget(self, page_ids: Iterable[str]) -> None:
+        """Drops the cached texts of deleted pages."""
+        with self._lock:
+            for page_id in page_ids:
+                self._texts.pop(page_id, None)
+
+    def _restored(self, entry: Entry) -> EntryText:
+        """The text of an entry whose pages were deleted during the read: it is in the store again. Raises Damaged."""
+        now = self._cold.entry(entry.seq)
+        if now.text is not None:
+            return EntryText(text=now.text, trust=now.trust, told=now.doubts)
+        raise Damaged(
+            "A text is missing",
+            f"Entry {entry.id} has no text in the store and stands on no page.",
+            f"`{PROGRAM} check --repair` mends what can be mended; a backup of the workspace has it.",
+        )
+
+    def _read(self, row: PageRow, label: str, start: int) -> PageText:
+        from memory.pages.read.reader import read_picture
+
+        read, away, why = None, None, "its pixels do not match its hash"
+        try:
+            read = read_picture(self._page_reader.png(row), label=label, sha256=row.sha256, page_id=row.id)
+        except (Damaged, NotAPage) as error:
+            away = error if isinstance(error, StorageUnreachable) else None
+            why = error.message.rstrip(".")
+        if read is not None and read.trust is Trust.EXACT:
+            return read
+        if read is not None and read.page_id not in ("", row.id):
+            read, why = None, f"page {read.page_id} stands in its place"
+        kept = self._kept_text(row, label, start)
+        if away is not None and kept is None:
+            raise away
+        if kept is not None:
+            self._report(row, label, why, "Its text is taken from memory/archive, where it was kept to the letter.")
+            return PageText(
+                text=kept, trust=Trust.EXACT, engine=STORED, read_ms=0.0, page_id=row.id, number=row.number, label=label
+            )
+        if read is not None:
+            return read
+        self._report(row, label, why, "What stands on it is left out.")
+        raise Damaged(
+            "A page is damaged",
+            f"Page {row.id} of “{label}”: {why}.",
+            f"`{PROGRAM} check --repair` mends what can be mended; else a backup of the workspace has the page.",
+        )
+
+    def _kept_text(self, row: PageRow, label: str, start: int) -> str | None:
+        if self._kept is None:
+            return None
+        from memory.archive.write.sidecar import kept_page
+
+        return kept_page(self._kept, label, start, row.chars, row.sha256)
+
+    def _report(self, row: PageRow, label: str, why: str, then: str) -> None:
+        with self._lock:
+            if row.id not in self._reported:
+                self._reported.add(row.id)
+                self._unreported.append(
+                    f"Page {row.id} of “{label}” is damaged: {why}. {then} "
+                    f"`{PROGRAM} check --repair` mends what can be mended."
+                )
+
+
+def _row_and_place(db: apsw.Connection, page_id: str) -> tuple[PageRow, str, int]:
+    """The page, its archive's label, and where in the archive's text it begins."""
+    row = page_rows.page_row(db, page_id)
+    return row, archive_rows.label_of(db, row.archive), page_rows.start_of(db, row)
