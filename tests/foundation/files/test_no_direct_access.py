@@ -83,6 +83,7 @@ ALLOWED = {
     "memory/cold/connection.py Connection": "SQLite opens by name; its files are checked first (check_store)",
     "memory/cold/read_only.py Connection": "SQLite opens by name; its files are checked first (check_store)",
     "memory/cold/store.py rename": "a conversation's title",
+    "memory/conversations.py rename": "a conversation's title",
     "agent/commands/conversation.py rename": "a conversation's title",
     "agent/cli/conversations.py rename": "a conversation's title",
     "memory/knowledge/readers/reader_process.py read_text": "Linux's own figures of this process",
