@@ -85,7 +85,7 @@ def library() -> Any:
             import textual_image.renderable.tgp
             import textual_image.widget  # pyright: ignore[reportUnusedImport] - a module of the package that is given
         finally:
-            sys.__stdin__ = standard_input  # type: ignore[misc]  # Final in typeshed; put back below
+            sys.__stdin__ = standard_input  # type: ignore[misc]  # Final in typeshed
     textual_image.renderable.tgp._send_tgp_message = _through_the_driver  # pyright: ignore[reportPrivateUsage]
     return textual_image
 
