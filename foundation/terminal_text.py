@@ -7,6 +7,8 @@ has nothing left to obey.
 
 import re
 
+from foundation.lazy_pattern import lazy_pattern
+
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _LINE_ENDS = "\u2028\u2029"
@@ -27,7 +29,7 @@ FORBIDDEN = _CONTROLS + _DIRECTIONS + _LINE_ENDS + _INVISIBLE + _FILLERS + _TAGS
 """The code points that never reach a terminal, as the inside of a regular expression's set."""
 
 _SUSPECT = re.compile(f"[{FORBIDDEN}\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # one set: three times as fast
-_HIDDEN = re.compile(
+_HIDDEN_SOURCE = (
     "\r\n"
     f"|[{FORBIDDEN}]"
     # a zero-width joiner stays between two emoji and after a letter that needs it; a non-joiner after such a letter
@@ -38,8 +40,9 @@ _HIDDEN = re.compile(
     f"|[\U000e0100-\U000e01ef](?<![{_HAN}][\U000e0100-\U000e01ef])"
 )
 
-_UNTYPED = re.compile(
-    f'{_HIDDEN.pattern}|["\n\t]|⟨(?=U\\+[0-9A-F]{{4,6}}⟩)'
+_HIDDEN = lazy_pattern(_HIDDEN_SOURCE)
+_UNTYPED = lazy_pattern(
+    f'{_HIDDEN_SOURCE}|["\n\t]|⟨(?=U\\+[0-9A-F]{{4,6}}⟩)'
 )  # what could be read as a number is one too
 _NUMBER = re.compile(r"⟨U\+(0[0-9A-F]{4}|10[0-9A-F]{4}|[0-9A-F]{4,5})⟩")
 

@@ -72,8 +72,8 @@ class WorkspaceAccess:
 
     def note_first_entry(self, cold: "ColdStore") -> None:
         """Keeps the record of a trusted workspace complete: its identity, and its first entry by now."""
+        from memory.cold.read_only import FIRST_ENTRY
         from memory.cold.sql import first
-        from memory.cold.store import FIRST_ENTRY
 
         if self.workspace.scratch is not None or cold.read_only:
             return
@@ -130,7 +130,7 @@ def sqlite_version() -> str:
 
 def first_entry(database: Path) -> str:
     """The id of the store's first entry; "" where there is none, or no store that can be read. Writes nothing."""
-    from memory.cold.store import FIRST_ENTRY
+    from memory.cold.read_only import FIRST_ENTRY
 
     row = _first_row(database, FIRST_ENTRY)
     return str(row[0]) if row else ""

@@ -15,6 +15,8 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import Final
 
+from foundation.lazy_pattern import lazy_pattern
+
 SAMPLE_NONCE: Final = "bcdfghjk"
 """Counts as many characters as any other, where tokens are reserved for a tag."""
 _LETTERS: Final = "bcdfghjkmnpqrstvwxz"  # no vowels: a nonce is no word
@@ -111,11 +113,11 @@ _AFTER_ANGLE = "|".join(
         rf"{_S}/?{_S}(?:{_TAGS}|{_NUMBERED_TAGS})(?:\s[^<>\n]{{0,80}})?{_S}/?{_S}>",
     ]
 )
-_CITATION = re.compile(rf"\[(?:[^\[\]\n]{{0,400}}(?:\s·|·\s){_S}[^\s\[\]·]{{1,200}}|{_S}{_REF}){_S}\]", re.IGNORECASE)
-_CITATION_END = re.compile(rf"(?:\s·|·\s){_S}[^\s\[\]·]{{1,200}}{_S}\]")  # with other brackets within
-_LINE_END = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # as str.splitlines has it
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_REFERENCE = re.compile(r"[^\s<>\[\]|·]{1,200}")
+_CITATION = lazy_pattern(rf"\[(?:[^\[\]\n]{{0,400}}(?:\s·|·\s){_S}[^\s\[\]·]{{1,200}}|{_S}{_REF}){_S}\]", re.IGNORECASE)
+_CITATION_END = lazy_pattern(rf"(?:\s·|·\s){_S}[^\s\[\]·]{{1,200}}{_S}\]")  # with other brackets within
+_LINE_END = lazy_pattern(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # as str.splitlines has it
+_STRING = lazy_pattern(r'"(?:[^"\\]|\\.)*"')
+_REFERENCE = lazy_pattern(r"[^\s<>\[\]|·]{1,200}")
 
 
 @cache

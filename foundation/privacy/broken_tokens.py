@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from foundation.lazy_pattern import lazy_pattern
 from foundation.privacy.secret_values import entropy, looks_secret
 
 LONGEST: Final = 8300  # characters of a token without its joints
@@ -30,13 +31,14 @@ _PREFIX = (
 )
 _QUOTE = r"\\?[\"'`]"
 _BLANKS = r"[ \t]{0,8}(?:\r?\n[ \t]{0,60})?"
-_JOINT: Final = re.compile(
+_JOINT_SOURCE: Final = (
     rf"(?P<explicit>=\r?\n|\\\r?\n[ \t]{{0,60}}"
     rf"|{_QUOTE}{_BLANKS}(?:\+|\.\.?|&|~|<>|\|\|)(?:[ \t]?[_\\])?{_BLANKS}{_QUOTE}"
     rf"|{_QUOTE}[ \t]{{0,8}}\\?\r?\n[ \t]{{0,60}}{_QUOTE}|(?:{_COLOUR}){{1,4}}(?![ \t]{{0,8}}\r?\n)"
     rf"|[\u200b-\u200d\u2060\ufeff\xad]{{1,3}}|<wbr ?/?>)"
     rf"|(?P<line>{_LINE_END}(?P<prefix>{_PREFIX}))"
 )
+_JOINT: Final = lazy_pattern(_JOINT_SOURCE)
 _OPENS_A_JOINT: Final = frozenset(" \t\r\n\"'`\\=<|│┃\x1b\u200b\u200c\u200d\u2060\ufeff\xad")
 QUOTES: Final = frozenset("\"'`")
 ENDS_A_JOINT: Final = QUOTES | frozenset(" \t\n>|│┃#*;:→mKhn\u200b\u200c\u200d\u2060\ufeff\xad")
@@ -44,10 +46,10 @@ _AFTER_BLANKS: Final = frozenset("\r\n|│┃")
 _BLANK: Final = re.compile(r"[ \t]{0,8}")
 _NOT_A_WORD: Final = re.compile(r"[^A-Za-z0-9]{0,160}")
 _IN_A_JOINT: Final = 24  # letters and digits that can stand in a joint: `<wbr>`, a colour's code, a line's number
-_BEFORE: Final = re.compile(rf"[A-Za-z0-9_.+/:~%-]{{1,{TAIL}}}(?=(?:{_JOINT.pattern})\Z)")
+_BEFORE: Final = lazy_pattern(rf"[A-Za-z0-9_.+/:~%-]{{1,{TAIL}}}(?=(?:{_JOINT_SOURCE})\Z)")
 PART: Final = re.compile(r"(?:[A-Za-z0-9_.+/:~%-]|=(?!\r?\n))++")
 _WORD: Final = re.compile(r"[A-Za-z]?[a-z]*[.,:;]?")
-_WORDS: Final = re.compile(
+_WORDS: Final = lazy_pattern(
     r"(?:[A-Z]?[a-z]{3,}|[A-Z][a-z](?=[A-Z][a-z]{2})|[A-Z]{0,3}[0-9]{1,4}|[A-Z]{2,5}(?![a-z])|[_.-])+"
 )  # `MyClass42Test`
 _HEX: Final = re.compile(r"[0-9a-f]{7,}")

@@ -1,9 +1,10 @@
 """Where a password stands in command lines, in markup, in SQL, and in the words of other languages."""
 
-import re
 from collections.abc import Iterator
 
 from msgspec import Struct
+
+from foundation.lazy_pattern import lazy_pattern
 
 
 class ValuePrefix(Struct, frozen=True):
@@ -19,11 +20,11 @@ class ValuePrefix(Struct, frozen=True):
     alone: bool = False
 
 
-_ELEMENT = re.compile(
+_ELEMENT = lazy_pattern(
     r"<(?:[a-z]{1,12}:)?(?P<name>[A-Za-z_.-]{0,24}(?:[pP]ass(?:word|wd|phrase)?|PASSWORD|[pP]wd|[sS]ecret|[tT]oken|[kK]ey))"
     r"(?:\s{1,4}[^<>\n]{0,80})?(?<!/)>\s{0,8}"
 )
-_ADDED = re.compile(
+_ADDED = lazy_pattern(
     r"(?:key|name|Key|Name)=\"(?P<name>[\w.:-]{0,40}(?:[pP]assword|[pP]wd|[sS]ecret|[tT]oken|[kK]ey))\"\s{1,4}[vV]alue=\""
 )
 _BY = (
@@ -32,22 +33,22 @@ _BY = (
 )
 _SENT = r"[\"'\\]{0,3}[ \t]{0,2}[:=][ \t]{0,2}[\"'\\]{0,3}(?i:bearer|basic|token)[ \t]{1,2}"  # after `Authorization`
 _COMMANDS = (  # a word, and what goes from it to a password
-    ("mysql", re.compile(r"mysql[a-z-]{0,8}\b[^\n]{0,90}?[ \t]-p['\"]?(?=\S)")),
-    ("mariadb", re.compile(r"mariadb[a-z-]{0,8}\b[^\n]{0,90}?[ \t]-p['\"]?(?=\S)")),
-    ("sshpass", re.compile(r"sshpass[ \t]-p[ \t]{0,2}['\"]?(?=\S)")),
-    ("redis-cli", re.compile(r"redis-cli\b[^\n]{0,60}?[ \t]-a[ \t]{1,2}['\"]?(?=\S)")),
-    ("login", re.compile(r"login\b[^\n]{0,60}?[ \t]-p[ \t=]{1,2}['\"]?(?=\S)")),
-    ("login", re.compile(r"login[ \t]{1,4}\S{1,60}\s{1,8}password[ \t]{1,4}['\"]?(?=\S)")),
-    ("dentified", re.compile("dentified" + _BY)),
-    ("DENTIFIED", re.compile("DENTIFIED" + _BY)),
-    ("assword(", re.compile(r"assword\([\"'](?=[^'\"\s])")),
-    ("assword '", re.compile(r"assword '(?=[^'\s])")),
-    ("SecureString", re.compile(r"SecureString(?:[ \t]{1,4}-[A-Za-z]{5,12}){0,3}[ \t]{1,4}['\"](?=[^'\"\s$])")),
-    ("ASSWORD '", re.compile(r"ASSWORD '(?=[^'\s])")),
+    ("mysql", lazy_pattern(r"mysql[a-z-]{0,8}\b[^\n]{0,90}?[ \t]-p['\"]?(?=\S)")),
+    ("mariadb", lazy_pattern(r"mariadb[a-z-]{0,8}\b[^\n]{0,90}?[ \t]-p['\"]?(?=\S)")),
+    ("sshpass", lazy_pattern(r"sshpass[ \t]-p[ \t]{0,2}['\"]?(?=\S)")),
+    ("redis-cli", lazy_pattern(r"redis-cli\b[^\n]{0,60}?[ \t]-a[ \t]{1,2}['\"]?(?=\S)")),
+    ("login", lazy_pattern(r"login\b[^\n]{0,60}?[ \t]-p[ \t=]{1,2}['\"]?(?=\S)")),
+    ("login", lazy_pattern(r"login[ \t]{1,4}\S{1,60}\s{1,8}password[ \t]{1,4}['\"]?(?=\S)")),
+    ("dentified", lazy_pattern("dentified" + _BY)),
+    ("DENTIFIED", lazy_pattern("DENTIFIED" + _BY)),
+    ("assword(", lazy_pattern(r"assword\([\"'](?=[^'\"\s])")),
+    ("assword '", lazy_pattern(r"assword '(?=[^'\s])")),
+    ("SecureString", lazy_pattern(r"SecureString(?:[ \t]{1,4}-[A-Za-z]{5,12}){0,3}[ \t]{1,4}['\"](?=[^'\"\s$])")),
+    ("ASSWORD '", lazy_pattern(r"ASSWORD '(?=[^'\s])")),
 )
-_HEADERS = tuple((word, re.compile(word + _SENT)) for word in ("uthorization", "UTHORIZATION"))
-_BCRYPT = ("$2", re.compile(r"\$2[abxy]\$[0-9]{2}\$[./]{0,4}(?=[A-Za-z0-9])"))
-_PGPASS = re.compile(
+_HEADERS = tuple((word, lazy_pattern(word + _SENT)) for word in ("uthorization", "UTHORIZATION"))
+_BCRYPT = ("$2", lazy_pattern(r"\$2[abxy]\$[0-9]{2}\$[./]{0,4}(?=[A-Za-z0-9])"))
+_PGPASS = lazy_pattern(
     r"(?<![^\s\"'])[A-Za-z0-9.*-]{1,60}:(?:[56]\d{3}|\*):[A-Za-z0-9_.*-]{1,40}:[A-Za-z0-9_.*@-]{1,40}:(?=\S)"
 )
 _PORTS = (":5", ":6", ":*")
@@ -77,7 +78,7 @@ _PASS_WORDS = frozenset((*_LOWER, *(word.capitalize() for word in _LOWER), *_AS_
 _PARTS = (*((word[1:], 1) for word in _LOWER), *((word, 0) for word in _AS_THEY_ARE))
 """What is looked for, and how many letters before it the word begins."""
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_AFTER_PASS_WORD = re.compile(
+_AFTER_PASS_WORD = lazy_pattern(
     r"(?:[_-](?!(?i:pub|prim|id))[A-Za-z0-9_-]{1,20}(?=[\"']?[ \t]{0,2}[:=：＝]))?"  # `senha_db=`
     r"[*_\"'”»)\]]{0,3}(?:[ \t\u3000]{0,2}(?:[:=：＝]|为|是|は|：|는|은)[ \t\u3000]{0,2}[:：]?[ \t]{0,2}"
     r"|[ \t]{1,2}(?:segreta|chave|de acceso|de acesso)?[ \t:]{0,2}"

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from foundation.lazy_pattern import lazy_pattern
 from foundation.privacy.broken_tokens import BEGUN, ENDS_A_JOINT, PART, QUOTES, TAIL, before, chain, extents, is_chance
 from foundation.privacy.encoded_tokens import encoded_rules, hides_a_secret
 from foundation.privacy.named_secrets import candidates
@@ -17,16 +18,16 @@ from foundation.privacy.redaction import Redaction, place_before, without
 from foundation.privacy.secret_rules import BEGIN, TokenRule, token_rules
 from foundation.privacy.secret_values import entropy
 
-_RUN: Final = re.compile(r"[A-Za-z0-9_.+/=:~%-]{13,}+")  # no token is shorter
+_RUN: Final = lazy_pattern(r"[A-Za-z0-9_.+/=:~%-]{13,}+")  # no token is shorter
 _ADDRESS: Final = "://"
 _BEFORE_A_PART: Final = ENDS_A_JOINT | {"[", "\\"}
 _BETWEEN_WORDS: Final = frozenset(f"{before} " for before in f"{ascii_letters},.;()={{}}")
-_END_OF_A_CODE: Final = re.compile(r"(?<=\x1b\[)[0-9;]{0,20}[A-Za-z]|(?<=\\)n")
-_DIGIT: Final = re.compile(r"[0-9]")
+_END_OF_A_CODE: Final = lazy_pattern(r"(?<=\x1b\[)[0-9;]{0,20}[A-Za-z]|(?<=\\)n")
+_DIGIT: Final = lazy_pattern(r"[0-9]")
 _LAST: Final = 4  # keywords of a part: where a token goes on in the next part, it begins at one of the last
 _LEFT: Final = 64  # characters before a token that have a part in it
-_BOUNDARY: Final = re.compile(BEGIN)
-_MAY_PRECEDE: Final = re.compile(  # the beginning of a token whose keyword stands within
+_BOUNDARY: Final = lazy_pattern(BEGIN)
+_MAY_PRECEDE: Final = lazy_pattern(  # the beginning of a token whose keyword stands within
     rf"{BEGIN}(?:\d{{1,10}}(?::A?)?|[0-9a-f]{{1,32}}(?:-u?)?)\Z|\d?Q?\Z|:/?\Z|(?<=[A-Za-z0-9]{{6}}_)[A-Za-z0-9]{{1,29}}(?:_m{{0,2}})?\Z"
 )
 _Candidate = tuple[int, int, int, str]  # start, -end, order, rule

@@ -4,23 +4,25 @@ import math
 import re
 from collections import Counter
 
-PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+/-]{0,1000}={0,2}(?![A-Za-z0-9_.+/-])")
-BARE = re.compile(r"[A-Za-z0-9!@#$%^&_+?][A-Za-z0-9_.+/=!@#$%^&*?~:-]{0,1000}")
-QUOTED = re.compile(r"[A-Za-z0-9!@#$%^&_+?(){}<>|,;~][A-Za-z0-9_.+/=!@#$%^&*?~:(){}<>|,;-]{0,1000}")
+from foundation.lazy_pattern import lazy_pattern
+
+PLAIN = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_.+/-]{0,1000}={0,2}(?![A-Za-z0-9_.+/-])")
+BARE = lazy_pattern(r"[A-Za-z0-9!@#$%^&_+?][A-Za-z0-9_.+/=!@#$%^&*?~:-]{0,1000}")
+QUOTED = lazy_pattern(r"[A-Za-z0-9!@#$%^&_+?(){}<>|,;~][A-Za-z0-9_.+/=!@#$%^&*?~:(){}<>|,;-]{0,1000}")
 NEVER_LAST = ".,:;*?|(){}<>"  # a sentence's end; and what would change whether backticks after it open a code span
 
-_STOP_WORDS = re.compile(
+_STOP_WORDS = lazy_pattern(
     r"example|sample|placeholder|changeme|change[_-]me|your[_-]|my[_-]?(?:secret|token|key|pass)|redacted|dummy|test[_-]"
     r"|xxxx|\*\*\*|0000000|1234567890|abcdef|password|p4ssw0rd|secret[_-]?key|undefined|environ|getenv|process\.|settings\."
     r"|config\.|self\.|\.get|localhost|https?:|true|false|none|null|\$\{|\{\{|%\(",
     re.IGNORECASE,
 )
-_ONE_WORD = re.compile(r"[A-Za-z]+|[a-z]+(?:[-_./][a-z]+)+|\d[\d.:/TZ+-]*")
+_ONE_WORD = lazy_pattern(r"[A-Za-z]+|[a-z]+(?:[-_./][a-z]+)+|\d[\d.:/TZ+-]*")
 _A_NUMBERED_WORD = r"(?:[A-Za-z]?[a-z]+\d{0,3}[A-Za-z]?|[vV]?\d{1,4}[a-z]?)"
-_NUMBERED_WORDS = re.compile(
+_NUMBERED_WORDS = lazy_pattern(
     rf"{_A_NUMBERED_WORD}(?:[-_./]{_A_NUMBERED_WORD})+"
 )  # `prod-v2-secret3`, `gpt4o-mini-128k`
-_AN_ID = re.compile(r"(?:[a-z]{1,12}_)?0[0-7][0-9A-HJKMNP-TV-Z]{6,24}")  # a ULID
+_AN_ID = lazy_pattern(r"(?:[a-z]{1,12}_)?0[0-7][0-9A-HJKMNP-TV-Z]{6,24}")  # a ULID
 
 
 def looks_secret(value: str, *, password: bool, strict: bool) -> bool:

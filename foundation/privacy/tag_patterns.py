@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from foundation.lazy_pattern import lazy_pattern
+
 _SPACE = r"[ \t\xa0\xad\u2000-\u200d\u202f\u2060\u3000\ufeff]{0,3}"
 _LESS = r"(?:[<＜〈⟨﹤]|&lt;|&LT;|&#60;|&#[xX]3[cC];|\\u003[cC]|%3[cC])"
 _GREATER = r"(?:[>＞〉⟩﹥]|&gt;|&GT;|&#62;|&#[xX]3[eE];|\\u003[eE]|%3[eE])"
@@ -24,16 +26,16 @@ _KEY_DASHES = r"(?:----- ?|---- )"
 KEY_NAME = rf"{_KEY_GAP}PRIVATE{_KEY_GAP}KEY(?:{_KEY_GAP}BLOCK)?(?:-----| ----)"
 KEY = rf"-----BEGIN{_KEY_KIND}{KEY_NAME}|---- BEGIN{_KEY_KIND}{KEY_NAME}|Private-Lines: \d{{1,3}}(?=\s)"
 _MARKS = r"(?P<line>\n)|(?P<run>`+)|(?P<tilde>~~~+)"
-OUTSIDE = re.compile(rf"{_MARKS}|(?P<open>{OPEN})|(?P<ours>{OURS})|(?P<key>{KEY})")
-INSIDE = re.compile(rf"{_MARKS}|(?P<open>{OPEN})|(?P<close>{CLOSE})")
-PAIRED = re.compile(rf"(?P<open>{OPEN})|(?P<close>{CLOSE})|(?P<end>{OURS}|\[injected\]|\[private\])")
-_TAGGISH = re.compile(rf"[<＜〈⟨﹤]{_SPACE}{_LETTERS[0]}{_LETTERS[1]}|<palimpsest-")
-_TAGGISH_ESCAPED = re.compile(rf"{_LESS}{_SPACE}{_LETTERS[0]}{_LETTERS[1]}")
+OUTSIDE = lazy_pattern(rf"{_MARKS}|(?P<open>{OPEN})|(?P<ours>{OURS})|(?P<key>{KEY})")
+INSIDE = lazy_pattern(rf"{_MARKS}|(?P<open>{OPEN})|(?P<close>{CLOSE})")
+PAIRED = lazy_pattern(rf"(?P<open>{OPEN})|(?P<close>{CLOSE})|(?P<end>{OURS}|\[injected\]|\[private\])")
+_TAGGISH = lazy_pattern(rf"[<＜〈⟨﹤]{_SPACE}{_LETTERS[0]}{_LETTERS[1]}|<palimpsest-")
+_TAGGISH_ESCAPED = lazy_pattern(rf"{_LESS}{_SPACE}{_LETTERS[0]}{_LETTERS[1]}")
 _REST_OF_TAG = rf"(?:[^<>＜＞\n]{{0,80}}?{_GREATER})?"
-TAG = re.compile(rf"{CLOSE}|(?<![A-Za-z0-9])(?:{OPEN}){_REST_OF_TAG}")
-FIRST_TAG = re.compile(rf"(?:{OPEN}){_REST_OF_TAG}")
+TAG = lazy_pattern(rf"{CLOSE}|(?<![A-Za-z0-9])(?:{OPEN}){_REST_OF_TAG}")
+FIRST_TAG = lazy_pattern(rf"(?:{OPEN}){_REST_OF_TAG}")
 
-_AFTER_A_WORD = re.compile(r"(?:[A-Za-z0-9]|/\*[ \t]{0,2}|\[secret: [a-z0-9-]{1,60}\])\Z")
+_AFTER_A_WORD = lazy_pattern(r"(?:[A-Za-z0-9]|/\*[ \t]{0,2}|\[secret: [a-z0-9-]{1,60}\])\Z")
 LONGEST_BEFORE = 80
 """Characters before a tag that have a part in what it is."""
 LONGEST_EVENT = 130
@@ -86,7 +88,7 @@ _TAG_PARTS = [
     (r"\s{0,8}", ""),
     (r"(?!)", _escapes("&gt;", "&GT;", "&#62;", "&#x3e;", "&#x3E;", "&#X3e;", "&#X3E;", r"\u003e", "%3e")),
 ]
-UNFINISHED = re.compile(
+UNFINISHED = lazy_pattern(
     rf"(?:{_chain(_TAG_PARTS)}"
     rf"|(?:{_begun('<palimpsest-')}|<palimpsest-[a-z0-9-]{{0,40}})\Z"
     rf"|(?:----- ?|---- )BEGIN(?:[ A-Z0-9+]|%(?:20?)?){{0,70}}-{{0,5}}\Z"
@@ -100,13 +102,13 @@ UNFINISHED = re.compile(
 _HTML = r"</?(?!p(?:ri|al))[a-zA-Z][a-zA-Z0-9]{0,9}(?: [^<>\n]{0,80})?/?>"
 _LABEL = r"\[(?!private\]|injected\]|secret: )[^\[\]\n<＜`~]{0,40}\]"
 _TICKS = r"(?<!`)`{1,2}(?!`)"
-KEY_BODY = re.compile(rf"(?:[^<＜〈⟨﹤\[`~]++|{_HTML}|{_LABEL}|{_TICKS}){{0,2000}}+")
+KEY_BODY = lazy_pattern(rf"(?:[^<＜〈⟨﹤\[`~]++|{_HTML}|{_LABEL}|{_TICKS}){{0,2000}}+")
 LONGEST_KEY = 32768
 LONGEST_KEY_UNIT = 120
-KEY_END = re.compile(rf"(?:-----|---- )END{_KEY_KIND}{KEY_NAME}")
+KEY_END = lazy_pattern(rf"(?:-----|---- )END{_KEY_KIND}{KEY_NAME}")
 PUTTY_END = re.compile(r"Private-MAC: [0-9a-f]{8,64}")
 KEY_WORDS = re.compile(r"[A-Za-z0-9+/=]{16}")
-KEY_CUT_OFF = re.compile(
+KEY_CUT_OFF = lazy_pattern(
     rf"(?:(?:\s|\\[nr]|[\"'+,>|#*]|{_HTML}|{_LABEL}|{_TICKS})*+"
     r"(?:[A-Z][A-Za-z-]{3,20}: [^\n<＜〈⟨﹤\[`~]{0,200}\n|[A-Za-z0-9+/=]{24,}+))++"
 )

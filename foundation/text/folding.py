@@ -8,10 +8,12 @@ import unicodedata
 from functools import cache
 from importlib.resources import files
 
+from foundation.lazy_pattern import lazy_pattern
+
 LONGEST = 64
 """Characters of a term: a SHA-256 in hex fits; what is longer is cut."""
 
-_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200c\u200d]")
+_ACCENTS = lazy_pattern("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200c\u200d]")
 _ALIKE = {
     "ı": "i",
     "ø": "o",
@@ -79,7 +81,7 @@ MARKS = (
 EMOJI = "\u2600-\u27bf\u2b50\u2b55\U0001f300-\U0001f3fa\U0001f400-\U0001faff"
 """Pictures that are words. Skin tones and joiners are left out: 👩🏽‍💻 is 👩 and 💻."""
 
-_UNSPACED = re.compile(rf"[{UNSPACED}]+")
+_UNSPACED = lazy_pattern(rf"[{UNSPACED}]+")
 
 
 def is_unspaced(word: str) -> bool:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from foundation.lazy_pattern import lazy_pattern
 from foundation.text.folding import UNSPACED
 
 _CLOSING = "[\"'”’)\\]」』）》】]*+"
@@ -23,7 +24,7 @@ _AFTER = rf"(?=[\s{UNSPACED}])"
 
 def _pattern(commas: str) -> re.Pattern[str]:
     """One set of characters stands first: the engine then skips all others, and is five times as fast."""
-    return re.compile(
+    return lazy_pattern(
         rf"[{_LINE_BREAKS}。！？；.!?…{commas}](?:(?<=[{_LINE_BREAKS}])[{_LINE_BREAKS}]*+"
         rf"|(?<=[。！？；]){_MARKS}*+{_CLOSING}"
         rf"|(?<=[.!?…]){_ABBREVIATIONS}{_MARKS}*+{_CLOSING}{_AFTER}"

@@ -19,6 +19,9 @@ T = TypeVar("T")
 REFUSALS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """What the system says where a folder or file may not be written to."""
 
+FIRST_ENTRY = "SELECT id FROM entries ORDER BY seq LIMIT 1"
+"""By which the record of a trusted workspace recognises its store."""
+
 _WAL_HEADER = 32  # bytes; a journal of no more holds no page
 
 

@@ -20,7 +20,7 @@ from memory.cold.encoding import plain
 from memory.cold.integrity import check as integrity
 from memory.cold.integrity.row_seals import fill_seals
 from memory.cold.owners import Owner
-from memory.cold.read_only import REFUSALS, ReadOnlyWriter, connect_read_only, read_only
+from memory.cold.read_only import FIRST_ENTRY, REFUSALS, ReadOnlyWriter, connect_read_only, read_only
 from memory.cold.schema import migrate, refuse_foreign_parts, require_newest
 from memory.cold.secret import secret_at
 from memory.cold.sql import each, fetch, run
@@ -41,8 +41,6 @@ from memory.records import (
 )
 
 T = TypeVar("T")
-
-FIRST_ENTRY = "SELECT id FROM entries ORDER BY seq LIMIT 1"
 
 
 class ColdStore:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import FakeClock
+from tests.memory.cold.drafts import open_store
 from tests.paths import ROOT
 
 FORBIDDEN = (
@@ -67,3 +69,15 @@ def test_the_entry_point_loads_no_screen_before_it_is_asked_for_one() -> None:
     code = "import sys, tui.main; print([n for n in ('textual', 'numpy', 'httpx2') if n in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert run.stdout.strip() == "[]"
+
+
+def test_trust_is_looked_up_without_the_whole_store(tmp_path: Path) -> None:
+    database = tmp_path / "cold.db"
+    open_store(database, FakeClock()).close()
+    code = (
+        "import sys; from pathlib import Path; from memory.access import first_entry;"
+        "first_entry(Path(sys.argv[1]));"
+        "print([n for n in ('apsw', 'memory.cold.store', 'memory.cold.insert', 'zipfile') if n in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code, str(database)], capture_output=True, text=True, cwd=ROOT)
+    assert (run.stdout.strip(), run.stderr) == ("['apsw']", "")

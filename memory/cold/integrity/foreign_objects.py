@@ -1,7 +1,7 @@
 """Triggers, views and virtual tables in a store that no migration of ours made."""
 
 import functools
-from importlib.resources import files
+from pathlib import Path
 
 import apsw
 
@@ -20,8 +20,8 @@ def _is_ours(text: str) -> bool:
 
 @functools.cache
 def _migrations() -> str:
-    folder = files("memory.cold").joinpath("migrations")
-    return " ".join(_one_line(file.read_text("utf-8")) for file in folder.iterdir() if file.name.endswith(".sql"))
+    folder = Path(__file__).parents[1] / "migrations"  # importlib.resources would load zipfile before the first frame
+    return " ".join(_one_line(file.read_text("utf-8")) for file in folder.glob("*.sql"))
 
 
 def _one_line(text: str) -> str:

@@ -59,7 +59,7 @@ ALLOWED = {
     "foundation/privacy/secret_rules.py read_bytes": "package data",
     "memory/cold/schema.py iterdir": "package data",
     "memory/cold/schema.py read_text": "package data",
-    "memory/cold/integrity/foreign_objects.py iterdir": "package data",
+    "memory/cold/integrity/foreign_objects.py glob": "package data",
     "memory/cold/integrity/foreign_objects.py read_text": "package data",
     "foundation/text/folding.py read_text": "package data",
     "foundation/text/synonyms.py read_bytes": "package data",
