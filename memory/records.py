@@ -87,6 +87,8 @@ class Entry(Struct, frozen=True, kw_only=True):
     @property
     def doubts(self) -> tuple[str, ...]:
         """Why the entry is not exact, in sentences; none where it is."""
+        if not self.damaged and not self.meta:
+            return ()
         said = [_DAMAGED.get(column, _COLUMN.format(column)) for column in self.damaged]
         if self.meta.get(RESTORED_FROM) == MIRROR:
             said.append("It came back from a file that can be edited by hand: nothing vouches for its words.")

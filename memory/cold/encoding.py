@@ -55,8 +55,8 @@ def unpack(body: bytes, packed: int, chars: int) -> str:
 
 def unpack_compared(body: bytes, packed: int, chars: int, sha256: bytes) -> tuple[str, bool]:
     """The text of a body, and whether it has this SHA-256. Raises Damaged."""
-    raw = _unpacked(body, packed, chars)
-    return _decoded(raw), digest(raw) == sha256
+    raw = _unpacked(body, packed, chars) if packed else body
+    return _decoded(raw), hashlib.sha256(raw).digest() == sha256
 
 
 def _unpacked(body: bytes, packed: int, chars: int) -> bytes:
@@ -91,7 +91,9 @@ def from_meta(meta: ClearedFields) -> bytes | None:
 
 def to_meta(column: bytes | None) -> dict[str, Any]:
     """Raises ValueError or TypeError for what is no JSON object."""
-    found: object = json.loads(column) if column else {}
+    if not column:
+        return {}
+    found: object = json.loads(column)
     if not isinstance(found, dict):
         raise TypeError("no JSON object")
     return cast(dict[str, Any], found)

@@ -91,8 +91,9 @@ def entry_of(connection: apsw.Connection, row: tuple[Any, ...]) -> Entry:
         sha256,
         seal,
     ) = row
-    same, large = True, tuple(f"large {name}" for name, value in (("sent", sent), ("meta", meta)) if _is_size(value))
-    if large:
+    same, large = True, ()
+    if _is_size(sent) or _is_size(meta):
+        large = tuple(f"large {name}" for name, value in (("sent", sent), ("meta", meta)) if _is_size(value))
         sent, meta = (None if _is_size(value) else value for value in (sent, meta))
     try:
         text, same = (None, True) if body is None else unpack_compared(_whole(body), packed, chars, sha256)

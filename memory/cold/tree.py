@@ -13,6 +13,7 @@ from memory.cold.sql import each, fetch
 from memory.records import Branch, Entry, EntryKind
 
 PAGE = 128  # rows read at once on the way up
+FIRST_PAGE = 64  # the last turns, which most requests make do with
 PAGE_SIZE = 32 * 2**20  # characters and bytes of fields read at once
 
 _UP = """
@@ -84,15 +85,17 @@ def path(read: Callable[[Callable[[apsw.Connection], list[Entry]]], list[Entry]]
     A page holds at most PAGE entries and PAGE_SIZE characters and bytes of fields, but one entry at least.
     """
     at: int | None = leaf
+    limit = FIRST_PAGE
     while at is not None:
-        page = read(partial(_page, leaf=at))
+        page = read(partial(_page, leaf=at, limit=limit))
         yield from reversed(page)
         at = page[0].parent if page else None
+        limit = PAGE
 
 
-def _page(connection: apsw.Connection, leaf: int) -> list[Entry]:
-    """A page of entries up from `leaf`, oldest first."""
-    seqs = [step[0] for step in steps_up(connection, leaf, PAGE)]
+def _page(connection: apsw.Connection, leaf: int, limit: int) -> list[Entry]:
+    """At most `limit` entries up from `leaf`, oldest first, and no more characters than a page holds."""
+    seqs = [step[0] for step in steps_up(connection, leaf, limit)]
     rows = fetch(
         connection,
         "SELECT seq, chars + ifnull(octet_length(sent), 0) + ifnull(octet_length(meta), 0) FROM entries "
@@ -101,7 +104,8 @@ def _page(connection: apsw.Connection, leaf: int) -> list[Entry]:
     )
     sizes = cast("dict[int, int]", dict(rows))
     taken = sum(total <= PAGE_SIZE for total in accumulate(sizes[seq] for seq in seqs))
-    return _above(connection, leaf, max(1, taken))
+    found = entries_at(connection, seqs[: max(1, taken)])
+    return [found[seq] for seq in reversed(seqs[: max(1, taken)])]
 
 
 def _above(connection: apsw.Connection, leaf: int, limit: int) -> list[Entry]:
