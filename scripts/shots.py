@@ -21,7 +21,7 @@ from textual.pilot import Pilot
 from agent.cli.launch import LaunchOptions
 from agent.config.config import Config
 from agent.services.demo import DEMO_TEXT
-from agent.services.trust import following
+from agent.services.trust import link_effect
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
@@ -125,7 +125,7 @@ def changes_question() -> QuestionDialog:
 
 
 def link_question() -> QuestionDialog:
-    return LinkScreen("MEMORY.md", "/home/ann/文档/dotfiles 🌊/palimpsest/MEMORY.md", following("MEMORY.md"))
+    return LinkScreen("MEMORY.md", "/home/ann/文档/dotfiles 🌊/palimpsest/MEMORY.md", link_effect("MEMORY.md"))
 
 
 async def nothing(_app: PalimpsestApp, _pilot: Pilot[None]) -> None:

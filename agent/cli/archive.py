@@ -136,31 +136,31 @@ def _demo(invocation: Invocation) -> None:
 
 
 def _text(file: str, max_file_mb: int) -> tuple[str, str]:
-    from agent.services.archive import read_text_file, text_of, too_large_to_archive
+    from agent.services.archive import decode_text, read_text_file, too_large_to_archive
 
     if file == "-":
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
         raw = raw_input(max_file_mb * 2**20)
         if raw is None:
             raise too_large_to_archive("standard input", max_file_mb)
-        return text_of(raw, "standard input"), f"input-{stamp}"
+        return decode_text(raw, "standard input"), f"input-{stamp}"
     return read_text_file(Path(file), max_file_mb), Path(file).stem
 
 
 def _print(invocation: Invocation, kept: FileArchiveResult, copies: tuple[Path, ...]) -> None:
-    from agent.services.archive import described, secrets_sentence, sentence
+    from agent.services.archive import archive_object, archive_sentence, secrets_sentence
 
     if found := secrets_sentence(kept):
         output.say(found)
     if invocation.json:
-        output.json_object({**described(kept), "copies": [str(path) for path in copies]})
+        output.json_object({**archive_object(kept), "copies": [str(path) for path in copies]})
         return
     rows = [
         (page.id, page.mode, f"{page.chars:,}", f"{page.text_tokens:,}", f"{page.vision_tokens:,}", str(picture))
         for page, picture in zip(kept.archived.pages, kept.pictures, strict=True)
     ]
     output.table(rows, ("PAGE", "MODE", "CHARS", "TEXT TOKENS", "VISION TOKENS", "PNG"))
-    output.say(sentence(kept))
+    output.say(archive_sentence(kept))
     if kept.text_path:
         output.say(f"The text stands in {kept.text_path}.")
     for path in copies:

@@ -91,7 +91,7 @@ def _pin_conversation(invocation: Invocation, memory: Memory, ref: str, *, pinne
 
 def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
     """What was not touched since then leaves for pages."""
-    from agent.services.archive_older import archive_older, damage_sentences, told_as_sentence
+    from agent.services.archive_older import aging_sentence, archive_older, damage_sentences
     from foundation.text.dates.spans import moment
 
     before = moment(age, SystemClock().now())
@@ -117,7 +117,7 @@ def older_than(invocation: Invocation, age: str, dry_run: bool) -> None:
     ]
     if rows:
         output.table(rows, ("TOUCHED", "ENTRIES", "PAGES", "TEXT TOKENS", "VISION TOKENS", "", "CONVERSATION"))
-    output.say(told_as_sentence(aging))
+    output.say(aging_sentence(aging))
 
 
 def repack(invocation: Invocation) -> None:

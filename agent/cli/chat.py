@@ -89,7 +89,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
             f"{taken}The chat needs a terminal for its input, its output and its errors.",
             f'Without a screen: {PROGRAM} -p "TEXT"',
         )
-    from agent.services.trust import what_changed
+    from agent.services.trust import trust_changes
     from memory.access import WorkspaceAccess
 
     new = not invocation.workspace.is_workspace
@@ -98,7 +98,7 @@ def _open_screen(invocation: Invocation, message: str) -> None:
     access = WorkspaceAccess.of(workspace, trust_store(invocation.environment))
     lost = _index_lost(workspace)
     notice = access.notice_naming(invocation.ignored)
-    changes = what_changed(access.standing, reading.ignored)
+    changes = trust_changes(access.standing, reading.ignored)
     told = [notice] if notice and access.standing.trusted and not changes else []
     opening = LaunchOptions(
         workspace=access.workspace,
@@ -131,7 +131,7 @@ def _asking(
     With `changes` it is a trusted one; else it is read-only. What is trusted is what was there when this was asked.
     """
     from agent.config.config import load_config
-    from agent.services.trust import brought_by, trust_workspace
+    from agent.services.trust import contents_of, trust_workspace
 
     workspace = Workspace(opening.workspace.root)
     shown = trust_store(invocation.environment).content(workspace)
@@ -145,7 +145,7 @@ def _asking(
             invocation, structs.replace(opening, workspace=space, config=config, brings=(), changes=(), trust=None)
         )
 
-    brings = () if changes else brought_by(workspace).short_lines
+    brings = () if changes else contents_of(workspace).short_lines
     if changes:
         opening = _asking_of_links(invocation, opening)
     return structs.replace(opening, brings=brings, changes=changes, trust=trusted, untrusted_notice=notice)

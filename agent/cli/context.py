@@ -33,11 +33,11 @@ def command(text: str) -> None:
 
 
 async def _report(invocation: Invocation, text: str) -> ContextReport:
-    from agent.services.attachments import attached
+    from agent.services.attachments import attachments_of
 
     session = await invocation.session(for_writing=False)
     try:
-        return await session.context_report(text, attached(text, invocation.here))
+        return await session.context_report(text, attachments_of(text, invocation.here))
     finally:
         await session.close()
 

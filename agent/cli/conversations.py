@@ -88,7 +88,13 @@ def delete(ref: str, yes: bool) -> None:
 
     It asks first. What is cut short goes on with the next command.
     """
-    from agent.services.deletion import copies_of, deletion_of, let_go_by_mirrors, let_go_by_search, results_left
+    from agent.services.deletion import (
+        deletion_time,
+        older_copies_notice,
+        purge_from_mirrors,
+        purge_from_search,
+        unreadable_results_notice,
+    )
     from agent.services.traces import remove_traces, traces_of
     from memory.errors import NotFound
 
@@ -98,7 +104,7 @@ def delete(ref: str, yes: bool) -> None:
         try:
             conversation = memory.conversations.find(ref)
         except NotFound:
-            if (gone := deletion_of(memory, ref)) is None:
+            if (gone := deletion_time(memory, ref)) is None:
                 raise
             output.line(f"{ref} was deleted on {iso(gone)[:10]}.")
             return
@@ -111,11 +117,11 @@ def delete(ref: str, yes: bool) -> None:
         memory.mirrors.remove(conversation.seq)
         done = memory.knowledge.delete_conversation(conversation.seq)
         troubles = (
-            let_go_by_search(memory),
+            purge_from_search(memory),
             *told,
-            let_go_by_mirrors(memory),
-            results_left(done.left),
-            *dict.fromkeys(copies_of(memory.workspace, id_) for id_ in (conversation.id, *done.changed)),
+            purge_from_mirrors(memory),
+            unreadable_results_notice(done.left),
+            *dict.fromkeys(older_copies_notice(memory.workspace, id_) for id_ in (conversation.id, *done.changed)),
         )
     if done.pages:
         output.say(f"{len(done.pages):,} archived pages carried nothing else and went with it.")

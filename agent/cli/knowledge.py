@@ -12,12 +12,25 @@ import click
 from agent.cli import output
 from agent.cli.group import CliGroup, raw_option
 from agent.cli.invocation import current
+from agent.services.knowledge_output import (
+    COLUMNS,
+    list_row,
+    memory_object,
+    one_line,
+    record_line,
+    report_lines,
+    report_object,
+    report_summary,
+    stats_meaning,
+    stats_rows,
+)
 from foundation.errors import Misuse
 from foundation.program import PROGRAM
 from foundation.terminal_text import visible
+from memory.knowledge.importance.patterns import settled
+from memory.knowledge.ingest.report import AddOptions, AddProgress, AddReport
 
-if TYPE_CHECKING:  # readers and pages are loaded when a file is added
-    from memory.knowledge.ingest.report import AddProgress, AddReport
+if TYPE_CHECKING:  # the store is loaded when it is opened
     from memory.knowledge.records import KnowledgeRecord
 
 MODES = ("tiny", "small", "base", "large")
@@ -62,9 +75,8 @@ def add(
     \b
     Exit status: 0 all was read, 1 some files could not be read (the others were added), 130 interrupted.
     """
-    from agent.services.deletion import let_go_by_search
-    from agent.services.knowledge import sight
-    from memory.knowledge.ingest.report import AddOptions, AddReport
+    from agent.services.deletion import purge_from_search
+    from agent.services.knowledge import picture_reader
 
     invocation = current()
     config = invocation.reading.config
@@ -82,7 +94,7 @@ def add(
         try:
             with FileProgress() as counting:
                 memory.knowledge.add(
-                    places, options, config.knowledge, sight=sight(config), report=report, on_progress=counting
+                    places, options, config.knowledge, sight=picture_reader(config), report=report, on_progress=counting
                 )
         except KeyboardInterrupt:
             output.say(
@@ -90,7 +102,7 @@ def add(
                 "The same command goes on."
             )
             raise
-        if report.purged and (trouble := let_go_by_search(memory)):
+        if report.purged and (trouble := purge_from_search(memory)):
             output.say(trouble)
     _print(report, as_json=invocation.json)
     invocation.status = 1 if report.bad else 0
@@ -117,9 +129,7 @@ class FileProgress:
 
 
 def _print(report: AddReport, *, as_json: bool) -> None:
-    from agent.services.knowledge import narration, one_line, report_object, summed_up
-
-    for line in narration(report):
+    for line in report_lines(report):
         output.say(line)
     if as_json:
         output.json_object(report_object(report))
@@ -127,7 +137,7 @@ def _print(report: AddReport, *, as_json: bool) -> None:
     for what, told in (("added", report.added), ("changed", report.changed)):
         for one in told:
             output.line(f"{what}  {one.id}  {one_line(one.name)}")
-    output.say(summed_up(report))
+    output.say(report_summary(report))
 
 
 @command.command("list")
@@ -135,8 +145,6 @@ def _print(report: AddReport, *, as_json: bool) -> None:
 @click.option("--state", type=click.Choice(["in view", "merged", "out of view", "gone"]), help="Those that stand so.")
 def list_(category: str | None, state: str | None) -> None:
     """List what was added, by name: importance, score, uses, and where each stands in view."""
-    from agent.services.knowledge import HEADS, described, one_line, row
-
     invocation = current()
     settings = invocation.reading.config.knowledge
     with invocation.memory() as memory:
@@ -151,11 +159,11 @@ def list_(category: str | None, state: str | None) -> None:
         and (state is None or (one.known.missing is not None if state == "gone" else one.standing.state == state))
     ]
     if invocation.json:
-        output.json_object({"memories": [described(one) for one in wanted]})
+        output.json_object({"memories": [memory_object(one) for one in wanted]})
         return
     if not found:
         output.say(f"Nothing was added yet. `{PROGRAM} knowledge add PATH` adds files and folders.")
-    output.table([row(one) for one in wanted], HEADS)
+    output.table([list_row(one) for one in wanted], COLUMNS)
 
 
 @command.command()
@@ -163,8 +171,6 @@ def list_(category: str | None, state: str | None) -> None:
 @raw_option
 def show(ref: str, raw: bool) -> None:
     """Show a file's text: code in colours on a terminal, and with --raw to the byte as it was kept."""
-    from agent.services.knowledge import about, described
-
     invocation = current()
     settings = invocation.reading.config.knowledge
     with invocation.memory() as memory:
@@ -177,9 +183,9 @@ def show(ref: str, raw: bool) -> None:
     if invocation.json:
         parts = [{"start": one.start, "place": one.label, "read_by": one.read_by} for one in places if one.label]
         beside = {"pictures": [str(path) for path in pictures], "pages": list(passage.pages), "places": parts}
-        output.json_object({**described(remembered), **beside, "trust": passage.trust.value, "text": passage.text})
+        output.json_object({**memory_object(remembered), **beside, "trust": passage.trust.value, "text": passage.text})
         return
-    output.say(about(known))
+    output.say(record_line(known))
     for path in pictures:
         output.say(f"Picture: {path}")
     if raw:
@@ -211,9 +217,6 @@ def importance(words: tuple[str, ...]) -> None:
 
     A pattern holds for files that are added later, too; what is said last counts. Without words, lists what was said.
     """
-    from agent.services.knowledge import one_line
-    from memory.knowledge.importance.patterns import settled
-
     invocation = current()
     if not words:
         _list_patterns()
@@ -261,8 +264,6 @@ def _list_patterns() -> None:
 @click.argument("name", metavar="CATEGORY")
 def category(refs: tuple[str, ...], name: str) -> None:
     """File what was added under another category."""
-    from agent.services.knowledge import one_line
-
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
         meant = memory.knowledge.set_category(_settled(refs, invocation.here), name)
@@ -278,8 +279,7 @@ def category(refs: tuple[str, ...], name: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove(refs: tuple[str, ...], yes: bool) -> None:
     """Delete what was kept of files, older versions too. It asks first; the files themselves stay on disk."""
-    from agent.services.deletion import let_go_by_mirrors, let_go_by_search
-    from agent.services.knowledge import one_line
+    from agent.services.deletion import purge_from_mirrors, purge_from_search
 
     invocation = current()
     with invocation.memory(for_writing=True) as memory:
@@ -294,7 +294,7 @@ def remove(refs: tuple[str, ...], yes: bool) -> None:
                 output.say(f"{known.id}  {one_line(known.name)}")
             output.confirm(f"Delete what is known of {some} for good?")
         memory.knowledge.remove(meant)
-        troubles = (let_go_by_search(memory), let_go_by_mirrors(memory))
+        troubles = (purge_from_search(memory), purge_from_mirrors(memory))
     for trouble in filter(None, troubles):
         output.say(trouble)
     if invocation.json:
@@ -307,8 +307,6 @@ def remove(refs: tuple[str, ...], yes: bool) -> None:
 @command.command()
 def stats() -> None:
     """Say how much is known, how much of it stands in view, and how full the view is."""
-    from agent.services.knowledge import stats_meaning, stats_rows
-
     invocation = current()
     settings = invocation.reading.config.knowledge
     with invocation.memory() as memory:
@@ -322,8 +320,6 @@ def stats() -> None:
 
 
 def _settled(refs: tuple[str, ...], here: Path) -> list[str]:
-    from memory.knowledge.importance.patterns import settled
-
     return [settled(ref, here) for ref in refs]
 
 

@@ -76,10 +76,10 @@ def command(*, asked: tuple[str, ...], limit: int, page: int, conversation: str,
 
 def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> RecallResult:
     """One after the other. Of several, one that cannot be read is told and stops no other; the exit status is 1."""
-    from agent.services.images import engines
-    from agent.services.recall import NO_TEXT, recall_picture, together
+    from agent.services.images import engine_opener
+    from agent.services.recall import NO_TEXT, merged, recall_picture
 
-    open_engine = cache(engines(lambda: invocation.reading.config.models, invocation.environment, _consent))
+    open_engine = cache(engine_opener(lambda: invocation.reading.config.models, invocation.environment, _consent))
     found: list[RecallResult] = []
     for file in files:
         try:
@@ -98,7 +98,7 @@ def _pictures(invocation: Invocation, files: tuple[str, ...], engine: str) -> Re
         if not read.found:
             output.say(f"{file}: {NO_TEXT}")
         found.append(read)
-    return together(files, found)
+    return merged(files, found)
 
 
 def _references(invocation: Invocation, memory: Memory, asked: tuple[str, ...], conversation: str) -> RecallResult:
@@ -106,12 +106,12 @@ def _references(invocation: Invocation, memory: Memory, asked: tuple[str, ...], 
 
     Raises Misuse where one is no reference: several words are one question, in quotes.
     """
-    from agent.services.recall import found_by, together
+    from agent.services.recall import merged, recall_reference
 
     found: list[RecallResult] = []
     for one in asked:
         try:
-            hit = found_by(memory, one, conversation)
+            hit = recall_reference(memory, one, conversation)
         except (NotFound, Damaged) as error:
             output.say(f"{one}: {error.message} {error.hint}".rstrip())
             invocation.status = 1
@@ -123,7 +123,7 @@ def _references(invocation: Invocation, memory: Memory, asked: tuple[str, ...], 
                 own_command("recall", " ".join(asked)),
             )
         found.append(hit)
-    return together(asked, found)
+    return merged(asked, found)
 
 
 def _consent(folder: Path, code: Sequence[str]) -> bool:
@@ -138,27 +138,27 @@ def _consent(folder: Path, code: Sequence[str]) -> bool:
 
 def _compared(invocation: Invocation, found: RecallResult) -> RecallResult:
     """With what the workspace knows of the pages. None is needed, and one that cannot be opened is told."""
-    from agent.services.recall import compared
+    from agent.services.recall import verified
 
     if not any(hit.id for hit in found.hits) or not invocation.workspace.database.exists():
-        return compared(found, None)
+        return verified(found, None)
     try:
         with invocation.memory() as memory:
-            return compared(found, memory)
+            return verified(found, memory)
     except PalimpsestError as error:
-        output.say(f"The picture could not be compared with the workspace: {error.message}")
-        return compared(found, None)
+        output.say(f"The picture could not be verified with the workspace: {error.message}")
+        return verified(found, None)
 
 
 def _print(found: RecallResult, *, raw: bool) -> None:
-    from agent.services.recall import citations, describe, shown_otherwise
+    from agent.services.recall import citations, describe, hidden_characters_notice
 
     if not found.hits:
         output.say(f"Nothing is remembered about “{found.query}”.")
         return
     for place, hit in enumerate(found.hits):
         output.say(("\n" if place else "") + f"{hit.citation} · {describe(hit)}")
-        otherwise = "" if raw else shown_otherwise(hit)
+        otherwise = "" if raw else hidden_characters_notice(hit)
         for sentence in (*filter(None, [otherwise]), *hit.warnings, *map(str, citations(hit))):
             output.say(f"  {sentence}")
         output.data(hit.text, raw=raw)

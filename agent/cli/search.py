@@ -71,7 +71,7 @@ def command(words: tuple[str, ...], batch: str | None, raw: bool, **options: Any
     leave, newest first. With --batch a result is printed for each line, in order; a line that cannot be answered gives
     an error object in its place.
     """
-    from agent.services.batch_search import answer_lines, asked
+    from agent.services.batch_search import answer_lines, query_of_options
 
     invocation, query = current(), " ".join(words)
     if batch is not None:
@@ -85,7 +85,7 @@ def command(words: tuple[str, ...], batch: str | None, raw: bool, **options: Any
         return
     if not query and not any(value for name, value in options.items() if name in FILTERS):
         raise Misuse("Nothing to search for", "Name words to look for, or a filter.", f'{PROGRAM} search "the boiler"')
-    wanted = asked(query, options)
+    wanted = query_of_options(query, options)
     with invocation.memory(recovering=True) as memory:
         results = _found(memory, wanted)
         _tell_of_vectors(memory)

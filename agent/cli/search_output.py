@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from agent.cli import output
-from agent.services.browse import who_said
+from agent.services.browse import speaker_of
 from foundation.clock import iso
 from foundation.terminal_text import visible
 
@@ -64,7 +64,7 @@ def _ranked(results: SearchResults, *, raw: bool) -> None:
     for hit in results.hits:
         score = f"{hit.score:.2f}" if hit.score else ""
         when = iso(hit.time)[:10] if hit.time else ""
-        _heading(hit.id, (hit.citation.title, who_said(hit), when, hit.trust.value, score), raw=raw)
+        _heading(hit.id, (hit.citation.title, speaker_of(hit), when, hit.trust.value, score), raw=raw)
         _put(_INDENT, _marked(hit.snippet, hit.marks), raw=raw)
         if hit.superseded_by:
             output.line(" " * _INDENT + f"superseded by {hit.superseded_by}")
@@ -82,7 +82,7 @@ def _timeline(results: SearchResults, *, raw: bool) -> None:
     for hit in results.hits:
         when = iso(hit.time)[:16].replace("T", " ") if hit.time else ""
         mark = "→" if hit.id == results.anchor else " "
-        _heading(f"{mark} {when}", (who_said(hit), hit.citation.title, hit.id), raw=raw)
+        _heading(f"{mark} {when}", (speaker_of(hit), hit.citation.title, hit.id), raw=raw)
         _put(_INDENT, _marked(_short(hit.snippet), ()), raw=raw)
     output.say(f"{len(results.hits)} in order of time.")
 
@@ -92,7 +92,7 @@ def _by_conversation(results: SearchResults, *, raw: bool) -> None:
         _heading(title or name, (name,) if title not in {"", name} else (), raw=raw)
         for hit in hits:
             when = iso(hit.time)[:16].replace("T", " ") if hit.time else ""
-            _put(_INDENT, [(f"{when} ", ""), (f"{who_said(hit)}: ", _HEAD), (_short(hit.snippet), "")], raw=raw)
+            _put(_INDENT, [(f"{when} ", ""), (f"{speaker_of(hit)}: ", _HEAD), (_short(hit.snippet), "")], raw=raw)
     output.say(f"{len(results.hits)} of the latest.")
 
 

@@ -42,14 +42,14 @@ def command(*, folder: Path | None, listing: bool, remove: bool, link: str | Non
 
 
 def _trust(workspace: Workspace) -> None:
-    from agent.services.trust import as_json, brought_by, trust_workspace
+    from agent.services.trust import contents_object, contents_of, trust_workspace
 
     invocation = current()
-    brought = brought_by(workspace)
+    brought = contents_of(workspace)
     if said := trust_workspace(workspace, invocation.environment).set_aside:
         output.say(said)
     if invocation.json:
-        output.json_object({"workspace": key_of(workspace), "trusted": True, "brings": as_json(brought)})
+        output.json_object({"workspace": key_of(workspace), "trusted": True, "brings": contents_object(brought)})
         return
     for line in brought.lines:
         output.say(line)
@@ -77,12 +77,12 @@ def _allow(workspace: Workspace, link: str) -> None:
 
 
 def _list() -> None:
-    from agent.services.trust import described
+    from agent.services.trust import record_object
 
     invocation = current()
     records = trust_store(invocation.environment).records()
     if invocation.json:
-        output.json_object({"workspaces": [described(record) for record in records]})
+        output.json_object({"workspaces": [record_object(record) for record in records]})
         return
     rows = [
         (record.path, ", ".join(f"{name} → {target}" for name, target in record.links.items())) for record in records

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent.commands.command import Command
 from agent.commands.results import Cancelled, OnPage, Outcome, Proposal, TextResult
+from agent.services.knowledge_output import one_line, report_lines, report_summary, stats_meaning, stats_rows
 from foundation.errors import Misuse
 from foundation.program import PROGRAM
 
@@ -18,16 +19,16 @@ if TYPE_CHECKING:  # a session loads every room; the list of commands must not
 
 
 async def _knowledge(session: Session, rest: str) -> Outcome:
-    word, _, more = rest.partition(" ")
+    word, _, arguments = rest.partition(" ")
     match word:
         case "" | "stats":
             return TextResult(await asyncio.to_thread(_stats, session))
         case "list":
             return TextResult(await asyncio.to_thread(_list, session))
         case "add":
-            return await _adding(session, _words(more))
+            return await _add_proposal(session, _split_words(arguments))
         case "importance":
-            return TextResult(await asyncio.to_thread(_importance, session, _words(more)))
+            return TextResult(await asyncio.to_thread(_importance, session, _split_words(arguments)))
         case _:
             raise Misuse(
                 "Unknown word",
@@ -37,35 +38,30 @@ async def _knowledge(session: Session, rest: str) -> Outcome:
 
 
 def _stats(session: Session) -> str:
-    from agent.services.knowledge import stats_meaning, stats_rows
-
-    found = session.memory.knowledge.stats(session.config.knowledge.max_vision_tokens)
-    if not found.memories:
+    stats = session.memory.knowledge.stats(session.config.knowledge.max_vision_tokens)
+    if not stats.memories:
         return "Nothing was added yet. `/knowledge add PATH` adds files and folders."
-    return "\n".join([*(f"- {name}: {value}" for name, value in stats_rows(found)), "", stats_meaning(found)])
+    return "\n".join([*(f"- {name}: {value}" for name, value in stats_rows(stats)), "", stats_meaning(stats)])
 
 
 def _list(session: Session) -> str:
     session.memory.knowledge.notice_removed()
-    found = session.memory.knowledge.memories(session.config.knowledge.max_vision_tokens)
-    if not found:
+    memories = session.memory.knowledge.memories(session.config.knowledge.max_vision_tokens)
+    if not memories:
         return "Nothing was added yet. `/knowledge add PATH` adds files and folders."
-    lines = [_row(one) for one in found[:200]]
-    more = [f"\n… and {len(found) - 200:,} more: `{PROGRAM} knowledge list`"] if len(found) > 200 else []
+    lines = [_row(memory) for memory in memories[:200]]
+    more = [f"\n… and {len(memories) - 200:,} more: `{PROGRAM} knowledge list`"] if len(memories) > 200 else []
     return "\n".join(["| id | file | importance | score | uses | state |", "|---|---|---|---|---|---|", *lines, *more])
 
 
-def _row(one: ScoredMemory) -> str:
-    from agent.services.knowledge import one_line
-
-    name = one_line(one.known.name).replace("|", "\\|")
-    state = "gone from disk" if one.known.missing else one.standing.state
-    return (
-        f"| `{one.known.id}` | {name} | {one.known.importance:g} | {one.score:.1f} | {one.known.accesses:,} | {state} |"
-    )
+def _row(memory: ScoredMemory) -> str:
+    name = one_line(memory.known.name).replace("|", "\\|")
+    state = "gone from disk" if memory.known.missing else memory.standing.state
+    figures = f"{memory.known.importance:g} | {memory.score:.1f} | {memory.known.accesses:,}"
+    return f"| `{memory.known.id}` | {name} | {figures} | {state} |"
 
 
-async def _adding(session: Session, words: list[str]) -> Proposal:
+async def _add_proposal(session: Session, words: list[str]) -> Proposal:
     """Files are counted as they are added; it can be stopped between two of them."""
     if not words:
         raise Misuse("Nothing to add", "/knowledge add needs a file or a folder.", "/knowledge add ~/Documents")
@@ -74,18 +70,18 @@ async def _adding(session: Session, words: list[str]) -> Proposal:
     async def run(on_page: OnPage) -> Outcome:
         return TextResult(await asyncio.to_thread(_add, session, paths, on_page))
 
-    files = await asyncio.to_thread(_how_many, paths)
+    files = await asyncio.to_thread(_count_files, paths)
     return Proposal(title="Add files", doing="adding files", pages=files, counts="file", run=run, sure=True)
 
 
-def _how_many(paths: list[Path]) -> int:
+def _count_files(paths: list[Path]) -> int:
     from memory.knowledge.ingest.walk import walk
 
-    return sum(not one.why for path in paths for one in walk(path, frozenset()))
+    return sum(not file.why for path in paths for file in walk(path, frozenset()))
 
 
 def _add(session: Session, paths: list[Path], on_page: OnPage) -> str:
-    from agent.services.knowledge import narration, one_line, sight, summed_up
+    from agent.services.knowledge import picture_reader
     from memory.knowledge.ingest.report import AddOptions, AddReport
 
     config = session.config
@@ -96,15 +92,15 @@ def _add(session: Session, paths: list[Path], on_page: OnPage) -> str:
             paths,
             options,
             config.knowledge,
-            sight=sight(config),
+            sight=picture_reader(config),
             report=report,
             on_progress=lambda progress: on_page(progress.done),
         )
     except Cancelled:
         count = len(report.added) + len(report.changed)
         return f"Stopped: {count:,} files were added and stay. The same command goes on."
-    added = [f"- {one_line(told.name)} (`{told.id}`)" for told in [*report.added, *report.changed][:20]]
-    return "\n".join([summed_up(report), "", *added, "", *(f"- {line}" for line in narration(report))]).strip()
+    added = [f"- {one_line(file.name)} (`{file.id}`)" for file in [*report.added, *report.changed][:20]]
+    return "\n".join([report_summary(report), "", *added, "", *(f"- {line}" for line in report_lines(report))]).strip()
 
 
 def _importance(session: Session, words: list[str]) -> str:
@@ -116,11 +112,11 @@ def _importance(session: Session, words: list[str]) -> str:
         value = float(words[-1])
     except ValueError as error:
         raise Misuse("No number", f"“{words[-1]}” is no importance.", "A number from 0 to 10 comes last.") from error
-    meant = session.memory.knowledge.set_importance([settled(word, Path.cwd()) for word in words[:-1]], value)
-    return f"Importance {value:g}: {len(meant):,} files now, and what is added later."
+    records = session.memory.knowledge.set_importance([settled(word, Path.cwd()) for word in words[:-1]], value)
+    return f"Importance {value:g}: {len(records):,} files now, and what is added later."
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:

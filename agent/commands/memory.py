@@ -68,11 +68,11 @@ def _turns_proposal(session: Session, outlook: CompactionPreview, label: Cleared
 
 def _drawn(session: Session, label: str) -> str:
     """What became of the words, by the archive's own count."""
-    from agent.services.archive import counted_as_pages
+    from agent.services.archive import pages_sentence
 
     vault = session.memory.vault
     row = vault.find_archive(label)
-    return counted_as_pages(row.pages, row.text_tokens, row.vision_tokens, vault.settings.profile)
+    return pages_sentence(row.pages, row.text_tokens, row.vision_tokens, vault.settings.profile)
 
 
 async def _option(session: Session, words: str) -> Outcome:

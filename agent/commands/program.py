@@ -33,9 +33,9 @@ async def _model(session: Session, spec: str) -> Outcome:
 
 async def _context(session: Session, text: str) -> Outcome:
     from agent.commands.tables import as_markdown
-    from agent.services.attachments import attached
+    from agent.services.attachments import attachments_of
 
-    files = await asyncio.to_thread(attached, text, Path.cwd())
+    files = await asyncio.to_thread(attachments_of, text, Path.cwd())
     return TextResult(as_markdown(await session.context_report(text, files)))
 
 

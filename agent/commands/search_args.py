@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from agent.commands.results import Choice, Choices, OpenSearch, Outcome, TextResult
-from agent.services.filter_syntax import SEVERAL
-from agent.services.filter_syntax import query_of as query_of_filters
-from agent.services.filter_syntax import worded as filters_of
+from agent.services.filter_syntax import REPEATABLE
+from agent.services.filter_syntax import build_query as query_of_filters
+from agent.services.filter_syntax import parse_filters as filters_of
 from foundation.clock import iso
 from foundation.errors import Misuse
 from memory.search import Hit, Query, SearchResults, parse_query
@@ -64,7 +64,7 @@ def asked(typed: str) -> ParsedSearch | None:
             if not value:
                 raise Misuse("Nothing named", f"/search --{name} needs a value.", f"/search --{name} VALUE words")
             key = _NARROWING[name]
-            options[key] = (*options.get(key, ()), value) if key in SEVERAL else value
+            options[key] = (*options.get(key, ()), value) if key in REPEATABLE else value
             words.append(f'{name}:"{value}"')
         else:
             known = ", ".join(f"--{each}" for each in (*_NARROWING, *_NUMBERS, *_FLAGS) if each != "k")

@@ -15,7 +15,7 @@ from agent.cli import output
 from agent.events import SessionEvent
 from agent.headless.commands import is_command, run_command
 from agent.message_queue import MessageQueue, QueuedMessage
-from agent.services.attachments import attached
+from agent.services.attachments import attachments_of
 from agent.session import Session
 from context import Attachment
 from context.report import ContextReport
@@ -71,7 +71,7 @@ async def answer(
                 return True
             mentions = text = outcome.text
             skill = outcome.skill
-        files = attached(text if mentions is None else mentions, here or Path.cwd())
+        files = attachments_of(text if mentions is None else mentions, here or Path.cwd())
         if files:
             output.say(f"With {', '.join(file.name for file in files)}")
         brought = None
@@ -106,10 +106,10 @@ async def _from_knowledge(session: Session, text: str) -> tuple[tuple[RecalledSp
     from agent.services import knowledge as knowing
 
     await session.prepare_model()
-    found = await asyncio.to_thread(knowing.bring, session, text)
-    if told := knowing.said_of(found):
+    found = await asyncio.to_thread(knowing.retrieve, session, text)
+    if told := knowing.retrieval_notice(found):
         output.say(told)
-    return knowing.recalled(found), knowing.pictures(found)
+    return knowing.recalled_spans(found), knowing.page_attachments(found)
 
 
 async def _turn(session: Session, sending: HeadlessMessage, face: TurnOutput) -> int:

@@ -1,4 +1,4 @@
-"""A text that a person names, turned into pages: theirs, kept to the byte, its secrets counted."""
+"""Archiving of a text or a file as pages: kept to the byte, its secrets counted or redacted."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,11 +20,11 @@ from memory.pages.types import ArchiveResult
 
 
 class FileArchiveResult(Struct, frozen=True, kw_only=True):
-    """What `archive FILE` did. `text_path` is the text that stands beside the pages, where it does."""
+    """The result of `archive FILE`. `text_path` is the text file beside the pages, if one is kept."""
 
     archived: ArchiveResult
     text: str  # as it was archived
-    pictures: tuple[Path, ...]  # one a page, in the page cache
+    pictures: tuple[Path, ...]  # of the pages, in the page cache
     text_path: Path | None
     secrets: int  # found in the text
     redacted: bool
@@ -41,83 +41,80 @@ def archive_text(
     redact: bool = False,
     on_page: Callable[[int], None] | None = None,
 ) -> FileArchiveResult:
-    """Archives `text` under `label`; with `keep` the text stands as `memory/archive/<label>.md` too.
+    """Archives `text` under `label`; with `keep` the text is also written to `memory/archive/<label>.md`.
 
-    Without `mode` or `dense` pages are as the settings say.
-
-    Secrets are counted, and taken out where `redact` says so. Raises Misuse for an empty text or label.
+    `mode` and `dense` default to the settings. Secrets are counted, and removed with `redact`. Raises Misuse for an
+    empty text or label.
     """
     if not label.strip():
         raise Misuse("No label", "An archive needs a label.", "--label NAME")
     if not text.strip():
         raise Misuse("Nothing to archive", "The text is empty.")
     if on_page is not None:
-        on_page(0)  # a long text is looked over for a while before its first page
+        on_page(0)  # a long text is scanned for a while before its first page
     label = clear(label)
-    kept, secrets = _looked_over(text, redact=redact)
-    archived = memory.vault.archive_text(kept, label=label, mode=mode, dense=dense, on_page=on_page)
-    path = keep_text(memory.workspace.kept_texts, label, kept) if keep else None
+    archived_text, secrets = _cleared_text(text, redact=redact)
+    archived = memory.vault.archive_text(archived_text, label=label, mode=mode, dense=dense, on_page=on_page)
+    path = keep_text(memory.workspace.kept_texts, label, archived_text) if keep else None
     pictures = tuple(memory.vault.png(page.id) for page in archived.pages)
     return FileArchiveResult(
-        archived=archived, text=kept, pictures=pictures, text_path=path, secrets=secrets, redacted=redact
+        archived=archived, text=archived_text, pictures=pictures, text_path=path, secrets=secrets, redacted=redact
     )
 
 
-def _looked_over(text: str, *, redact: bool) -> tuple[Cleared, int]:
-    """The text that is archived, and how many secrets were found. Nothing else that was found is held any longer."""
+def _cleared_text(text: str, *, redact: bool) -> tuple[Cleared, int]:
+    """The text to archive, and the number of secrets. The findings themselves are dropped at once."""
     findings = examine(text, TextSource.OTHER)
     return findings.cleared if redact else as_given(text), len(findings.secrets)
 
 
-def copy_pictures(kept: FileArchiveResult, folder: Path) -> tuple[Path, ...]:
-    """Copies of the pages in `folder`, named by label and number."""
+def copy_pictures(result: FileArchiveResult, folder: Path) -> tuple[Path, ...]:
+    """Copies the pages to `folder`, named by label and number."""
     folder = made_folder(folder)
     copies: list[Path] = []
-    for page, picture in zip(kept.archived.pages, kept.pictures, strict=True):
-        copies.append(folder / f"{file_stem(kept.archived.label)}-{page.number:04}-{page.id}.png")
+    for page, picture in zip(result.archived.pages, result.pictures, strict=True):
+        copies.append(folder / f"{file_stem(result.archived.label)}-{page.number:04}-{page.id}.png")
         write_atomically(copies[-1], read_bytes(picture))
     return tuple(copies)
 
 
-def draw_natural(kept: FileArchiveResult, folder: Path) -> tuple[Path, ...]:
-    """The whole text in `folder` as pages for people (draw.natural), as large as the largest archived."""
+def draw_natural(result: FileArchiveResult, folder: Path) -> tuple[Path, ...]:
+    """Draws the whole text in `folder` as pages for people (render.readable), as large as the largest archived."""
     from memory.pages.render.readable import natural_pages
 
     folder = made_folder(folder)
-    label = kept.archived.label
-    largest = max(kept.archived.pages, key=lambda page: page.width)
+    label = result.archived.label
+    largest = max(result.archived.pages, key=lambda page: page.width)
     mode = mode_named(largest.mode, dense=largest.cell == DENSE.name)
-    drawn: list[Path] = []
-    for number, png in enumerate(natural_pages([LayoutText(kept.text)], mode, label), 1):
-        drawn.append(folder / f"{file_stem(label)}-natural-{number:04}.png")
-        write_atomically(drawn[-1], png)
-    return tuple(drawn)
+    paths: list[Path] = []
+    for number, png in enumerate(natural_pages([LayoutText(result.text)], mode, label), 1):
+        paths.append(folder / f"{file_stem(label)}-natural-{number:04}.png")
+        write_atomically(paths[-1], png)
+    return tuple(paths)
 
 
-def described(kept: FileArchiveResult) -> dict[str, Any]:
-    """The object of `palimpsest archive --json`, less its schema."""
-    pictures = {page.id: path for page, path in zip(kept.archived.pages, kept.pictures, strict=True)}
+def archive_object(result: FileArchiveResult) -> dict[str, Any]:
+    """The object of `palimpsest archive --json`, without its schema."""
+    pictures = {page.id: path for page, path in zip(result.archived.pages, result.pictures, strict=True)}
     return {
-        **archived_as_json(kept.archived, pictures.__getitem__),
-        "text_path": str(kept.text_path) if kept.text_path else None,
-        "secrets": kept.secrets,
-        "redacted": kept.redacted,
+        **archived_as_json(result.archived, pictures.__getitem__),
+        "text_path": str(result.text_path) if result.text_path else None,
+        "secrets": result.secrets,
+        "redacted": result.redacted,
     }
 
 
-def sentence(kept: FileArchiveResult) -> str:
-    """What was done, for a person."""
-    archived = kept.archived
-    counted = counted_as_pages(
+def archive_sentence(result: FileArchiveResult) -> str:
+    """The result in a sentence."""
+    archived = result.archived
+    pages = pages_sentence(
         len(archived.pages), archived.text_tokens, archived.vision_tokens, archived.profile, archived.tokenizer
     )
-    return f"“{archived.label}”: {counted}"
+    return f"“{archived.label}”: {pages}"
 
 
-def counted_as_pages(
-    pages: int, text_tokens: int, vision_tokens: int, profile: str, tokenizer: str = "estimate"
-) -> str:
-    """What words became: their own tokens, and those of the pictures, as the profile's reader counts them."""
+def pages_sentence(pages: int, text_tokens: int, vision_tokens: int, profile: str, tokenizer: str = "estimate") -> str:
+    """Pages and tokens in a sentence: those of the text, and those of the pictures as the profile counts them."""
     ratio = f", {text_tokens / vision_tokens:.3g} to 1" if vision_tokens else ""
     return (
         f"{pages:,} page{'s' if pages != 1 else ''}, each read back and compared: {text_tokens:,} text tokens "
@@ -126,34 +123,34 @@ def counted_as_pages(
 
 
 def archives_markdown(memory: Memory) -> str:
-    """What was archived, newest first, as a table."""
+    """The archives, newest first, as a Markdown table."""
     archives = memory.vault.archives()
     if not archives:
         return "Nothing is archived yet."
     rows = [
-        f"| #{one.seq} | {iso(one.created)[:10]} | {one.pages:,} | {one.text_tokens:,} | {one.vision_tokens:,} | "
-        f"{_in_a_cell(one.label)}{' · pinned' if one.pinned else ''} |"
-        for one in archives
+        f"| #{archive.seq} | {iso(archive.created)[:10]} | {archive.pages:,} | {archive.text_tokens:,} | "
+        f"{archive.vision_tokens:,} | {_in_a_cell(archive.label)}{' · pinned' if archive.pinned else ''} |"
+        for archive in archives
     ]
     return "\n".join(["| no | when | pages | text tokens | vision tokens | label |", "|-|-|-|-|-|-|", *rows])
 
 
-def _in_a_cell(words: str) -> str:
-    return " ".join(words.split()).replace("\\", "\\\\").replace("|", "\\|")
+def _in_a_cell(text: str) -> str:
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
 
 
-def secrets_sentence(kept: FileArchiveResult) -> str:
-    """What was found of secrets; "" where there are none."""
-    if not kept.secrets:
+def secrets_sentence(result: FileArchiveResult) -> str:
+    """Secrets in a sentence; "" where there are none."""
+    if not result.secrets:
         return ""
-    found = f"{kept.secrets:,} secret{'s' if kept.secrets != 1 else ''}"
-    if kept.redacted:
+    found = f"{result.secrets:,} secret{'s' if result.secrets != 1 else ''}"
+    if result.redacted:
         return f"{found} taken out."
     return f"{found} found and kept, for the text is yours. --redact takes them out."
 
 
 def read_text_file(path: Path, max_file_mb: int) -> str:
-    """The file's text, to the byte. Raises Misuse where it is none, or larger than that."""
+    """The file's text, to the byte. Raises Misuse for a file that is no text or too large."""
     try:
         raw = read_bytes(real(path), most=max_file_mb * 2**20)
     except FileTooLarge as error:
@@ -167,7 +164,7 @@ def read_text_file(path: Path, max_file_mb: int) -> str:
         raise Misuse("Not a file", error.message, error.hint) from error
     except OSError as error:
         raise Misuse("Cannot be read", f"{path} cannot be read ({error.strerror}).") from error
-    return text_of(raw, str(path))
+    return decode_text(raw, str(path))
 
 
 def too_large_to_archive(name: str, max_file_mb: int) -> Misuse:
@@ -178,8 +175,8 @@ def too_large_to_archive(name: str, max_file_mb: int) -> Misuse:
     )
 
 
-def text_of(raw: bytes, name: str) -> str:
-    """UTF-8, a byte order mark and line ends kept. Raises Misuse where it is something else."""
+def decode_text(raw: bytes, name: str) -> str:
+    """Decodes UTF-8; a byte order mark and line ends are kept. Raises Misuse for anything else."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -187,8 +184,8 @@ def text_of(raw: bytes, name: str) -> str:
 
 
 def archive_markdown(memory: Memory, name: str, on_page: Callable[[int], None] | None = None) -> str:
-    """`/archive FILE`, answered. A relative name begins where the person stands, as on the command line."""
+    """The output of `/archive FILE`. A relative name is resolved in the working directory, as on the command line."""
     path = Path(name).expanduser().absolute()
-    kept = archive_text(memory, read_text_file(path, memory.vault.settings.max_file_mb), path.stem, on_page=on_page)
-    pages = "\n".join(f"- `{page.id}` ({page.mode}, {page.chars:,} characters)" for page in kept.archived.pages)
-    return "\n\n".join(part for part in (sentence(kept), pages, secrets_sentence(kept)) if part)
+    result = archive_text(memory, read_text_file(path, memory.vault.settings.max_file_mb), path.stem, on_page=on_page)
+    pages = "\n".join(f"- `{page.id}` ({page.mode}, {page.chars:,} characters)" for page in result.archived.pages)
+    return "\n\n".join(part for part in (archive_sentence(result), pages, secrets_sentence(result)) if part)

@@ -1,4 +1,4 @@
-"""`archive --older-than`: what it would do, and what it did, conversation by conversation."""
+"""`archive --older-than`: archives idle conversations, or estimates it, conversation by conversation."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from memory.records import Entry
 
 
 class AgedConversation(Struct, frozen=True, kw_only=True):
-    """One conversation. Tokens are of its own words and of the pictures of its pages."""
+    """Figures of one conversation: tokens of its text, and of its pages as pictures."""
 
     conversation: str
     title: str
@@ -24,141 +24,143 @@ class AgedConversation(Struct, frozen=True, kw_only=True):
     text_tokens: int
     pages: int
     vision_tokens: int
-    shared_chars: int = 0  # stood on pages already, and were not drawn again
-    spared: str = ""  # why it stays; "" where it leaves
-    damaged: tuple[str, ...] = ()  # ids of entries that stay, for their text or row is not what was stored
-    is_damaged: bool = False  # its own row is
-    large: tuple[str, ...] = ()  # ids of entries that stay, for they hold more than `archive.max_file_mb`
+    shared_chars: int = 0  # already on pages, and not drawn again
+    spared: str = ""  # why it is not archived; "" where it is
+    damaged: tuple[str, ...] = ()  # ids of entries that are kept because their text or row is damaged
+    is_damaged: bool = False  # its own row is damaged
+    large: tuple[str, ...] = ()  # ids of entries that are kept because they are larger than `archive.max_file_mb`
 
 
 class AgingReport(Struct, frozen=True, kw_only=True):
-    """What `archive --older-than` did, or would do."""
+    """The result of `archive --older-than`, or its estimate."""
 
     before: datetime
     dry_run: bool
     conversations: tuple[AgedConversation, ...]
 
     @property
-    def left(self) -> tuple[AgedConversation, ...]:
-        return tuple(one for one in self.conversations if one.entries and not one.spared)
+    def archived(self) -> tuple[AgedConversation, ...]:
+        """The conversations that were archived, or would be."""
+        return tuple(aged for aged in self.conversations if aged.entries and not aged.spared)
 
     @property
     def met_damage(self) -> bool:
-        """Whether something stays because it is damaged, or too large."""
-        return any(one.damaged or one.is_damaged or one.large for one in self.conversations)
+        """Whether something is kept because it is damaged or too large."""
+        return any(aged.damaged or aged.is_damaged or aged.large for aged in self.conversations)
 
 
 def archive_older(
     memory: Memory, before: datetime, *, dry_run: bool = False, on_page: Callable[[int], None] | None = None
 ) -> AgingReport:
-    """Archives what was not touched since `before`; with `dry_run` only says what it would do."""
-    profile_named(memory.settings.profile)  # a wrong name is told before anything is done
+    """Archives conversations not touched since `before`; with `dry_run` only estimates the result."""
+    profile_named(memory.settings.profile)  # an unknown name is refused before any work
     pages = 0
 
-    def told(done: int) -> None:
+    def report(done: int) -> None:
         if on_page is not None:
             on_page(pages + done)
 
-    found: list[AgedConversation] = []
-    for one in memory.vault.overdue.conversations(before):
-        aged = _expected(memory, one) if dry_run or one.spared else _done(memory, one, told)
+    conversations: list[AgedConversation] = []
+    for overdue in memory.vault.overdue.conversations(before):
+        aged = _estimate(memory, overdue) if dry_run or overdue.spared else _archive(memory, overdue, report)
         pages += 0 if aged.spared else aged.pages
-        found.append(aged)
-    return AgingReport(before=before, dry_run=dry_run, conversations=tuple(found))
+        conversations.append(aged)
+    return AgingReport(before=before, dry_run=dry_run, conversations=tuple(conversations))
 
 
-def told_as_sentence(aging: AgingReport) -> str:
-    """What was done, for a person."""
-    left = aging.left
-    spared = sum(1 for one in aging.conversations if one.spared)
-    also = f" {spared:,} spared." if spared else ""
-    if not left:
-        return f"Nothing was left untouched since {aging.before:%Y-%m-%d}.{also}"
-    entries, pages = sum(one.entries for one in left), sum(one.pages for one in left)
-    text, vision = sum(one.text_tokens for one in left), sum(one.vision_tokens for one in left)
+def aging_sentence(aging: AgingReport) -> str:
+    """The result in a sentence."""
+    archived = aging.archived
+    spared = sum(1 for aged in aging.conversations if aged.spared)
+    spared_part = f" {spared:,} spared." if spared else ""
+    if not archived:
+        return f"Nothing was left untouched since {aging.before:%Y-%m-%d}.{spared_part}"
+    entries, pages = sum(aged.entries for aged in archived), sum(aged.pages for aged in archived)
+    text, vision = sum(aged.text_tokens for aged in archived), sum(aged.vision_tokens for aged in archived)
     verb = "would leave" if aging.dry_run else "left"
-    what = f"{entries:,} entr{'y' if entries == 1 else 'ies'} of {_counted(len(left), 'conversation')}"
+    moved = f"{entries:,} entr{'y' if entries == 1 else 'ies'} of {_counted(len(archived), 'conversation')}"
     return (
-        f"{what} {verb} for {_counted(pages, 'page')}: {text:,} text tokens on {vision:,} vision tokens. "
-        f"They stay searchable, and recall brings them back whole.{also}"
+        f"{moved} {verb} for {_counted(pages, 'page')}: {text:,} text tokens on {vision:,} vision tokens. "
+        f"They stay searchable, and recall brings them back whole.{spared_part}"
     )
 
 
 def damage_sentences(aging: AgingReport) -> list[str]:
-    """What stays because it is damaged or too large, for a person; none where nothing is."""
-    told: list[str] = []
-    for one in aging.conversations:
-        if one.large:
-            told.append(
-                f"{_named(one.large)} of “{one.title or one.conversation}” "
-                f"{'holds' if len(one.large) == 1 else 'hold'} more than archive.max_file_mb allows: kept in the store."
+    """A sentence for each group of entries that is kept because it is damaged or too large."""
+    sentences: list[str] = []
+    for aged in aging.conversations:
+        if aged.large:
+            hold = "holds" if len(aged.large) == 1 else "hold"
+            sentences.append(
+                f"{_id_list(aged.large)} of “{aged.title or aged.conversation}” {hold} more than "
+                "archive.max_file_mb allows: kept in the store."
             )
-        if one.is_damaged:
-            told.append(f"Conversation {one.conversation} is damaged and stays in the store. {_MEND}")
-        if one.damaged:
-            which = "is" if len(one.damaged) == 1 else "are"
-            of = f"{_named(one.damaged)} of “{one.title or one.conversation}”"
-            told.append(f"{of} {which} damaged: kept in the store. {_MEND}")
-    return told
+        if aged.is_damaged:
+            sentences.append(f"Conversation {aged.conversation} is damaged and stays in the store. {_REPAIR_HINT}")
+        if aged.damaged:
+            verb = "is" if len(aged.damaged) == 1 else "are"
+            entries = f"{_id_list(aged.damaged)} of “{aged.title or aged.conversation}”"
+            sentences.append(f"{entries} {verb} damaged: kept in the store. {_REPAIR_HINT}")
+    return sentences
 
 
-_NAMED = 5
+_MOST_IDS = 5
 
 
-def _named(ids: Sequence[str]) -> str:
-    return ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else "")
+def _id_list(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:_MOST_IDS]) + (f" and {len(ids) - _MOST_IDS:,} more" if len(ids) > _MOST_IDS else "")
 
 
-_MEND = f"`{PROGRAM} check` says more; `check --repair` mends what can be mended."
+_REPAIR_HINT = f"`{PROGRAM} check` says more; `check --repair` mends what can be mended."
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _expected(memory: Memory, one: OverdueConversation) -> AgedConversation:
-    """Laid out and counted as it would be drawn; what two conversations of one run share is not known yet."""
-    found, entries, damaged, large = list[ArchiveEstimate](), 0, list[Entry](), list[str]()
-    for portion in memory.vault.overdue.portions(one, _most(memory)):
+def _estimate(memory: Memory, overdue: OverdueConversation) -> AgedConversation:
+    """The figures from a layout without drawing; text that two conversations of one run share is counted twice."""
+    estimates, entries, damaged, large = list[ArchiveEstimate](), 0, list[Entry](), list[str]()
+    for portion in memory.vault.overdue.portions(overdue, _max_entry_bytes(memory)):
         entries += len(portion.entries)
         damaged += portion.damaged
         large += portion.large
         if portion.entries:
-            found.append(memory.vault.expected(portion.entries))
-    return _aged(
-        one,
+            estimates.append(memory.vault.expected(portion.entries))
+    return _aged_conversation(
+        overdue,
         entries=entries,
-        text_tokens=sum(expected.text_tokens for expected in found),
-        pages=sum(expected.pages for expected in found),
-        vision_tokens=sum(expected.vision_tokens for expected in found),
-        shared_chars=sum(expected.shared_chars for expected in found),
+        text_tokens=sum(estimate.text_tokens for estimate in estimates),
+        pages=sum(estimate.pages for estimate in estimates),
+        vision_tokens=sum(estimate.vision_tokens for estimate in estimates),
+        shared_chars=sum(estimate.shared_chars for estimate in estimates),
         damaged=damaged,
         large=large,
     )
 
 
-def _most(memory: Memory) -> int:
-    """Bytes that one entry may have to leave for pages."""
+def _max_entry_bytes(memory: Memory) -> int:
+    """The size limit of an entry that is archived."""
     return memory.settings.max_file_mb * 2**20
 
 
-def _done(memory: Memory, one: OverdueConversation, on_page: Callable[[int], None]) -> AgedConversation:
-    label = clear(one.conversation.title) or one.conversation.id
-    done = memory.vault.overdue.put_away(one, on_page, label=label, most=_most(memory))
-    return _aged(
-        one,
-        entries=done.entries,
-        text_tokens=sum(archived.text_tokens for archived in done.archived),
-        pages=sum(len(archived.pages) for archived in done.archived),
-        vision_tokens=sum(archived.vision_tokens for archived in done.archived),
-        shared_chars=sum(archived.shared_chars for archived in done.archived),
-        damaged=done.damaged,
-        large=done.large,
+def _archive(memory: Memory, overdue: OverdueConversation, on_page: Callable[[int], None]) -> AgedConversation:
+    label = clear(overdue.conversation.title) or overdue.conversation.id
+    result = memory.vault.overdue.put_away(overdue, on_page, label=label, most=_max_entry_bytes(memory))
+    return _aged_conversation(
+        overdue,
+        entries=result.entries,
+        text_tokens=sum(part.text_tokens for part in result.archived),
+        pages=sum(len(part.pages) for part in result.archived),
+        vision_tokens=sum(part.vision_tokens for part in result.archived),
+        shared_chars=sum(part.shared_chars for part in result.archived),
+        damaged=result.damaged,
+        large=result.large,
     )
 
 
-def _aged(
-    one: OverdueConversation,
+def _aged_conversation(
+    overdue: OverdueConversation,
     *,
     entries: int,
     text_tokens: int = 0,
@@ -169,16 +171,16 @@ def _aged(
     large: Sequence[str] = (),
 ) -> AgedConversation:
     return AgedConversation(
-        conversation=one.conversation.id,
-        title=one.conversation.title,
-        touched=one.conversation.updated,
+        conversation=overdue.conversation.id,
+        title=overdue.conversation.title,
+        touched=overdue.conversation.updated,
         entries=entries,
         text_tokens=text_tokens,
         pages=pages,
         vision_tokens=vision_tokens,
         shared_chars=shared_chars,
-        spared=one.spared,
+        spared=overdue.spared,
         damaged=tuple(entry.id for entry in damaged),
-        is_damaged=one.conversation.damaged,
+        is_damaged=overdue.conversation.damaged,
         large=tuple(large),
     )

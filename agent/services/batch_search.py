@@ -23,36 +23,38 @@ BatchQuery: Final = msgspec.defstruct(
     kw_only=True,
     forbid_unknown_fields=True,
 )
-"""One line of a batch: the command line's options by their own names; what is absent is as given there."""
+"""One line of a batch: the command line's options by name; absent ones default to those of the command line."""
 
 
-def asked(text: str, options: Mapping[str, Any]) -> Query:
-    """The query that the command line's options make. Raises Misuse."""
+def query_of_options(text: str, options: Mapping[str, Any]) -> Query:
+    """The query of the command line's options. Raises Misuse."""
     return parse_query(text, SearchOptions(**options), clock=SystemClock())
 
 
 def answer_lines(memory: Memory, lines: Iterable[bytes], options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """An answer for each line, in order: a result object, or an error object that names the line."""
+    """A result object for each line, in order, or an error object that names the line."""
     for number, line in enumerate(lines, start=1):
         try:
             yield to_json(memory.search.query(_query(line, options)))
         except PalimpsestError as error:
-            told = error.as_json()
-            yield {"error": {**told, "message": f"Line {number}: {told['message']}"}}
+            error_object = error.as_json()
+            yield {"error": {**error_object, "message": f"Line {number}: {error_object['message']}"}}
 
 
 def _query(line: bytes, options: Mapping[str, Any]) -> Query:
     if not line.strip():
         raise Misuse("Empty line", "it is empty.", '{"query": "…"} is what a line looks like.')
     try:
-        found = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"), type=BatchQuery)
+        parsed = msgspec.json.decode(line.removeprefix(b"\xef\xbb\xbf"), type=BatchQuery)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Misuse("Unreadable line", f"{error}.", '{"query": "…"} is what a line looks like.') from error
-    given = msgspec.structs.asdict(found)
-    values = {option.field: _value(option, given[option.name]) for option in OPTIONS}
-    return asked(given["query"], {**options, **{name: value for name, value in values.items() if value is not None}})
+    options_given = msgspec.structs.asdict(parsed)
+    values = {option.field: _value(option, options_given[option.name]) for option in OPTIONS}
+    return query_of_options(
+        options_given["query"], {**options, **{name: value for name, value in values.items() if value is not None}}
+    )
 
 
 def _value(option: SearchOption, value: Any) -> Any:
-    """A single value of a repeatable option is a list of one."""
+    """Wraps a single value of a repeatable option in a list."""
     return [value] if option.repeatable and isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""What a person is told beside a deletion."""
+"""Deletion beyond the store: purges the search index and mirrors, and reports copies that are kept."""
 
 import stat
 from collections.abc import Iterator, Sequence
@@ -11,26 +11,26 @@ from foundation.program import PROGRAM
 from memory.errors import MemoryFailure
 from memory.memory import Memory
 
-LARGEST = 2**24  # bytes of a copy that is looked into
+MAX_COPY_BYTES = 2**24  # a larger copy is not searched
 
 
-def deletion_of(memory: Memory, id_: str) -> datetime | None:
-    """When the conversation of that id was deleted; None where none was."""
+def deletion_time(memory: Memory, id_: str) -> datetime | None:
+    """When the conversation of that id was deleted; None where there was none."""
     return memory.conversations.deleted_at(id_)
 
 
-def let_go_by_search(memory: Memory) -> str:
-    """Takes what was deleted out of the search's files, where it has any; a sentence where some of it stays."""
+def purge_from_search(memory: Memory) -> str:
+    """Purges deleted entries from the search's files, if any; a sentence where some remain, else ""."""
     workspace = memory.workspace
     if not workspace.postings.is_dir() and not workspace.vectors.is_dir():
         return ""
     memory.search.update()
-    troubles = [each for each in (memory.search.trouble, memory.search.vectors.trouble) if each]
+    troubles = [trouble for trouble in (memory.search.trouble, memory.search.vectors.trouble) if trouble]
     return f"The search's files may hold its words still. {' '.join(troubles)}" if troubles else ""
 
 
-def let_go_by_mirrors(memory: Memory) -> str:
-    """Writes the mirrors anew that held words of what was deleted; a sentence where one cannot be written."""
+def purge_from_mirrors(memory: Memory) -> str:
+    """Rewrites the mirrors that hold deleted text; a sentence where one cannot be written, else ""."""
     try:
         memory.mirrors.renew()
     except (MemoryFailure, OSError) as error:
@@ -40,24 +40,24 @@ def let_go_by_mirrors(memory: Memory) -> str:
     return ""
 
 
-def results_left(ids: Sequence[str]) -> str:
-    """A sentence where results of memory tools may hold its words and could not be read; "" where there are none."""
+def unreadable_results_notice(ids: Sequence[str]) -> str:
+    """A sentence about tool results that may hold deleted text and could not be read; "" where there are none."""
     if not ids:
         return ""
-    named = ", ".join(ids[:20])
+    listed = ", ".join(ids[:20])
     return (
         f"{len(ids):,} results of memory tools in other conversations may hold its words still, for their pages could "
-        f"not be read: {named}. `{PROGRAM} check --repair`, or delete their conversations."
+        f"not be read: {listed}. `{PROGRAM} check --repair`, or delete their conversations."
     )
 
 
-def copies_of(workspace: Workspace, id_: str) -> str:
-    """A sentence where copies from before a change may hold its words; "" where there are none."""
-    places = [str(place) for place in (*_damaged(workspace), *_versions(workspace, id_))]
-    if not places:
+def older_copies_notice(workspace: Workspace, id_: str) -> str:
+    """A sentence about older copies of files that may hold deleted text; "" where there are none."""
+    paths = [str(path) for path in (*_damaged(workspace), *_versions(workspace, id_))]
+    if not paths:
         return ""
     return (
-        f"Copies from before a change may hold its words still, and were left: delete {' and '.join(places)} yourself."
+        f"Copies from before a change may hold its words still, and were left: delete {' and '.join(paths)} yourself."
     )
 
 
@@ -67,19 +67,19 @@ def _damaged(workspace: Workspace) -> Iterator[Path]:
 
 
 def _versions(workspace: Workspace, id_: str) -> Iterator[Path]:
-    """The folder of versions, where one of them is of the conversation's mirror."""
+    """The folder of versions, where one of them belongs to the conversation's mirror."""
     if any(_names(file, size, id_) for file, size in _files_below(workspace.versions)):
         yield workspace.versions
 
 
 def _files_below(folder: Path) -> Iterator[tuple[Path, int]]:
-    """Every file in the folder and those below it, with its size in bytes; no link is followed."""
-    for path, found in scan(folder):
-        if stat.S_ISDIR(found.st_mode):
+    """Every file in the folder and its subfolders, with its size in bytes; links are not followed."""
+    for path, status in scan(folder):
+        if stat.S_ISDIR(status.st_mode):
             yield from _files_below(path)
-        elif stat.S_ISREG(found.st_mode):
-            yield path, found.st_size
+        elif stat.S_ISREG(status.st_mode):
+            yield path, status.st_size
 
 
 def _names(file: Path, size: int, id_: str) -> bool:
-    return id_ in file.name or (size <= LARGEST and id_.encode("utf-8", "surrogatepass") in read_bytes(file))
+    return id_ in file.name or (size <= MAX_COPY_BYTES and id_.encode("utf-8", "surrogatepass") in read_bytes(file))

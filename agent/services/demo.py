@@ -1,4 +1,4 @@
-"""`archive --demo`: a text becomes a page, everything else is deleted, and the page alone gives the text back."""
+"""`archive --demo`: archives a text, deletes the workspace, and reads the text back from the page alone."""
 
 import tempfile
 import time
@@ -44,7 +44,7 @@ PAGE_NAME = "a-page-and-nothing-else.png"
 
 
 class DemoReport(Struct, frozen=True, kw_only=True):
-    """What the demonstration did. `picture` stays in a temporary folder; the workspace is gone."""
+    """The result of the demonstration. `picture` is kept in a temporary folder; the workspace is deleted."""
 
     text: str
     read_back: str
@@ -59,25 +59,25 @@ class DemoReport(Struct, frozen=True, kw_only=True):
 
     @property
     def equal(self) -> bool:
-        """Whether what was read is the text, to the last character."""
+        """Whether the text was read back to the last character."""
         return self.text == self.read_back
 
 
 def demonstrate(folder: Path | None = None) -> DemoReport:
-    """Archives the text in a workspace of its own, deletes that, and reads the page's picture.
+    """Archives the text in a temporary workspace, deletes the workspace, and reads the page's picture.
 
-    `folder` keeps the picture; without one it is a new temporary folder.
+    The picture is kept in `folder`, by default a new temporary folder.
     """
-    kept_in = folder or Path(tempfile.mkdtemp(prefix="palimpsest-demo-"))
-    picture = kept_in / PAGE_NAME
-    with tempfile.TemporaryDirectory(prefix="palimpsest-") as place:
+    target = folder or Path(tempfile.mkdtemp(prefix="palimpsest-demo-"))
+    picture = target / PAGE_NAME
+    with tempfile.TemporaryDirectory(prefix="palimpsest-") as scratch:
         began = time.monotonic()
-        nowhere_else = TrustStore(Path(place) / "trust")  # the folder is gone in a moment
-        memory = Memory.open(Workspace(Path(place) / "workspace"), trust=nowhere_else)
+        trust = TrustStore(Path(scratch) / "trust")  # the folder is gone in a moment
+        memory = Memory.open(Workspace(Path(scratch) / "workspace"), trust=trust)
         try:
-            kept = archive_text(memory, DEMO_TEXT, "demo", mode="small", keep=False)
+            result = archive_text(memory, DEMO_TEXT, "demo", mode="small", keep=False)
             took = time.monotonic() - began
-            write_atomically(picture, read_bytes(kept.pictures[0]))
+            write_atomically(picture, read_bytes(result.pictures[0]))
         finally:
             memory.close()
     page = read_png(picture)
@@ -86,43 +86,43 @@ def demonstrate(folder: Path | None = None) -> DemoReport:
         read_back=page.text,
         trust=page.trust.value,
         engine=page.engine,
-        page=kept.archived.pages[0],
+        page=result.archived.pages[0],
         picture=picture,
-        tokenizer=kept.archived.tokenizer,
-        profile=kept.archived.profile,
+        tokenizer=result.archived.tokenizer,
+        profile=result.archived.profile,
         archive_ms=round(took * 1000, 1),
         read_ms=page.read_ms,
     )
 
 
-def figures(shown: DemoReport) -> tuple[tuple[str, str], ...]:
-    """A name and a sentence a row."""
-    page = shown.page
-    same = "the same, to the last character" if shown.equal else "not the same: please report it"
+def figures(report: DemoReport) -> tuple[tuple[str, str], ...]:
+    """Rows of a name and a sentence."""
+    page = report.page
+    comparison = "the same, to the last character" if report.equal else "not the same: please report it"
     return (
-        ("text", f"{len(shown.text):,} characters, {page.text_tokens:,} tokens by {shown.tokenizer}"),
+        ("text", f"{len(report.text):,} characters, {page.text_tokens:,} tokens by {report.tokenizer}"),
         (
             "page",
-            f"{page.mode}, {page.width}×{page.height} pixels, {page.vision_tokens:,} vision tokens by {shown.profile}",
+            f"{page.mode}, {page.width}×{page.height} pixels, {page.vision_tokens:,} vision tokens by {report.profile}",
         ),
         ("ratio", f"{page.ratio:g} text tokens on one vision token"),
-        ("archived", f"in {shown.archive_ms:,.0f} ms: drawn, stored, read back and compared"),
-        ("read", f"in {shown.read_ms:,.1f} ms from the picture alone, its workspace deleted"),
-        ("came back", f"{shown.trust}, {same}"),
-        ("picture", str(shown.picture)),
+        ("archived", f"in {report.archive_ms:,.0f} ms: drawn, stored, read back and compared"),
+        ("read", f"in {report.read_ms:,.1f} ms from the picture alone, its workspace deleted"),
+        ("came back", f"{report.trust}, {comparison}"),
+        ("picture", str(report.picture)),
     )
 
 
-def as_object(shown: DemoReport) -> dict[str, Any]:
-    """The object of `archive --demo --json`, less its schema."""
-    page = shown.page
+def as_object(report: DemoReport) -> dict[str, Any]:
+    """The object of `archive --demo --json`, without its schema."""
+    page = report.page
     return {
-        "text": shown.text,
-        "read_back": shown.read_back,
-        "equal": shown.equal,
-        "trust": shown.trust,
-        "engine": shown.engine,
-        "picture": str(shown.picture),
+        "text": report.text,
+        "read_back": report.read_back,
+        "equal": report.equal,
+        "trust": report.trust,
+        "engine": report.engine,
+        "picture": str(report.picture),
         "mode": page.mode,
         "width": page.width,
         "height": page.height,
@@ -130,8 +130,8 @@ def as_object(shown: DemoReport) -> dict[str, Any]:
         "text_tokens": page.text_tokens,
         "vision_tokens": page.vision_tokens,
         "ratio": page.ratio,
-        "tokenizer": shown.tokenizer,
-        "profile": shown.profile,
-        "archive_ms": shown.archive_ms,
-        "read_ms": shown.read_ms,
+        "tokenizer": report.tokenizer,
+        "profile": report.profile,
+        "archive_ms": report.archive_ms,
+        "read_ms": report.read_ms,
     }

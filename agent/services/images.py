@@ -1,4 +1,4 @@
-"""Pictures brought back as text: a page of ours by its pixels alone, any other by the OCR engine at hand."""
+"""Text from pictures: our own pages by their pixels alone, other pictures by an installed OCR engine."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from foundation.files import UnsafePath, open_for_reading, real
 from memory.pages.types import PageText
+from models.ocr.open import engine_named, installed_engine
 
-if TYPE_CHECKING:  # a page of ours needs no engine
+if TYPE_CHECKING:  # our own pages need no engine
     from memory.pages.read.ocr.lines import OnLine
     from memory.pages.read.reader import OnStage
     from models.ocr.consent import Consent
@@ -17,18 +18,18 @@ if TYPE_CHECKING:  # a page of ours needs no engine
 
 OUR_READERS = ("cells", "nearest")
 OpenEngine = Callable[[str], "OcrEngine | None"]
-"""The OCR engine of that name, or the one to take where the name is `auto`; None where there is none."""
+"""Opens the OCR engine of that name, or the preferred one for `auto`; None where there is none."""
 
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
 _BEGINNINGS = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"BM", b"II*\x00", b"MM\x00*", b"GIF8")
 
 
-def is_picture(asked: str) -> bool:
-    """Whether the argument names a picture: by its ending, or by what the file begins with.
+def is_picture(argument: str) -> bool:
+    """Whether the argument names a picture, by its suffix or by the file's first bytes.
 
-    Raises UnsafePath where it names a pipe, a device or a socket.
+    Raises UnsafePath for a pipe, a device or a socket.
     """
-    path = Path(asked)
+    path = Path(argument)
     if path.suffix.lower() in PICTURES:
         return True
     try:
@@ -38,7 +39,7 @@ def is_picture(asked: str) -> bool:
         if error.reason == "special":
             raise
         return False
-    except (OSError, ValueError):  # no file of that name, or no name that a file could have
+    except (OSError, ValueError):  # no such file, or no valid file name
         return False
 
 
@@ -50,29 +51,31 @@ def read_file(
     on_line: "OnLine | None" = None,
     on_stage: "OnStage | None" = None,
 ) -> PageText:
-    """The text of a picture, by the reader named, or the best that can.
+    """The text of a picture, by the named reader, or by the best available.
 
-    No engine is opened, and no configuration read for one, before our own readers have failed.
+    No engine is opened, and its configuration is not read, before our own readers have failed.
     Raises NotAPage, NotFound, and what the engine raises.
     """
     from memory.pages.read.reader import read_picture
 
-    open_one = open_engine or engines()
-    ocr = None if engine in OUR_READERS else partial(open_one, engine)
+    open_named = open_engine or engine_opener()
+    ocr = None if engine in OUR_READERS else partial(open_named, engine)
     return read_picture(path, engine=engine, ocr=ocr, on_line=on_line, on_stage=on_stage)
 
 
-def engines(
+def engine_opener(
     settings: "Callable[[], ModelSettings] | None" = None,
     env: Mapping[str, str] | None = None,
     consent: "Consent | None" = None,
 ) -> OpenEngine:
-    """Opens engines by the settings, which are asked for when the first one is."""
+    """A function that opens engines by the settings; these are read when the first engine is opened."""
 
-    def open_one(name: str) -> "OcrEngine | None":
-        from models.ocr.open import engine_named, installed_engine
+    def open_named(name: str) -> "OcrEngine | None":
+        model_settings = settings() if settings else None
+        return (
+            installed_engine(model_settings, env, consent)
+            if name == "auto"
+            else engine_named(name, model_settings, env, consent)
+        )
 
-        chosen = settings() if settings else None
-        return installed_engine(chosen, env, consent) if name == "auto" else engine_named(name, chosen, env, consent)
-
-    return open_one
+    return open_named

@@ -1,4 +1,4 @@
-"""Live search: the rows for the words in the search field, and the context of a passage."""
+"""Live search: the rows for the text in the search field, and the context of a passage."""
 
 import re
 import time
@@ -7,26 +7,28 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from agent.services.browse import BrowsePage, BrowseRow, of_hit, of_passage
-from agent.services.filter_syntax import ParsedFilters, query_of, worded
-from agent.services.locate import TALK
+from agent.services.browse import BrowsePage, BrowseRow, hit_row, passage_row
+from agent.services.filter_syntax import ParsedFilters, build_query, parse_filters
+from agent.services.locate import CHAT_KIND
 from context.pages.lookup import by_reference
 from foundation.citations import PLACE, REFERENCE, citation
 from foundation.errors import Misuse, PalimpsestError
 from foundation.files import read_bytes, real_within
 from foundation.trust import Trust
 from memory.errors import MemoryFailure, NotFound
+from memory.hot import Note
+from memory.records import Entry
+from memory.search.query.query import KINDS
 from models.messages import Role
 
 if TYPE_CHECKING:
     from memory.memory import Memory
-    from memory.records import Entry
 
-ROWS: Final = 30  # looked for at once: more than a screen holds
-NEAR: Final = 2  # turns before a passage, and after it
-LONGEST: Final = 400  # characters of each
-BESIDE: Final = 300  # characters of the passage itself, before its snippet and after it
-LIKE: Final = 5  # passages that say the same, named one by one
+ROWS: Final = 30  # a page of results: more than a screen holds
+CONTEXT_TURNS: Final = 2  # turns before a passage, and as many after it
+MAX_TURN_CHARS: Final = 400  # characters of each
+PASSAGE_MARGIN: Final = 300  # characters of the passage itself, before its snippet and after it
+MAX_DUPLICATES: Final = 5  # duplicates that are listed
 
 _REFERENCE: Final = re.compile(rf"(?:{REFERENCE}|#\d+|{PLACE})\Z")
 
@@ -38,28 +40,28 @@ class UnreadableSource(PalimpsestError):
 
 
 class NearbyTurn(Struct, frozen=True, kw_only=True):
-    """What someone said near a passage, or what says the same as it; `text` may be cut to LONGEST characters."""
+    """A turn near a passage, or a duplicate of it; `text` is cut to MAX_TURN_CHARS characters."""
 
     id: str
     who: str = ""
-    title: str = ""  # of its conversation, where that is another one
+    title: str = ""  # of its conversation, where that is a different one
     time: datetime | None = None
     text: str
 
 
 class PassageContext(Struct, frozen=True, kw_only=True):
-    """What stands around a passage. `lead` and `rest` are of the passage itself, before its snippet and after it."""
+    """The turns around a passage. `lead` and `rest` are the passage's own text before and after its snippet."""
 
     before: tuple[NearbyTurn, ...] = ()
     lead: str = ""
     rest: str = ""
     after: tuple[NearbyTurn, ...] = ()
-    like: tuple[NearbyTurn, ...] = ()
-    newer: NearbyTurn | None = None  # what it was superseded by
+    duplicates: tuple[NearbyTurn, ...] = ()
+    newer: NearbyTurn | None = None  # the passage that supersedes it
 
 
 class NoteInFile(Struct, frozen=True):
-    """The file that a note stands in, as it is now: its path within the workspace, its text, the note's lines."""
+    """A note's file: its path within the workspace, its present text, the note's first and last line (from 1)."""
 
     path: str
     text: str
@@ -67,74 +69,74 @@ class NoteInFile(Struct, frozen=True):
     last: int
 
 
-def seek(memory: "Memory", typed: str, number: int = 1, *, explain: bool = False) -> BrowsePage:
-    """The rows of page `number` for what was typed, filters and all; "" lists what is newest.
+def find_rows(memory: "Memory", typed: str, page: int = 1, *, explain: bool = False) -> BrowsePage:
+    """One page of rows for a query with its filters; "" lists the newest entries.
 
-    Blocks. A filter that cannot be is told in `wrong`. Raises Damaged, and what else the store raises.
+    Blocks. An invalid filter is reported in `error`. Raises Damaged, and other errors of the store.
     """
     began = time.monotonic()
-    wording = worded(typed)
+    parsed = parse_filters(typed)
     try:
-        if number == 1 and not wording.narrowed and (found := _named(memory, wording.text)):
-            return BrowsePage(rows=found, total=len(found), took_ms=(time.monotonic() - began) * 1000)
-        query = query_of(wording, memory.search.clock, limit=ROWS, page=number, explain=explain)
+        if page == 1 and not parsed.narrowed and (referenced := _referenced(memory, parsed.text)):
+            return BrowsePage(rows=referenced, total=len(referenced), took_ms=(time.monotonic() - began) * 1000)
+        query = build_query(parsed, memory.search.clock, limit=ROWS, page=page, explain=explain)
         results = memory.search.query(query)
     except (Misuse, NotFound) as error:
-        return BrowsePage(wrong=f"{error.message} {error.hint}".replace("--", "").strip())
-    rows = tuple(of_hit(hit) for hit in results.hits)
+        return BrowsePage(error=f"{error.message} {error.hint}".replace("--", "").strip())
+    rows = tuple(hit_row(hit) for hit in results.hits)
     damaged = tuple(memory.vault.troubles())
-    reading = _share_read(memory) if results.partial else None
+    indexed = _share_read(memory) if results.partial else None
     return BrowsePage(
         rows=rows,
         total=results.total,
         next=results.next,
         took_ms=results.took_ms,
         damaged=damaged,
-        reading=reading,
+        indexed=indexed,
         anchor=results.anchor,
-        told=memory.search.vectors.trouble,
-        sure=results.found or not results.hits,
+        warning=memory.search.vectors.trouble,
+        likely=results.found or not results.hits,
     )
 
 
 def _share_read(memory: "Memory") -> float:
-    """Of the index that is being built."""
+    """The share of the index that is built."""
     building = memory.search.building
     return min(building.done / max(building.total, 1), 1.0) if building else 1.0
 
 
-def nothing(typed: str) -> str:
-    """What is said where nothing was found: what might help, in a sentence."""
-    wording = worded(typed)
-    if not wording.text:
-        if wording.narrowed:
+def no_results_message(typed: str) -> str:
+    """The message for an empty result, with advice."""
+    parsed = parse_filters(typed)
+    if not parsed.text:
+        if parsed.narrowed:
             return "Nothing is remembered that these filters leave. Take one away, or widen it."
         return "Nothing is remembered yet. What is said here, what stands in MEMORY.md, and what you archive will be."
-    return f"Nothing is remembered about “{wording.text}”. {_advice(wording)}"
+    return f"Nothing is remembered about “{parsed.text}”. {_advice(parsed)}"
 
 
-def around(memory: "Memory", row: BrowseRow) -> PassageContext:
-    """What stands around a row's passage. Blocks. What is damaged or gone is left out."""
-    like = tuple(turn for twin in row.like[:LIKE] if (turn := _turn_of(memory, twin)))
-    newer = _turn_of(memory, row.superseded_by) if row.superseded_by else None
+def passage_context(memory: "Memory", row: BrowseRow) -> PassageContext:
+    """The context of a row's passage. Blocks. Damaged and deleted turns are left out."""
+    duplicates = tuple(turn for id_ in row.duplicates[:MAX_DUPLICATES] if (turn := _turn_of_reference(memory, id_)))
+    newer = _turn_of_reference(memory, row.superseded_by) if row.superseded_by else None
     if row.entry is None:
-        return PassageContext(like=like, newer=newer)
+        return PassageContext(duplicates=duplicates, newer=newer)
     try:
-        near = memory.conversations.neighbours(row.entry, NEAR, NEAR)
+        neighbours = memory.conversations.neighbours(row.entry, CONTEXT_TURNS, CONTEXT_TURNS)
     except MemoryFailure:
-        return PassageContext(like=like, newer=newer)
-    before = tuple(_turn(memory, entry, end=True) for entry in near if entry.seq < row.entry)
-    after = tuple(_turn(memory, entry) for entry in near if entry.seq > row.entry)
-    whole = next((_words(memory, entry) for entry in near if entry.seq == row.entry), "")
+        return PassageContext(duplicates=duplicates, newer=newer)
+    before = tuple(_turn(memory, entry, end=True) for entry in neighbours if entry.seq < row.entry)
+    after = tuple(_turn(memory, entry) for entry in neighbours if entry.seq > row.entry)
+    text = next((_text(memory, entry) for entry in neighbours if entry.seq == row.entry), "")
     start, end = row.span
-    if whole[start:end] != row.snippet:  # what was looked up by its id has no span
-        return PassageContext(before=before, after=after, like=like, newer=newer)
-    lead, rest = whole[max(start - BESIDE, 0) : start], whole[end : end + BESIDE]
-    return PassageContext(before=before, lead=lead, rest=rest, after=after, like=like, newer=newer)
+    if text[start:end] != row.snippet:  # a row found by its id has no span
+        return PassageContext(before=before, after=after, duplicates=duplicates, newer=newer)
+    lead, rest = text[max(start - PASSAGE_MARGIN, 0) : start], text[end : end + PASSAGE_MARGIN]
+    return PassageContext(before=before, lead=lead, rest=rest, after=after, duplicates=duplicates, newer=newer)
 
 
 def note_in_file(memory: "Memory", row: BrowseRow) -> NoteInFile:
-    """Blocks. Raises NotFound where the note is gone, UnreadableSource where its file cannot be read."""
+    """The file of a row's note. Blocks. Raises NotFound for a deleted note, UnreadableSource for an unreadable file."""
     memory.hot.look()
     note = memory.hot.note(row.id)
     try:
@@ -146,70 +148,72 @@ def note_in_file(memory: "Memory", row: BrowseRow) -> NoteInFile:
 
 
 def entry_of(memory: "Memory", row: BrowseRow) -> int | None:
-    """The seq of the entry to go to; None where a row is of no conversation that one can be in.
+    """The seq of a row's entry; None where its conversation is not a chat.
 
-    Blocks. Raises NotFound where it is gone.
+    Blocks. Raises NotFound where it was deleted.
     """
     entry = memory.conversations.entry(row.entry) if row.entry is not None else memory.conversations.find_entry(row.id)
-    return entry.seq if memory.conversations.at(entry.conversation_seq).kind == TALK else None
+    return entry.seq if memory.conversations.at(entry.conversation_seq).kind == CHAT_KIND else None
 
 
-def values_of(name: str) -> str:
-    """What may stand after `name:`, in a line; "" where it may be anything."""
-    from memory.search.query.query import KINDS
-
-    known = {
+def filter_values(name: str) -> str:
+    """The values of filter `name`, in a line; "" where any value is allowed."""
+    values = {
         "kind": ("note", *(kind for kind in KINDS if kind != "memory")),
         "role": tuple(Role),
         "trust": tuple(Trust),
         **dict.fromkeys(("since", "after", "until", "before"), ("30d", "yesterday", "2026-03-01")),
     }
-    return f"{name}: {', '.join(known[name])}" if name in known else ""
+    return f"{name}: {', '.join(values[name])}" if name in values else ""
 
 
-def _named(memory: "Memory", text: str) -> tuple[BrowseRow, ...]:
-    """The rows that an id, a number, a place or a citation names; () for words, which are a question."""
+def _referenced(memory: "Memory", text: str) -> tuple[BrowseRow, ...]:
+    """The rows of an id, a number, a file line or a citation; () for plain words."""
     if not citation(text) and not _REFERENCE.match(text):
         return ()
     try:
-        return tuple(of_passage(found) for found in by_reference(memory, text))
-    except NotFound:  # being typed, or only looking like one
+        return tuple(passage_row(passage) for passage in by_reference(memory, text))
+    except NotFound:  # still being typed, or no reference after all
         return ()
 
 
-def _advice(wording: ParsedFilters) -> str:
-    if wording.narrowed:
+def _advice(parsed: ParsedFilters) -> str:
+    if parsed.narrowed:
         return "There may be something without the filters."
-    if '"' in wording.text:
+    if '"' in parsed.text:
         return "Without the quotes, words in any order are found."
-    if len(wording.text.split()) > 3:
+    if len(parsed.text.split()) > 3:
         return "Fewer words may find it."
     return "Another word for it may find it; so does a person, a day or a file: who:Anna since:30d file:a.py"
 
 
-def _turn_of(memory: "Memory", id: str) -> NearbyTurn | None:  # noqa: A002 — the word the whole program uses
-    """The passage with that id; None where it is gone."""
+def _turn_of_reference(memory: "Memory", ref: str) -> NearbyTurn | None:
+    """The entry or note of that id; None where it was deleted, or where several conversations have the id."""
     try:
-        if id.startswith("m_"):
-            note = memory.hot.note(id)
-            return NearbyTurn(id=id, title=note.ref, time=note.time, text=note.text[:LONGEST])
-        entry = memory.conversations.find_entry(id)
-        title = memory.conversations.at(entry.conversation_seq).title
+        match memory.references.find(ref):
+            case (Note() as note,):
+                return NearbyTurn(id=ref, title=note.ref, time=note.time, text=note.text[:MAX_TURN_CHARS])
+            case (Entry() as entry,):
+                title = memory.conversations.at(entry.conversation_seq).title
+            case _:
+                return None
     except MemoryFailure:
         return None
-    return NearbyTurn(id=id, who=entry.said_by, title=title, time=entry.time, text=_words(memory, entry)[:LONGEST])
+    return NearbyTurn(
+        id=ref, who=entry.said_by, title=title, time=entry.time, text=_text(memory, entry)[:MAX_TURN_CHARS]
+    )
 
 
-def _turn(memory: "Memory", entry: "Entry", *, end: bool = False) -> NearbyTurn:
-    """`end`: of a long one its last words rather than its first."""
-    text = _words(memory, entry)
-    cut = text[-LONGEST:] if end else text[:LONGEST]
+def _turn(memory: "Memory", entry: Entry, *, end: bool = False) -> NearbyTurn:
+    """The turn of an entry. `end`: a long one is cut at its start."""
+    text = _text(memory, entry)
+    cut = text[-MAX_TURN_CHARS:] if end else text[:MAX_TURN_CHARS]
     if len(cut) < len(text):
         cut = f"… {cut}" if end else f"{cut} …"
     return NearbyTurn(id=entry.id, who=entry.said_by, time=entry.time, text=cut)
 
 
-def _words(memory: "Memory", entry: "Entry") -> str:
+def _text(memory: "Memory", entry: Entry) -> str:
     try:
         return memory.passage(entry).text
     except MemoryFailure as error:

@@ -14,80 +14,88 @@ if TYPE_CHECKING:  # a list is shown without them
 
 
 class PageLocation(Struct, frozen=True):
-    """`page` is one of the passage's pages; from its text's character `start` on stands what is looked for."""
+    """A page, and the offset in its text (characters) at which the passage or snippet starts."""
 
     page: str
     start: int
 
 
-def place_of(memory: "Memory", found: RecalledPassage, snippet: str = "") -> PageLocation | None:
-    """Where the snippet begins, or else the passage; None where it stands on no page. Blocks."""
-    if not found.pages:
+def page_location(memory: "Memory", passage: RecalledPassage, snippet: str = "") -> PageLocation | None:
+    """The start of the snippet, or else of the passage; None where it is on no page. Blocks."""
+    if not passage.pages:
         return None
-    at = max(found.text.find(snippet), 0) if snippet else 0
-    if found.entry is None:
-        return PageLocation(found.pages[0], at)
-    within = memory.conversations.find(found.conversation).seq if found.conversation else None
-    entry = memory.conversations.find_entry(found.entry, within)
+    at = max(passage.text.find(snippet), 0) if snippet else 0
+    if passage.entry is None:
+        return PageLocation(passage.pages[0], at)
+    conversation_seq = memory.conversations.find(passage.conversation).seq if passage.conversation else None
+    entry = memory.conversations.find_entry(passage.entry, conversation_seq)
     spans = memory.vault.spans(entry.seq)
-    here = next((span for span in spans if span.start <= at < span.start + span.length), None)
-    return PageLocation(here.page, here.page_start + at - here.start) if here else PageLocation(found.pages[0], 0)
+    containing = next((span for span in spans if span.start <= at < span.start + span.length), None)
+    return (
+        PageLocation(containing.page, containing.page_start + at - containing.start)
+        if containing
+        else PageLocation(passage.pages[0], 0)
+    )
 
 
-def pixel_of(page: "PageText", mode: str, cell: str, start: int) -> tuple[int, int] | None:
-    """Left and top of that character on the page's picture; None where the page was not read to the letter."""
+def pixel_position(page: "PageText", mode: str, cell: str, start: int) -> tuple[int, int] | None:
+    """Left and top of that character on the page's picture, in pixels; None for a page that is not exact."""
     from memory.pages.render.cells import place
     from memory.pages.render.modes import DENSE, mode_named
 
     if page.trust is not Trust.EXACT or not page.text:
         return None
-    drawn = mode_named(mode, dense=cell == DENSE.name)
-    placed = place(page.text, [head.begin for head in page.heads], drawn)
-    glyph = int(placed.owner.searchsorted(min(start, len(page.text) - 1)))
-    if glyph >= len(placed.at):
+    page_mode = mode_named(mode, dense=cell == DENSE.name)
+    layout = place(page.text, [head.begin for head in page.heads], page_mode)
+    glyph = int(layout.owner.searchsorted(min(start, len(page.text) - 1)))
+    if glyph >= len(layout.at):
         return None
-    row, column = divmod(int(placed.at[glyph]), drawn.columns)
-    return column * drawn.cell.width, (drawn.header_rows + row) * drawn.cell.height
+    row, column = divmod(int(layout.at[glyph]), page_mode.columns)
+    return column * page_mode.cell.width, (page_mode.header_rows + row) * page_mode.cell.height
 
 
-TALK: Final = "chat"
-"""The kind of conversation that can be gone on with; archives and files only stand there."""
-MOST_BESIDE: Final = 2000  # entries shown after one on another branch
+CHAT_KIND: Final = "chat"
+"""The kind of conversation that can be continued, unlike archives and files."""
+MAX_SIDE_ENTRIES: Final = 2000  # entries shown below one on another branch
 
 
 class EntryLocation(Struct, frozen=True, kw_only=True):
-    """`below` are the seqs of what comes after the entry, the next first. `aside`: it is not on the branch that the
-    conversation goes on from, and `below` follows the newest answers instead."""
+    """An entry in its conversation. `below` are the seqs of the following entries, the next first.
+
+    `off_branch`: the entry is not on the conversation's current branch, and `below` follows the newest answers instead.
+    """
 
     conversation: Conversation
     entry: Entry
     below: tuple[int, ...] = ()
-    aside: bool = False
+    off_branch: bool = False
 
 
-def whereabouts(memory: "Memory", seq: int) -> EntryLocation:
-    """Where entry `seq` stands. Blocks: a conversation of 100,000 entries is walked in about a tenth of a second.
+def locate_entry(memory: "Memory", seq: int) -> EntryLocation:
+    """Locates entry `seq`. Blocks: a conversation of 100,000 entries is walked in about a tenth of a second.
 
     Raises NotFound.
     """
     entry = memory.conversations.entry(seq)
     conversation = memory.conversations.at(entry.conversation_seq)
-    below = _between(memory, seq, conversation.leaf)
+    below = _path_below(memory, seq, conversation.leaf)
     if below is not None:
         return EntryLocation(conversation=conversation, entry=entry, below=below)
-    after = memory.conversations.neighbours(seq, 0, MOST_BESIDE)[1:]
-    return EntryLocation(conversation=conversation, entry=entry, below=tuple(each.seq for each in after), aside=True)
+    after = memory.conversations.neighbours(seq, 0, MAX_SIDE_ENTRIES)[1:]
+    return EntryLocation(
+        conversation=conversation, entry=entry, below=tuple(neighbour.seq for neighbour in after), off_branch=True
+    )
 
 
-def _between(memory: "Memory", seq: int, leaf: int | None) -> tuple[int, ...] | None:
+def _path_below(memory: "Memory", seq: int, leaf: int | None) -> tuple[int, ...] | None:
     """The seqs from the one after `seq` down to `leaf`; None where `seq` is not above it."""
     if leaf is None:
         return None
-    passed: list[int] = []
-    for step in memory.conversations.path_seqs(leaf):
-        if step == seq:
-            return tuple(reversed(passed))
-        if step < seq:  # a parent is always older than its child
+    below: list[int] = []
+    for current in memory.conversations.path_seqs(leaf):
+        if current == seq:
+            return tuple(reversed(below))
+        if current < seq:  # a parent is always older than its child
             return None
-        passed.append(step)
+        below.append(current)
     return None

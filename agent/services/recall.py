@@ -1,4 +1,4 @@
-"""Recall of whole passages: from a page's picture alone, by a reference, or by a question."""
+"""Recall of whole passages: from a page's picture, by a reference, or by a query."""
 
 import time
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ if TYPE_CHECKING:  # a picture is read without a workspace
     from memory.search import Hit
 
 NOT_KNOWN: Final = "This page is not known here: nothing vouches for where it comes from."
-"""The warning at a page's picture whose id the workspace does not have, and outside of any workspace."""
+"""Warning for a page picture with an id unknown to the workspace, or read outside of any workspace."""
 NO_TEXT: Final = "No text was found in it."
-"""The answer to a picture without words."""
+"""The result for a picture without text."""
 
 
 class RecallResult(Struct, frozen=True, kw_only=True):
-    """The answer to one request; the contract's object for `recall`, less its schema (`as_object`)."""
+    """The result of one request: the JSON contract's `recall` object without its schema (see `as_object`)."""
 
     query: str
     took_ms: float
@@ -47,7 +47,7 @@ def recall_picture(
     on_line: "OnLine | None" = None,
     on_stage: "OnStage | None" = None,
 ) -> RecallResult:
-    """The text in a picture; no hit where there is none. Needs no workspace, no name, no original.
+    """The text in a picture; no hit where there is none. Needs no workspace and no original.
 
     `engine` is a name of memory.pages.read.reader.READERS. Raises NotAPage, NotFound, and what the engine raises.
     """
@@ -60,16 +60,16 @@ def recall_picture(
     return _result(str(path), began, (passage_of_page(page, citation),))
 
 
-def compared(read: RecallResult, memory: "Memory | None") -> RecallResult:
-    """Texts of pictures, with warnings of what the workspace knows of these pages; `memory` None where there is none.
+def verified(result: RecallResult, memory: "Memory | None") -> RecallResult:
+    """Compares pages read from pictures with the workspace's own pages; `memory` is None without a workspace.
 
-    A page's hash proves that its pixels are as they were drawn, not who drew them. A known id with another text is
-    approximate; an unknown id has a warning.
+    A page's hash proves that its pixels are as they were drawn, not who drew them. A known id with another text becomes
+    approximate; an unknown id gets a warning.
     """
-    return replace(read, hits=tuple(_compared(hit, memory) if hit.kind == "page" else hit for hit in read.hits))
+    return replace(result, hits=tuple(_verified(hit, memory) if hit.kind == "page" else hit for hit in result.hits))
 
 
-def _compared(hit: RecalledPassage, memory: "Memory | None") -> RecalledPassage:
+def _verified(hit: RecalledPassage, memory: "Memory | None") -> RecalledPassage:
     if not hit.id:
         return hit
     if memory is None or not memory.vault.knows(hit.id):
@@ -83,32 +83,37 @@ def _compared(hit: RecalledPassage, memory: "Memory | None") -> RecalledPassage:
     )
 
 
-def together(requests: Sequence[str], answers: Sequence[RecallResult]) -> RecallResult:
-    """The texts of several pictures, or the passages of several references, as one answer, in order."""
+def merged(requests: Sequence[str], answers: Sequence[RecallResult]) -> RecallResult:
+    """Merges the results of several pictures or references, in order."""
     hits = tuple(hit for answer in answers for hit in answer.hits)
     took = round(sum(answer.took_ms for answer in answers), 3)
     return RecallResult(query=" ".join(requests), took_ms=took, found=bool(hits), total=len(hits), next=None, hits=hits)
 
 
 def recall(memory: "Memory", request: str, *, limit: int = 5, page: int = 1, conversation: str = "") -> RecallResult:
-    """The passages that a reference names (memory.references), else the hits of a question.
+    """The passages of a reference (memory.references), else the hits of a query.
 
-    `conversation` (an id or a title) keeps to one. Raises NotFound for a reference to nothing, and Damaged.
+    `conversation` (an id or a title) limits the search to one. Raises NotFound for a dangling reference, and Damaged.
     """
     began = time.monotonic()
-    if (named := found_by(memory, request, conversation)).found:
-        return named
+    if (referenced := recall_reference(memory, request, conversation)).found:
+        return referenced
     from memory.search import Query
 
     results = memory.search.query(Query(text=request, limit=limit, page=page, conversation=conversation))
     hits = tuple(_passage_of_hit(memory, hit) for hit in results.hits)
     return RecallResult(
-        query=request, took_ms=_since(began), found=results.found, total=results.total, next=results.next, hits=hits
+        query=request,
+        took_ms=_elapsed_ms(began),
+        found=results.found,
+        total=results.total,
+        next=results.next,
+        hits=hits,
     )
 
 
-def found_by(memory: "Memory", reference: str, conversation: str = "") -> RecallResult:
-    """The passages that a reference names, as `by_reference`; no hit for plain words."""
+def recall_reference(memory: "Memory", reference: str, conversation: str = "") -> RecallResult:
+    """The passages of a reference, as `by_reference` gives them; no hit for plain words."""
     from context.pages.lookup import by_reference
 
     began = time.monotonic()
@@ -116,23 +121,23 @@ def found_by(memory: "Memory", reference: str, conversation: str = "") -> Recall
 
 
 def recall_markdown(memory: "Memory", request: str) -> str:
-    """The answer to `/recall` where there is no screen: each passage under its citation."""
+    """The output of `/recall` without a screen: each passage below its citation."""
     picture = is_picture(request)
-    answer = compared(recall_picture(Path(request)), memory) if picture else recall(memory, request, limit=3)
-    if picture and not answer.hits:
+    result = verified(recall_picture(Path(request)), memory) if picture else recall(memory, request, limit=3)
+    if picture and not result.hits:
         return NO_TEXT
-    if not answer.hits:
+    if not result.hits:
         return f"Nothing is remembered about “{request}”."
-    return "\n\n".join(_as_markdown(hit) for hit in answer.hits)
+    return "\n\n".join(_as_markdown(hit) for hit in result.hits)
 
 
 def _as_markdown(hit: RecalledPassage) -> str:
-    notices = [*hit.warnings, *filter(None, [shown_otherwise(hit)])]
+    notices = [*hit.warnings, *filter(None, [hidden_characters_notice(hit)])]
     return "\n\n".join([f"**{hit.citation}** · {describe(hit)}", *notices, _fenced(hit.text)])
 
 
 def describe(hit: RecalledPassage) -> str:
-    """How far to trust it and how it was read: `exact, read from its pixels in 2.1 ms`."""
+    """Trust and reader of a passage: `exact, read from its pixels in 2.1 ms`."""
     reader = "from its pixels" if hit.engine == "cells" else f"by {hit.engine}"
     how = f"read {reader} in {hit.read_ms:,.1f} ms"
     if hit.engine == STORED:
@@ -141,27 +146,32 @@ def describe(hit: RecalledPassage) -> str:
     return f"{hit.trust.value}, {how}{doubt}"
 
 
-def shown_otherwise(hit: RecalledPassage) -> str:
-    """The notice that control characters of the text are shown as signs; "" where there are none."""
+def hidden_characters_notice(hit: RecalledPassage) -> str:
+    """Notice that control characters are shown as signs; "" where there are none."""
     count = hidden_count(hit.text)
     if not count:
         return ""
-    what = "1 control or hidden character is" if count == 1 else f"{count:,} control or hidden characters are"
-    return f"Not shown to the byte: {what} a sign here. `{PROGRAM} recall … --raw` gives every byte."
+    subject = "1 control or hidden character is" if count == 1 else f"{count:,} control or hidden characters are"
+    return f"Not shown to the byte: {subject} a sign here. `{PROGRAM} recall … --raw` gives every byte."
 
 
 def citations(hit: RecalledPassage) -> tuple[Citation, ...]:
-    """The sources of the words on a conversation's page: each entry with its lines there."""
+    """Sources of the text on a conversation's page: each entry, with its lines on the page."""
     return tuple(
         Citation(
-            kind="entry", ref=one.entry, speaker=one.speaker or one.role, time=one.time, page=hit.id, lines=one.lines
+            kind="entry",
+            ref=span.entry,
+            speaker=span.speaker or span.role,
+            time=span.time,
+            page=hit.id,
+            lines=span.lines,
         )
-        for one in hit.spoken
+        for span in hit.spoken
     )
 
 
 def as_object(answer: RecallResult) -> dict[str, Any]:
-    """The object of `palimpsest recall --json`, less its schema."""
+    """The object of `palimpsest recall --json`, without its schema."""
     return {**asdict(answer), "hits": [_hit_object(hit) for hit in answer.hits]}
 
 
@@ -196,14 +206,14 @@ def _passage_of_hit(memory: "Memory", hit: "Hit") -> RecalledPassage:
         trust=trust,
         text=text,
         engine=engine_of(pages),
-        read_ms=_since(began) if pages else 0.0,
+        read_ms=_elapsed_ms(began) if pages else 0.0,
         pages=pages,
         warnings=warnings,
     )
 
 
 def _current_note(memory: "Memory", hit: "Hit") -> tuple[str, Trust]:
-    """The note's text as its file has it now; the snippet, approximate, where the note was removed meanwhile."""
+    """The note's text in its file now; the snippet, approximate, where the note was removed since."""
     memory.hot.look()
     try:
         return memory.hot.note(hit.note or "").text, Trust.EXACT
@@ -212,16 +222,18 @@ def _current_note(memory: "Memory", hit: "Hit") -> tuple[str, Trust]:
 
 
 def _result(request: str, began: float, hits: tuple[RecalledPassage, ...]) -> RecallResult:
-    return RecallResult(query=request, took_ms=_since(began), found=bool(hits), total=len(hits), next=None, hits=hits)
+    return RecallResult(
+        query=request, took_ms=_elapsed_ms(began), found=bool(hits), total=len(hits), next=None, hits=hits
+    )
 
 
-def _since(began: float) -> float:
+def _elapsed_ms(began: float) -> float:
     return round((time.monotonic() - began) * 1000, 3)
 
 
 def _lines(numbers: Sequence[int]) -> str:
-    shown = ", ".join(str(number) for number in numbers[:12])
-    return shown + (f" and {len(numbers) - 12} more" if len(numbers) > 12 else "")
+    listed = ", ".join(str(number) for number in numbers[:12])
+    return listed + (f" and {len(numbers) - 12} more" if len(numbers) > 12 else "")
 
 
 def _fenced(text: str) -> str:

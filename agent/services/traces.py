@@ -1,6 +1,6 @@
-"""What of a conversation stands outside the store, and goes with it: typed messages, its draft, the kept text.
+"""A conversation's data outside the store, deleted with it: prompt history, its draft, an archive's text file.
 
-To be looked for before the conversation is deleted, and removed after.
+Collect the traces before the conversation is deleted, and remove them after.
 """
 
 import json
@@ -18,19 +18,19 @@ from memory.memory import Memory
 from memory.records import Conversation, Entry, EntryKind
 from models.messages import Role
 
-_TELLING = 12  # characters: a shorter message may be anybody's
+_MIN_MATCH_CHARS = 12  # a shorter message may occur in any file by chance
 
 
 class Traces(Struct, frozen=True):
-    """`typed` are the user's messages as they were stored; `kept_text` is all of an archive's text, "" elsewhere."""
+    """`messages` are the user's messages as stored; `kept_text` is an archive's whole text, "" for a chat."""
 
     conversation: str
-    typed: frozenset[str]
+    messages: frozenset[str]
     kept_text: str = ""
 
 
 def traces_of(memory: Memory, conversation: Conversation) -> Traces:
-    """What to look for, once the conversation is gone."""
+    """Collects what has to be removed once the conversation is deleted."""
     typed, pages = set[str](), list[str]()
     for entry in memory.conversations.all_entries(conversation.seq):
         if entry.kind is EntryKind.PAGE:
@@ -41,10 +41,13 @@ def traces_of(memory: Memory, conversation: Conversation) -> Traces:
 
 
 def remove_traces(workspace: Workspace, traces: Traces) -> tuple[str, ...]:
-    """Removes what is the conversation's alone; gives a sentence for each kind that was removed or had to stay."""
-    told = (_forget_typed(workspace.prompt_history, traces), _remove_kept(workspace.kept_texts, traces))
+    """Removes what belongs to this conversation alone; gives a sentence for each kind that was removed or kept."""
+    sentences = (
+        _remove_from_history(workspace.prompt_history, traces),
+        _remove_kept_text(workspace.kept_texts, traces),
+    )
     remove(workspace.drafts / draft_name(traces.conversation), missing_ok=True)
-    return tuple(filter(None, (*told, _copies(workspace, traces))))
+    return tuple(filter(None, (*sentences, _remaining_copies(workspace, traces))))
 
 
 def _text(memory: Memory, entry: Entry) -> str:
@@ -53,47 +56,47 @@ def _text(memory: Memory, entry: Entry) -> str:
     return ""
 
 
-def _forget_typed(path: Path, traces: Traces) -> str:
-    """Takes the conversation's messages out of what was typed."""
+def _remove_from_history(path: Path, traces: Traces) -> str:
+    """Removes the conversation's messages from the prompt history."""
     if not is_file(path):
         return ""
     lines = [_parsed(line) for line in read_bytes(path).splitlines()]
-    rest = [line for line in lines if line.strip() not in traces.typed]
-    if len(rest) == len(lines):
+    remaining = [line for line in lines if line.strip() not in traces.messages]
+    if len(remaining) == len(lines):
         return ""
-    write_atomically(path, joined(json_line(clear(line)) for line in rest if line))
-    gone = len(lines) - len(rest)
-    return f"{gone:,} of its messages {'was' if gone == 1 else 'were'} taken out of what you typed (↑)."
+    write_atomically(path, joined(json_line(clear(line)) for line in remaining if line))
+    removed = len(lines) - len(remaining)
+    return f"{removed:,} of its messages {'was' if removed == 1 else 'were'} taken out of what you typed (↑)."
 
 
 def _parsed(line: bytes) -> str:
     try:
-        found = json.loads(line)
+        message = json.loads(line)
     except (ValueError, RecursionError):
         return ""
-    return found if isinstance(found, str) else ""
+    return message if isinstance(message, str) else ""
 
 
-def _remove_kept(folder: Path, traces: Traces) -> str:
-    """Deletes the text that was kept beside an archive, where it is as it was written."""
+def _remove_kept_text(folder: Path, traces: Traces) -> str:
+    """Deletes the text file of an archive, unless it was edited."""
     if not traces.kept_text:
         return ""
     body = traces.kept_text.encode("utf-8", "backslashreplace")
-    gone = [path for path in list_files(folder, "*.md") if read_bytes(path) == body]
-    for path in gone:
+    removed = [path for path in list_files(folder, "*.md") if read_bytes(path) == body]
+    for path in removed:
         remove(path)
-    return f"{' and '.join(str(path) for path in gone)} was deleted with it." if gone else ""
+    return f"{' and '.join(str(path) for path in removed)} was deleted with it." if removed else ""
 
 
-def _copies(workspace: Workspace, traces: Traces) -> str:
-    """Where a person's own files, or copies of them from before a change, repeat what was typed: those stay."""
-    said = [text.encode("utf-8", "backslashreplace") for text in traces.typed if len(text) >= _TELLING]
-    places = dict.fromkeys(str(place) for place, file in _own(workspace) if _repeats(file, said))
-    return f"Words of it stay in what is your own: look at {' and '.join(places)}." if places else ""
+def _remaining_copies(workspace: Workspace, traces: Traces) -> str:
+    """Names the user's own files, and their versions, that repeat typed messages: they are kept."""
+    messages = [text.encode("utf-8", "backslashreplace") for text in traces.messages if len(text) >= _MIN_MATCH_CHARS]
+    paths = dict.fromkeys(str(path) for path, file in _user_files(workspace) if _contains_any(file, messages))
+    return f"Words of it stay in what is your own: look at {' and '.join(paths)}." if paths else ""
 
 
-def _own(workspace: Workspace) -> Iterator[tuple[Path, Path]]:
-    """What to name, and the file to look into."""
+def _user_files(workspace: Workspace) -> Iterator[tuple[Path, Path]]:
+    """Pairs: the path to report, and the file to search."""
     yield workspace.memory_md, workspace.memory_md
     for file in files_below(workspace.memory_dir):
         yield file, file
@@ -102,13 +105,13 @@ def _own(workspace: Workspace) -> Iterator[tuple[Path, Path]]:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Every regular file in the folder and those in it."""
+    """Every regular file in the folder and its subfolders."""
     yield from list_files(folder)
     for inner in list_folders(folder):
         yield from files_below(inner)
 
 
-def _repeats(file: Path, said: list[bytes]) -> bool:
+def _contains_any(file: Path, messages: list[bytes]) -> bool:
     with suppress(OSError, UnsafePath):
-        return bool(said) and is_file(file) and any(text in read_bytes(file) for text in said)
+        return bool(messages) and is_file(file) and any(text in read_bytes(file) for text in messages)
     return False

@@ -1,4 +1,4 @@
-"""Trusting a workspace: what it brings, told before a person says that they trust it."""
+"""Trust in a workspace: what it contains, shown before the user trusts it, and links that it may follow."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ from memory.access import counts, first_entry
 
 
 class WorkspaceContents(Struct, frozen=True, kw_only=True):
-    """What a workspace brings: whose it is, what is stored in it, and what in it acts."""
+    """A workspace's owner, its stored entries, and its active parts: configuration, hooks and skills."""
 
     path: str
     owner: str
@@ -31,15 +31,15 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """For a person, a line a fact."""
+        """The facts, a line each."""
         return (*self._facts, *(f"Link out of it, not followed: {link}" for link in self.links))
 
     @property
     def short_lines(self) -> tuple[str, ...]:
-        """The same for a screen: each link is asked about by itself, once the workspace is trusted."""
+        """The same for a dialog: links are only named, since each has its own dialog once the workspace is trusted."""
         names = [link.partition(" → ")[0] for link in self.links]
-        out = f"Not followed, for {'it leads' if len(names) == 1 else 'they lead'} out of it: {_listed(names)}."
-        return (*self._facts, *([out] if names else []))
+        unfollowed = f"Not followed, for {'it leads' if len(names) == 1 else 'they lead'} out of it: {_listed(names)}."
+        return (*self._facts, *([unfollowed] if names else []))
 
     @property
     def _facts(self) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ class WorkspaceContents(Struct, frozen=True, kw_only=True):
 def trust_workspace(
     workspace: Workspace, environment: Mapping[str, str], content: ContentDigests | None = None
 ) -> TrustState:
-    """Trusts the workspace as it stands, or as it was shown with `content`. Raises Misuse where there is none."""
+    """Trusts the workspace with its present content, or with the `content` that was shown. Raises Misuse."""
     if not workspace.is_workspace:
         hint = f"`{own_command('init', str(workspace.root))}` makes one."
         raise Misuse("No workspace", f"There is no workspace in {visible(str(workspace.root))}.", hint)
@@ -68,22 +68,22 @@ def trust_workspace(
     return structs.replace(store.standing(workspace), set_aside=store.set_aside)
 
 
-MOST_NAMED = 6  # files, and settings, of a question
+MAX_LISTED = 6  # files, and settings, in a dialog
 
 
-def what_changed(standing: TrustState, ignored: Sequence[IgnoredSetting]) -> tuple[str, ...]:
-    """What is not as it was trusted, a line a file; of config.yaml the settings that wait for trust, with their values.
+def trust_changes(standing: TrustState, ignored: Sequence[IgnoredSetting]) -> tuple[str, ...]:
+    """Changes since the workspace was trusted, a line a file; below config.yaml its settings that need trust.
 
-    `ignored` are those settings. () where nothing waits for trust.
+    `ignored` are those settings, with their values. () where nothing needs trust.
     """
     if not ignored and not [name for name in standing.changed if name != "config.yaml"]:
         return ()
     lines: list[str] = []
-    for name, how in standing.changes[:MOST_NAMED]:
-        lines.append(f"{name} {'is new' if how == NEW else 'changed' if how == CHANGED else 'was removed'}.")
+    for name, change in standing.changes[:MAX_LISTED]:
+        lines.append(f"{name} {'is new' if change == NEW else 'changed' if change == CHANGED else 'was removed'}.")
         if name == "config.yaml":
             lines += _settings_of(ignored)
-    if (more := len(standing.changes) - MOST_NAMED) > 0:
+    if (more := len(standing.changes) - MAX_LISTED) > 0:
         lines.append(f"So {'is' if more == 1 else 'are'} {_counted(more, 'other file')}.")
     return tuple(lines)
 
@@ -91,20 +91,20 @@ def what_changed(standing: TrustState, ignored: Sequence[IgnoredSetting]) -> tup
 def _settings_of(ignored: Sequence[IgnoredSetting]) -> list[str]:
     if not ignored:
         return ["· It sets nothing that needs trust."]
-    lines = [f"· {one.name}: {_short(one.words)}" for one in ignored[:MOST_NAMED]]
-    more = len(ignored) - MOST_NAMED
+    lines = [f"· {setting.name}: {_short(setting.words)}" for setting in ignored[:MAX_LISTED]]
+    more = len(ignored) - MAX_LISTED
     return [*lines, *([f"· and {_counted(more, 'other setting')}"] if more > 0 else [])]
 
 
-def _short(words: str) -> str:
-    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
+def _short(value: str) -> str:
+    return value if len(value) <= _MAX_VALUE_CHARS else f"{value[:_MAX_VALUE_CHARS]}…"
 
 
-_LONGEST = 120  # characters of a setting's value
+_MAX_VALUE_CHARS = 120  # characters of a setting's value
 
 
 def allow_link(workspace: Workspace, environment: Mapping[str, str], link: str) -> Path:
-    """Allows a link out of a trusted workspace, by its relative name; gives where it leads. Raises Misuse."""
+    """Allows a link out of a trusted workspace, by its relative name; gives the target. Raises Misuse."""
     store = trust_store(environment)
     path = workspace.root / link
     link = link.rstrip("/")
@@ -124,10 +124,10 @@ def allow_link(workspace: Workspace, environment: Mapping[str, str], link: str) 
 def links_out(workspace: Workspace) -> dict[str, Path]:
     """Links of the workspace that lead out of it and can be allowed: relative name, resolved target."""
     root = real(workspace.root)
-    found = {name: real(root / name) for name in LINKABLE if (root / name).is_symlink()}
+    links = {name: real(root / name) for name in LINKABLE if (root / name).is_symlink()}
     return {
         name: target
-        for name, target in found.items()
+        for name, target in links.items()
         if not target.is_relative_to(root) and (name in LINKABLE_FILES or target.is_dir())
     }
 
@@ -140,13 +140,13 @@ _FOLLOWED = {
 }
 
 
-def following(link: str) -> str:
-    """What it means to follow a link of that name, in one sentence."""
+def link_effect(link: str) -> str:
+    """The effect of following a link of that name, in one sentence."""
     return _FOLLOWED.get(link, "Followed, that file is read into each request.")
 
 
-def brought_by(workspace: Workspace) -> WorkspaceContents:
-    """What the workspace brings. Reads alone."""
+def contents_of(workspace: Workspace) -> WorkspaceContents:
+    """The workspace's contents. Only reads."""
     content = content_of(workspace)
     entries, conversations = counts(workspace.database)
     links = tuple(f"{name} → {target}" for name, target in links_out(workspace).items())
@@ -162,13 +162,13 @@ def brought_by(workspace: Workspace) -> WorkspaceContents:
     )
 
 
-def described(record: TrustRecord) -> dict[str, object]:
-    """A record as `palimpsest trust --list --json` shows it."""
+def record_object(record: TrustRecord) -> dict[str, object]:
+    """A record as `palimpsest trust --list --json` prints it."""
     return {"path": record.path, "links": record.links, "there": Path(record.path).is_dir()}
 
 
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([*([", ".join(words[:-1])] if words[:-1] else []), *words[-1:]])
+def _listed(items: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(items[:-1])] if items[:-1] else []), *items[-1:]])
 
 
 def _counted(count: int, noun: str) -> str:
@@ -182,6 +182,6 @@ def _owner(workspace: Workspace) -> str:
         return "somebody"
 
 
-def as_json(brought: WorkspaceContents) -> dict[str, object]:
-    """What a workspace brings, as data."""
-    return dict(msgspec.to_builtins(brought))
+def contents_object(contents: WorkspaceContents) -> dict[str, object]:
+    """The contents as JSON data."""
+    return dict(msgspec.to_builtins(contents))

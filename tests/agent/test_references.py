@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from agent.services.browse import look, whole
+from agent.services.browse import browse, full_passage
 from agent.services.recall import recall_markdown
 from agent.tools.builtin import RecallPassage
 from context.pages.lookup import by_reference
@@ -120,8 +120,8 @@ def slash(memory: Memory, ref: str) -> str:
 
 
 def screen(memory: Memory, ref: str) -> str:
-    (row,) = look(memory, ref).rows
-    return whole(memory, row).text
+    (row,) = browse(memory, ref).rows
+    return full_passage(memory, row).text
 
 
 def cited(memory: Memory, ref: str) -> str:
@@ -168,7 +168,7 @@ def test_a_reference_to_nothing_is_the_same_error_at_every_face(memory: Memory, 
     assert len(said) == 1
     ((_, message, hint),) = said
     assert hint
-    assert look(memory, ref).wrong == message
+    assert browse(memory, ref).error == message
     assert resolve_citations(f"See [House · {ref}].", memory.recall).passages == ()
 
 

@@ -9,8 +9,8 @@ import pytest
 from agent.cli.root import palimpsest
 from agent.commands.search_args import asked, query_of
 from agent.services.batch_search import BatchQuery
-from agent.services.filter_syntax import query_of as query_of_words
-from agent.services.filter_syntax import worded
+from agent.services.filter_syntax import build_query as query_of_words
+from agent.services.filter_syntax import parse_filters
 from memory.search import Query, parse_query
 from memory.search_options import OPTIONS, SearchOption, SearchOptions
 from tests.fakes import FakeClock
@@ -64,7 +64,7 @@ def test_the_chat_takes_it_as_a_flag(option: SearchOption, clock: FakeClock) -> 
 @pytest.mark.parametrize("option", [option for option in OPTIONS if option.keys], ids=lambda option: option.name)
 def test_words_before_a_colon_are_filters(option: SearchOption, clock: FakeClock) -> None:
     for key in option.keys:
-        assert query_of_words(worded(f"boiler {key}:{value_of(option)}"), clock) == query_with(option, clock)
+        assert query_of_words(parse_filters(f"boiler {key}:{value_of(option)}"), clock) == query_with(option, clock)
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)

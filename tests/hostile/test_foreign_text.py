@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.services.attachments import mentioned
+from agent.services.attachments import mentioned_files
 from foundation.shell_words import command_line, quoted
 from foundation.terminal_text import spelled, unspelled, visible
 from tests.agent.conftest import Run, bare, root, run  # noqa: F401 - fixtures
@@ -86,7 +86,7 @@ async def completed(open_chat: Open, folder: Path, payloads: Sequence[str]) -> i
             assert obeyed("\n".join(chat.seen)) == [], name
             await chat.press("tab")
             assert obeyed("\n".join(chat.seen)) == [], name
-            assert mentioned(prompt.text, folder) == [folder / name]
+            assert mentioned_files(prompt.text, folder) == [folder / name]
     return len(names)
 
 
@@ -114,7 +114,7 @@ def test_what_a_completion_puts_names_that_very_file(tmp_path: Path) -> None:
     found = [offer for name in names for offer in offers(spelled(name), tmp_path) if offer.text == spelled(name)]
     assert len(found) == len(names)
     for name, offer in zip(names, found, strict=True):
-        assert mentioned(f"see {mention(offer.text)} there", tmp_path) == [tmp_path / name]
+        assert mentioned_files(f"see {mention(offer.text)} there", tmp_path) == [tmp_path / name]
 
 
 # ── the command line ──

@@ -138,7 +138,7 @@ def row(text: str, **more: Any) -> BrowseRow:
         trust=Trust.EXACT,
         snippet=f"zebra {text}",
         citation=text,
-        like=(text,),
+        duplicates=(text,),
         superseded_by=text,
         parts={text: 1.0},
         **more,

@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from agent.services import live_search
 from agent.services.browse import PagePicture
-from agent.services.browse import look as browsing_look
+from agent.services.browse import browse as browsing_look
 from context.report import PageUsage, archive_of
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
@@ -70,7 +70,7 @@ Look = Callable[..., Any]
 def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """Notes about a boiler, with ids and times of their own, always found in the same time."""
     monkeypatch.setattr(
-        "agent.services.browse.look", lambda *asked: structs.replace(browsing_look(*asked), took_ms=3.0)
+        "agent.services.browse.browse", lambda *asked: structs.replace(browsing_look(*asked), took_ms=3.0)
     )
     (tmp_path / "memory").mkdir()
     memory = Memory.open(Workspace(tmp_path / "memory"), SystemClock())
@@ -254,7 +254,7 @@ async def sought(app: PalimpsestApp, pilot: Pilot[None], text: str) -> None:
 def test_the_search_with_what_it_found(
     look: Look, remembered: Memory, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = live_search.seek
+    seen = live_search.find_rows
 
     def steady(*asked: Any, **named: Any) -> Any:
         """What is found, always as likely and in the same time; the second superseded by the first, the last twice."""
@@ -262,10 +262,10 @@ def test_the_search_with_what_it_found(
         likely = (0.93, 0.61, 0.4, 0.2)
         rows = [structs.replace(row, score=score) for row, score in zip(found.rows, likely, strict=False)]
         rows[1] = structs.replace(rows[1], superseded_by=rows[0].id)
-        rows[2] = structs.replace(rows[2], like=(rows[1].id,))
+        rows[2] = structs.replace(rows[2], duplicates=(rows[1].id,))
         return structs.replace(found, rows=tuple(rows), took_ms=3.0)
 
-    monkeypatch.setattr("agent.services.live_search.seek", steady)
+    monkeypatch.setattr("agent.services.live_search.find_rows", steady)
 
     async def act(app: PalimpsestApp, pilot: Pilot[None]) -> None:
         await sought(app, pilot, "boiler 锅炉")

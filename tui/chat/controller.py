@@ -23,7 +23,7 @@ from agent.commands.results import (
 )
 from agent.events import PermissionRequested
 from agent.message_queue import MessageQueue, QueuedMessage
-from agent.services.attachments import attached
+from agent.services.attachments import attachments_of
 from context import Attachment
 from foundation.errors import PalimpsestError
 from memory.errors import ReadOnly
@@ -164,7 +164,7 @@ class ChatController:
             self._face.status.tell(working=self.session.working)
 
     def _attached(self, text: str) -> tuple[tuple[Attachment, ...], str, list[TranscriptItem]]:
-        found = attached(text, self._here)
+        found = attachments_of(text, self._here)
         pictures = self._pictures(found)
         named = [each.name for each in found if not each.media_type.startswith("image/")]
         return found, " · ".join(f"with {name}" for name in named), pictures
@@ -300,9 +300,9 @@ class ChatController:
             self._queue.add(chosen.sought, entry=chosen.entry)
 
     async def _show_place(self, seq: int, sought: str) -> None:
-        from agent.services.locate import whereabouts
+        from agent.services.locate import locate_entry
 
-        found = await asyncio.to_thread(whereabouts, self.session.memory, seq)
+        found = await asyncio.to_thread(locate_entry, self.session.memory, seq)
         now = self.session.conversation
         if now is None or now.seq != found.conversation.seq:
             self._face.leaves()

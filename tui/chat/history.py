@@ -114,8 +114,8 @@ class HistoryView:
         if look != self._look:
             return
         self._oldest = above[0].seq if len(above) == ABOVE else None
-        self._below, self._aside = below, found.aside
-        notice: list[TranscriptItem] = [MutedLine(ASIDE, tone="warning", gap=True)] if found.aside else []
+        self._below, self._aside = below, found.off_branch
+        notice: list[TranscriptItem] = [MutedLine(ASIDE, tone="warning", gap=True)] if found.off_branch else []
         self._transcript.show([*before, *notice, here, *shown, *after])
         self._transcript.reach(here, more=self.elsewhere)
 

@@ -176,10 +176,10 @@ class ChatScreen(Screen[None]):
         if follow is None:
             return
         for name, target in self._start.links():
-            from agent.services.trust import following
+            from agent.services.trust import link_effect
             from tui.dialogs.trust import LinkScreen
 
-            wanted = await self._answer(LinkScreen(name, target, following(name)))
+            wanted = await self._answer(LinkScreen(name, target, link_effect(name)))
             if wanted is None:
                 continue
             try:

@@ -68,10 +68,10 @@ class PassageScreen(ModalScreen[str | None]):
 
     @work
     async def _read(self) -> None:
-        from agent.services.browse import whole
+        from agent.services.browse import full_passage
 
         try:
-            self._found = found = await in_thread(whole, self._memory, self._row)
+            self._found = found = await in_thread(full_passage, self._memory, self._row)
         except PalimpsestError as error:
             self._about(Text("it cannot be shown", ink(self, "error-ink")))
             self._text.add(ErrorItem(error.title, error.message, error.hint))
@@ -88,7 +88,7 @@ class PassageScreen(ModalScreen[str | None]):
         self.query_one("#passage-about", Static).update(text)
 
     def _described(self, found: "RecalledPassage") -> Text:
-        from agent.services.recall import describe, shown_otherwise
+        from agent.services.recall import describe, hidden_characters_notice
 
         trusted = ink(self, "warning-ink" if found.trust is Trust.APPROXIMATE else "good-ink")
         told, _, how = describe(found).partition(",")
@@ -99,7 +99,7 @@ class PassageScreen(ModalScreen[str | None]):
         more = f" and {len(others) - 2} more" if len(others) > 2 else ""
         text = Text(told, trusted)
         text.append(visible(f",{how} · {size}{on}{more}"), ink(self, "muted"))
-        for sentence in (*found.warnings, *filter(None, [shown_otherwise(found)])):
+        for sentence in (*found.warnings, *filter(None, [hidden_characters_notice(found)])):
             text.append(f"\n{visible_line(sentence)}", ink(self, "warning-ink"))
         return text
 
@@ -122,13 +122,13 @@ class PassageScreen(ModalScreen[str | None]):
 
     @work(exclusive=True, group="page")
     async def _show_page(self, pages: tuple[str, ...]) -> None:
-        from agent.services.locate import place_of
+        from agent.services.locate import page_location
         from tui.passages.page_screen import PictureScreen
 
         place = None
         if self._found is not None:
             with suppress(PalimpsestError):  # deleted meanwhile: the page, where it is there, says so
-                place = await in_thread(place_of, self._memory, self._found, self._row.snippet)
+                place = await in_thread(page_location, self._memory, self._found, self._row.snippet)
         host(self).push_screen(PictureScreen(self._memory, pages, self._pictures, place))
 
     def action_viewer(self) -> None:
@@ -165,11 +165,11 @@ class NoteScreen(PassageScreen):
 
     @work
     async def _read(self) -> None:
-        from agent.services.browse import whole
+        from agent.services.browse import full_passage
         from agent.services.live_search import note_in_file
 
         try:
-            self._found = await in_thread(whole, self._memory, self._row)
+            self._found = await in_thread(full_passage, self._memory, self._row)
             found = await in_thread(note_in_file, self._memory, self._row)
         except PalimpsestError as error:
             self._about(Text("it cannot be shown", ink(self, "error-ink")))

@@ -123,12 +123,12 @@ class RecallScreen(ModalScreen[str | None]):
         self.is_fetching = False
 
     async def _found(self, text: str, number: int) -> "BrowsePage":
-        from agent.services.browse import BrowsePage, look
+        from agent.services.browse import BrowsePage, browse
 
         try:
-            return await in_thread(look, self._memory, text, number)
+            return await in_thread(browse, self._memory, text, number)
         except PalimpsestError as error:
-            return BrowsePage(wrong=f"{error.title}: {error.message}")
+            return BrowsePage(error=f"{error.title}: {error.message}")
 
     def _take(self, found: "BrowsePage") -> None:
         self.rows += found.rows
@@ -137,8 +137,8 @@ class RecallScreen(ModalScreen[str | None]):
         self.query_one(OptionList).add_options(Option(_row_text(row, self, words)) for row in found.rows)
 
     def _figures(self, found: "BrowsePage") -> str:
-        if found.wrong:
-            return found.wrong
+        if found.error:
+            return found.error
         damaged = f"{len(found.damaged):,} pages are damaged" if len(found.damaged) != 1 else "a page is damaged"
         if found.damaged:
             return f"{found.total:,} found · {damaged}: `{PROGRAM} check --repair`"
@@ -192,7 +192,7 @@ class RecallScreen(ModalScreen[str | None]):
 
 def _is_one_passage(found: "BrowsePage") -> bool:
     """Whether what was asked names one passage, rather than asks for it."""
-    return len(found.rows) == 1 and found.rows[0].whole is not None
+    return len(found.rows) == 1 and found.rows[0].passage is not None
 
 
 def _row_text(row: "BrowseRow", node: DOMNode, words: Sequence[str] = ()) -> Text:

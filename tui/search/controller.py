@@ -40,14 +40,14 @@ class SearchController:
     async def find(self, text: str, number: int, *, explain: bool) -> BrowsePage:
         """The results of page `number`; an error is a page that says what is wrong."""
         try:
-            return await in_thread(live_search.seek, self._memory, text, number, explain=explain)
+            return await in_thread(live_search.find_rows, self._memory, text, number, explain=explain)
         except PalimpsestError as error:
-            return BrowsePage(wrong=f"{error.title}: {error.message}")
+            return BrowsePage(error=f"{error.title}: {error.message}")
 
     async def context(self, row: "BrowseRow") -> live_search.PassageContext:
         """The neighbours of a passage; none where they cannot be read: opening the passage says what is wrong."""
         try:
-            return await in_thread(live_search.around, self._memory, row)
+            return await in_thread(live_search.passage_context, self._memory, row)
         except PalimpsestError:
             return live_search.PassageContext()
 
@@ -58,10 +58,10 @@ class SearchController:
 
 def figures(page: BrowsePage) -> str:
     """The number of results and the time they took; during indexing, how much of memory is indexed."""
-    if page.reading is not None:
-        return f"{page.total:,} found so far · {100 * page.reading:.0f} % of memory is read"
+    if page.indexed is not None:
+        return f"{page.total:,} found so far · {100 * page.indexed:.0f} % of memory is read"
     damaged = f"{len(page.damaged):,} pages are damaged" if len(page.damaged) != 1 else "a page is damaged"
     if page.damaged:
         return f"{page.total:,} found · {damaged}: `{PROGRAM} check --repair`"
-    near = "found" if page.sure else "lie near, none surely answers"
+    near = "found" if page.likely else "lie near, none surely answers"
     return f"{page.total:,} {near} · {page.took_ms:,.0f} ms" if page.total else ""

@@ -62,8 +62,8 @@ def _about(row: "BrowseRow", near: "PassageContext | None", node: DOMNode) -> Te
     text.append("".join(f" · {part}" for part in told if part), ink(node, "muted"))
     if row.superseded_by:
         text.append(f"\n{_newer(row, near.newer if near else None)}", ink(node, "warning-ink"))
-    if row.like:
-        count = len(row.like)
+    if row.duplicates:
+        count = len(row.duplicates)
         text.append(f"\n{count} more sa{'ys' if count == 1 else 'y'} the same", ink(node, "muted"))
     return text
 
@@ -90,8 +90,8 @@ def _newer(row: "BrowseRow", newer: "NearbyTurn | None") -> str:
 
 def _twins(row: "BrowseRow", near: "PassageContext", muted: str) -> Text:
     """What says the same, one by one."""
-    lines = [f"  {_named(turn)}" for turn in near.like]
-    if lines and (more := len(row.like) - len(lines)) > 0:
+    lines = [f"  {_named(turn)}" for turn in near.duplicates]
+    if lines and (more := len(row.duplicates) - len(lines)) > 0:
         lines.append(f"  and {more} more")
     return Text("\n\nThe same is said in\n" + "\n".join(lines) if lines else "", muted)
 

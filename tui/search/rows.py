@@ -57,7 +57,7 @@ def _about(row: "BrowseRow", node: DOMNode, width: int) -> Text:
 
 def _tail(row: "BrowseRow", width: int) -> list[tuple[str, str]]:
     """What follows the title, each with its tone; where there is little room, without what matters least."""
-    said_by, alike = clipped(visible_line(row.who), WHO), f"+{len(row.like)} alike" if row.like else ""
+    said_by, alike = clipped(visible_line(row.who), WHO), f"+{len(row.duplicates)} alike" if row.duplicates else ""
     words = [
         (said_by, ""),
         (day(row.time), ""),

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from agent.services import live_search
 from agent.services.browse import BrowsePage
-from agent.services.filter_syntax import HELP, worded
+from agent.services.filter_syntax import HELP, parse_filters
 from foundation.errors import PalimpsestError
 from foundation.terminal_text import visible
 from tui.search.controller import (
@@ -160,7 +160,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
             slow.stop()
             if self._stands and (text, explain) == (self.query_text, self._explain):
                 self._show(found)
-                if found.reading is not None:
+                if found.indexed is not None:
                     self.set_timer(AGAIN, self._due.set)
 
     @property
@@ -180,10 +180,10 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
     def _show(self, found: BrowsePage) -> None:
         """The list anew. Where the words are wrong it stands as it was, and what is wrong is said."""
         again, self.is_up_to_date = self.is_up_to_date, True
-        unfinished = worded(self.query_text).unfinished
-        values = live_search.values_of(unfinished) if unfinished else ""
-        self._note(found.wrong or values or found.told, wrong=bool(found.wrong))
-        if found.wrong:
+        unfinished = parse_filters(self.query_text).unfinished
+        values = live_search.filter_values(unfinished) if unfinished else ""
+        self._note(found.error or values or found.warning, wrong=bool(found.error))
+        if found.error:
             self._tell("")
             return
         moved = bool(self.query_one(OptionList).highlighted)  # the best is best again until a person chooses
@@ -193,7 +193,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         self.query_one(OptionList).clear_options()
         self._take(found)
         self._tell(figures(found))
-        self._tell_nothing(reading=found.reading is not None)
+        self._tell_nothing(reading=found.indexed is not None)
         at = next((n for n, row in enumerate(self.rows) if row.key == chosen or row.id == found.anchor), 0)
         self._choose(at if self.rows else None)
         if self._entered_early and self.rows:
@@ -201,7 +201,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
 
     def _take(self, found: BrowsePage) -> None:
         self._next = found.next if found.rows else None
-        asked = worded(self.query_text).text
+        asked = parse_filters(self.query_text).text
         spans = [row.marks or (spans_of(row.snippet, asked) if asked else []) for row in found.rows]
         width = self._list_width
         self.rows += found.rows
@@ -240,7 +240,9 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         self.query_one("#search-body").display = not empty
         told = self.query_one("#search-nothing", Static)
         told.display = empty
-        told.update(Text(visible(INDEXING if reading else live_search.nothing(self.query_text))) if empty else "")
+        told.update(
+            Text(visible(INDEXING if reading else live_search.no_results_message(self.query_text))) if empty else ""
+        )
 
     def _tell(self, text: str) -> None:
         self.query_one("#search-found", Static).update(Text(visible(text), no_wrap=True, overflow="ellipsis"))
@@ -350,7 +352,7 @@ class SearchScreen(ModalScreen[SearchChoice | None]):
         if entry is None:
             self.action_open()
         else:
-            self.dismiss(EntryTarget(entry, worded(self.query_text).text))
+            self.dismiss(EntryTarget(entry, parse_filters(self.query_text).text))
 
     def action_open(self) -> None:
         if row := self.selected:

@@ -90,15 +90,15 @@ def test_a_dry_run_does_nothing_and_says_as_much(talked: Run, root: Path) -> Non
 
 
 def test_an_archived_file_has_no_speaker(run: Run, tmp_path: Path, root: Path) -> None:
-    from agent.services.browse import look, whole
+    from agent.services.browse import browse, full_passage
 
     (tmp_path / "radishes.txt").write_text("The radishes are sown in March, the beans after the last frost.\n")
     assert run("archive", str(tmp_path / "radishes.txt")).status == 0
     assert "user" not in run("search", "radishes").out.split("exact")[0]
     memory = Memory.open(Workspace(root))
-    found = [row for asked in ("radishes", "") for row in look(memory, asked).rows]
+    found = [row for asked in ("radishes", "") for row in browse(memory, asked).rows]
     assert [row.who for row in found] == ["", ""]
-    assert whole(memory, found[0]).text.startswith("The radishes")
+    assert full_passage(memory, found[0]).text.startswith("The radishes")
     (entry,) = memory.cold.read(lambda db: [str(row[0]) for row in db.execute("SELECT id FROM entries")])
     assert "user" not in str(memory.recall(entry)[0].citation)
     memory.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from agent.services.attachments import mentioned
+from agent.services.attachments import mentioned_files
 from tests.agent.conftest import Run
 
 
@@ -54,4 +54,4 @@ def test_the_context_command_takes_them_too(run: Run) -> None:
 def test_names_end_where_a_sentence_does(files: Path) -> None:
     (files / "two words.txt").write_text("x", encoding="utf-8")
     text = 'see @b.txt, @"two words.txt" and @b.txt; not me@b.txt nor @nowhere'
-    assert mentioned(text, files) == [files / "b.txt", files / "two words.txt"]
+    assert mentioned_files(text, files) == [files / "b.txt", files / "two words.txt"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.services.archive_older import archive_older
-from agent.services.deletion import copies_of
+from agent.services.deletion import older_copies_notice
 from foundation.paths import Workspace
 from memory.archive.vault import Vault
 from memory.cold.sql import run as execute
@@ -57,15 +57,15 @@ def test_what_a_kill_left_is_told_by_check_and_finished_by_deleting_again(
 
 
 def test_copies_that_may_hold_its_words_are_named(talked: Run, root: Path) -> None:
-    assert copies_of(Workspace(root), "harbour") == ""
+    assert older_copies_notice(Workspace(root), "harbour") == ""
     (root / ".palimpsest" / "damaged" / "20260101-000000").mkdir(parents=True)
     said = talked("conversations", "delete", "harbour", "--yes")
     assert str(root / ".palimpsest" / "damaged") in said.err
     kept = root / ".palimpsest" / "versions" / "conversations"
     kept.mkdir(parents=True)
     (kept / "x.md").write_text("<!-- island · begun 2020 -->")
-    assert "versions" in copies_of(Workspace(root), "island")
-    assert "versions" not in copies_of(Workspace(root), "harbour")
+    assert "versions" in older_copies_notice(Workspace(root), "island")
+    assert "versions" not in older_copies_notice(Workspace(root), "harbour")
 
 
 def test_its_words_go_from_the_searchs_files_too(talked: Run, root: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.services.knowledge import narration
+from agent.services.knowledge_output import report_lines
 from memory.knowledge import ocr
 from memory.knowledge.ingest.report import AddReport, FileMessage
 from memory.knowledge.readers import pdf
@@ -238,7 +238,7 @@ def test_what_left_the_view_is_told_with_the_budget() -> None:
         FileMessage(name, name, why)
         for name, why in [("a", "out of view"), ("b", "smaller: small"), ("c", "out of view"), ("d", "in view")]
     ]
-    assert narration(AddReport(forgotten=told, budget=400)) == [
+    assert report_lines(AddReport(forgotten=told, budget=400)) == [
         "Out of view now, because the budget is 400 vision tokens: a, c.",
         "Shown smaller now, because the budget is 400 vision tokens: b.",
         "In view again, or larger: d.",

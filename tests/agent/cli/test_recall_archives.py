@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from agent.services.browse import look
+from agent.services.browse import browse
 from agent.services.recall import recall, recall_markdown
 from foundation.paths import Workspace
 from foundation.privacy import as_given, clear
@@ -66,9 +66,9 @@ def test_it_is_trusted_as_far_as_the_least_of_its_pages(memory: Memory, monkeypa
 
 def test_the_slash_command_and_the_list_give_it_too(memory: Memory) -> None:
     assert TEXT in recall_markdown(memory, "house letters")
-    (row,) = look(memory, "#2").rows
-    assert row.whole is not None
-    assert row.whole.text == TEXT
+    (row,) = browse(memory, "#2").rows
+    assert row.passage is not None
+    assert row.passage.text == TEXT
 
 
 def test_the_command_gives_a_file_back_to_the_byte(run: Run, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.services.locate import whereabouts
+from agent.services.locate import locate_entry
 from foundation.clock import SystemClock
 from foundation.paths import Workspace
 from foundation.privacy import clear
@@ -37,10 +37,10 @@ def test_what_follows_is_the_branch_down_to_its_leaf(memory: Memory) -> None:
     conversation = memory.cold.new_conversation(clear("Talk")).seq
     seqs = chain(memory, conversation, 300)
     for at in (0, 1, 171, 172, 298, 299):
-        found = whereabouts(memory, seqs[at])
+        found = locate_entry(memory, seqs[at])
         assert found.entry.seq == seqs[at]
         assert list(found.below) == seqs[at + 1 :]
-        assert not found.aside
+        assert not found.off_branch
 
 
 def test_an_entry_on_another_branch_stands_aside_with_its_own_answers(memory: Memory) -> None:
@@ -48,13 +48,13 @@ def test_an_entry_on_another_branch_stands_aside_with_its_own_answers(memory: Me
     trunk = chain(memory, conversation, 10)
     old = chain(memory, conversation, 5, trunk[3])
     new = chain(memory, conversation, 7, trunk[3])
-    found = whereabouts(memory, old[1])
-    assert found.aside
+    found = locate_entry(memory, old[1])
+    assert found.off_branch
     assert list(found.below) == old[2:]
-    assert list(whereabouts(memory, trunk[2]).below) == [trunk[3], *new]
-    assert whereabouts(memory, trunk[5]).aside
+    assert list(locate_entry(memory, trunk[2]).below) == [trunk[3], *new]
+    assert locate_entry(memory, trunk[5]).off_branch
 
 
 def test_an_entry_that_is_gone_is_not_found(memory: Memory) -> None:
     with pytest.raises(NotFound):
-        whereabouts(memory, 12345)
+        locate_entry(memory, 12345)

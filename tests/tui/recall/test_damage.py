@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.services.browse import look
-from agent.services.live_search import around, seek
+from agent.services.browse import browse
+from agent.services.live_search import find_rows, passage_context
 from foundation.paths import Workspace
 from memory.archive.packs.pack import Pack
 from memory.memory import Memory
@@ -30,7 +30,7 @@ def damaged(workspace: Workspace, clock: FakeClock) -> Memory:
 
 
 def test_a_list_of_what_is_remembered_says_which_pages_are_damaged(damaged: Memory) -> None:
-    found = look(damaged, "boiler valve")
+    found = browse(damaged, "boiler valve")
     assert len(found.rows) >= 2
     assert len(found.damaged) == 1
     assert "is damaged" in found.damaged[0]
@@ -38,11 +38,11 @@ def test_a_list_of_what_is_remembered_says_which_pages_are_damaged(damaged: Memo
 
 
 def test_a_search_finds_what_is_sound_and_names_what_is_lost_beside_it(damaged: Memory) -> None:
-    found = seek(damaged, "tells of the boiler")
+    found = find_rows(damaged, "tells of the boiler")
     assert found.rows
     assert len(found.damaged) == 1
     (second,) = [row for row in found.rows if row.snippet.startswith("Entry 2")]
-    assert [turn.text.startswith("[lost: Page pg_") for turn in around(damaged, second).before] == [True, True]
+    assert [turn.text.startswith("[lost: Page pg_") for turn in passage_context(damaged, second).before] == [True, True]
     damaged.close()
 
 

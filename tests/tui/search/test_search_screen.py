@@ -56,7 +56,7 @@ async def test_of_what_is_typed_while_it_looks_only_the_last_is_looked_for(
     talk(session.memory, BOILER, HARBOUR)
     asked: list[str] = []
     release = {text: threading.Event() for text in ("h", "boiler")}
-    seek = agent.services.live_search.seek
+    seek = agent.services.live_search.find_rows
 
     def slow(memory: Memory, text: str, *more: Any, **named: Any) -> Any:
         asked.append(text)
@@ -64,7 +64,7 @@ async def test_of_what_is_typed_while_it_looks_only_the_last_is_looked_for(
             release[text].wait(20)
         return seek(memory, text.replace("h", "harbour"), *more, **named)
 
-    monkeypatch.setattr("agent.services.live_search.seek", slow)
+    monkeypatch.setattr("agent.services.live_search.find_rows", slow)
     async with searching(open_chat, session) as chat:
         await chat.type("h")
         await chat.until(lambda: "h" in asked)
@@ -89,14 +89,14 @@ async def test_enter_while_it_looks_goes_to_the_best_when_it_is_there(
 ) -> None:
     talk(session.memory, HARBOUR, BOILER)
     release = threading.Event()
-    seek = agent.services.live_search.seek
+    seek = agent.services.live_search.find_rows
 
     def slow(memory: Memory, text: str, *more: Any, **named: Any) -> Any:
         if text:
             release.wait(20)
         return seek(memory, text, *more, **named)
 
-    monkeypatch.setattr("agent.services.live_search.seek", slow)
+    monkeypatch.setattr("agent.services.live_search.find_rows", slow)
     async with searching(open_chat, session) as chat:
         await chat.type("harbour")
         await chat.press("enter")
@@ -110,13 +110,13 @@ async def test_while_the_index_is_built_it_finds_a_part_says_so_and_looks_again(
 ) -> None:
     talk(session.memory, BOILER, "My boiler is green.", "A boiler of copper.")
     ready = threading.Event()
-    seek = agent.services.live_search.seek
+    seek = agent.services.live_search.find_rows
 
     def partly(*asked: Any, **named: Any) -> Any:
         found = seek(*asked, **named)
-        return found if ready.is_set() else structs.replace(found, rows=found.rows[-2:], total=2, reading=0.35)
+        return found if ready.is_set() else structs.replace(found, rows=found.rows[-2:], total=2, indexed=0.35)
 
-    monkeypatch.setattr("agent.services.live_search.seek", partly)
+    monkeypatch.setattr("agent.services.live_search.find_rows", partly)
     monkeypatch.setattr("tui.search.screen.AGAIN", 0.05)
     async with searching(open_chat, session, "boiler") as chat:
         assert "2 found so far · 35 % of memory is read" in seen(chat)
@@ -131,12 +131,12 @@ async def test_while_the_index_is_built_it_finds_a_part_says_so_and_looks_again(
 async def test_nothing_found_so_far_is_not_nothing(
     open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seek = agent.services.live_search.seek
+    seek = agent.services.live_search.find_rows
 
     def empty(*asked: Any, **named: Any) -> Any:
-        return structs.replace(seek(*asked, **named), rows=(), total=0, reading=0.0)
+        return structs.replace(seek(*asked, **named), rows=(), total=0, indexed=0.0)
 
-    monkeypatch.setattr("agent.services.live_search.seek", empty)
+    monkeypatch.setattr("agent.services.live_search.find_rows", empty)
     async with searching(open_chat, session, "boiler") as chat:
         assert "Nothing so far." in seen(chat)
 
@@ -196,14 +196,14 @@ async def test_more_rows_come_as_one_goes_down_each_fetched_once(
 ) -> None:
     talk(session.memory, *(f"The boiler's reading number {number} was {number * 37}." for number in range(100)))
     asked: list[int] = []
-    seek = agent.services.live_search.seek
+    seek = agent.services.live_search.find_rows
 
     def slow(memory: Memory, text: str, number: int = 1, **named: Any) -> Any:
         asked.append(number)
         time.sleep(1 if number == 2 else 0)
         return seek(memory, text, number, **named)
 
-    monkeypatch.setattr("agent.services.live_search.seek", slow)
+    monkeypatch.setattr("agent.services.live_search.find_rows", slow)
     async with searching(open_chat, session) as chat:
         screen = chat.app.screen
         assert len(screen.rows) == agent.services.live_search.ROWS
@@ -226,7 +226,7 @@ async def test_a_defect_is_told_and_the_search_goes_on(
 
     async with searching(open_chat, session) as chat:
         with monkeypatch.context() as patched:
-            patched.setattr("agent.services.live_search.seek", broken)
+            patched.setattr("agent.services.live_search.find_rows", broken)
             await field(chat, "boiler")
             assert "ValueError: not this" in seen(chat)
         await field(chat, "boiler ")
@@ -242,17 +242,17 @@ async def test_what_is_alike_and_what_is_superseded_is_shown_as_such(
     open_chat: Any, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, newer, twin = talk(session.memory, "The gate code is 1111.", "The gate code is 2222.", "Gate: 1111.")
-    seek = agent.services.live_search.seek
+    seek = agent.services.live_search.find_rows
 
     def told(*asked: Any, **named: Any) -> Any:
         found = seek(*asked, **named)
         rows = tuple(
-            structs.replace(row, superseded_by=newer.id, like=(twin.id, "e_gone")) if row.id == old.id else row
+            structs.replace(row, superseded_by=newer.id, duplicates=(twin.id, "e_gone")) if row.id == old.id else row
             for row in found.rows
         )
         return structs.replace(found, rows=tuple(row for row in rows if row.id == old.id))
 
-    monkeypatch.setattr("agent.services.live_search.seek", told)
+    monkeypatch.setattr("agent.services.live_search.find_rows", told)
     async with searching(open_chat, session, "gate code", size=(160, 40)) as chat:
         await chat.until(lambda: "superseded on 2026-03-14 by" in seen(chat))
         assert "superseded · House · 2026-03-14 · exact" in seen(chat)

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.services.attachments import mentioned
+from agent.services.attachments import mentioned_files
 from foundation.paths import Workspace
 from tui.chat.drafts import Drafts
 from tui.widgets.prompt.files import offers, typed_path
@@ -207,10 +207,10 @@ async def test_names_with_spaces_are_quoted_and_tab_goes_on_below_them(open_chat
         await complete('see @"my letters/')
         await complete('see @"my letters/to Ann/')
         await complete('see @"my letters/to Ann/first draft.md" ')
-        assert mentioned(prompt.text, tmp_path) == [folder / "first draft.md"]
+        assert mentioned_files(prompt.text, tmp_path) == [folder / "first draft.md"]
         await chat.type("and @tw")
         await complete('see @"my letters/to Ann/first draft.md" and @"two words.md" ')
-        assert len(mentioned(prompt.text, tmp_path)) == 2
+        assert len(mentioned_files(prompt.text, tmp_path)) == 2
 
 
 async def test_a_suggestion_for_what_was_typed_before_is_never_taken(open_chat: Any) -> None:
