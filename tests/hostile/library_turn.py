@@ -1,4 +1,4 @@
-"""One turn through the library, in a process of its own: `python -m tests.hostile.library_turn ROOM MODEL`."""
+"""One turn through the library in a process of its own: `python -m tests.hostile.library_turn ROOM MODEL ANSWER_MB`."""
 
 import asyncio
 import json
@@ -9,11 +9,14 @@ from agent.config.config import Config
 from agent.events import TextDelta, TurnFailed
 from agent.session import Session
 from foundation.paths import Workspace
+from models.limits import StreamLimits
+from models.settings import ModelSettings
 
 
-async def turn(room: Path, model: str) -> dict[str, object]:
+async def turn(room: Path, model: str, answer_mb: float) -> dict[str, object]:
     """How many characters were given out, and what the turn ended with."""
-    session = Session.open(Workspace(room), Config(model=model))
+    limits = StreamLimits(answer_mb=answer_mb)
+    session = Session.open(Workspace(room), Config(model=model, models=ModelSettings(limits=limits)))
     characters, ended = 0, ""
     async for event in session.send("hi"):
         if isinstance(event, TextDelta):
@@ -25,4 +28,4 @@ async def turn(room: Path, model: str) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(turn(Path(sys.argv[1]), sys.argv[2]))))
+    print(json.dumps(asyncio.run(turn(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])))))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from agent.cli import main
+from tests import forked
 from tests.paths import ROOT
 
 
@@ -32,9 +33,24 @@ class Measured(NamedTuple):
 
 def palimpsest(workspace: Path, *words: str, stdin: Path | None = None, seconds: float = 60) -> Measured:
     """The command line in a fresh process, without the developer's own settings."""
-    environment = {"PALIMPSEST_CONFIG_DIR": str(workspace.parent / "user-config"), "PALIMPSEST_DETECT": "off"}
-    command = [sys.executable, "-m", "agent.cli", "--workspace", str(workspace), *words]
-    return measured(command, environment, stdin=stdin, seconds=seconds)
+    return command_line(["--workspace", str(workspace), *words], own(workspace), stdin=stdin, seconds=seconds)
+
+
+def command_line(
+    words: Sequence[str], environment: Mapping[str, str], *, stdin: Path | None = None, seconds: float = 60
+) -> Measured:
+    """`palimpsest WORDS` in a fresh process, which begins with its modules loaded where that is possible."""
+    if sys.platform != "linux":
+        return measured([sys.executable, "-m", "agent.cli", *words], environment, stdin=stdin, seconds=seconds)
+    stdin = stdin or Path(os.devnull)
+    ended = forked.run(words, {**_kept(), **environment}, stdin=stdin, seconds=seconds)
+    texts = (text.decode("utf-8", "replace") for text in (ended.out, ended.err))
+    return Measured(ended.status, *texts, ended.peak_mb, ended.seconds, ended.cpu)
+
+
+def own(workspace: Path) -> dict[str, str]:
+    """Settings beside the workspace instead of the developer's, and no server is looked for."""
+    return {"PALIMPSEST_CONFIG_DIR": str(workspace.parent / "user-config"), "PALIMPSEST_DETECT": "off"}
 
 
 def each_in_one_process(workspace: Path, commands: Sequence[Sequence[str]], seconds: float = 60) -> Measured:
@@ -45,9 +61,8 @@ def each_in_one_process(workspace: Path, commands: Sequence[Sequence[str]], seco
         "    print('──', *words, file=sys.stderr, flush=True)\n"
         "    main(None, ['--workspace', sys.argv[2], *words])"
     )
-    environment = {"PALIMPSEST_CONFIG_DIR": str(workspace.parent / "user-config"), "PALIMPSEST_DETECT": "off"}
     command = [sys.executable, "-c", program, json.dumps(commands), str(workspace)]
-    return measured(command, environment, seconds=seconds)
+    return measured(command, own(workspace), seconds=seconds)
 
 
 def initialised(workspace: Path) -> Path:
@@ -62,11 +77,6 @@ def measured(
     command: list[str], environment: Mapping[str, str], *, stdin: Path | None = None, seconds: float = 60
 ) -> Measured:
     """Runs it; a process that takes longer is killed, and its status is -9."""
-    kept = {
-        name: os.environ[name]
-        for name in ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPYCACHEPREFIX")
-        if name in os.environ
-    }
     with (
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,
@@ -74,7 +84,7 @@ def measured(
     ):
         began = time.monotonic()
         process = subprocess.Popen(
-            command, cwd=ROOT, env={**kept, **environment, "PYTHONPATH": str(ROOT)}, stdin=given, stdout=out, stderr=err
+            command, cwd=ROOT, env={**_kept(), **environment}, stdin=given, stdout=out, stderr=err
         )
         peak = 0.0
         while True:
@@ -97,6 +107,12 @@ def measured(
             time.monotonic() - began,
             usage.ru_utime + usage.ru_stime,
         )
+
+
+def _kept() -> dict[str, str]:
+    """Of our own environment what a program needs to run, and where it finds this one."""
+    names = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPYCACHEPREFIX")
+    return {"PYTHONPATH": str(ROOT)} | {name: os.environ[name] for name in names if name in os.environ}
 
 
 def _peak_mb(pid: int) -> float:

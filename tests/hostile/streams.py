@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from tests.loopback import Step, chat_bytes, data, delta, http
@@ -103,9 +104,14 @@ def many_calls(count: int = 300, name: str = "search_memory") -> list[Step]:
 
 def bomb(kind: str = "application/json", status: int = 200) -> list[Step]:
     """2 MB of gzip, in members of 64 MB each: 2 GB."""
-    member = gzip.compress(b" " * (64 * 2**20), 9)
     headers = {"content-encoding": "gzip"}
+    member = packed_blanks()
     return [*http([], kind=kind, status=status, headers=headers), *[member] * (2 * 2**20 // len(member))]
+
+
+@cache
+def packed_blanks(megabytes: int = 64) -> bytes:
+    return gzip.compress(b" " * (megabytes * 2**20), 9)
 
 
 FLOODS: dict[str, tuple[Callable[[], Any], str]] = {

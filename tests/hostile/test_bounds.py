@@ -13,7 +13,7 @@ from models.chat.port import AnswerEnd, AnswerError
 from models.limits import StreamLimitExceeded, StreamLimits
 from models.messages import Usage
 from models.settings import ModelSettings
-from tests.hostile.measured import Measured, initialised, measured, palimpsest
+from tests.hostile.measured import Measured, command_line, initialised, measured, own, palimpsest
 from tests.hostile.streams import (
     FLOODS,
     Repeated,
@@ -33,8 +33,21 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="memory is measured with wait4"),
 ]
 MOST_MB = 300
-FLOODS_IN_EVERY_RUN = {"1 GB of text", "1 GB of emoji"}  # of those of the library; the command line meets all
+SMALLER: dict[str, int] = {"answer_mb": 1, "quiet_events": 20_000}
+"""Limits set below their defaults, so that a flood is sooner over: its cost is in proportion to them."""
+MOST_MB_SMALLER = 130  # a program that does nothing takes 60; at the default of 4 MB 240 more, at 1 MB a quarter
+AT_DEFAULT = {"1 GB of emoji", "comments without end"}  # in every run; the others of these limits in the soak
+IN_THE_LIBRARY = {"1 GB of text", "1 GB of emoji"}  # in every run; the command line meets all
 SMALL, WHOLE = 150, 4_000  # odd streams in every run, and in the soak
+
+
+def floods() -> Iterator[Any]:
+    """Each flood and the limit that is set for it, None for the default."""
+    for name, (_, setting) in FLOODS.items():
+        smaller = None if name in AT_DEFAULT else SMALLER.get(setting)
+        if smaller is not None:
+            yield pytest.param(name, smaller, id=f"{name}, {setting} {smaller}")
+        yield pytest.param(name, None, marks=pytest.mark.soak if smaller else [], id=name)
 
 
 class Server(Loopback):
@@ -62,25 +75,24 @@ def room(tmp_path: Path) -> Path:
 
 def asked(room: Path, server: Server, **settings: str) -> Measured:
     named = {f"PALIMPSEST_{name}": value for name, value in settings.items()}
-    command = [sys.executable, "-m", "agent.cli", "--workspace", str(room), "--model", f"openai:m@{server.address}/v1"]
-    environment = {"PALIMPSEST_CONFIG_DIR": str(room.parent / "user-config"), "PALIMPSEST_DETECT": "off", **named}
-    return measured([*command, "-p", "hi", "--output-format", "json"], environment, seconds=60)
+    words = ["--workspace", str(room), "--model", f"openai:m@{server.address}/v1"]
+    return command_line([*words, "-p", "hi", "--output-format", "json"], own(room) | named)
 
 
-@pytest.mark.parametrize("name", FLOODS)
-def test_a_flood_ends_with_a_sentence_and_what_came_before_is_kept(room: Path, server: Server, name: str) -> None:
+@pytest.mark.parametrize(("name", "limit"), floods())
+def test_a_flood_ends_with_a_sentence_and_what_came_before_is_kept(
+    room: Path, server: Server, name: str, limit: int | None
+) -> None:
     reply, setting = FLOODS[name]
     server.plays_always(reply)
-    ended = asked(room, server)
+    ended = asked(room, server, **({f"MODELS_LIMITS_{setting.upper()}": str(limit)} if limit else {}))
     assert ended.status == 1, ended
     error = json.loads(ended.out)["error"]
     assert error["code"] == "too_much"
-    assert (
-        f"{StreamLimitExceeded('', setting, getattr(StreamLimits(), setting)).told} (models.limits.{setting})"
-        in error["message"]
-    )
+    most = limit or getattr(StreamLimits(), setting)
+    assert f"{StreamLimitExceeded('', setting, most).told} (models.limits.{setting})" in error["message"]
     assert server.address in error["message"]
-    assert ended.peak_mb < MOST_MB, ended
+    assert ended.peak_mb < (MOST_MB_SMALLER if limit else MOST_MB), ended
     if "body" in name or "bomb" in name:
         return  # nothing could be shown of them
     later = palimpsest(room, "search", "flood", "--json")
@@ -89,23 +101,24 @@ def test_a_flood_ends_with_a_sentence_and_what_came_before_is_kept(room: Path, s
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "limit"),
     [
-        pytest.param(name, marks=[] if name in FLOODS_IN_EVERY_RUN else pytest.mark.soak)
+        pytest.param(name, limit, marks=[] if limit == 1 and name in IN_THE_LIBRARY else pytest.mark.soak)
         for name, (_, setting) in FLOODS.items()
         if setting == "answer_mb"
+        for limit in (SMALLER["answer_mb"], StreamLimits().answer_mb)
     ],
 )
-def test_a_flood_of_text_in_the_library_takes_no_more(room: Path, server: Server, name: str) -> None:
+def test_a_flood_of_text_in_the_library_takes_no_more(room: Path, server: Server, name: str, limit: float) -> None:
     server.plays_always(FLOODS[name][0])
-    command = [sys.executable, "-m", "tests.hostile.library_turn", str(room), f"openai:m@{server.address}/v1"]
-    environment = {"PALIMPSEST_CONFIG_DIR": str(room.parent / "user-config"), "PALIMPSEST_DETECT": "off"}
-    ended = measured(command, environment, seconds=100)
+    model = f"openai:m@{server.address}/v1"
+    command = [sys.executable, "-m", "tests.hostile.library_turn", str(room), model, str(limit)]
+    ended = measured(command, own(room), seconds=100)
     assert ended.status == 0, ended
     told = json.loads(ended.out)
     assert "models.limits.answer_mb" in told["ended"]
-    assert told["characters"] > 2**19 or "thought" in name  # up to the limit, it is given out
-    assert ended.peak_mb < MOST_MB, ended
+    assert told["characters"] > limit * 2**17 or "thought" in name  # up to the limit, it is given out
+    assert ended.peak_mb < (MOST_MB_SMALLER if limit == SMALLER["answer_mb"] else MOST_MB), ended
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -134,7 +147,8 @@ async def test_anthropics_stream_has_the_same_end(server: Server, name: str) -> 
         server.plays_always(lambda: Repeated(http([], kind="text/event-stream"), data(word), 2**40))
     else:
         server.plays_always(reply)
-    ended = failure(await events_of(f"anthropic:m@{server.address}", ModelSettings(retries=0)))
+    limits = StreamLimits(quiet_events=SMALLER["quiet_events"])
+    ended = failure(await events_of(f"anthropic:m@{server.address}", ModelSettings(retries=0, limits=limits)))
     assert ended.code == "too_much"
     assert f"models.limits.{setting}" in ended.message
 
@@ -156,11 +170,8 @@ def test_the_body_of_an_error_is_read_in_part(room: Path, server: Server) -> Non
 def test_a_probe_of_a_flood_ends(room: Path, server: Server) -> None:
     for path in ("/v1/models", "/props", "/api/tags", "/api/v0/models", "/api/show", "/health"):
         server.answers(path, body_without_end())  # type: ignore[arg-type]  # made while it is sent
-    environment = {
-        "PALIMPSEST_CONFIG_DIR": str(room.parent / "user-config"),
-        "PALIMPSEST_DETECT": f"ollama={server.address}",
-    }
-    listed = measured([sys.executable, "-m", "agent.cli", "--workspace", str(room), "models", "list"], environment)
+    detected = own(room) | {"PALIMPSEST_DETECT": f"ollama={server.address}"}
+    listed = command_line(["--workspace", str(room), "models", "list"], detected)
     assert listed.status == 0, listed
     assert listed.peak_mb < MOST_MB
 

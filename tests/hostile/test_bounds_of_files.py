@@ -43,9 +43,9 @@ def test_one_process_reads_file_after_file(tmp_path: Path) -> None:
 
 
 def test_html_that_takes_for_ever_is_given_up_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(isolated, "PATIENCE", 2.0)
     with ReaderProcess() as apart:
-        with pytest.raises(UnreadableDocument, match="it takes more than"):
+        with monkeypatch.context() as patched, pytest.raises(UnreadableDocument, match="it takes more than"):
+            patched.setattr(isolated, "PATIENCE", 0.5)
             read_file(b"<a " * 100_000, "bomb.html", None, apart)
         good = b"<h1>Bread</h1>" + b"<p>Feed the starter at nine.</p>" * 100
         assert "starter" in read_file(good, "bread.html", None, apart).text
@@ -73,7 +73,7 @@ def test_a_document_whose_zip_lies_is_refused_in_little_memory(tmp_path: Path, r
     told = json.loads(added.out)
     assert {one["name"] for one in told["bad"]} == {"files/lying.docx", "files/bzip2.docx"}
     assert [one["name"] for one in told["added"]] == ["files/notes.txt"]
-    assert added.peak_mb < MOST_MB
+    assert added.peak_mb < 200  # a part of 192 MB that is unpacked at once takes more
 
 
 def read_apart(kind: str, raw: bytes, folder: Path) -> Measured:
@@ -94,7 +94,8 @@ def test_a_pdf_bomb_ends_its_process_in_little_memory(tmp_path: Path) -> None:
 
 
 def test_a_scan_of_35_million_pixels_is_read_all_the_same(tmp_path: Path) -> None:
-    scan = Image.effect_noise((496, 702), 60).resize((4960, 7016)).convert("RGB")  # A4 at 600 dots an inch
+    noise = Image.effect_noise((496, 702), 60).convert("RGB")
+    scan = noise.resize((4960, 7016), Image.Resampling.NEAREST)  # A4 at 600 dots an inch
     file = io.BytesIO()
     scan.save(file, "PDF", resolution=600)
     with ReaderProcess() as apart:
